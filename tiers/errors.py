@@ -1,0 +1,121 @@
+"""The error tree of ezra. Constructors take facts and write the message themselves.
+
+Drawing (checked by a test):
+
+    EzraError
+    ├── ConfigError            a setting or the environment: the key and the reason
+    ├── UsageError             the caller's mistake: field, value, what is accepted
+    ├── PolicyDenied           the agent may not touch this topic or source
+    ├── NotFound               what was asked for by name does not exist
+    ├── Conflict               the stored version differs: carries both
+    ├── IntegrityError         a chain of events does not verify
+    └── TierError              a storage engine: carries tier and operation
+        ├── TierUnavailable    not reachable; may be repeated
+        ├── TierTimeout        outcome unknown; repeat only what is safe to repeat
+        ├── TierRejected       the engine said no; not repeatable
+        └── CorruptRecord      stored data cannot be read back
+
+Driver exceptions never leave ``tiers``; they are chained as the cause. Absence is a value
+(``None`` or an empty tuple), not an error, except where a caller names one thing to act on.
+"""
+
+from __future__ import annotations
+
+_SHOWN_CHARS = 120
+
+
+def _shown(value: object) -> str:
+    """Return ``repr(value)`` cut to a length that fits on a terminal line."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
+
+
+class EzraError(Exception):
+    """Root of everything ezra raises on purpose."""
+
+
+class ConfigError(EzraError):
+    """A setting, a path or the environment does not allow what was asked."""
+
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(f"{key}: {reason}")
+        self.key = key
+        self.reason = reason
+
+
+class UsageError(EzraError):
+    """An argument is not acceptable. Never retried, nothing was written."""
+
+    def __init__(self, field: str, value: object, accepted: str) -> None:
+        super().__init__(f"{field}: {_shown(value)} is not accepted; accepted: {accepted}")
+        self.field = field
+        self.value = value
+        self.accepted = accepted
+
+
+class PolicyDenied(EzraError):
+    """The agent's policy does not cover what the call would touch. Nothing was read or written."""
+
+    def __init__(self, agent_id: str, action: str, missing: tuple[str, ...], held: str) -> None:
+        wanted = ", ".join(missing)
+        super().__init__(
+            f"agent {_shown(agent_id)} may not {action}: missing {wanted}; it holds {held}"
+        )
+        self.agent_id = agent_id
+        self.action = action
+        self.missing = missing
+
+
+class NotFound(EzraError):
+    """The thing named by the caller does not exist in the caller's scope."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"{kind} {_shown(name)} does not exist in this scope")
+        self.kind = kind
+        self.name = name
+
+
+class Conflict(EzraError):
+    """What is stored differs from what the caller assumed. Nothing was written."""
+
+    def __init__(self, what: str, expected: object, found: object) -> None:
+        super().__init__(f"{what}: expected {_shown(expected)}, found {_shown(found)}")
+        self.what = what
+        self.expected = expected
+        self.found = found
+
+
+class IntegrityError(EzraError):
+    """A chain of events does not verify from ``seq`` on."""
+
+    def __init__(self, chain: str, seq: int, reason: str) -> None:
+        super().__init__(f"{chain}, event {seq}: {reason}")
+        self.chain = chain
+        self.seq = seq
+        self.reason = reason
+
+
+class TierError(EzraError):
+    """A storage engine failed. The driver's exception is the cause."""
+
+    def __init__(self, tier: str, operation: str, reason: str) -> None:
+        super().__init__(f"{tier} tier, {operation}: {reason}")
+        self.tier = tier
+        self.operation = operation
+        self.reason = reason
+
+
+class TierUnavailable(TierError):
+    """The engine could not be reached, or is closed. May be repeated."""
+
+
+class TierTimeout(TierError):
+    """No answer in time; the outcome is unknown. Repeat only what is safe to repeat."""
+
+
+class TierRejected(TierError):
+    """The engine refused the operation. Repeating it changes nothing."""
+
+
+class CorruptRecord(TierError):
+    """A stored record cannot be read back."""
