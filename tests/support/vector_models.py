@@ -1,0 +1,61 @@
+"""Small blocking models for tests of what surrounds a model, never of vectors themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import queue
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+PATIENCE_SECONDS = 20.0
+
+
+def digest_vector(text: str, dimensions: int = 8) -> npt.NDArray[np.float32]:
+    """Return the unit vector that ``DigestModel`` gives a text."""
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    vector = np.random.default_rng(seed).normal(size=dimensions)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+class DigestModel:
+    """A ``VectorModel`` whose vectors follow from the text's digest; remembers its batches."""
+
+    model_id = "digest/test"
+    dimensions = 8
+    max_characters = 1_000
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+
+    def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return one row per text."""
+        self.batches.append(list(texts))
+        return np.vstack([digest_vector(text) for text in texts])
+
+
+class GatedModel(DigestModel):
+    """A ``DigestModel`` that stops in every batch until the test lets it go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entered: queue.Queue[list[str]] = queue.Queue()
+        self._permits = threading.Semaphore(0)
+
+    def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Tell the test which batch came, wait for its permit, then answer."""
+        self._entered.put(list(texts))
+        if not self._permits.acquire(timeout=PATIENCE_SECONDS):
+            raise TimeoutError
+        return super().encode(texts)
+
+    async def entered(self) -> list[str]:
+        """Return the next batch that the model has begun, waiting for it."""
+        return await asyncio.to_thread(self._entered.get, timeout=PATIENCE_SECONDS)
+
+    def let_go(self, batches: int = 1) -> None:
+        """Permit that many batches, begun or not."""
+        self._permits.release(batches)

@@ -1,0 +1,197 @@
+"""The real model: published similarities, the mask in its graph, and what int8 costs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+import pytest
+from support.model import installed_model, model_source
+from tokenizers import Tokenizer
+
+from tiers.embedding.graph import write_model
+from tiers.embedding.installed import InstalledModel, Precision
+from tiers.embedding.onnx_embedder import OnnxEmbedder, SentenceModel, default_threads
+from tiers.errors import ConfigError, TierUnavailable, UsageError
+
+CHAT = [
+    "How long do the medium tyres last on this track?",
+    "About eighteen laps before they fall off a cliff.",
+    "Remind me to call the supplier on Thursday morning.",
+    "Our daughter starts school in September and we are all a little nervous.",
+    "I moved from Lisbon to Rotterdam last spring for the new job.",
+    "The build fails with an import error on Windows only.",
+    "Please never deploy on a Friday.",
+    "He is allergic to peanuts, so check the menu first.",
+    "What did she say about the contract?",
+    "ok",
+    "Thanks, that helped a lot!",
+    "The invoice for March was paid twice by mistake.",
+    "Rain is expected around lap forty, be ready for intermediates.",
+    "I prefer tea to coffee, and green tea to black.",
+    "My grandmother's recipe needs two eggs, flour, butter and a pinch of salt.",
+    "Revenue grew by twelve percent in the third quarter.",
+    "Can you summarise yesterday's meeting in three sentences?",
+    "She finished the marathon in just under four hours.",
+    "The database migration has to run before the new version starts.",
+    "We adopted a grey cat called Pixel from the shelter.",
+]
+
+
+@pytest.fixture(scope="module")
+def vectors() -> dict[Precision, npt.NDArray[np.float32]]:
+    """The chat's vectors in both precisions."""
+    made: dict[Precision, npt.NDArray[np.float32]] = {}
+    for precision in ("int8", "fp32"):
+        model = SentenceModel(installed_model(precision), threads=2)
+        made[precision] = model.encode(CHAT)
+        model.close()
+    return made
+
+
+@pytest.fixture(scope="module", params=["int8", "fp32"])
+def model(request: pytest.FixtureRequest) -> Iterator[SentenceModel]:
+    """The loaded model in each precision."""
+    loaded = SentenceModel(installed_model(request.param), threads=2)
+    yield loaded
+    loaded.close()
+
+
+def test_fp32_gives_the_published_similarities() -> None:
+    """The three similarities that the model's publisher documents come out to four digits."""
+    loaded = SentenceModel(installed_model("fp32"), threads=1)
+    texts = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
+    one, two, three = loaded.encode(texts)
+    loaded.close()
+    found = (one @ two, one @ three, two @ three)
+    assert found == pytest.approx((0.6660, 0.1046, 0.1411), abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "paraphrase", "unrelated"),
+    [
+        ("How long do medium tyres last?", "What is the life of a medium tyre?", "I like tea."),
+        ("She is allergic to nuts.", "Nuts make her ill.", "The invoice was paid twice."),
+        ("The deploy failed.", "Our release did not go through.", "We adopted a grey cat."),
+        ("I moved to Rotterdam.", "I live in Rotterdam now.", "Rain is expected at lap forty."),
+    ],
+)
+def test_a_paraphrase_is_closer_than_an_unrelated_text(
+    model: SentenceModel, text: str, paraphrase: str, unrelated: str
+) -> None:
+    """Meaning decides, by a margin of at least 0.2 in cosine."""
+    asked, near, far = model.encode([text, paraphrase, unrelated])
+    assert asked @ near > asked @ far + 0.2
+
+
+def test_int8_stays_close_to_fp32(vectors: dict[Precision, npt.NDArray[np.float32]]) -> None:
+    """Mean cosine above 0.985 and none under 0.95 (measured on 300 messages: 0.991 and 0.958)."""
+    cosines = np.sum(vectors["int8"] * vectors["fp32"], axis=1)
+    assert cosines.mean() > 0.985
+    assert cosines.min() > 0.95
+    assert cosines.max() < 0.99999, "int8 and fp32 must be two models"
+
+
+def test_int8_keeps_the_neighbours(vectors: dict[Precision, npt.NDArray[np.float32]]) -> None:
+    """The nearest message of fp32 is among the three nearest of int8 for every message."""
+    without_self = 2 * np.eye(len(CHAT))
+    exact = np.argmax(vectors["fp32"] @ vectors["fp32"].T - without_self, axis=1)
+    close = np.argsort(-(vectors["int8"] @ vectors["int8"].T - without_self), axis=1)[:, :3]
+    assert all(nearest in row for nearest, row in zip(exact, close, strict=True))
+
+
+def test_the_graph_ignores_what_the_mask_hides(tmp_path: Path) -> None:
+    """A padded batch through a fresh fp32 graph gives the vectors of the texts alone.
+
+    ezra never pads, but the file is an ordinary export that others may run.
+    """
+    write_model(model_source() / "model.safetensors", tmp_path / "model.onnx", "fp32")
+    session = onnxruntime.InferenceSession(
+        tmp_path / "model.onnx", providers=["CPUExecutionProvider"]
+    )
+    tokenizer = Tokenizer.from_file(str(model_source() / "tokenizer.json"))
+
+    def run(texts: list[str]) -> npt.NDArray[np.float32]:
+        encoded = tokenizer.encode_batch(texts)
+        given = {
+            "input_ids": np.array([text.ids for text in encoded], np.int64),
+            "attention_mask": np.array([text.attention_mask for text in encoded], np.int64),
+        }
+        return np.asarray(session.run(["embedding"], given)[0])
+
+    tokenizer.enable_padding(length=64)
+    padded = run(CHAT)
+    tokenizer.no_padding()
+    alone = np.vstack([run([text]) for text in CHAT])
+    assert np.abs(padded - alone).max() < 1e-6
+
+
+def test_texts_are_cut_to_256_tokens(model: SentenceModel) -> None:
+    """The 254th word counts and the 255th does not: two of the tokens are the model's own."""
+    words = ["tyre"] * 254
+    whole, longer, changed = model.encode(
+        [" ".join(words), " ".join([*words, "rain"]), " ".join([*words[:253], "rain"])]
+    )
+    assert np.array_equal(whole, longer)
+    assert not np.array_equal(whole, changed)
+
+
+def test_the_number_of_threads_changes_no_vector() -> None:
+    """One thread and four give the same vectors to the last bit."""
+    one, four = (SentenceModel(installed_model(), threads=count) for count in (1, 4))
+    assert np.array_equal(one.encode(CHAT), four.encode(CHAT))
+    one.close()
+    four.close()
+
+
+def test_default_threads_are_between_one_and_four() -> None:
+    """More threads than four would take the machine from the rest of the runtime."""
+    assert 1 <= default_threads() <= 4
+
+
+@pytest.mark.parametrize("threads", [0, -1, 65])
+def test_threads_out_of_range_are_refused(threads: int) -> None:
+    """A pool without threads would wait for ever."""
+    with pytest.raises(UsageError, match="threads"):
+        OnnxEmbedder(installed_model(), threads=threads)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> InstalledModel:
+    """A copy of the installed model that a test may spoil."""
+    folder = tmp_path / "model"
+    shutil.copytree(installed_model().folder, folder)
+    return installed_model().model_copy(update={"folder": folder})
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
+async def test_a_changed_file_is_never_loaded(copied: InstalledModel, name: str) -> None:
+    """One flipped byte in the middle of a file is a ``ConfigError`` that names the file."""
+    path = copied.folder / name
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match=rf"embedder: .*{name} is not what was installed"):
+        await OnnxEmbedder(copied).__aenter__()
+
+
+async def test_a_missing_file_says_what_to_do(copied: InstalledModel) -> None:
+    """A model folder that went away after the start is a ``ConfigError`` with its cause."""
+    shutil.rmtree(copied.folder)
+    with pytest.raises(ConfigError, match="cannot be read: install the model") as error:
+        await OnnxEmbedder(copied).__aenter__()
+    assert isinstance(error.value.__cause__, FileNotFoundError)
+
+
+async def test_a_model_onnxruntime_cannot_read_is_unavailable(copied: InstalledModel) -> None:
+    """The driver's own exception stays inside, as the cause."""
+    tokenizer = copied.files["tokenizer.json"]
+    shutil.copyfile(copied.folder / "tokenizer.json", copied.folder / "model.onnx")
+    disguised = copied.model_copy(update={"files": copied.files | {"model.onnx": tokenizer}})
+    with pytest.raises(TierUnavailable, match="could not be loaded: InvalidProtobuf") as error:
+        await OnnxEmbedder(disguised).__aenter__()
+    assert error.value.__cause__ is not None
