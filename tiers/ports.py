@@ -73,7 +73,8 @@ class HotStore(Protocol):
     """Per agent: a ring of the last turns, the pinned beliefs, and the latest mesh result.
 
     A cache: losing it loses nothing. ``scope.agent_id`` names the ring and must be set
-    (``UsageError`` otherwise). Each method is one atomic round trip.
+    (``UsageError`` otherwise). A ring takes stored turns (``seq`` from 1) of its own agent, and
+    pins of its own graph; others are a ``UsageError``. Each method is one atomic round trip.
     """
 
     async def append(self, scope: Scope, turn: Turn, capacity: int) -> tuple[Turn, ...]:

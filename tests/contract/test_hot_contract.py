@@ -1,0 +1,384 @@
+"""The contract of ``HotStore``, on fakeredis, on a real Redis, and on the reference."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from support.hot_backends import HOT_BACKENDS, REDIS_BACKENDS, HotBackend
+from support.redis_server import RedisServer, running_redis
+from support.tier_samples import (
+    HOSTILE_TEXT,
+    TWIN_SCOPES,
+    belief_of,
+    mesh_of,
+    scope_of,
+    turn_of,
+)
+
+from tiers.errors import TierUnavailable, UsageError
+from tiers.hot import RedisHotStore
+from tiers.ports import HotStore
+from tiers.records import HotState, Scope, Turn
+
+SCOPE = scope_of()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RedisServer]:
+    """One real Redis for this file."""
+    with running_redis() as running:
+        yield running
+
+
+def _server_for(backend: HotBackend, request: pytest.FixtureRequest) -> RedisServer | None:
+    return request.getfixturevalue("server") if backend.needs_server else None
+
+
+@pytest.fixture(params=HOT_BACKENDS, ids=lambda backend: backend.name)
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[HotStore]:
+    """An empty store of each backend."""
+    async with request.param.opened(_server_for(request.param, request)) as opened:
+        yield opened
+
+
+@pytest.fixture(params=REDIS_BACKENDS, ids=lambda backend: backend.name)
+async def redis_store(request: pytest.FixtureRequest) -> AsyncIterator[RedisHotStore]:
+    """An empty store of each backend that has a raw engine to look into."""
+    async with request.param.opened(_server_for(request.param, request)) as opened:
+        yield opened
+
+
+def _seqs(turns: tuple[Turn, ...]) -> list[int]:
+    return [turn.seq for turn in turns]
+
+
+async def _filled(store: HotStore, scope: Scope, seqs: range, capacity: int = 8) -> None:
+    for seq in seqs:
+        await store.append(scope, turn_of(scope, seq), capacity)
+
+
+async def test_unknown_agent_has_an_empty_state(store: HotStore) -> None:
+    """Reading, unpinning or clearing what never was is not an error."""
+    await store.unpin(SCOPE, "nothing")
+    await store.clear(SCOPE)
+    assert await store.read(SCOPE) == HotState()
+
+
+async def test_ring_keeps_the_newest_turns_in_order(store: HotStore) -> None:
+    """Each append beyond capacity returns exactly the oldest turn, whole."""
+    await _filled(store, SCOPE, range(1, 9))
+    assert await store.append(SCOPE, turn_of(SCOPE, 9), 8) == (turn_of(SCOPE, 1),)
+    assert await store.append(SCOPE, turn_of(SCOPE, 10), 8) == (turn_of(SCOPE, 2),)
+    assert (await store.read(SCOPE)).turns == tuple(turn_of(SCOPE, n) for n in range(3, 11))
+
+
+async def test_turns_are_ordered_by_number_not_by_digits(store: HotStore) -> None:
+    """Seq 10 comes after 9, and very large numbers keep their order."""
+    numbers = [2, 10, 9, 2**53 - 2, 2**53 - 1, 100]
+    for seq in numbers:
+        await store.append(SCOPE, turn_of(SCOPE, seq), 8)
+    assert _seqs((await store.read(SCOPE)).turns) == sorted(numbers)
+    evicted = await store.append(SCOPE, turn_of(SCOPE, 11), 3)
+    assert _seqs(evicted) == [2, 9, 10, 11]
+
+
+async def test_late_turn_below_the_ring_is_returned_at_once(store: HotStore) -> None:
+    """A turn older than everything in a full ring never enters it."""
+    await _filled(store, SCOPE, range(10, 18))
+    assert _seqs(await store.append(SCOPE, turn_of(SCOPE, 3), 8)) == [3]
+    assert _seqs((await store.read(SCOPE)).turns) == list(range(10, 18))
+
+
+async def test_late_turn_inside_the_ring_takes_its_place(store: HotStore) -> None:
+    """A turn that comes out of order is put where its seq belongs."""
+    for seq in (1, 2, 4, 5):
+        await store.append(SCOPE, turn_of(SCOPE, seq), 4)
+    assert _seqs(await store.append(SCOPE, turn_of(SCOPE, 3), 4)) == [1]
+    assert _seqs((await store.read(SCOPE)).turns) == [2, 3, 4, 5]
+
+
+async def test_same_seq_replaces_and_evicts_nothing(store: HotStore) -> None:
+    """Repeating an append is harmless, and the later content stays."""
+    await _filled(store, SCOPE, range(1, 9))
+    assert await store.append(SCOPE, turn_of(SCOPE, 5, "again"), 8) == ()
+    turns = (await store.read(SCOPE)).turns
+    assert _seqs(turns) == list(range(1, 9))
+    assert turns[4].input == "again"
+
+
+async def test_smaller_capacity_returns_all_that_no_longer_fits(store: HotStore) -> None:
+    """Shrinking the ring loses no turn silently: the surplus comes back, oldest first."""
+    await _filled(store, SCOPE, range(1, 9))
+    assert _seqs(await store.append(SCOPE, turn_of(SCOPE, 9), 2)) == [1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("capacity", [0, -1, 257])
+async def test_capacity_out_of_range_is_refused(store: HotStore, capacity: int) -> None:
+    """A ring has 1 to 256 places; nothing is written otherwise."""
+    with pytest.raises(UsageError, match="capacity"):
+        await store.append(SCOPE, turn_of(SCOPE, 1), capacity)
+    with pytest.raises(UsageError, match="capacity"):
+        await store.restore(SCOPE, [turn_of(SCOPE, 1)], capacity)
+    assert await store.read(SCOPE) == HotState()
+
+
+async def test_largest_ring_holds_256_turns(store: HotStore) -> None:
+    """The upper limit of the capacity works."""
+    await store.restore(SCOPE, [turn_of(SCOPE, seq) for seq in range(1, 257)], 256)
+    assert _seqs(await store.append(SCOPE, turn_of(SCOPE, 257), 256)) == [1]
+
+
+async def test_restore_never_replaces_what_is_there(store: HotStore) -> None:
+    """A turn in the ring is newer knowledge than its copy from cold."""
+    await store.append(SCOPE, turn_of(SCOPE, 2, "live"), 8)
+    await store.restore(SCOPE, [turn_of(SCOPE, seq, "cold") for seq in (1, 2, 3)], 8)
+    assert [turn.input for turn in (await store.read(SCOPE)).turns] == ["cold", "live", "cold"]
+
+
+async def test_restore_trims_to_the_capacity(store: HotStore) -> None:
+    """Of more turns than fit, in any order, the newest are kept."""
+    await store.append(SCOPE, turn_of(SCOPE, 20), 4)
+    await store.restore(SCOPE, [turn_of(SCOPE, seq) for seq in (3, 19, 7, 18, 1, 17, 16)], 4)
+    assert _seqs((await store.read(SCOPE)).turns) == [17, 18, 19, 20]
+
+
+async def test_restore_of_nothing_is_a_no_op(store: HotStore) -> None:
+    """An empty batch changes nothing, not even the size of the ring."""
+    await _filled(store, SCOPE, range(1, 5))
+    await store.restore(SCOPE, [], 2)
+    assert _seqs((await store.read(SCOPE)).turns) == [1, 2, 3, 4]
+
+
+async def test_restore_is_all_or_nothing(store: HotStore) -> None:
+    """One turn of somebody else refuses the whole batch."""
+    stranger = turn_of(scope_of(agent_id="stranger"), 2)
+    with pytest.raises(UsageError):
+        await store.restore(SCOPE, [turn_of(SCOPE, 1), stranger], 8)
+    assert await store.read(SCOPE) == HotState()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [scope_of(tenant="acm"), scope_of(graph_id="other"), scope_of(agent_id="other")],
+    ids=["tenant", "graph", "agent"],
+)
+async def test_turn_of_another_owner_is_refused(store: HotStore, other: Scope) -> None:
+    """A ring takes turns of its own agent only."""
+    with pytest.raises(UsageError):
+        await store.append(SCOPE, turn_of(other, 1), 8)
+    assert await store.read(SCOPE) == HotState()
+
+
+async def test_turn_without_a_seq_is_refused(store: HotStore) -> None:
+    """Seq 0 means that no store has numbered the turn yet."""
+    with pytest.raises(UsageError):
+        await store.append(SCOPE, turn_of(SCOPE, 0), 8)
+
+
+async def test_belief_of_another_graph_is_refused(store: HotStore) -> None:
+    """An agent may pin a colleague's belief, but none of another graph or tenant."""
+    await store.pin(SCOPE, belief_of(scope_of(agent_id="colleague"), "b1"))
+    for other in (scope_of(tenant="acm"), scope_of(graph_id="other")):
+        with pytest.raises(UsageError):
+            await store.pin(SCOPE, belief_of(other, "b2"))
+    assert [pin.id for pin in (await store.read(SCOPE)).pinned] == ["b1"]
+
+
+async def test_scope_without_agent_is_refused_everywhere(store: HotStore) -> None:
+    """The hot tier is per agent; the runtime's own scope names none."""
+    nobody = scope_of(agent_id=None)
+    for call in _every_call(store, nobody):
+        with pytest.raises(UsageError):
+            await call
+
+
+async def test_pins_are_kept_replaced_and_removed(store: HotStore) -> None:
+    """Pinning again replaces, unpinning removes one and only one."""
+    await store.pin(SCOPE, belief_of(SCOPE, "b2"))
+    await store.pin(SCOPE, belief_of(SCOPE, "b1"))
+    await store.pin(SCOPE, belief_of(SCOPE, "b2", claim="Start on softs."))
+    pinned = (await store.read(SCOPE)).pinned
+    assert [(pin.id, pin.claim) for pin in pinned] == [
+        ("b1", "Start on mediums."),
+        ("b2", "Start on softs."),
+    ]
+    await store.unpin(SCOPE, "b1")
+    await store.unpin(SCOPE, "b1")
+    assert [pin.id for pin in (await store.read(SCOPE)).pinned] == ["b2"]
+
+
+async def test_belief_ids_cannot_pose_as_other_fields(store: HotStore) -> None:
+    """An id that looks like a field of the ring stays a belief."""
+    ids = ["mesh", "turn:1", "pin:", "pin:mesh", "*", "\x00", "ü" * 200]
+    for belief_id in ids:
+        await store.pin(SCOPE, belief_of(SCOPE, belief_id))
+    await store.append(SCOPE, turn_of(SCOPE, 1), 1)
+    assert _seqs(await store.append(SCOPE, turn_of(SCOPE, 2), 1)) == [1]
+    state = await store.read(SCOPE)
+    assert {pin.id for pin in state.pinned} == set(ids)
+    assert state.mesh is None
+    for belief_id in ids:
+        await store.unpin(SCOPE, belief_id)
+    assert (await store.read(SCOPE)).pinned == ()
+
+
+async def test_pins_have_a_limit(store: HotStore) -> None:
+    """One pin too many is refused; replacing one that is there is not."""
+    await asyncio.gather(*(store.pin(SCOPE, belief_of(SCOPE, f"b{n}")) for n in range(1024)))
+    with pytest.raises(UsageError, match="belief"):
+        await store.pin(SCOPE, belief_of(SCOPE, "one too many"))
+    await store.pin(SCOPE, belief_of(SCOPE, "b7", claim="replaced"))
+    assert len((await store.read(SCOPE)).pinned) == 1024
+
+
+async def test_latest_mesh_result_wins(store: HotStore) -> None:
+    """Only one mesh result is kept."""
+    await store.put_mesh(SCOPE, mesh_of("first"))
+    await store.put_mesh(SCOPE, mesh_of("second"))
+    assert (await store.read(SCOPE)).mesh == mesh_of("second")
+
+
+async def test_clear_forgets_everything_of_one_agent(store: HotStore) -> None:
+    """Ring, pins and mesh go together, and the ring works again afterwards."""
+    colleague = scope_of(agent_id="colleague")
+    for scope in (SCOPE, colleague):
+        await store.append(scope, turn_of(scope, 1), 8)
+        await store.pin(scope, belief_of(scope, "b"))
+        await store.put_mesh(scope, mesh_of("m"))
+    await store.clear(SCOPE)
+    assert await store.read(SCOPE) == HotState()
+    assert len((await store.read(colleague)).turns) == 1
+    assert await store.append(SCOPE, turn_of(SCOPE, 1), 8) == ()
+
+
+@pytest.mark.parametrize("pair", TWIN_SCOPES, ids=range(len(TWIN_SCOPES)))
+async def test_scopes_do_not_leak(store: HotStore, pair: tuple[Any, Any]) -> None:
+    """Names that share prefixes, separators or encodings never share state."""
+    left, right = (scope_of(*names) for names in pair)
+    await store.append(left, turn_of(left, 1, "left"), 8)
+    await store.pin(left, belief_of(left, "left"))
+    await store.put_mesh(left, mesh_of("left"))
+    assert await store.read(right) == HotState()
+    await store.append(right, turn_of(right, 1, "right"), 8)
+    await store.clear(right)
+    assert [turn.input for turn in (await store.read(left)).turns] == ["left"]
+
+
+async def test_content_comes_back_as_it_was(store: HotStore) -> None:
+    """Control characters, emoji and very long texts survive."""
+    turn = turn_of(SCOPE, 1, HOSTILE_TEXT)
+    long_turn = turn_of(SCOPE, 2, "x" * 200_000)
+    await store.append(SCOPE, turn, 8)
+    await store.append(SCOPE, long_turn, 8)
+    await store.put_mesh(SCOPE, mesh_of(HOSTILE_TEXT))
+    state = await store.read(SCOPE)
+    assert state.turns == (turn, long_turn)
+    assert state.mesh == mesh_of(HOSTILE_TEXT)
+
+
+async def test_lone_surrogates_are_refused(redis_store: RedisHotStore) -> None:
+    """Text that no encoding can carry is the caller's mistake, not the server's."""
+    broken = belief_of(SCOPE, "b\ud800")
+    with pytest.raises(UsageError):
+        await redis_store.pin(SCOPE, broken)
+    with pytest.raises(UsageError):
+        await redis_store.unpin(SCOPE, broken.id)
+    with pytest.raises(UsageError):
+        await redis_store.read(SCOPE.for_agent("\ud800"))
+
+
+async def test_racing_appends_lose_no_turn(store: HotStore) -> None:
+    """Of N racing writers every turn ends in the ring or is returned to exactly one of them."""
+    seqs = list(range(1, 65))
+    order = sorted(seqs, key=lambda seq: (seq * 37) % 65)
+    answers = await asyncio.gather(*(store.append(SCOPE, turn_of(SCOPE, seq), 8) for seq in order))
+    evicted = [turn.seq for answer in answers for turn in answer]
+    kept = _seqs((await store.read(SCOPE)).turns)
+    assert kept == seqs[-8:]
+    assert sorted(evicted + kept) == seqs
+
+
+async def test_racing_restore_and_append_agree(store: HotStore) -> None:
+    """A restore that races live appends never brings an old copy over a live turn."""
+    live = [store.append(SCOPE, turn_of(SCOPE, seq, "live"), 8) for seq in range(5, 13)]
+    cold = [
+        store.restore(SCOPE, [turn_of(SCOPE, seq, "cold") for seq in range(1, 5)], 8)
+        for _ in range(8)
+    ]
+    await asyncio.gather(*(call for pair in zip(live, cold, strict=True) for call in pair))
+    turns = (await store.read(SCOPE)).turns
+    assert [(turn.seq, turn.input) for turn in turns] == [(seq, "live") for seq in range(5, 13)]
+
+
+@pytest.mark.parametrize("backend", HOT_BACKENDS, ids=lambda backend: backend.name)
+async def test_opened_and_closed_twice(backend: HotBackend, request: pytest.FixtureRequest) -> None:
+    """Opening again works, and a closed store refuses every call."""
+    server = _server_for(backend, request)
+    for _ in range(2):
+        async with backend.opened(server) as opened:
+            await opened.append(SCOPE, turn_of(SCOPE, 1), 8)
+        for call in _every_call(opened, SCOPE):
+            with pytest.raises(TierUnavailable):
+                await call
+
+
+def _every_call(store: HotStore, scope: Scope) -> list[Any]:
+    return [
+        store.append(scope, turn_of(scope, 1), 8),
+        store.read(scope),
+        store.restore(scope, [turn_of(scope, 1)], 8),
+        store.pin(scope, belief_of(scope, "b")),
+        store.unpin(scope, "b"),
+        store.put_mesh(scope, mesh_of("m")),
+        store.clear(scope),
+    ]
+
+
+async def test_raw_hash_holds_what_was_written(redis_store: RedisHotStore) -> None:
+    """One hash per agent with the documented key and fields, and a time to live."""
+    scope = scope_of("ac me", "r/1", "a}b")
+    await redis_store.append(scope, turn_of(scope, 7), 8)
+    await redis_store.pin(scope, belief_of(scope, "b1"))
+    await redis_store.put_mesh(scope, mesh_of("m"))
+    client = redis_store._client
+    keys = [key async for key in client.scan_iter(match=f"{redis_store._prefix}:*")]
+    assert keys == [f"{redis_store._prefix}:{{ac%20me/r%2F1/a%7Db}}:hot".encode()]
+    stored = await client.hgetall(keys[0])
+    assert set(stored) == {b"turn:7", b"pin:b1", b"mesh"}
+    assert Turn.model_validate_json(stored[b"turn:7"]) == turn_of(scope, 7)
+    assert 0 < await client.pttl(keys[0]) <= 7 * 86_400_000
+
+
+async def test_every_write_prolongs_the_time_to_live(redis_store: RedisHotStore) -> None:
+    """The broom sweeps only agents that nobody writes to."""
+    client, key = redis_store._client, redis_store._key(SCOPE, "test")
+    await redis_store.append(SCOPE, turn_of(SCOPE, 1), 8)
+    for write in (
+        redis_store.append(SCOPE, turn_of(SCOPE, 2), 8),
+        redis_store.restore(SCOPE, [turn_of(SCOPE, 1)], 8),
+        redis_store.pin(SCOPE, belief_of(SCOPE, "b")),
+        redis_store.put_mesh(SCOPE, mesh_of("m")),
+    ):
+        await client.pexpire(key, 60_000)
+        await write
+        assert await client.pttl(key) > 6 * 86_400_000
+
+
+async def test_history_leaves_nothing_behind(redis_store: RedisHotStore) -> None:
+    """After many turns the hash is as large as the ring: cost does not grow with history."""
+    for seq in range(1, 301):
+        await redis_store.append(SCOPE, turn_of(SCOPE, seq), 4)
+    assert await redis_store._client.hlen(redis_store._key(SCOPE, "test")) == 4
+
+
+async def test_empty_agent_leaves_no_key(redis_store: RedisHotStore) -> None:
+    """Removing the last field, or clearing, removes the key."""
+    key = redis_store._key(SCOPE, "test")
+    await redis_store.pin(SCOPE, belief_of(SCOPE, "b"))
+    await redis_store.unpin(SCOPE, "b")
+    assert not await redis_store._client.exists(key)
+    await redis_store.restore(SCOPE, [], 8)
+    assert not await redis_store._client.exists(key)

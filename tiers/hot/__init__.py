@@ -1,0 +1,7 @@
+"""The hot tier: per agent a ring of turns, the pinned beliefs and the latest mesh result."""
+
+from .connect import redis_hot_store
+from .embedded import embedded_hot_store
+from .redis_store import RedisHotStore
+
+__all__ = ["RedisHotStore", "embedded_hot_store", "redis_hot_store"]

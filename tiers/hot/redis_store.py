@@ -1,0 +1,229 @@
+"""The hot tier on Redis 7.0 or later, a single server or a cluster.
+
+One hash per agent, ``<prefix>:{<tenant>/<graph>/<agent>}:hot``, with the fields ``turn:<seq>``,
+``pin:<belief id>`` and ``mesh``. The braces are the cluster's hash tag: all of an agent's state
+lives on one node. Each name is percent-encoded, so no name can leave its place in the key or
+close the tag.
+
+Every method is one round trip and atomic; what takes more than one command is a Lua script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self, TypeVar
+from urllib.parse import quote
+
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+from redis.asyncio import Redis, RedisCluster
+
+from tiers.errors import CorruptRecord, TierUnavailable, UsageError
+from tiers.records import Commitment, HotState, MeshResult, Owned, Record, Scope, Turn
+
+from . import scripts
+from .translation import translated
+
+CAPACITY_MAX = 256
+PINS_MAX = 1024
+TTL_SECONDS = 7 * 86400
+SEQ_MAX = 2**53 - 1
+"""Largest ``seq`` that Lua, whose numbers are doubles, still tells from its neighbours."""
+
+_RecordT = TypeVar("_RecordT", bound=Record)
+
+
+class RedisHotStore:
+    """A ``HotStore`` over a client that somebody else made and will close.
+
+    The store is open from construction until ``aclose`` or the end of its ``async with`` block.
+
+    Args:
+        client: A ``redis.asyncio`` client, of one server or of a cluster; ``decode_responses``
+            may be on or off.
+        prefix: First part of every key; separates installations that share a server.
+        ttl_seconds: An agent without a write for so long is swept away. Only a broom: nothing
+            in ezra waits for it.
+    """
+
+    def __init__(
+        self,
+        client: Redis | RedisCluster,
+        *,
+        prefix: str = "ezra",
+        ttl_seconds: float = TTL_SECONDS,
+    ) -> None:
+        if not prefix.isprintable() or not prefix or "{" in prefix or "}" in prefix:
+            raise UsageError("prefix", prefix, "printable characters without braces")
+        if not ttl_seconds >= 1:
+            raise UsageError("ttl_seconds", ttl_seconds, "1 or more")
+        self._client = client
+        self._prefix = prefix
+        self._ttl_ms = int(ttl_seconds * 1000)
+        self._closed = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """End the store; the client stays as it is. May be repeated."""
+        self._closed = True
+
+    async def append(self, scope: Scope, turn: Turn, capacity: int) -> tuple[Turn, ...]:
+        """Put a turn into the ring and return what no longer fits, oldest first.
+
+        Repeating it is safe; what the first call evicted is not returned again.
+        """
+        key = self._key(scope, "append")
+        _check_capacity(capacity)
+        field = _turn_field(scope, turn)
+        with translated("append"):
+            evicted = await scripts.APPEND.run(
+                self._client, key, self._ttl_ms, capacity, field, _json(turn)
+            )
+        return tuple(_parsed(Turn, stored, "append") for stored in evicted)
+
+    async def read(self, scope: Scope) -> HotState:
+        """Return everything held for the agent; an unknown agent has an empty state."""
+        key = self._key(scope, "read")
+        with translated("read"):
+            stored = await self._client.hgetall(key)
+            fields = {_text(name): value for name, value in stored.items()}
+        return _state(fields)
+
+    async def restore(self, scope: Scope, turns: Sequence[Turn], capacity: int) -> None:
+        """Fill the ring from cold, never replacing a turn that is already there."""
+        key = self._key(scope, "restore")
+        _check_capacity(capacity)
+        by_seq: dict[int, tuple[str, Turn]] = {}
+        for turn in turns:
+            by_seq.setdefault(turn.seq, (_turn_field(scope, turn), turn))
+        if not by_seq:
+            return
+        # More than the highest `capacity` would be trimmed anyway, so they are not sent.
+        newest = [by_seq[seq] for seq in sorted(by_seq)[-capacity:]]
+        args = [part for field, turn in newest for part in (field, _json(turn))]
+        with translated("restore"):
+            await scripts.RESTORE.run(self._client, key, self._ttl_ms, capacity, *args)
+
+    async def pin(self, scope: Scope, belief: Commitment) -> None:
+        """Keep a belief at hand for the agent; pinning again replaces it.
+
+        Raises:
+            UsageError: The agent already holds ``PINS_MAX`` other beliefs.
+        """
+        key = self._key(scope, "pin")
+        _check_owner(scope, belief)
+        if not belief.id:
+            raise UsageError("belief.id", belief.id, "the id of a stored belief")
+        with translated("pin"):
+            kept = await scripts.PIN.run(
+                self._client, key, self._ttl_ms, PINS_MAX, f"pin:{belief.id}", _json(belief)
+            )
+        if not kept:
+            raise UsageError("belief", belief.id, f"at most {PINS_MAX} pinned beliefs per agent")
+
+    async def unpin(self, scope: Scope, belief_id: str) -> None:
+        """Stop keeping a belief; an unknown one is no error."""
+        key = self._key(scope, "unpin")
+        field = f"pin:{_encodable('belief_id', belief_id)}"
+        with translated("unpin"):
+            await self._client.hdel(key, field)
+
+    async def put_mesh(self, scope: Scope, result: MeshResult) -> None:
+        """Keep the latest mesh result, replacing the one before."""
+        key = self._key(scope, "put_mesh")
+        with translated("put_mesh"):
+            await scripts.PUT_MESH.run(self._client, key, self._ttl_ms, _json(result))
+
+    async def clear(self, scope: Scope) -> None:
+        """Forget everything held for the agent."""
+        key = self._key(scope, "clear")
+        with translated("clear"):
+            await self._client.delete(key)
+
+    def _key(self, scope: Scope, operation: str) -> str:
+        """Return the agent's key; the one place every method passes on its way to the server."""
+        if self._closed:
+            raise TierUnavailable("hot", operation, "the store is closed")
+        if scope.agent_id is None:
+            raise UsageError("scope.agent_id", None, "the agent whose hot state is meant")
+        names = (scope.tenant, scope.graph_id, scope.agent_id)
+        tag = "/".join(quote(_encodable("scope", name), safe="") for name in names)
+        return f"{self._prefix}:{{{tag}}}:hot"
+
+
+def _check_capacity(capacity: int) -> None:
+    if isinstance(capacity, bool) or not 1 <= capacity <= CAPACITY_MAX:
+        raise UsageError("capacity", capacity, f"1 to {CAPACITY_MAX}")
+
+
+def _check_owner(scope: Scope, record: Owned) -> None:
+    """Refuse a record of another tenant or graph: a ring is no way around the scope."""
+    owner = (record.tenant, record.graph_id)
+    if owner != (scope.tenant, scope.graph_id):
+        raise UsageError("owner", owner, f"a record of {scope.tenant!r}, {scope.graph_id!r}")
+
+
+def _turn_field(scope: Scope, turn: Turn) -> str:
+    _check_owner(scope, turn)
+    if turn.agent_id != scope.agent_id:
+        raise UsageError("turn.agent_id", turn.agent_id, f"a turn of {scope.agent_id!r}")
+    if not 1 <= turn.seq <= SEQ_MAX:
+        raise UsageError("turn.seq", turn.seq, f"1 to {SEQ_MAX}, as given by the cold store")
+    return f"turn:{turn.seq}"
+
+
+def _encodable(field: str, name: str) -> str:
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(field, name, "text without lone surrogates") from error
+    return name
+
+
+def _json(record: Record) -> str:
+    try:
+        return record.model_dump_json()
+    except PydanticSerializationError as error:
+        kind = type(record).__name__.lower()
+        raise UsageError(kind, record, "text without lone surrogates") from error
+
+
+def _text(stored: bytes | str) -> str:
+    return stored.decode() if isinstance(stored, bytes) else stored
+
+
+def _parsed(model: type[_RecordT], stored: bytes | str, operation: str) -> _RecordT:
+    try:
+        return model.model_validate_json(stored)
+    except ValidationError as error:
+        reason = f"a stored {model.__name__.lower()} cannot be read back"
+        raise CorruptRecord("hot", operation, reason) from error
+
+
+def _state(fields: dict[str, bytes | str]) -> HotState:
+    """Return the fields of one hash as records: turns by ``seq``, beliefs by record time."""
+    turns = [_parsed(Turn, value, "read") for name, value in fields.items() if _is(name, "turn")]
+    pinned = [
+        _parsed(Commitment, value, "read") for name, value in fields.items() if _is(name, "pin")
+    ]
+    mesh = fields.get("mesh")
+    return HotState(
+        turns=tuple(sorted(turns, key=lambda turn: turn.seq)),
+        pinned=tuple(sorted(pinned, key=lambda belief: (belief.recorded_at, belief.id))),
+        mesh=None if mesh is None else _parsed(MeshResult, mesh, "read"),
+    )
+
+
+def _is(field: str, kind: str) -> bool:
+    return field.startswith(f"{kind}:")
