@@ -1,0 +1,167 @@
+"""Random steps on the embedded index and on the reference, restarts included."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id, scope_of
+from support.warm_backends import WARM_BACKENDS
+from support.warm_reference import ReferenceWarmStore
+
+from tiers.ports import WarmStore
+from tiers.records import IndexEntry, Kind, Scope, SearchQuery
+
+T = TypeVar("T")
+
+EDGE = WARM_BACKENDS[0]
+WORDS = ["undercut", "overcut", "rain", "pace"]
+TOPICS = st.lists(st.sampled_from(["tyres", "fuel"]), max_size=2)
+MOMENTS = st.integers(-2, 2).map(lambda minutes: NOW + timedelta(minutes=minutes))
+KINDS: tuple[Kind, ...] = ("turn", "fact")
+OWNERS = [("a", "g"), ("a", "g/x"), ("ab", "g")]
+OWNER = st.sampled_from(OWNERS)
+NUMBERS = st.integers(0, 9)
+
+SCOPES = st.builds(
+    lambda owner, agent_id, topics: scope_of(owner[0], owner[1], agent_id, topics),
+    OWNER,
+    st.sampled_from([None, "x", "y"]),
+    st.one_of(st.just(["*"]), TOPICS),
+)
+ENTRIES = st.builds(
+    lambda owner, agent_id, number, **fields: entry_of(
+        scope_of(owner[0], owner[1], agent_id), number, **fields
+    ),
+    OWNER,
+    st.sampled_from(["x", "y"]),
+    NUMBERS,
+    text=st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join),
+    vector=st.sampled_from([None, (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)]),
+    kind=st.sampled_from(KINDS),
+    tier=st.sampled_from([None, "core", "archival"]),
+    topics=TOPICS,
+    private=st.booleans(),
+    expires_at=st.one_of(st.none(), MOMENTS),
+)
+QUERIES = st.builds(
+    query_of,
+    st.sampled_from(["", *WORDS, "rain pace"]),
+    vector=st.sampled_from([None, (1.0, 0.0, 0.0, 0.0)]),
+    kinds=st.sampled_from([(), ("turn",), ("fact",), KINDS]),
+    tier=st.sampled_from([None, None, "core"]),
+    now=MOMENTS,
+)
+
+
+class WarmMachine(RuleBasedStateMachine):
+    """Drives the index and the reference through the same steps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._runner = asyncio.Runner()
+        self._stack = AsyncExitStack()
+        self._folder = Path(tempfile.mkdtemp(prefix="ezra-warm-"))
+        self._reference = ReferenceWarmStore(DIMENSIONS)
+        self._store = self._opened()
+
+    def _run(self, call: Coroutine[Any, Any, T]) -> T:
+        return self._runner.run(call)
+
+    def _opened(self) -> WarmStore:
+        return self._run(self._stack.enter_async_context(EDGE.opened(self._folder)))
+
+    @rule(entries=st.lists(ENTRIES, max_size=6))
+    def upsert(self, entries: list[IndexEntry]) -> None:
+        """Both hold the same entries, written owner by owner."""
+        for owner in OWNERS:
+            scope = scope_of(*owner)
+            own = [entry for entry in entries if (entry.tenant, entry.graph_id) == owner]
+            self._run(self._store.upsert(scope, own))
+            self._run(self._reference.upsert(scope, own))
+            self._compare_counts(scope)
+
+    @rule(scope=SCOPES, query=QUERIES)
+    def search(self, scope: Scope, query: SearchQuery) -> None:
+        """Both find the same entries with the same content."""
+        found = self._run(self._store.search(scope, query))
+        expected = self._run(self._reference.search(scope, query))
+        unscored = [hit.model_copy(update={"score": 0.0}) for hit in found]
+        assert sorted(unscored, key=lambda hit: hit.id) == sorted(
+            (hit.model_copy(update={"score": 0.0}) for hit in expected), key=lambda hit: hit.id
+        )
+        scores = [hit.score for hit in found]
+        assert scores == sorted(scores, reverse=True)
+
+    @rule(scope=SCOPES, numbers=st.lists(NUMBERS, max_size=4))
+    def delete(self, scope: Scope, numbers: list[int]) -> None:
+        """Both lose the same entries."""
+        ids = [record_id(number) for number in numbers]
+        self._run(self._store.delete(scope, ids))
+        self._run(self._reference.delete(scope, ids))
+        self._compare_counts(scope)
+
+    @rule(scope=SCOPES, now=MOMENTS)
+    def delete_expired(self, scope: Scope, now: Any) -> None:
+        """Both sweep equally many."""
+        removed = self._run(self._store.delete_expired(scope, now))
+        assert removed == self._run(self._reference.delete_expired(scope, now))
+        self._compare_counts(scope)
+
+    @rule()
+    def restart(self) -> None:
+        """Closing and opening changes nothing."""
+        self._run(self._stack.aclose())
+        self._stack = AsyncExitStack()
+        self._store = self._opened()
+        for owner in OWNERS:
+            self._compare_counts(scope_of(*owner))
+
+    @rule()
+    def flush(self) -> None:
+        """Flushing changes nothing that can be seen."""
+        self._run(self._store.flush())
+
+    def _compare_counts(self, scope: Scope) -> None:
+        kinds: tuple[Kind | None, ...] = (None, *KINDS)
+        for kind in kinds:
+            counted = self._run(self._store.count(scope, kind))
+            assert counted == self._run(self._reference.count(scope, kind))
+
+    def teardown(self) -> None:
+        """Close the index and the loop and remove the folder."""
+        self._run(self._stack.aclose())
+        self._runner.close()
+        shutil.rmtree(self._folder)
+
+
+def _limits(examples: int, steps: int, *, repeatable: bool) -> settings:
+    return settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        derandomize=repeatable,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def test_index_behaves_like_the_reference() -> None:
+    """A short, repeatable walk."""
+    run_state_machine_as_test(WarmMachine, settings=_limits(8, 40, repeatable=True))
+
+
+@pytest.mark.slow
+def test_index_behaves_like_the_reference_for_long() -> None:
+    """A long walk, different each time; Hypothesis prints how to repeat a failure."""
+    run_state_machine_as_test(WarmMachine, settings=_limits(80, 60, repeatable=False))

@@ -1,0 +1,160 @@
+"""The warm tier as a dictionary: exact visibility, a plain scorer, no engine.
+
+Written from the port's words alone, so that it shares no mistake with the filters under test.
+Scores differ from an engine's; which entries are visible, found and counted does not.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+from tiers.errors import TierUnavailable, UsageError
+from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
+
+_STOP_WORDS = frozenset({"the", "of", "and", "a", "is"})
+
+
+class ReferenceWarmStore:
+    """A ``WarmStore`` in memory."""
+
+    def __init__(self, dimensions: int) -> None:
+        self._dimensions = dimensions
+        self._entries: dict[tuple[str, str, str], IndexEntry] = {}
+        self._closed = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._closed = True
+
+    async def upsert(self, scope: Scope, entries: Sequence[IndexEntry]) -> None:
+        """Write all entries or none."""
+        self._check_open()
+        for entry in entries:
+            self._check(scope, entry)
+        for entry in entries:
+            self._entries[entry.tenant, entry.graph_id, entry.id] = entry
+
+    async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+        """Return what is visible and alike, best first."""
+        self._check_open()
+        self._check_vector(query.vector)
+        asked = words(query.text)
+        scored = [
+            (_score(entry, asked, query.vector), entry)
+            for entry in self._of_graph(scope)
+            if visible(scope, query, entry) and _found(entry, asked, query.vector)
+        ]
+        scored.sort(key=lambda pair: (-pair[0], pair[1].id))
+        return tuple(_hit(entry, score) for score, entry in scored[: query.limit])
+
+    async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
+        """Remove entries of the graph."""
+        self._check_open()
+        for record_id in ids:
+            self._entries.pop((scope.tenant, scope.graph_id, record_id), None)
+
+    async def delete_expired(self, scope: Scope, now: datetime) -> int:
+        """Remove what has expired and return how many."""
+        self._check_open()
+        gone = [
+            entry.id
+            for entry in self._of_graph(scope)
+            if entry.expires_at is not None and entry.expires_at <= now
+        ]
+        await self.delete(scope, gone)
+        return len(gone)
+
+    async def count(self, scope: Scope, kind: Kind | None = None) -> int:
+        """Count what the graph holds."""
+        self._check_open()
+        return sum(kind in (None, entry.kind) for entry in self._of_graph(scope))
+
+    async def flush(self) -> None:
+        """Do nothing: there is no disk."""
+        self._check_open()
+
+    def _of_graph(self, scope: Scope) -> list[IndexEntry]:
+        owner = (scope.tenant, scope.graph_id)
+        return [entry for key, entry in self._entries.items() if key[:2] == owner]
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise TierUnavailable("warm", "any", "closed")
+
+    def _check(self, scope: Scope, entry: IndexEntry) -> None:
+        if (entry.tenant, entry.graph_id) != (scope.tenant, scope.graph_id):
+            raise UsageError("owner", entry.tenant, "the scope's own")
+        try:
+            canonical = str(uuid.UUID(entry.id)) == entry.id
+        except ValueError:
+            canonical = False
+        if not canonical:
+            raise UsageError("id", entry.id, "a UUID")
+        if entry.private and not entry.agent_id:
+            raise UsageError("private", entry.id, "an agent")
+        self._check_vector(entry.vector)
+        if "\ud800" in entry.speaker:
+            raise UsageError("entry", entry.id, "text without lone surrogates")
+
+    def _check_vector(self, vector: tuple[float, ...] | None) -> None:
+        if vector is None:
+            return
+        if len(vector) != self._dimensions or not all(map(math.isfinite, vector)):
+            raise UsageError("vector", vector, "finite floats")
+
+
+def words(text: str) -> set[str]:
+    """Return the words of a text that an index would hold."""
+    return set(re.findall(r"\w+", text.lower())) - _STOP_WORDS
+
+
+def visible(scope: Scope, query: SearchQuery, entry: IndexEntry) -> bool:
+    """Whether the asker may find the entry now, by the port's words."""
+    of_topic = scope.sees_all_topics or not entry.topics or set(entry.topics) & set(scope.topics)
+    allowed = not entry.private or entry.agent_id == scope.agent_id
+    alive = entry.expires_at is None or entry.expires_at > query.now
+    asked = entry.kind in query.kinds and query.tier in (None, entry.tier)
+    return bool(of_topic and allowed and alive and asked)
+
+
+def _found(entry: IndexEntry, asked: set[str], vector: tuple[float, ...] | None) -> bool:
+    by_vector = vector is not None and entry.vector is not None
+    return by_vector or bool(asked & words(entry.text))
+
+
+def _score(entry: IndexEntry, asked: set[str], vector: tuple[float, ...] | None) -> float:
+    score = float(len(asked & words(entry.text)))
+    if vector is not None and entry.vector is not None:
+        score += sum(a * b for a, b in zip(vector, entry.vector, strict=True))
+    return score
+
+
+def _hit(entry: IndexEntry, score: float) -> Hit:
+    return Hit(
+        id=entry.id,
+        kind=entry.kind,
+        text=entry.text,
+        score=score,
+        tier="warm",
+        source_ids=entry.source_ids,
+        graph_id=entry.graph_id,
+        agent_id=entry.agent_id,
+        speaker=entry.speaker,
+        ref=entry.ref,
+        topics=entry.topics,
+        occurred_at=entry.occurred_at,
+        recorded_at=entry.recorded_at,
+    )

@@ -1,0 +1,155 @@
+"""What the warm engine stores beside the vectors, and how it becomes a ``Hit`` again.
+
+A search engine cannot match "absent" as fast as a value, so what a record lacks is stored as a
+sentinel that nothing else can be: no topic is ``""``, no agent is called ``""``, and no expiry
+is ``NEVER``. Times are integer microseconds since 1970, exact in an engine that compares doubles
+as long as they stay below ``NEVER``, which is the year 2255.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tiers.errors import CorruptRecord, UsageError
+from tiers.ids import derived_id
+from tiers.records import UNRECORDED, Hit, IndexEntry, Scope
+
+NO_TOPIC = ""
+SHARED = ""
+NEVER = 2**53
+
+KEYWORD_KEYS = ("tenant", "graph", "kind", "topics", "private_to", "tier")
+INTEGER_KEYS = ("expires_at",)
+"""Keys that predicates use, and therefore those the engine indexes.
+
+No other key is indexed: each index is fourteen more files to write out at every flush.
+"""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_NORM_MAX = 3e38  # beyond it a 32-bit float overflows to infinity
+
+
+def microseconds(moment: datetime) -> int:
+    """Return the moment as integer microseconds since 1970; exact, negative before."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def expiry(moment: datetime | None) -> int:
+    """Return an expiry, or the moment to compare one with, inside what compares exactly."""
+    if moment is None:
+        return NEVER
+    return max(-NEVER, min(microseconds(moment), NEVER - 1))
+
+
+def point_id(scope: Scope, record_id: str) -> str:
+    """Return the engine's id for a record of the scope's tenant and graph.
+
+    Made of all three names, so that writing a record can never replace one of another tenant
+    or graph, not even when the ids are equal.
+    """
+    return derived_id(UNRECORDED, scope.tenant, scope.graph_id, record_id)
+
+
+def payload_of(entry: IndexEntry) -> dict[str, Any]:
+    """Return what is stored for an entry beside its vectors."""
+    occurred_at = None if entry.occurred_at is None else microseconds(entry.occurred_at)
+    return {
+        "id": entry.id,
+        "tenant": entry.tenant,
+        "graph": entry.graph_id,
+        "kind": entry.kind,
+        "topics": list(entry.topics) or [NO_TOPIC],
+        "private_to": entry.agent_id if entry.private else SHARED,
+        "tier": entry.tier or "",
+        "expires_at": expiry(entry.expires_at),
+        "agent_id": entry.agent_id,
+        "user_id": entry.user_id or "",
+        "text": entry.text,
+        "speaker": entry.speaker,
+        "ref": entry.ref,
+        "source_ids": list(entry.source_ids),
+        "occurred_at": occurred_at,
+        "recorded_at": microseconds(entry.recorded_at),
+    }
+
+
+def hit_of(payload: Mapping[str, Any], score: float) -> Hit:
+    """Return a stored payload as an answer.
+
+    Raises:
+        CorruptRecord: The payload is not one that ``payload_of`` makes.
+    """
+    try:
+        return Hit(
+            id=payload["id"],
+            kind=payload["kind"],
+            text=payload["text"],
+            score=score,
+            tier="warm",
+            source_ids=tuple(payload["source_ids"]),
+            graph_id=payload["graph"],
+            agent_id=payload["agent_id"],
+            speaker=payload["speaker"],
+            ref=payload["ref"],
+            topics=tuple(topic for topic in payload["topics"] if topic != NO_TOPIC),
+            occurred_at=_moment(payload["occurred_at"]),
+            recorded_at=_moment(payload["recorded_at"]),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise CorruptRecord("warm", "search", "a stored point cannot be read back") from error
+
+
+def check_entry(scope: Scope, entry: IndexEntry, dimensions: int) -> None:
+    """Refuse what the engine would refuse or, worse, take half of.
+
+    Raises:
+        UsageError: Wrong owner, id, privacy, vector or text; names the field.
+    """
+    owner = (entry.tenant, entry.graph_id)
+    if owner != (scope.tenant, scope.graph_id):
+        raise UsageError("owner", owner, f"an entry of {scope.tenant!r}, {scope.graph_id!r}")
+    if not _is_uuid(entry.id):
+        raise UsageError("id", entry.id, "a UUID in its canonical, lower-case form")
+    if entry.private and not entry.agent_id:
+        # Stored as it is, it would belong to "" and thereby be shared.
+        raise UsageError("private", entry.id, "a private entry that names its agent")
+    check_vector(entry.vector, dimensions)
+    _check_unicode(entry)
+
+
+def check_vector(vector: tuple[float, ...] | None, dimensions: int) -> None:
+    """Refuse a vector of another length, or one the engine would store and never find.
+
+    Raises:
+        UsageError: Names both lengths, or the numbers that are not finite.
+    """
+    if vector is None:
+        return
+    if len(vector) != dimensions:
+        raise UsageError("vector", f"{len(vector)} floats", f"{dimensions} floats")
+    if not math.hypot(*vector) < _NORM_MAX:
+        raise UsageError("vector", "numbers that are not finite", "finite floats")
+
+
+def _check_unicode(entry: IndexEntry) -> None:
+    names = (entry.agent_id, entry.user_id or "", entry.speaker, entry.ref or "", entry.text)
+    try:
+        "".join((*names, *entry.topics, *entry.source_ids)).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("entry", entry.id, "text without lone surrogates") from error
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        return str(uuid.UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def _moment(stored: int | None) -> datetime | None:
+    return None if stored is None else _EPOCH + timedelta(microseconds=stored)
