@@ -1,0 +1,1 @@
+"""Learning: makes records searchable, counts their uses, promotes what is used often enough."""

@@ -1,0 +1,1 @@
+"""Lifecycle: overflowed turns become summaries, expiring summaries become episodes."""

@@ -1,0 +1,133 @@
+"""Queued work is done at least once, retried within bounds, and never lost or hidden."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from support.records import scope
+from support.runtime import MovingClock
+
+from metaagents.work import ATTEMPTS_MAX, LEASE_SECONDS, Worker, retry_at
+from tiers.cold.sqlite import ColdStores, sqlite_cold_store
+from tiers.errors import TierUnavailable
+from tiers.records import Work, WorkDraft
+
+
+class Recorder:
+    """A handler that notes what it did, fails for the keys it is told, and defers others."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.poison: set[str] = set()
+        self.later: dict[str, datetime] = {}
+        self.wait = asyncio.Event()
+        self.wait.set()
+
+    async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
+        """Fail before doing anything if one of the items is poison."""
+        del now
+        await self.wait.wait()
+        if self.poison & {item.key for item in items}:
+            raise TierUnavailable("warm", "upsert", "down")
+        self.done += [item.key for item in items]
+        return {item.id: self.later[item.key] for item in items if item.key in self.later}
+
+
+@pytest.fixture
+async def cold(tmp_path: Path) -> AsyncIterator[ColdStores]:
+    """Open a cold store."""
+    async with sqlite_cold_store(tmp_path) as stores:
+        yield stores
+
+
+def drafts(*keys: str) -> list[WorkDraft]:
+    """Return work to index, one item per key."""
+    return [WorkDraft(kind="index", key=key, payload={"id": key}) for key in keys]
+
+
+async def test_everything_due_is_done_once_in_order(cold: ColdStores) -> None:
+    """A drain ends with an empty queue."""
+    clock, handler = MovingClock(), Recorder()
+    worker = Worker(cold.queue, {"index": handler}, "me", clock)
+    await cold.queue.enqueue(scope(), drafts(*(f"{n:03}" for n in range(150))), clock())
+    report = await worker.drain()
+    assert handler.done == [f"{number:03}" for number in range(150)]
+    assert report.completed == {"index": 150}
+    assert (await worker.drain()).claimed == 0
+
+
+async def test_one_poisoned_item_takes_only_itself_down(cold: ColdStores) -> None:
+    """The others of its batch are done; it is retried, then parked with its problem."""
+    clock, handler = MovingClock(), Recorder()
+    handler.poison.add("b")
+    worker = Worker(cold.queue, {"index": handler}, "me", clock)
+    await cold.queue.enqueue(scope(), drafts("a", "b", "c"), clock())
+    report = await worker.drain()
+    assert handler.done == ["a", "c"]
+    assert report.failed == {"index": 1}
+    assert "index b: TierUnavailable" in report.problems[0]
+    for _ in range(ATTEMPTS_MAX - 1):
+        clock.move(minutes=10)
+        await worker.drain()
+    (parked,) = await cold.queue.parked()
+    assert (parked.key, parked.attempts) == ("b", ATTEMPTS_MAX)
+    assert parked.problem == "TierUnavailable: warm tier, upsert: down"
+    clock.move(days=1)
+    assert (await worker.drain()).claimed == 0
+    handler.poison.clear()
+    await cold.queue.rerun([parked.id])
+    assert (await worker.drain()).completed == {"index": 1}
+
+
+async def test_deferred_work_comes_back_in_time_and_is_no_failure(cold: ColdStores) -> None:
+    """Waiting does not count as an attempt."""
+    clock, handler = MovingClock(), Recorder()
+    worker = Worker(cold.queue, {"index": handler}, "me", clock)
+    await cold.queue.enqueue(scope(), drafts("a"), clock())
+    for _ in range(ATTEMPTS_MAX + 2):
+        handler.later["a"] = clock() + timedelta(minutes=5)
+        assert (await worker.drain()).deferred == {"index": 1}
+        assert (await worker.drain()).claimed == 0
+        clock.move(minutes=6)
+    handler.later.clear()
+    assert (await worker.drain()).completed == {"index": 1}
+
+
+async def test_who_drains_during_a_pass_waits_for_it(cold: ColdStores) -> None:
+    """After a drain nothing that was due is still under way elsewhere in this runtime."""
+    clock, handler = MovingClock(), Recorder()
+    worker = Worker(cold.queue, {"index": handler}, "me", clock)
+    await cold.queue.enqueue(scope(), drafts("a"), clock())
+    handler.wait.clear()
+    first = asyncio.create_task(worker.run_once())
+    await asyncio.sleep(0)
+    second = asyncio.create_task(worker.drain())
+    done, _ = await asyncio.wait([first, second], timeout=0.05)
+    assert not done
+    handler.wait.set()
+    await asyncio.gather(first, second)
+    assert handler.done == ["a"]
+
+
+async def test_work_of_a_runtime_that_died_is_claimed_after_its_lease(cold: ColdStores) -> None:
+    """Two runtimes share a queue; the second takes over, and the first may no longer complete."""
+    clock, handler = MovingClock(), Recorder()
+    worker = Worker(cold.queue, {"index": handler}, "second", clock)
+    await cold.queue.enqueue(scope(), drafts("a"), clock())
+    (lost,) = await cold.queue.claim(["index"], "first", 1, LEASE_SECONDS, clock())
+    assert (await worker.drain()).claimed == 0
+    clock.move(seconds=LEASE_SECONDS + 1)
+    assert (await worker.drain()).completed == {"index": 1}
+    assert not await cold.queue.complete(lost)
+
+
+def test_retries_are_bounded_in_count_and_time() -> None:
+    """2, 4, 8, 16 seconds, then parked."""
+    now = MovingClock()()
+    waits = [retry_at(attempts, now) for attempts in range(1, ATTEMPTS_MAX + 1)]
+    assert [(when - now).total_seconds() for when in waits if when] == [2, 4, 8, 16]
+    assert waits[-1] is None
