@@ -450,6 +450,7 @@ class SearchQuery(Record):
         vector: Unit-length floats for the dense leg.
         kinds: Kinds to find; empty finds nothing.
         tier: Restrict facts to one tier.
+        user_id: Restrict to records of one user; ``None`` restricts nothing.
         limit: How many to return, 1 to 200.
         now: Records that expire at or before this moment are not found.
     """
@@ -458,6 +459,7 @@ class SearchQuery(Record):
     vector: tuple[float, ...] | None = None
     kinds: tuple[Kind, ...]
     tier: FactTier | None = None
+    user_id: str | None = None
     limit: int = Field(default=10, ge=1, le=200)
     now: Moment
 

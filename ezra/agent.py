@@ -1,0 +1,407 @@
+"""The handle of one agent: turns, memories, beliefs. Its scope is fixed when it is spawned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from metaagents.lifecycle.agent import index_work
+from tiers.errors import Conflict, PolicyDenied, UsageError
+from tiers.ids import derived_id
+from tiers.records import (
+    UNRECORDED,
+    AgentRecord,
+    Commitment,
+    Fact,
+    Hit,
+    Kind,
+    Record,
+    Rule,
+    Scope,
+    SearchQuery,
+    ToolOutput,
+    Turn,
+)
+
+from .asking import ask
+from .assemble import Slot
+from .membership import close_graph
+from .parts import Parts
+from .policy import topics_for
+from .recall import Degradation, RecallResult
+from .router import Request, TurnState, Written
+
+_R = TypeVar("_R", bound=Record)
+ToolOutputLike = ToolOutput | dict[str, str]
+
+
+def checked(record: type[_R], **values: object) -> _R:
+    """Return ``record(**values)``; what pydantic refuses becomes a ``UsageError``."""
+    try:
+        return record(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or record.__name__
+        raise UsageError(field, first.get("input"), first["msg"]) from error
+
+
+class OpenTurn:
+    """A turn whose context is ready and whose answer is not there yet.
+
+    Attributes:
+        messages: ``[{role, content}, …]``, ready for a model.
+        slots: What went into the context, in salience order, each with its source ids and score.
+        dropped: Slots that did not fit the token budget.
+        tokens: Estimated tokens of the context.
+        degraded: Tiers and capabilities that did not take part.
+        tiers_used: Tiers that answered.
+        skipped: For each leg left out, why.
+        shadowed: Inherited core facts hidden behind a nearer definition.
+        receipt_id: Names the stored receipt of what the turn saw; ``None`` if it could not be kept.
+        step_ms: Milliseconds per router step.
+    """
+
+    def __init__(self, parts: Parts, state: TurnState) -> None:
+        self._parts = parts
+        self._state = state
+        self._written: Written | None = None
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The context as messages; a copy, so that a caller may change it."""
+        return [dict(message) for message in self._state.context.messages]
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """What went into the context, in salience order."""
+        return self._state.context.slots
+
+    @property
+    def dropped(self) -> tuple[Slot, ...]:
+        """What did not fit the token budget."""
+        return self._state.context.dropped
+
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens of the context."""
+        return self._state.context.tokens
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """Tiers and capabilities that did not take part."""
+        return tuple(self._state.state.lost)
+
+    @property
+    def tiers_used(self) -> tuple[str, ...]:
+        """Tiers that answered."""
+        return tuple(self._state.state.used)
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """For each leg left out, why."""
+        return tuple(self._state.state.skipped)
+
+    @property
+    def shadowed(self) -> tuple[Fact, ...]:
+        """Inherited core facts hidden behind a nearer definition."""
+        return self._state.shadowed
+
+    @property
+    def receipt_id(self) -> str | None:
+        """Names the stored receipt of what the turn saw."""
+        return self._state.receipt_id
+
+    @property
+    def step_ms(self) -> dict[str, float]:
+        """Milliseconds per router step, so far."""
+        return dict(self._state.step_ms)
+
+    async def reply(self, response: str, tool_outputs: Iterable[ToolOutputLike] = ()) -> Written:
+        """Remember the turn. When this returns it is durable.
+
+        Args:
+            response: What the agent answered; may be empty.
+            tool_outputs: What tools returned on the way, as ``ToolOutput`` or
+                ``{"tool": …, "output": …}``.
+
+        Raises:
+            Conflict: The turn was replied to before, or its ``ref`` names a different turn.
+        """
+        if self._written is not None:
+            raise Conflict("turn", "no reply yet", f"reply stored as {self._written.turn.id}")
+        outputs = [
+            output if isinstance(output, ToolOutput) else checked(ToolOutput, **output)
+            for output in tool_outputs
+        ]
+        checked(Turn, input=self._state.request.input, response=response)
+        written = await self._parts.router.write_back(self._state, response, outputs)
+        self._written = written
+        self._parts.wake_learning()
+        return written
+
+    async def complete(self) -> str:
+        """Ask the configured model (step 7) without remembering the answer yet."""
+        return await self._parts.router.model(self._state)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """The answer of ``agent.complete``.
+
+    Attributes:
+        response: What the model said.
+        model: Which model said it; echo and scripted models say so here.
+        turn: The context it saw.
+        written: What was remembered.
+    """
+
+    response: str
+    model: str
+    turn: OpenTurn
+    written: Written
+
+
+class Agent:
+    """One agent of a session graph."""
+
+    def __init__(
+        self, parts: Parts, scope: Scope, record: AgentRecord, core: tuple[Fact, ...]
+    ) -> None:
+        self._parts = parts
+        self._scope = scope
+        self._record = record
+        self._core = core
+        self._present = True
+
+    @property
+    def id(self) -> str:
+        """The agent's id in its graph."""
+        return self._record.id
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """What the agent may see and write."""
+        return self._record.topics
+
+    @property
+    def core_at_spawn(self) -> tuple[Fact, ...]:
+        """The core facts in scope when the agent was spawned, inherited ones included."""
+        return self._core
+
+    async def turn(
+        self,
+        message: str,
+        *,
+        at: datetime | None = None,
+        speaker: str | None = None,
+        topics: Iterable[str] | None = None,
+        private: bool = False,
+        ref: str | None = None,
+        mesh: str | None = None,
+    ) -> OpenTurn:
+        """Make the context for a message; the caller's own model answers it.
+
+        Args:
+            message: What was said to the agent; must not be blank.
+            at: When it was said; now if not given.
+            speaker: Who said it; the agent's user or the agent itself if not given.
+            topics: Topics of the turn, among the agent's; all of the agent's if not given.
+            private: Whether only this agent may see the turn.
+            ref: The caller's name for the turn, unique in the graph: replying twice under one
+                ``ref`` stores once.
+            mesh: Name of a connector to ask.
+
+        Raises:
+            PolicyDenied: A topic or source is not the agent's; nothing was read.
+            UsageError: An argument is not acceptable.
+        """
+        self._check_present()
+        if not message.strip():
+            raise UsageError("message", message, "text that is not blank")
+        now = self._parts.clock()
+        sample = checked(
+            Turn, input=message, topics=topics, ref=ref, private=private, occurred_at=at or now
+        )
+        request = Request(
+            input=message,
+            at=sample.occurred_at,
+            speaker=speaker or self._record.user_id or self.id,
+            topics=None if topics is None else sample.topics,
+            private=private,
+            ref=sample.ref,
+            mesh=mesh,
+        )
+        names = await self._parts.names.of(self._scope)
+        state = await self._parts.router.open_turn(self._scope, self._record, request, names)
+        return OpenTurn(self._parts, state)
+
+    async def complete(
+        self, message: str, *, at: datetime | None = None, speaker: str | None = None
+    ) -> Completion:
+        """Make the context, ask the configured model, remember the turn."""
+        turn = await self.turn(message, at=at, speaker=speaker)
+        response = await turn.complete()
+        written = await turn.reply(response)
+        return Completion(response, self._parts.model.name, turn, written)
+
+    async def remember(
+        self,
+        what: str | Fact | Rule,
+        *,
+        topics: Iterable[str] | None = None,
+        private: bool = False,
+    ) -> str:
+        """Remember a fact or a rule and return its id.
+
+        The same statement by the same agent is stored once: remembering it again returns the
+        first id. It can be recalled at once by its words, and by meaning within seconds.
+
+        Args:
+            what: Text (a fact), a ``Fact`` or a ``Rule``.
+            topics: Its topics; those of ``what``, else the agent's own, if not given.
+            private: Whether only this agent may see it.
+
+        Raises:
+            PolicyDenied: A topic is not the agent's.
+            UsageError: ``what`` is not acceptable.
+        """
+        self._check_present()
+        record = checked(Fact, text=what) if isinstance(what, str) else what
+        if not isinstance(record, Fact | Rule):
+            raise UsageError("what", what, "text, a Fact or a Rule")
+        given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
+        allowed = await self._topics(given, "remember")
+        now = self._parts.clock()
+        stamped = record.stamped(self._scope, self._parts.ids.new(), now).model_copy(
+            update={"topics": allowed, "private": private or record.private}
+        )
+        work = [index_work(stamped.id, self.id)]
+        if isinstance(stamped, Fact):
+            stored_id = (await self._parts.semantic.put_fact(self._scope, stamped, work))[0].id
+        else:
+            stored_id = (await self._parts.procedural.put_rule(self._scope, stamped, work))[0].id
+        self._parts.wake_learning()
+        return stored_id
+
+    async def recall(
+        self, query: str, *, limit: int = 10, kinds: Sequence[Kind] | None = None
+    ) -> RecallResult:
+        """Return what is known about ``query``, best first, from every tier.
+
+        Facts that are returned count as used.
+
+        Args:
+            query: The question; must not be blank.
+            limit: How many, 1 to 100.
+            kinds: Which kinds of record; all if not given.
+        """
+        self._check_present()
+        return await ask(self._parts, self._scope, query, limit, kinds)
+
+    async def recall_archival(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        scope_topics: Iterable[str] | None = None,
+        limit: int = 10,
+    ) -> tuple[Hit, ...]:
+        """Return archival facts only; ``user_id`` and ``scope_topics`` narrow the agent's scope."""
+        self._check_present()
+        state = Degradation(self._parts.settings.step_timeout_seconds)
+        vector = await self._parts.recaller.vector(query, (), state)
+        asked = checked(
+            SearchQuery,
+            text=query,
+            vector=vector,
+            kinds=("fact",),
+            tier="archival",
+            limit=limit,
+            now=self._parts.clock(),
+        )
+        topics = None if scope_topics is None else checked(Turn, topics=scope_topics).topics
+        return await self._parts.semantic.recall_archival(
+            self._scope, asked, user_id=user_id, scope_topics=topics, limit=limit
+        )
+
+    async def commit(
+        self,
+        claim: str,
+        *,
+        topic: str | None = None,
+        key: tuple[str, str] | None = None,
+        value: str | None = None,
+        ref: str | None = None,
+    ) -> Commitment:
+        """Commit to a belief. One of the same topic and key is superseded in the same step.
+
+        Args:
+            claim: The belief in words; must not be blank.
+            topic: One of the agent's topics.
+            key: What it is about: (subject, attribute).
+            value: What the attribute is held to be.
+            ref: The caller's name for it, unique in the graph: committing again under the same
+                ``ref`` changes nothing.
+        """
+        self._check_present()
+        if not claim.strip():
+            raise UsageError("claim", claim, "text that is not blank")
+        given = () if topic is None else checked(Turn, topics=(topic,)).topics
+        allowed = await self._topics(given, "commit")
+        named = (
+            self._parts.ids.new()
+            if ref is None
+            else derived_id(UNRECORDED, "belief", self._scope.tenant, self._scope.graph_id, ref)
+        )
+        belief = checked(
+            Commitment, claim=claim, topic=allowed[0] if allowed else None, key=key, value=value
+        ).stamped(self._scope, named, self._parts.clock())
+        belief = belief.model_copy(update={"topics": allowed})
+        superseded = await self._parts.beliefs.commit(self._scope, belief)
+        if superseded is not None and superseded.pinned:
+            await self._parts.hot.unpin(self._scope, superseded.id)
+        return belief
+
+    async def beliefs(self) -> tuple[Commitment, ...]:
+        """Return the active beliefs in scope, in order of commitment."""
+        self._check_present()
+        return await self._parts.beliefs.active(self._scope)
+
+    async def pin(self, belief_id: str) -> Commitment:
+        """Keep an active belief first in every context of this agent, and in its hot tier."""
+        self._check_present()
+        belief = await self._parts.beliefs.pin(self._scope, belief_id, self._parts.clock())
+        await self._parts.hot.pin(self._scope, belief)
+        return belief
+
+    async def leave(self) -> None:
+        """Leave the graph. Idempotent; the graph closes when its last agent has left."""
+        if not self._present:
+            return
+        self._present = False
+        remaining = await self._parts.graphs.leave(self._scope, self._parts.clock())
+        now = self._parts.clock()
+        await self._parts.log.append_audit(self._scope, "left", (), "", now)
+        await self._parts.hot.clear(self._scope)
+        if remaining == 0:
+            await close_graph(self._parts, self._scope)
+
+    async def _topics(self, asked: Sequence[str] | None, action: str) -> tuple[str, ...]:
+        try:
+            return topics_for(self._record, asked, action)
+        except PolicyDenied as denial:
+            now = self._parts.clock()
+            await self._parts.log.append_audit(self._scope, "denied", (), str(denial), now)
+            raise
+
+    def release(self) -> None:
+        """Mark the handle as gone: its graph was closed under it."""
+        self._present = False
+
+    def _check_present(self) -> None:
+        if not self._present:
+            raise UsageError("agent", self.id, "an agent that has not left its graph")

@@ -1,0 +1,31 @@
+"""The command line. It parses, calls the public API, and prints; it holds no logic.
+
+Exit codes: 0 done, 1 an ezra error, 2 wrong usage or malformed input, 3 configuration.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tiers.errors import ConfigError, EzraError, UsageError
+
+from .app import app
+from .screen import Screen
+
+
+def main() -> None:
+    """Run the command line; an ezra error is one line on standard error, never a traceback."""
+    try:
+        app()
+    except EzraError as error:
+        Screen().error(error)
+        sys.exit(exit_code(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def exit_code(error: EzraError) -> int:
+    """Return the exit code for an error."""
+    if isinstance(error, UsageError):
+        return 2
+    return 3 if isinstance(error, ConfigError) else 1

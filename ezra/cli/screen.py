@@ -1,0 +1,136 @@
+"""What people see: progress, tables and answers on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from ezra.graph import GraphStatus
+from ezra.replay.play import Answer, ReplayReport
+from tiers.errors import EzraError
+
+SOURCE_TEXT_CHARS = 160
+PLAIN_PROGRESS_STEPS = 10
+
+
+class Screen:
+    """Standard output for results, standard error for progress and errors."""
+
+    def __init__(self) -> None:
+        self._out = Console(highlight=False)
+        self._err = Console(stderr=True, highlight=False)
+
+    def error(self, error: EzraError) -> None:
+        """Print an error as one line."""
+        self._err.print(
+            f"[bold red]{type(error).__name__}[/]: {escape(str(error))}", soft_wrap=True
+        )
+
+    def note(self, text: str) -> None:
+        """Print a line for people, beside the results."""
+        self._err.print(escape(text), soft_wrap=True)
+
+    def line(self, text: str) -> None:
+        """Print a result line."""
+        self._out.print(escape(text), soft_wrap=True)
+
+    def document(self, value: Any) -> None:  # noqa: ANN401 - anything json can print
+        """Print a result for programs: one JSON document."""
+        print(json.dumps(value, ensure_ascii=False, indent=2, default=str))  # noqa: T201
+
+    @contextmanager
+    def progress(self, what: str, total: int) -> Iterator[Callable[[], None]]:
+        """Show progress on standard error while the block runs; call what it yields per step."""
+        if not self._err.is_terminal:
+            yield self._plain_progress(what, total)
+            return
+        columns = (
+            TextColumn(what),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=self._err) as progress:
+            task = progress.add_task(what, total=total)
+            yield lambda: progress.advance(task)
+
+    def _plain_progress(self, what: str, total: int) -> Callable[[], None]:
+        done = 0
+        step = max(1, total // PLAIN_PROGRESS_STEPS)
+
+        def advance() -> None:
+            nonlocal done
+            done += 1
+            if done % step == 0 or done == total:
+                self.note(f"{what} {done}/{total} [{'#' * (10 * done // total):<10}]")
+
+        return advance
+
+    def status(self, name: str, status: GraphStatus) -> None:
+        """Print what the tiers hold for a graph."""
+        table = Table(title=f"{name} ({status.state}, {status.agents} agents present)")
+        table.add_column("tier")
+        table.add_column("holds")
+        table.add_row("hot", f"{status.hot} turns")
+        table.add_row("warm", f"{status.warm} entries")
+        cold = ", ".join(f"{key.replace('_', ' ')} {count}" for key, count in status.cold.items())
+        table.add_row("cold", cold)
+        self._out.print(table)
+
+    def answer(self, answer: Answer) -> None:
+        """Print a question, its answer and the sources with dates and scores."""
+        self._out.print(f"\n[bold]Q[/] {escape(answer.question)}")
+        self._out.print(f"[bold green]A[/] {escape(_short(answer.text, 400))}", soft_wrap=True)
+        for source in answer.sources:
+            when = f"{source.at:%Y-%m-%d %H:%M}" if source.at else "undated"
+            origin = f" (from {source.inherited_from})" if source.inherited_from else ""
+            self._out.print(
+                f"   {source.score:.4f}  {when}  {source.kind:<6} {escape(source.ref)}"
+                f"{escape(origin)}  {escape(_short(source.text, SOURCE_TEXT_CHARS))}",
+                soft_wrap=True,
+            )
+        if answer.degraded:
+            self._out.print(f"   degraded: {', '.join(answer.degraded)}")
+
+    def replay(self, report: ReplayReport) -> None:
+        """Print what a replay did."""
+        played = f"{report.played} turns played, {report.known} known before"
+        added = ", ".join(f"{count} {name}" for name, count in report.added.items())
+        self.line(f"{report.graph_id}: {played}; new: {added}; {report.seconds:.1f} s")
+        if report.status is not None:
+            self.status(report.graph_id, report.status)
+        self.line(
+            f"{report.summaries} summaries cover {report.covered} turns; "
+            f"{report.waiting} overflowed turns wait for company"
+        )
+        for fact_id, reason in report.promotions:
+            self.line(f"promoted to core: {fact_id} ({reason})")
+        self._steps(report)
+        for name, count in report.degraded.items():
+            self.line(f"degraded: {count} turns without {name}")
+        for problem in report.problems:
+            self.line(f"problem: {problem}")
+        for answer in report.answers:
+            self.answer(answer)
+
+    def _steps(self, report: ReplayReport) -> None:
+        if not report.steps:
+            return
+        table = Table(title="time per step, milliseconds")
+        for heading in ("step", "p50", "p95", "total"):
+            table.add_column(heading, justify="left" if heading == "step" else "right")
+        for step, times in report.steps.items():
+            table.add_row(step, f"{times.p50:.2f}", f"{times.p95:.2f}", f"{times.total:.0f}")
+        self._out.print(table)
+
+
+def _short(text: str, limit: int) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"

@@ -1,0 +1,242 @@
+"""Recall: one question to all tiers, each leg with a deadline, fused into one list."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar, get_args
+
+import numpy as np
+
+from tiers.errors import TierError, UsageError
+from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector, WarmStore
+from tiers.records import Fact, Hit, Kind, Scope, SearchQuery
+
+from .fusion import Leg, fuse, merge_by_words, resolve_core, shared_words, without_names
+
+log = logging.getLogger(__name__)
+
+LIMIT_MAX = 100
+OVERFETCH = 40
+SIMILAR_MIN = 0.4
+"""Cosine of all-MiniLM-L6-v2 from which two sentences are about the same thing."""
+SHARED_MIN = 1 / 3
+"""Share of the content words from which words alone say so."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_T = TypeVar("_T")
+
+
+@dataclass
+class Degradation:
+    """Which tiers answered one call, and what was left out and why.
+
+    Attributes:
+        seconds: Deadline of each leg.
+        used: Tiers that answered, in the order in which they first did.
+        lost: Tiers and capabilities that did not take part.
+        skipped: For each leg left out, why.
+    """
+
+    seconds: float
+    used: dict[str, None] = field(default_factory=dict)
+    lost: dict[str, None] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+
+    async def answer(self, tier: str, leg: str, call: Awaitable[_T], empty: _T) -> _T:
+        """Return what ``call`` answers, or ``empty`` when its tier fails or is late."""
+        try:
+            async with asyncio.timeout(self.seconds):
+                answer = await call
+        except TimeoutError:
+            self.lose(tier, leg, f"no answer within {self.seconds:g} s")
+            return empty
+        except TierError as error:
+            # A cold call may have failed for the warm index behind it: name the tier that failed.
+            log.warning("%s left out: %s", leg, error)
+            self.lose(error.tier, leg, str(error))
+            return empty
+        self.used.setdefault(tier)
+        return answer
+
+    def lose(self, capability: str, leg: str, reason: str) -> None:
+        """Note that ``leg`` did not answer, and which tier or capability is missing for it."""
+        self.lost.setdefault(capability)
+        self.skipped.append(f"{leg}: {reason}")
+
+
+@dataclass(frozen=True)
+class RecallResult:
+    """The answer of a recall.
+
+    Attributes:
+        items: Best first.
+        degraded: Tiers or capabilities that did not take part: ``hot``, ``warm``, ``cold``,
+            ``dense``.
+        tiers_used: Tiers that answered.
+        skipped: For each leg left out, why.
+        rerank_used: Whether a reranker changed the order; none is configured yet.
+    """
+
+    items: tuple[Hit, ...] = ()
+    degraded: tuple[str, ...] = ()
+    tiers_used: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    rerank_used: bool = False
+
+
+class Recaller:
+    """Asks the tiers and fuses what they answer.
+
+    Args:
+        warm: The hybrid index.
+        words: Word search in the cold tier: finds what is not indexed yet.
+        semantic: Core facts, own and inherited.
+        embedder: For the dense leg; ``None`` degrades every answer by ``dense``.
+        timeout_seconds: Deadline of each leg.
+    """
+
+    def __init__(
+        self,
+        warm: WarmStore,
+        words: LexicalIndex,
+        semantic: SemanticStore,
+        embedder: Embedder | None,
+        timeout_seconds: float,
+    ) -> None:
+        self._warm = warm
+        self._words = words
+        self._semantic = semantic
+        self._embedder = embedder
+        self._timeout = timeout_seconds
+
+    async def vector(self, text: str, names: Sequence[str], state: Degradation) -> Vector | None:
+        """Return the query's vector, or ``None`` and a note in ``state``."""
+        if self._embedder is None:
+            state.lose("dense", "dense", "no embedding model is installed")
+            return None
+        asked = without_names(text, names)
+        empty: tuple[Vector, ...] = ()
+        call = self._embedder.embed([asked], urgent=True)
+        found = await state.answer("dense", "dense", call, empty)
+        state.used.pop("dense", None)
+        return found[0] if found else None
+
+    async def archival(
+        self, scope: Scope, query: SearchQuery, state: Degradation
+    ) -> tuple[Hit, ...]:
+        """Return archival facts by meaning and words; by words alone while the index is away."""
+        none: tuple[Hit, ...] = ()
+        call = self._semantic.recall_archival(scope, query, limit=query.limit)
+        found: tuple[Hit, ...] | None = None
+        found = await state.answer("cold", "archival", call, found)
+        if found is not None:
+            return found
+        by_words = self._words.search_words(scope, query)
+        return await state.answer("cold", "archival by words", by_words, none)
+
+    async def recall(
+        self,
+        scope: Scope,
+        text: str,
+        now: datetime,
+        *,
+        limit: int,
+        kinds: Sequence[Kind] | None,
+        names: Sequence[str] = (),
+    ) -> RecallResult:
+        """Return the best visible records for ``text``.
+
+        Args:
+            scope: Of the handle.
+            text: The question; must not be blank.
+            now: The current time.
+            limit: 1 to 100.
+            kinds: Kinds to find; ``None`` for all.
+            names: Names of known speakers, left out of the dense query.
+
+        Raises:
+            UsageError: An argument is not acceptable.
+        """
+        wanted = check_recall(text, limit, kinds)
+        state = Degradation(self._timeout)
+        vector = await self.vector(text, names, state)
+        query = SearchQuery(
+            text=text, vector=vector, kinds=wanted, limit=max(limit, OVERFETCH), now=now
+        )
+        return RecallResult(
+            items=fuse(await self._legs(scope, query, state), limit),
+            degraded=tuple(state.lost),
+            tiers_used=tuple(state.used),
+            skipped=tuple(state.skipped),
+        )
+
+    async def _legs(self, scope: Scope, query: SearchQuery, state: Degradation) -> dict[str, Leg]:
+        """Ask all legs side by side and return those that answered."""
+        away: tuple[Hit, ...] | None = None
+        nobody: tuple[Fact, ...] = ()
+        search, find = self._warm.search(scope, query), self._words.search_words(scope, query)
+        family = self._inherited(scope, query)
+        async with asyncio.TaskGroup() as asked:
+            warm = asked.create_task(state.answer("warm", "warm", search, away))
+            words = asked.create_task(state.answer("cold", "words", find, away))
+            core = asked.create_task(state.answer("cold", "inherited", family, nobody))
+        legs = {} if warm.result() is None else {"warm": Leg(warm.result() or ())}
+        if words.result() is not None or core.result():
+            hits = merge_by_words(query.text, words.result() or (), core.result(), scope.graph_id)
+            legs["words"] = Leg(hits, alone=frozenset(fact.id for fact in core.result()))
+        return legs
+
+    async def relevant(
+        self, text: str, hits: Sequence[Hit], names: Sequence[str] = ()
+    ) -> tuple[Hit, ...]:
+        """Return the hits that are about ``text``, not merely the best of what there is.
+
+        A hit is when it is close in meaning (cosine at least ``SIMILAR_MIN``) or has
+        ``SHARED_MIN`` of the content words. Order is kept.
+        """
+        if not hits:
+            return ()
+        close = await self._similarities(text, hits, names)
+        return tuple(
+            hit
+            for hit, cosine in zip(hits, close, strict=True)
+            if cosine >= SIMILAR_MIN or shared_words(text, hit.text) >= SHARED_MIN
+        )
+
+    async def _similarities(
+        self, text: str, hits: Sequence[Hit], names: Sequence[str]
+    ) -> list[float]:
+        if self._embedder is None:
+            return [0.0] * len(hits)
+        texts = [without_names(text, names), *(hit.text for hit in hits)]
+        empty: tuple[Vector, ...] = ()
+        call = self._embedder.embed(texts, urgent=True)
+        vectors = await Degradation(self._timeout).answer("dense", "relevance", call, empty)
+        if not vectors:
+            return [0.0] * len(hits)
+        rows = np.asarray(vectors, dtype=np.float32)
+        return [float(cosine) for cosine in rows[1:] @ rows[0]]
+
+    async def _inherited(self, scope: Scope, query: SearchQuery) -> tuple[Fact, ...]:
+        """Return the core facts of ancestors that the agent sees."""
+        if "fact" not in query.kinds or not scope.lineage:
+            return ()
+        facts = resolve_core(await self._semantic.core(scope)).visible
+        return tuple(fact for fact in facts if fact.graph_id != scope.graph_id)
+
+
+def check_recall(text: str, limit: int, kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:
+    """Return the kinds to search, or raise ``UsageError`` for the first argument that is wrong."""
+    if not text.strip():
+        raise UsageError("query", text, "a question that is not blank")
+    if not 1 <= limit <= LIMIT_MAX:
+        raise UsageError("limit", limit, f"1 to {LIMIT_MAX}")
+    wanted = KINDS if kinds is None else tuple(kinds)
+    unknown = [kind for kind in wanted if kind not in KINDS]
+    if unknown or not wanted:
+        raise UsageError("kinds", unknown or wanted, ", ".join(KINDS))
+    return wanted

@@ -1,0 +1,1 @@
+"""Replay: real conversations played through the runtime, one agent per speaker."""

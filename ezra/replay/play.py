@@ -1,0 +1,294 @@
+"""Playing a script through the runtime: resumable, and playing it twice adds nothing.
+
+Each turn line goes through all eight steps of the router with the speaker's agent and is
+acknowledged once it is durable. Turns are stored under the script's refs, so a replay that was
+killed goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ezra.agent import Agent
+from ezra.app import Ezra
+from ezra.graph import Graph, GraphStatus
+from tiers.errors import Conflict, NotFound
+from tiers.records import Fact, Kind, Rule, Turn
+
+from .script import BeliefLine, Conversation, FactLine, RuleLine, Script, TurnLine
+
+SOURCES_SHOWN = 5
+ANSWER_KINDS: tuple[Kind, ...] = ("turn", "fact", "belief", "rule", "document")
+
+OnLine = Callable[[TurnLine | FactLine | RuleLine | BeliefLine, bool], None]
+"""Called after each line is durable, with whether it was new."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One record an answer rests on."""
+
+    ref: str
+    kind: str
+    speaker: str
+    at: datetime | None
+    score: float
+    text: str
+    inherited_from: str | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What recall says to a question; the text is the best source's own words."""
+
+    question: str
+    text: str
+    sources: tuple[Source, ...]
+    degraded: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """Milliseconds of one router step over a replay."""
+
+    p50: float
+    p95: float
+    total: float
+
+
+@dataclass
+class ReplayReport:
+    """What a replay did and what the tiers hold after it.
+
+    Attributes:
+        graph_id: Where it was played.
+        played: Turns played now.
+        known: Turns that were there before.
+        added: Facts, rules and beliefs that are new, by name.
+        status: What each tier holds.
+        summaries: Level-0 summaries of the graph.
+        covered: Turns they stand for.
+        waiting: Overflowed turns that wait for company.
+        promotions: Facts promoted by this replay, with the reason.
+        steps: Time per router step.
+        degraded: How many turns went without a tier or capability, by name.
+        problems: Background work that failed; it is tried again.
+        seconds: Wall time, from the first line to the report.
+        answers: To the questions, in order.
+    """
+
+    graph_id: str
+    played: int = 0
+    known: int = 0
+    added: dict[str, int] = field(default_factory=dict)
+    status: GraphStatus | None = None
+    summaries: int = 0
+    covered: int = 0
+    waiting: int = 0
+    promotions: list[tuple[str, str]] = field(default_factory=list)
+    steps: dict[str, StepTime] = field(default_factory=dict)
+    degraded: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    answers: list[Answer] = field(default_factory=list)
+
+
+class Replayer:
+    """Plays one script into one graph.
+
+    Args:
+        ezra: The runtime.
+        script: What to play.
+        topics: Topics of every agent and of lines that name none, by conversation.
+        on_line: Called after each line is durable.
+    """
+
+    def __init__(
+        self,
+        ezra: Ezra,
+        script: Script,
+        topics: dict[str, tuple[str, ...]],
+        on_line: OnLine | None = None,
+    ) -> None:
+        self._ezra = ezra
+        self._script = script
+        self._topics = topics
+        self._on_line = on_line or (lambda _line, _new: None)
+        self._step_ms: dict[str, list[float]] = defaultdict(list)
+
+    async def play(
+        self, graph_id: str, inherits_from: Sequence[str], questions: Sequence[str]
+    ) -> ReplayReport:
+        """Play the script and answer the questions.
+
+        Raises:
+            Conflict: The graph has other parents, or a ref of the script names a different turn;
+                nothing was played.
+            NotFound: A parent does not exist; nothing was played.
+        """
+        started = time.perf_counter()
+        report = ReplayReport(graph_id)
+        graph = await self._graph(graph_id, inherits_from)
+        known = await self._known(graph)
+        heard = await _last_audit(graph)
+        before = (await graph.status()).cold
+        for conversation in self._script.conversations:
+            await self._play_conversation(graph, conversation, known, report)
+        await self._ezra.drain_learning()
+        report.answers = [await answer(graph, question) for question in questions]
+        await self._finish(graph, heard, before, report)
+        report.seconds = time.perf_counter() - started
+        return report
+
+    async def _graph(self, graph_id: str, inherits_from: Sequence[str]) -> Graph:
+        try:
+            graph = await self._ezra.session_graph(graph_id)
+        except NotFound:
+            return await self._ezra.create_session_graph(graph_id, inherits_from=inherits_from)
+        if inherits_from and tuple(inherits_from) != graph.inherits_from:
+            raise Conflict(
+                f"parents of session graph {graph_id!r}", tuple(inherits_from), graph.inherits_from
+            )
+        return graph
+
+    async def _known(self, graph: Graph) -> dict[str, Turn]:
+        turns = [line for line in self._script.lines() if isinstance(line, TurnLine)]
+        known = await graph.turns_by_ref([line.ref for line in turns])
+        for line in turns:
+            stored = known.get(line.ref)
+            if stored is None:
+                continue
+            expected = (line.agent, *_said(line))
+            found = (stored.agent_id, stored.input, stored.response)
+            if found != expected:
+                raise Conflict(f"turn {line.ref}", expected, found)
+        return known
+
+    async def _play_conversation(
+        self, graph: Graph, conversation: Conversation, known: dict[str, Turn], report: ReplayReport
+    ) -> None:
+        agents = await self._spawn(graph, conversation)
+        for line in conversation.lines:
+            was_new = line.ref not in known
+            if was_new:
+                was_new = await self._play_line(agents[line.agent], line, report)
+            if isinstance(line, TurnLine):
+                report.played += was_new
+                report.known += not was_new
+            self._on_line(line, was_new)
+        tick = await self._ezra.run_lifecycle_tick(graph.id)
+        report.problems += tick.problems
+        report.waiting = tick.turns_waiting
+
+    async def _spawn(self, graph: Graph, conversation: Conversation) -> dict[str, Agent]:
+        """Spawn one agent per speaker: its topics are those it names and the conversation's."""
+        named: dict[str, set[str]] = defaultdict(set)
+        for line in conversation.lines:
+            named[line.agent].update(line.topics or ())
+            if isinstance(line, BeliefLine) and line.topic:
+                named[line.agent].add(line.topic)
+        shared = self._topics.get(conversation.id, ())
+        return {
+            agent_id: await graph.spawn_agent(agent_id, topics=named[agent_id] | set(shared))
+            for agent_id in conversation.agents
+        }
+
+    async def _play_line(
+        self, agent: Agent, line: TurnLine | FactLine | RuleLine | BeliefLine, report: ReplayReport
+    ) -> bool:
+        if isinstance(line, TurnLine):
+            return await self._play_turn(agent, line, report)
+        if isinstance(line, BeliefLine):
+            await agent.commit(
+                line.claim, topic=line.topic, key=line.key, value=line.value, ref=line.ref
+            )
+            return True
+        await agent.remember(_record(line), topics=line.topics)
+        return True
+
+    async def _play_turn(self, agent: Agent, line: TurnLine, report: ReplayReport) -> bool:
+        said, response = _said(line)
+        turn = await agent.turn(
+            said,
+            at=line.at,
+            speaker=line.speaker,
+            topics=line.topics,
+            ref=line.ref,
+        )
+        written = await turn.reply(response, line.tool_outputs)
+        for step, elapsed in turn.step_ms.items():
+            self._step_ms[step].append(elapsed)
+        for name in turn.degraded:
+            report.degraded[name] = report.degraded.get(name, 0) + 1
+        return written.was_new
+
+    async def _finish(
+        self, graph: Graph, heard: int, before: dict[str, int], report: ReplayReport
+    ) -> None:
+        learnt = await self._ezra.drain_learning()
+        report.problems += learnt.problems
+        report.status = await graph.status()
+        cold = report.status.cold
+        facts = cold["facts_core"] + cold["facts_archival"]
+        report.added = {
+            "facts": facts - before["facts_core"] - before["facts_archival"],
+            "rules": cold["rules"] - before["rules"],
+            "beliefs": cold["beliefs"] - before["beliefs"],
+        }
+        report.summaries = cold["summaries"]
+        report.covered = cold["covered_turns"]
+        for event in await graph.audit(after=heard):
+            if event.kind == "promoted":
+                report.promotions.append((event.record_ids[0], event.reason))
+        report.steps = {step: _step_time(times) for step, times in self._step_ms.items()}
+
+
+def _record(line: FactLine | RuleLine) -> Fact | Rule:
+    """Return what a line asks to remember; a fact holds from when it was said."""
+    if isinstance(line, RuleLine):
+        return line.rule
+    since = line.fact.valid_from or line.at
+    return line.fact.model_copy(update={"valid_from": since})
+
+
+def _said(line: TurnLine) -> tuple[str, str]:
+    """Return input and response; a reply to nothing is what the agent said by itself."""
+    return (line.text, line.response) if line.text.strip() else (line.response, "")
+
+
+async def answer(graph: Graph, question: str, limit: int = SOURCES_SHOWN) -> Answer:
+    """Answer from recall: the best source's own words, with all sources."""
+    found = await graph.recall(question, limit=limit, kinds=ANSWER_KINDS)
+    sources = tuple(
+        Source(
+            ref=hit.ref or hit.id,
+            kind=hit.kind,
+            speaker=hit.speaker or hit.agent_id,
+            at=hit.occurred_at or hit.valid_from or hit.recorded_at,
+            score=hit.score,
+            text=hit.text,
+            inherited_from=hit.inherited_from,
+        )
+        for hit in found.items
+    )
+    text = sources[0].text if sources else "Nothing is known about this."
+    return Answer(question, text, sources, found.degraded)
+
+
+async def _last_audit(graph: Graph) -> int:
+    """Return the last ``seq`` of the graph's audit feed."""
+    after = 0
+    while events := await graph.audit(after=after):
+        after = events[-1].seq
+    return after
+
+
+def _step_time(times: Sequence[float]) -> StepTime:
+    ordered = sorted(times)
+    p95 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+    return StepTime(statistics.median(ordered), p95, sum(ordered))

@@ -1,0 +1,424 @@
+"""The router: eight steps from a message to a remembered turn.
+
+Read top to bottom: ``parse``, ``policy``, ``beliefs``, ``hydrate``, ``fetch``, ``assemble``,
+``model``, ``write_back``. The first six make a context, the last two use it. Each is timed, each
+store call has a deadline, and what was left out is said in ``degraded`` and ``skipped``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from tiers.errors import NotFound, PolicyDenied, TierError, TierTimeout
+from tiers.ids import IdFactory
+from tiers.lexical import estimate_tokens
+from tiers.ports import (
+    BeliefStore,
+    HotStore,
+    LanguageModel,
+    ProceduralStore,
+    RecordLog,
+    SemanticStore,
+    TurnStore,
+    Vector,
+    WarmStore,
+)
+from tiers.records import (
+    AgentRecord,
+    Commitment,
+    Fact,
+    FactTier,
+    Hit,
+    HotState,
+    Kind,
+    MeshResult,
+    Receipt,
+    Rule,
+    Scope,
+    SearchQuery,
+    ToolOutput,
+    Turn,
+    WorkDraft,
+)
+
+from .assemble import Context, Material, assemble
+from .fusion import resolve_core
+from .parse import Parsed, parse
+from .policy import check_source, topics_for
+from .recall import Degradation, Recaller
+
+Connector = Callable[[str, Scope], Awaitable[MeshResult]]
+"""A mesh connector: the message and the asking scope in, a typed result out."""
+
+STEPS = ("parse", "policy", "beliefs", "hydrate", "fetch", "assemble", "model", "write_back")
+ARCHIVAL_LIMIT = 8
+SUMMARY_LIMIT = 6
+RULE_LIMIT = 4
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a turn starts from. ``topics`` of ``None`` are the agent's own."""
+
+    input: str
+    at: datetime
+    speaker: str
+    topics: Sequence[str] | None = None
+    private: bool = False
+    ref: str | None = None
+    mesh: str | None = None
+
+
+@dataclass
+class TurnState:
+    """What the steps know of one turn; each step adds its part."""
+
+    scope: Scope
+    agent: AgentRecord
+    request: Request
+    state: Degradation
+    names: Sequence[str] = ()
+    parsed: Parsed | None = None
+    topics: tuple[str, ...] = ()
+    beliefs: tuple[Commitment, ...] = ()
+    vector: Vector | None = None
+    hot: HotState = field(default_factory=HotState)
+    core: tuple[Fact, ...] = ()
+    shadowed: tuple[Fact, ...] = ()
+    archival: tuple[Hit, ...] = ()
+    warm: tuple[Hit, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    mesh: MeshResult | None = None
+    context: Context = field(default_factory=Context)
+    receipt_id: str | None = None
+    step_ms: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What write-back did.
+
+    Attributes:
+        turn: The stored turn, with its ``seq``.
+        was_new: Whether this call stored it, or its ``ref`` was there before.
+        overflow: Turns that left the ring because of it; the lifecycle agent compresses them.
+    """
+
+    turn: Turn
+    was_new: bool
+    overflow: tuple[Turn, ...]
+
+
+@dataclass(frozen=True)
+class RouterLimits:
+    """Sizes and deadlines of the router."""
+
+    ring_capacity: int
+    context_tokens: int
+    step_timeout_seconds: float
+    model_timeout_seconds: float
+
+
+class Router:
+    """Carries a message through the eight steps.
+
+    Args:
+        hot: The ring, pinned beliefs and mesh result per agent.
+        warm: Summaries and episodes.
+        turns: Where a turn becomes durable.
+        semantic: Core and archival facts.
+        procedural: Rules.
+        beliefs: Active beliefs.
+        log: Receipts and audit events.
+        recaller: Embeds the question.
+        model: Answers in ``complete``.
+        connectors: Mesh sources by name.
+        limits: Sizes and deadlines.
+        ids: Names new records.
+        clock: Where the time comes from.
+    """
+
+    def __init__(
+        self,
+        *,
+        hot: HotStore,
+        warm: WarmStore,
+        turns: TurnStore,
+        semantic: SemanticStore,
+        procedural: ProceduralStore,
+        beliefs: BeliefStore,
+        log: RecordLog,
+        recaller: Recaller,
+        model: LanguageModel,
+        connectors: dict[str, Connector],
+        limits: RouterLimits,
+        ids: IdFactory,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._hot = hot
+        self._warm = warm
+        self._turns = turns
+        self._semantic = semantic
+        self._procedural = procedural
+        self._beliefs = beliefs
+        self._log = log
+        self._recaller = recaller
+        self._model = model
+        self._connectors = connectors
+        self._limits = limits
+        self._ids = ids
+        self._clock = clock
+
+    async def open_turn(
+        self, scope: Scope, agent: AgentRecord, request: Request, names: Sequence[str]
+    ) -> TurnState:
+        """Carry a message through the first six steps and keep a receipt of what it saw."""
+        state = Degradation(self._limits.step_timeout_seconds)
+        turn = TurnState(scope, agent, request, state, names)
+        for step in (
+            self.parse,
+            self.policy,
+            self.beliefs,
+            self.hydrate,
+            self.fetch,
+            self.assemble,
+        ):
+            started = time.perf_counter()
+            await step(turn)
+            turn.step_ms[step.__name__] = (time.perf_counter() - started) * 1000
+        return turn
+
+    async def parse(self, turn: TurnState) -> None:
+        """Step 1: intent, entities and urgency, by heuristics."""
+        turn.parsed = parse(turn.request.input)
+
+    async def policy(self, turn: TurnState) -> None:
+        """Step 2: refuse what the agent may not touch, before anything is read."""
+        try:
+            turn.topics = topics_for(turn.agent, turn.request.topics, "speak")
+            if turn.request.mesh is not None:
+                check_source(turn.agent, turn.request.mesh)
+        except PolicyDenied as denial:
+            await self._log.append_audit(turn.scope, "denied", (), str(denial), self._clock())
+            raise
+
+    async def beliefs(self, turn: TurnState) -> None:
+        """Step 3: the active beliefs in scope, from the index."""
+        none: tuple[Commitment, ...] = ()
+        turn.beliefs = await turn.state.answer(
+            "cold", "beliefs", self._beliefs.active(turn.scope), none
+        )
+
+    async def hydrate(self, turn: TurnState) -> None:
+        """Step 4: hot turns, core facts, archival facts, warm summaries and rules, side by side.
+
+        All but the hot turns and core facts wait for the question's vector, so those two are
+        read while it is made.
+        """
+        async with asyncio.TaskGroup() as legs:
+            legs.create_task(self._hydrate_hot(turn))
+            legs.create_task(self._hydrate_core(turn))
+            legs.create_task(self._hydrate_rules(turn))
+            turn.vector = await self._recaller.vector(turn.request.input, turn.names, turn.state)
+            legs.create_task(self._hydrate_archival(turn))
+            legs.create_task(self._hydrate_warm(turn))
+
+    async def fetch(self, turn: TurnState) -> None:
+        """Step 5: ask the mesh source the caller named; the result also stays in the hot tier."""
+        name = turn.request.mesh
+        if name is None:
+            turn.mesh = turn.hot.mesh
+            return
+        if name not in self._connectors:
+            raise NotFound("mesh source", name)
+        call = self._connectors[name](turn.request.input, turn.scope)
+        turn.mesh = await turn.state.answer("mesh", f"mesh source {name}", call, None)
+        if turn.mesh is not None:
+            keep = self._hot.put_mesh(turn.scope, turn.mesh)
+            await turn.state.answer("hot", "keep mesh result", keep, None)
+
+    async def assemble(self, turn: TurnState) -> None:
+        """Step 6: fill the token budget in salience order and keep a receipt of it."""
+        material = Material(
+            agent=turn.agent,
+            input=turn.request.input,
+            beliefs=turn.beliefs,
+            core=turn.core,
+            rules=turn.rules,
+            archival=turn.archival,
+            warm=turn.warm,
+            hot=turn.hot.turns,
+            mesh=turn.mesh,
+        )
+        turn.context = assemble(material, self._limits.context_tokens)
+        await self._keep_receipt(turn)
+
+    async def model(self, turn: TurnState) -> str:
+        """Step 7: the configured model's answer.
+
+        Raises:
+            TierTimeout: The model was later than its deadline; nothing was remembered.
+        """
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(self._limits.model_timeout_seconds):
+                answer = await self._model.complete(turn.context.messages)
+        except TimeoutError as late:
+            seconds = self._limits.model_timeout_seconds
+            raise TierTimeout("model", "complete", f"no answer within {seconds:g} s") from late
+        turn.step_ms["model"] = (time.perf_counter() - started) * 1000
+        return answer
+
+    async def write_back(
+        self, turn: TurnState, response: str, tool_outputs: Sequence[ToolOutput]
+    ) -> Written:
+        """Step 8: to cold first, with its follow-up work in the same write, then to the ring.
+
+        When this returns the turn is durable. A hot tier that fails is noted, not an error: the
+        ring is rebuilt from cold.
+        """
+        started = time.perf_counter()
+        record = self._record_of(turn, response, tool_outputs)
+        stored, was_new = await self._turns.append_turn(
+            turn.scope, record, follow_up(record, turn.agent.id)
+        )
+        overflow: tuple[Turn, ...] = ()
+        if was_new:
+            none: tuple[Turn, ...] = ()
+            append = self._hot.append(turn.scope, stored, self._limits.ring_capacity)
+            overflow = await turn.state.answer("hot", "append to the ring", append, none)
+        turn.step_ms["write_back"] = (time.perf_counter() - started) * 1000
+        return Written(stored, was_new, overflow)
+
+    async def _hydrate_hot(self, turn: TurnState) -> None:
+        turn.hot = await turn.state.answer("hot", "hot", self._hot.read(turn.scope), HotState())
+        if "hot" in turn.state.lost or not _ring_has_gap(turn.hot, self._limits.ring_capacity):
+            return
+        none: tuple[Turn, ...] = ()
+        capacity = self._limits.ring_capacity
+        recent = await turn.state.answer(
+            "cold", "rebuild", self._turns.recent_turns(turn.scope, capacity), none
+        )
+        if len(recent) > len(turn.hot.turns):
+            restore = self._hot.restore(turn.scope, recent, capacity)
+            await turn.state.answer("hot", "rebuild", restore, None)
+            turn.hot = turn.hot.model_copy(update={"turns": recent})
+
+    async def _hydrate_core(self, turn: TurnState) -> None:
+        none: tuple[Fact, ...] = ()
+        found = await turn.state.answer("cold", "core", self._semantic.core(turn.scope), none)
+        resolved = resolve_core(found)
+        turn.core, turn.shadowed = resolved.visible, resolved.shadowed
+
+    async def _hydrate_rules(self, turn: TurnState) -> None:
+        none: tuple[Rule, ...] = ()
+        call = self._procedural.match_rules(turn.scope, turn.request.input, RULE_LIMIT)
+        turn.rules = await turn.state.answer("cold", "rules", call, none)
+
+    async def _hydrate_archival(self, turn: TurnState) -> None:
+        query = self._query(turn, ("fact",), ARCHIVAL_LIMIT, "archival")
+        found = await self._recaller.archival(turn.scope, query, turn.state)
+        turn.archival = await self._recaller.relevant(query.text, found, turn.names)
+
+    async def _hydrate_warm(self, turn: TurnState) -> None:
+        none: tuple[Hit, ...] = ()
+        call = self._warm.search(
+            turn.scope, self._query(turn, ("summary", "episode"), SUMMARY_LIMIT)
+        )
+        turn.warm = await turn.state.answer("warm", "warm", call, none)
+
+    def _query(
+        self, turn: TurnState, kinds: tuple[Kind, ...], limit: int, tier: FactTier | None = None
+    ) -> SearchQuery:
+        return SearchQuery(
+            text=turn.request.input,
+            vector=turn.vector,
+            kinds=kinds,
+            tier=tier,
+            limit=limit,
+            now=self._clock(),
+        )
+
+    def _record_of(
+        self, turn: TurnState, response: str, tool_outputs: Sequence[ToolOutput]
+    ) -> Turn:
+        request = turn.request
+        said = [request.input, response, *(output.output for output in tool_outputs)]
+        record = Turn(
+            speaker=request.speaker,
+            input=request.input,
+            response=response,
+            tool_outputs=tuple(tool_outputs),
+            topics=turn.topics,
+            private=request.private,
+            ref=request.ref,
+            tokens=sum(estimate_tokens(text) for text in said if text),
+            occurred_at=request.at,
+        )
+        return record.stamped(turn.scope, self._ids.new(), self._clock())
+
+    async def _keep_receipt(self, turn: TurnState) -> None:
+        receipt = Receipt(
+            id=self._ids.new(),
+            tenant=turn.scope.tenant,
+            graph_id=turn.scope.graph_id,
+            agent_id=turn.agent.id,
+            kind="turn",
+            query=turn.request.input,
+            body=_receipt_body(turn),
+            recorded_at=self._clock(),
+        )
+        used = [slot.source_ids[0] for slot in turn.context.slots if slot.kind == "archival"]
+        work = [uses_work(receipt.id, turn.agent.id, used)] if used else []
+        try:
+            await self._log.put_receipt(turn.scope, receipt, work)
+        except TierError as error:
+            turn.state.lose("cold", "receipt", str(error))
+        else:
+            turn.receipt_id = receipt.id
+
+
+def follow_up(turn: Turn, agent_id: str) -> list[WorkDraft]:
+    """Return the work that a new turn causes: indexing it, and compressing what it pushes out."""
+    return [
+        WorkDraft(kind="index", key=turn.id, agent_id=agent_id, payload={"id": turn.id}),
+        WorkDraft(kind="compress", key=agent_id, agent_id=agent_id),
+    ]
+
+
+def uses_work(cause: str, agent_id: str | None, fact_ids: Sequence[str]) -> WorkDraft:
+    """Return the work of counting one use of each fact for ``cause``."""
+    return WorkDraft(
+        kind="learn",
+        key=f"uses/{cause}",
+        agent_id=agent_id,
+        payload={"cause": cause, "used": list(dict.fromkeys(fact_ids))},
+    )
+
+
+def _ring_has_gap(hot: HotState, capacity: int) -> bool:
+    """Whether the ring holds fewer turns than cold may have for it: then it was lost in part."""
+    seqs = [turn.seq for turn in hot.turns]
+    if not seqs:
+        return True
+    return len(seqs) != seqs[-1] - seqs[0] + 1 or (len(seqs) < capacity and seqs[0] > 1)
+
+
+def _receipt_body(turn: TurnState) -> dict[str, JsonValue]:
+    parsed = turn.parsed
+    return {
+        "input_at": turn.request.at.isoformat(),
+        "intent": parsed.intent if parsed else None,
+        "slots": [slot.as_json() for slot in turn.context.slots],
+        "dropped": [slot.as_json() for slot in turn.context.dropped],
+        "shadowed": [fact.id for fact in turn.shadowed],
+        "tokens": turn.context.tokens,
+        "degraded": list(turn.state.lost),
+        "skipped": list(turn.state.skipped),
+    }

@@ -1,0 +1,55 @@
+"""What people import is what is written down."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import ezra
+from tiers import errors, ports
+
+
+def test_all_is_sorted_and_complete() -> None:
+    """``ezra.__all__`` names every public class of the module, in order, and nothing else."""
+    public = [
+        name
+        for name, value in vars(ezra).items()
+        if not name.startswith("_") and not inspect.ismodule(value)
+    ]
+    assert list(ezra.__all__) == sorted(ezra.__all__)
+    assert sorted(public) == sorted(ezra.__all__)
+
+
+def test_the_error_tree_is_drawn_as_it_is() -> None:
+    """The drawing in the module docstring shows every error below its parent."""
+    drawn: dict[str, str | None] = {}
+    path: list[str] = []
+    for line in (errors.__doc__ or "").splitlines():
+        found = re.match(r"^    ([│├└─ ]*)(\w+)(?:\s{2,}|$)", line)
+        if found is None:
+            continue
+        depth = len(found.group(1)) // 4
+        path[depth:] = [found.group(2)]
+        drawn[found.group(2)] = path[depth - 1] if depth else None
+    real = {
+        name: None if value is errors.EzraError else value.__bases__[0].__name__
+        for name, value in vars(errors).items()
+        if inspect.isclass(value) and issubclass(value, errors.EzraError)
+    }
+    assert drawn == real
+
+
+def test_ports_are_small_and_specified() -> None:
+    """No port has more than eight methods, and each says what it promises."""
+    for name, port in vars(ports).items():
+        if not (inspect.isclass(port) and getattr(port, "_is_protocol", False)):
+            continue
+        if port.__module__ != ports.__name__:
+            continue
+        methods = [
+            value
+            for method, value in vars(port).items()
+            if not method.startswith("_") and inspect.isfunction(value)
+        ]
+        assert len(methods) <= 8, name
+        assert all(method.__doc__ for method in methods), name

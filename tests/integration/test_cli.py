@@ -1,0 +1,142 @@
+"""The command line as a person or a program uses it: as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHAT = """
+{"id": "1", "speaker": "Ada", "text": "The mediums lasted 18 laps in Monaco.", "at": "2026-05-14T10:00:00Z"}
+{"id": "2", "speaker": "Ben", "text": "The gearbox has done 900 km.", "at": "2026-05-14T10:01:00Z"}
+""".strip()  # noqa: E501
+
+
+def ezra(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command with words only, so that no model is needed."""
+    environment = {"PATH": os.environ["PATH"], "EZRA_HOME": str(home), "EZRA_EMBEDDER": "off"}
+    command = [str(Path(sys.executable).parent / "ezra"), *arguments]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment,
+        cwd=home.parent,
+    )
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Return a data folder that does not exist yet."""
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    """Write a short conversation."""
+    path = tmp_path / "chat.jsonl"
+    path.write_text(CHAT)
+    return path
+
+
+def test_replay_reports_and_answers_with_sources(home: Path, chat: Path) -> None:
+    """A report for people, with the source turn, its date and score."""
+    done = ezra(home, "replay", str(chat), "--ask", "How long did the mediums last?")
+    assert done.returncode == 0, done.stderr
+    assert "chat: 2 turns played, 0 known before" in done.stdout
+    assert "2026-05-14 10:00  turn   chat:1" in done.stdout
+    assert "turns 2/2" in done.stderr
+    assert "time per step" in done.stdout
+
+
+def test_replaying_twice_adds_nothing(home: Path, chat: Path) -> None:
+    """The second run finds every turn known."""
+    ezra(home, "replay", str(chat))
+    again = json.loads(ezra(home, "replay", str(chat), "--json").stdout)
+    assert (again["played"], again["known"]) == (0, 2)
+    assert again["added"] == {"facts": 0, "rules": 0, "beliefs": 0}
+    assert again["status"]["cold"]["turns"] == 2
+
+
+def test_json_is_one_document(home: Path, chat: Path) -> None:
+    """Programs read standard output as it is."""
+    played = json.loads(ezra(home, "replay", str(chat), "--graph", "g", "--json").stdout)
+    assert played["graph_id"] == "g"
+    recalled = json.loads(ezra(home, "recall", "g", "gearbox", "--json").stdout)
+    assert recalled["sources"][0]["ref"] == "chat:2"
+    status = json.loads(ezra(home, "status", "--json").stdout)
+    assert status["graphs"]["g"]["cold"]["turns"] == 2
+    doctor = json.loads(ezra(home, "doctor", "--json").stdout)
+    assert doctor["data"] == "usable, 1 session graphs"
+
+
+def test_malformed_input_names_file_line_and_field_and_stores_nothing(
+    home: Path, tmp_path: Path
+) -> None:
+    """Exit code 2, one line, and nothing half-ingested."""
+    path = tmp_path / "bad.jsonl"
+    path.write_text(CHAT + '\n{"speaker": "Ada", "texxt": "oops", "at": "2026-05-14T10:02:00Z"}')
+    done = ezra(home, "replay", str(path))
+    assert done.returncode == 2
+    assert "bad.jsonl:3: texxt" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert json.loads(ezra(home, "status", "--json").stdout)["graphs"] == {}
+
+
+def test_a_changed_turn_is_a_conflict_and_nothing_is_played(home: Path, chat: Path) -> None:
+    """An id that now says something else is never stored beside the old one."""
+    ezra(home, "replay", str(chat))
+    new = CHAT.splitlines()[0].replace('"id": "1"', '"id": "9"')
+    chat.write_text(f"{CHAT.replace('900 km', '950 km')}\n{new}\n")
+    done = ezra(home, "replay", str(chat))
+    assert done.returncode == 1
+    assert "Conflict: turn chat:2" in done.stderr
+    assert json.loads(ezra(home, "status", "--json").stdout)["graphs"]["chat"]["cold"]["turns"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (("recall", "nowhere", "what?"), 1, "session graph 'nowhere' does not exist"),
+        (("replay", "missing.jsonl"), 2, "missing.jsonl"),
+        (("replay", "chat.jsonl", "--inherits-from", "nowhere"), 1, "'nowhere' does not exist"),
+        (("embedder", "install", "--precision", "int2"), 2, "accepted: int8, fp32"),
+        (("unknown",), 2, "unknown"),
+    ],
+)
+def test_errors_are_one_clear_line_with_an_exit_code(
+    home: Path, chat: Path, arguments: tuple[str, ...], code: int, text: str
+) -> None:
+    """No traceback, whatever is wrong."""
+    done = ezra(home, *arguments)
+    assert done.returncode == code, done.stderr
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_bad_setting_is_a_configuration_error(home: Path) -> None:
+    """Exit code 3 and the variable's name."""
+    environment = {"PATH": os.environ["PATH"], "EZRA_RING_CAPACITY": "many"}
+    command = [str(Path(sys.executable).parent / "ezra"), "status", "--home", str(home)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, env=environment
+    )
+    assert done.returncode == 3
+    assert "EZRA_RING_CAPACITY" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [[], ["replay"], ["recall"], ["status"], ["doctor"], ["embedder", "install"]]
+)
+def test_help_has_examples(home: Path, command: list[str]) -> None:
+    """Every command explains itself."""
+    done = ezra(home, *command, "--help")
+    assert done.returncode == 0
+    if command:
+        assert "Example" in done.stdout

@@ -1,0 +1,37 @@
+"""Replays a file and writes each acknowledged ref, for tests that kill it.
+
+Usage: python replay_driver.py HOME FILE ACKS
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ezra import Ezra, Settings
+from ezra.replay.formats import read_script
+from ezra.replay.play import Replayer
+
+
+async def drive(home: Path, conversation: Path, acks: int) -> None:
+    """Replay, and write a line to the file descriptor once a line is durable."""
+    script = read_script([conversation], now=datetime.now(UTC))
+    settings = Settings.load(
+        home=home, embedder="off", ring_capacity=4, learning_seconds=0.05, lifecycle_seconds=0.05
+    )
+    async with Ezra.open(settings) as ezra:
+        replayer = Replayer(
+            ezra,
+            script,
+            {script.conversations[0].id: ("chat",)},
+            lambda line, _new: os.write(acks, f"{line.ref}\n".encode()) and None,
+        )
+        await replayer.play("chat", [], [])
+
+
+if __name__ == "__main__":
+    descriptor = os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    asyncio.run(drive(Path(sys.argv[1]), Path(sys.argv[2]), descriptor))
