@@ -6,6 +6,7 @@ stops before the stores it ticks for.
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -53,6 +54,8 @@ async def assemble_runtime(
     """
     async with AsyncExitStack() as stack:
         stores = await _open_stores(settings, stack)
+        await stores.cold.upkeep.take_over()
+        await _index_anew_if_needed(settings, stores, clock())
         parts = _parts(settings, stores, model or EchoModel(), connectors or {}, clock)
         yield await _with_clock(parts, stores.cold.leases, stack)
 
@@ -73,6 +76,22 @@ async def _open_stores(settings: Settings, stack: AsyncExitStack) -> _Stores:
     cold = await stack.enter_async_context(sqlite_cold_store(home, archival_index=warm))
     hot = await stack.enter_async_context(embedded_hot_store())
     return _Stores(embedder, hot, warm, cold)
+
+
+async def _index_anew_if_needed(settings: Settings, stores: _Stores, now: datetime) -> None:
+    """Queue the indexing of everything when the warm index is new or of another model.
+
+    The marker lies in the warm folder, so that removing the folder removes it too. It is written
+    after the work is queued: a crash in between queues again, which changes nothing.
+    """
+    marker = settings.home / "warm" / "indexed.json"
+    indexed = json.loads(marker.read_text()) if marker.exists() else {}
+    model = stores.embedder.model_id if stores.embedder else None
+    known = settings.tenant in indexed
+    if known and model in (None, indexed[settings.tenant]):
+        return
+    await stores.cold.upkeep.queue_indexing(settings.tenant, now)
+    marker.write_text(json.dumps({**indexed, settings.tenant: model}))
 
 
 def _parts(

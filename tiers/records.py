@@ -390,7 +390,10 @@ class AuditEvent(Record):
 
 
 class Receipt(Record):
-    """What a turn or a recall saw: enough to say why the context was what it was."""
+    """What a turn or a recall saw: enough to say why the context was what it was.
+
+    ``body`` holds JSON values. It is ezra's own and large, so it is not validated value by value.
+    """
 
     id: str
     tenant: str
@@ -398,7 +401,7 @@ class Receipt(Record):
     agent_id: str
     kind: Literal["turn", "recall"]
     query: Text
-    body: dict[str, JsonValue]
+    body: dict[str, Any]
     recorded_at: Moment
 
 

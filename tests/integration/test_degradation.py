@@ -1,0 +1,142 @@
+"""A tier that is away or late is left out, and the answer says so; nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from support.runtime import MovingClock, running
+
+from ezra import Agent, Ezra, MeshResult, Settings, TierUnavailable
+from tiers.records import Scope
+
+
+async def agent_with_memory(ezra: Ezra) -> Agent:
+    """Return an agent that has said, learnt and decided something."""
+    graph = await ezra.create_session_graph("imola")
+    agent = await graph.spawn_agent("strategist", topics={"tyres"})
+    await agent.remember("Mediums last 18 laps.")
+    await (await agent.turn("We start on mediums.")).reply("Agreed.")
+    await ezra.drain_learning()
+    return agent
+
+
+async def test_without_the_warm_tier_words_still_answer(tmp_path: Path) -> None:
+    """Archival facts are found in cold, summaries are left out, both said."""
+    async with running(tmp_path) as ezra:
+        agent = await agent_with_memory(ezra)
+        ezra._parts.warm.close()  # type: ignore[attr-defined]
+        turn = await agent.turn("How long do mediums last?")
+        assert set(turn.degraded) == {"dense", "warm"}
+        assert [slot.text for slot in turn.slots if slot.kind == "archival"] == [
+            "Mediums last 18 laps."
+        ]
+        assert any(reason.startswith("warm: ") for reason in turn.skipped)
+        found = await agent.recall("mediums")
+        assert found.degraded == ("dense", "warm")
+        assert found.tiers_used == ("cold",)
+        assert {hit.kind for hit in found.items} == {"fact", "turn"}
+
+
+async def test_without_the_hot_tier_turns_are_kept(tmp_path: Path) -> None:
+    """The reply is durable, and the next context takes the last turns from cold."""
+    async with running(tmp_path) as ezra:
+        agent = await agent_with_memory(ezra)
+        await ezra._parts.hot.aclose()  # type: ignore[attr-defined]
+        turn = await agent.turn("Still there?")
+        assert "hot" in turn.degraded
+        written = await turn.reply("Yes.")
+        assert written.was_new
+        assert "hot" in turn.degraded
+        assert written.turn.seq == 2
+    async with running(tmp_path) as ezra:
+        again = await (await ezra.session_graph("imola")).spawn_agent(
+            "strategist", topics={"tyres"}
+        )
+        turn = await again.turn("And now?")
+        assert [slot.text for slot in turn.slots if slot.kind == "hot"] == [
+            "We start on mediums.\nAgreed.",
+            "Still there?\nYes.",
+        ]
+
+
+async def test_without_the_cold_tier_nothing_is_acknowledged(tmp_path: Path) -> None:
+    """The context comes from what is left; the reply fails instead of pretending."""
+    async with running(tmp_path) as ezra:
+        agent = await agent_with_memory(ezra)
+        turn = await agent.turn("Before.")
+        await ezra._parts.queue._database.close()  # type: ignore[attr-defined]
+        with pytest.raises(TierUnavailable, match="cold tier"):
+            await turn.reply("Lost?")
+        late = await agent.turn("After.")
+        assert "cold" in late.degraded
+        assert late.receipt_id is None
+        assert [slot.kind for slot in late.slots] == ["system", "hot", "input"]
+
+
+async def test_a_late_connector_is_left_out_in_time(tmp_path: Path) -> None:
+    """The turn does not wait longer than its deadline."""
+
+    async def never(message: str, scope: Scope) -> MeshResult:
+        await asyncio.Event().wait()
+        raise AssertionError(message, scope)
+
+    settings = Settings.load(
+        home=tmp_path, embedder="off", background=False, step_timeout_seconds=0.05
+    )
+    async with Ezra.open(settings, connectors={"timing": never}, clock=MovingClock()) as ezra:
+        agent = await (await ezra.create_session_graph("g")).spawn_agent("a")
+        turn = await agent.turn("Where are we?", mesh="timing")
+        assert "mesh" in turn.degraded
+        assert "mesh source timing: no answer within 0.05 s" in turn.skipped
+
+
+async def test_a_cancelled_turn_leaves_nothing_half_done(tmp_path: Path) -> None:
+    """Cancelling at any await of a turn or reply loses the call, not the store."""
+    async with running(tmp_path) as ezra:
+        agent = await agent_with_memory(ezra)
+
+        async def speak(number: int) -> None:
+            await (await agent.turn(f"message {number}")).reply("yes")
+
+        for number in range(40):
+            task = asyncio.create_task(speak(number))
+            for _ in range(number):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task])
+        graph = await ezra.session_graph("imola")
+        status = await graph.status()
+        turns = await ezra._parts.turns.recent_turns(agent._scope, 100)
+        assert [turn.seq for turn in turns] == list(range(1, status.cold["turns"] + 1))
+        await speak(99)
+        await ezra.drain_learning()
+        assert await ezra.parked_work() == ()
+
+
+async def test_the_event_loop_is_never_held_long(tmp_path: Path) -> None:
+    """While 20 agents speak, the loop comes round; a bound generous enough for a busy machine."""
+    longest = 0.0
+
+    async def watch() -> None:
+        nonlocal longest
+        loop = asyncio.get_running_loop()
+        while True:
+            before = loop.time()
+            await asyncio.sleep(0.001)
+            longest = max(longest, loop.time() - before - 0.001)
+
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agents = [await graph.spawn_agent(f"agent-{n}", topics={"t"}) for n in range(20)]
+        watcher = asyncio.create_task(watch())
+
+        async def speak(agent: Agent) -> None:
+            for number in range(5):
+                await (await agent.turn(f"message {number}")).reply("yes")
+
+        await asyncio.gather(*(speak(agent) for agent in agents))
+        watcher.cancel()
+        await asyncio.wait([watcher])
+    assert longest < 0.25
