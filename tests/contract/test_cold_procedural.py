@@ -1,0 +1,173 @@
+"""The contract of ``ProceduralStore``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
+from support.cold_samples import (
+    HOSTILE_QUERIES,
+    LONE_SURROGATE,
+    OPERATOR,
+    OTHER_AGENT,
+    OTHER_GRAPH,
+    SCOPE,
+    STRANGERS,
+    draft,
+    rule_by,
+)
+from support.tier_samples import HOSTILE_TEXT, scope_of
+
+from tiers.errors import Conflict, UsageError
+from tiers.records import Scope
+
+CHILD = scope_of(graph_id="imola", topics=("tyres",)).model_copy(
+    update={"lineage": ("monaco", "bahrain")}
+)
+
+
+@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
+def backend(request: pytest.FixtureRequest) -> ColdBackend:
+    """Each backend."""
+    return request.param
+
+
+@pytest.fixture
+async def cold(backend: ColdBackend, tmp_path: Path) -> AsyncIterator[Cold]:
+    """An empty cold tier of each backend."""
+    async with backend.opened(tmp_path) as stores:
+        yield stores
+
+
+async def _triggers(cold: Cold, scope: Scope, text: str, limit: int = 10) -> list[str]:
+    return [rule.trigger for rule in await cold.procedural.match_rules(scope, text, limit)]
+
+
+async def test_nothing_matches_nothing(cold: Cold) -> None:
+    """No rules, or no words, give no answer."""
+    assert await cold.procedural.match_rules(SCOPE, "tyre change", 4) == ()
+    await cold.procedural.put_rule(SCOPE, rule_by())
+    for text in ("", "   ", "?!", "rain"):
+        assert await cold.procedural.match_rules(SCOPE, text, 4) == ()
+
+
+async def test_rule_comes_back_as_it_was(cold: Cold) -> None:
+    """Every field survives."""
+    rule = rule_by(
+        trigger=f"tyre {HOSTILE_TEXT}",
+        steps=(HOSTILE_TEXT, "second"),
+        successes=3,
+        failures=1,
+        version=2,
+        private=True,
+    )
+    assert await cold.procedural.put_rule(SCOPE, rule) == (rule, True)
+    assert await cold.procedural.match_rules(SCOPE, "which tyre?", 4) == (rule,)
+
+
+async def test_same_rule_is_stored_once(cold: Cold, backend: ColdBackend, tmp_path: Path) -> None:
+    """Same writer, trigger and steps: the first comes back, and no work is queued."""
+    first, _ = await cold.procedural.put_rule(SCOPE, rule_by(), [draft("one")])
+    again = await cold.procedural.put_rule(SCOPE, rule_by(successes=9), [draft("two")])
+    assert again == (first, False)
+    assert len(backend.rows(tmp_path, "rules")) == 1
+    assert [row["key"] for row in backend.rows(tmp_path, "work")] == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "fields"),
+    [
+        (SCOPE, {"trigger": "tyre changes"}),
+        (SCOPE, {"steps": ("Call the pit wall.", "Box.")}),
+        (SCOPE, {"topics": ()}),
+        (SCOPE, {"private": True}),
+        (OTHER_AGENT, {}),
+    ],
+)
+async def test_anything_else_is_another_rule(
+    cold: Cold, scope: Scope, fields: dict[str, object]
+) -> None:
+    """Another trigger, step, writer, topic set or privacy is stored beside it."""
+    await cold.procedural.put_rule(SCOPE, rule_by())
+    assert (await cold.procedural.put_rule(scope, rule_by(scope, **fields)))[1]
+
+
+async def test_id_that_says_something_else_is_a_conflict(cold: Cold) -> None:
+    """An id stands for one rule."""
+    rule, _ = await cold.procedural.put_rule(SCOPE, rule_by())
+    with pytest.raises(Conflict, match="rule"):
+        await cold.procedural.put_rule(SCOPE, rule.model_copy(update={"trigger": "else"}))
+
+
+async def test_racing_writers_of_one_rule_store_one(cold: Cold) -> None:
+    """Twenty racing puts agree on one id."""
+    stored = await asyncio.gather(*(cold.procedural.put_rule(SCOPE, rule_by()) for _ in range(20)))
+    assert sum(is_new for _, is_new in stored) == 1
+    assert len({rule.id for rule, _ in stored}) == 1
+
+
+async def test_best_match_shares_most_words(cold: Cold) -> None:
+    """Most words in common, then the shortest trigger; plurals match, stop words do not."""
+    for trigger in ("the weather report", "change tyres quickly in rain", "change", "tyre change"):
+        await cold.procedural.put_rule(SCOPE, rule_by(trigger=trigger))
+    asked = "When should we change the tyres?"
+    best = ["tyre change", "change tyres quickly in rain", "change"]
+    assert await _triggers(cold, SCOPE, asked) == best
+    assert await _triggers(cold, SCOPE, asked, 1) == best[:1]
+
+
+async def test_rules_are_inherited_nearest_first(cold: Cold) -> None:
+    """Equal matches: own graph, then the lineage in order; other graphs never."""
+    for graph_id in ("bahrain", "imola", "race", "monaco"):
+        writer = scope_of(graph_id=graph_id)
+        await cold.procedural.put_rule(writer, rule_by(writer, steps=(graph_id,)))
+    found = await cold.procedural.match_rules(CHILD, "tyre change", 10)
+    assert [rule.graph_id for rule in found] == ["imola", "monaco", "bahrain"]
+
+
+@pytest.mark.parametrize("stranger", STRANGERS, ids=lambda scope: f"{scope.tenant}-{scope.topics}")
+async def test_rules_are_not_seen_outside_their_scope(cold: Cold, stranger: Scope) -> None:
+    """Another topic, graph or tenant matches nothing."""
+    await cold.procedural.put_rule(SCOPE, rule_by())
+    assert await cold.procedural.match_rules(stranger, "tyre change", 4) == ()
+
+
+async def test_private_rules_are_their_writers(cold: Cold) -> None:
+    """Not the operator's, not another agent's, and not a namesake's in a child graph."""
+    rule, _ = await cold.procedural.put_rule(SCOPE, rule_by(private=True))
+    heir = scope_of(graph_id="imola").model_copy(update={"lineage": ("race",)})
+    for other in (OTHER_AGENT, OPERATOR, heir):
+        assert await cold.procedural.match_rules(other, "tyre change", 4) == ()
+    assert await cold.procedural.match_rules(SCOPE, "tyre change", 4) == (rule,)
+
+
+async def test_match_is_not_starved_by_what_the_asker_may_not_see(cold: Cold) -> None:
+    """A hundred equal rules of another topic leave room for the visible one."""
+    for number in range(100):
+        rule = rule_by(steps=(f"{number}",), topics=("strategy",))
+        await cold.procedural.put_rule(SCOPE, rule)
+    visible, _ = await cold.procedural.put_rule(SCOPE, rule_by())
+    asker = scope_of(agent_id="engineer", topics=("tyres",))
+    assert await cold.procedural.match_rules(asker, "tyre change", 1) == (visible,)
+
+
+@pytest.mark.parametrize("text", HOSTILE_QUERIES, ids=lambda text: ascii(text)[:24])
+async def test_hostile_texts_are_just_words(cold: Cold, text: str) -> None:
+    """Whatever the text holds, only its words count."""
+    rule, _ = await cold.procedural.put_rule(SCOPE, rule_by(trigger="tyre change"))
+    await cold.procedural.put_rule(OTHER_GRAPH, rule_by(OTHER_GRAPH))
+    found = await cold.procedural.match_rules(SCOPE, text, 4)
+    assert found == ((rule,) if "tyres" in text else ())
+
+
+async def test_records_of_somebody_else_and_broken_text_are_refused(cold: Cold) -> None:
+    """Nothing is written."""
+    with pytest.raises(UsageError, match="owner"):
+        await cold.procedural.put_rule(SCOPE, rule_by(OTHER_GRAPH))
+    broken = rule_by().model_copy(update={"steps": (LONE_SURROGATE,)})
+    with pytest.raises(UsageError, match="surrogates"):
+        await cold.procedural.put_rule(SCOPE, broken)
+    assert (await cold.words.census(OPERATOR))["rules"] == 0

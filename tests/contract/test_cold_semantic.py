@@ -1,0 +1,381 @@
+"""The contract of ``SemanticStore``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
+from support.cold_samples import (
+    HOSTILE_QUERIES,
+    LONE_SURROGATE,
+    OPERATOR,
+    OTHER_AGENT,
+    OTHER_GRAPH,
+    SCOPE,
+    STRANGERS,
+    asked,
+    draft,
+    fact_by,
+)
+from support.tier_samples import DIMENSIONS, HOSTILE_TEXT, NOW, entry_of, scope_of
+from support.warm_reference import ReferenceWarmStore
+
+from tiers.errors import Conflict, TierUnavailable, UsageError
+from tiers.records import Fact, Scope, SearchQuery
+
+CHILD = scope_of(graph_id="imola", topics=("tyres",)).model_copy(
+    update={"lineage": ("monaco", "bahrain")}
+)
+MONACO = scope_of(graph_id="monaco", topics=("tyres",))
+BAHRAIN = scope_of(graph_id="bahrain", topics=("tyres",))
+
+
+@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
+def backend(request: pytest.FixtureRequest) -> ColdBackend:
+    """Each backend."""
+    return request.param
+
+
+@pytest.fixture
+async def cold(backend: ColdBackend, tmp_path: Path) -> AsyncIterator[Cold]:
+    """An empty cold tier of each backend."""
+    async with backend.opened(tmp_path) as stores:
+        yield stores
+
+
+async def _known(cold: Cold, scope: Scope, *facts: Fact) -> tuple[Fact, ...]:
+    for fact in facts:
+        await cold.semantic.put_fact(scope, fact)
+    return facts
+
+
+def _query(text: str = "medium tyres", **fields: object) -> SearchQuery:
+    return asked(text, kinds=("fact",), **fields)
+
+
+async def test_nothing_is_an_empty_answer(cold: Cold) -> None:
+    """Unknown ids and empty batches give nothing and write nothing."""
+    assert await cold.semantic.core(SCOPE) == ()
+    assert await cold.semantic.facts(SCOPE, []) == ()
+    assert await cold.semantic.facts(SCOPE, ["unknown"]) == ()
+    assert await cold.semantic.add_uses(SCOPE, "cause", [], NOW) == ()
+    assert await cold.semantic.add_uses(SCOPE, "cause", ["unknown"], NOW) == ()
+    assert await cold.semantic.recall_archival(SCOPE, _query()) == ()
+
+
+async def test_fact_comes_back_as_it_was(cold: Cold) -> None:
+    """Every field survives."""
+    fact = fact_by(
+        text=HOSTILE_TEXT,
+        subject="mediums",
+        predicate="last",
+        object="18 laps",
+        tier="core",
+        confidence=0.7,
+        valid_from=NOW - timedelta(days=9),
+        valid_to=NOW + timedelta(microseconds=1),
+        source_ids=("t1", "t2"),
+        uses=3,
+        last_used_at=NOW,
+        private=True,
+    )
+    assert await cold.semantic.put_fact(SCOPE, fact) == (fact, True)
+    assert await cold.semantic.facts(SCOPE, [fact.id]) == (fact,)
+    assert await cold.semantic.core(SCOPE) == (fact,)
+
+
+async def test_same_statement_is_stored_once(
+    cold: Cold, backend: ColdBackend, tmp_path: Path
+) -> None:
+    """Same writer, text, topics and privacy: the first comes back, no second row, no work."""
+    first, _ = await cold.semantic.put_fact(SCOPE, fact_by(), [draft("one")])
+    again, is_new = await cold.semantic.put_fact(SCOPE, fact_by(confidence=0.2), [draft("two")])
+    assert (again, is_new) == (first, False)
+    both = fact_by(topics=("strategy", "tyres"))
+    assert (await cold.semantic.put_fact(SCOPE, both))[1]
+    turned = fact_by().model_copy(update={"topics": ("tyres", "strategy")})
+    assert (await cold.semantic.put_fact(SCOPE, turned)) == (both, False)
+    assert len(backend.rows(tmp_path, "facts")) == 2
+    assert [row["key"] for row in backend.rows(tmp_path, "work")] == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "fields"),
+    [
+        (SCOPE, {"text": "Mediums last 18 laps"}),
+        (SCOPE, {"topics": ("strategy", "tyres")}),
+        (SCOPE, {"topics": ()}),
+        (SCOPE, {"private": True}),
+        (OTHER_AGENT, {}),
+        (OTHER_GRAPH, {}),
+    ],
+)
+async def test_anything_else_is_another_fact(
+    cold: Cold, scope: Scope, fields: dict[str, object]
+) -> None:
+    """Another text, writer, graph, topic set or privacy is stored beside it."""
+    await cold.semantic.put_fact(SCOPE, fact_by())
+    assert (await cold.semantic.put_fact(scope, fact_by(scope, **fields)))[1]
+
+
+async def test_id_that_says_something_else_is_a_conflict(cold: Cold) -> None:
+    """An id stands for one statement."""
+    fact, _ = await cold.semantic.put_fact(SCOPE, fact_by())
+    with pytest.raises(Conflict, match="fact"):
+        await cold.semantic.put_fact(SCOPE, fact.model_copy(update={"text": "else"}))
+
+
+async def test_racing_writers_of_one_statement_store_one(cold: Cold) -> None:
+    """Twenty racing puts agree on one id."""
+    stored = await asyncio.gather(*(cold.semantic.put_fact(SCOPE, fact_by()) for _ in range(20)))
+    assert sum(is_new for _, is_new in stored) == 1
+    assert len({fact.id for fact, _ in stored}) == 1
+
+
+async def test_facts_are_returned_in_the_order_asked(cold: Cold) -> None:
+    """Unknown ids are left out, a repeated one comes once."""
+    one, two = await _known(cold, SCOPE, fact_by(text="one"), fact_by(text="two"))
+    ids = [two.id, "unknown", one.id, two.id]
+    assert await cold.semantic.facts(SCOPE, ids) == (two, one)
+
+
+async def test_core_is_own_then_lineage_then_oldest_first(cold: Cold) -> None:
+    """Order is that of the graphs, and of time within one; archival facts are not in it."""
+    core = {"tier": "core"}
+    late = fact_by(CHILD, "late", minute=9, **core)
+    early = fact_by(CHILD, "early", minute=1, **core)
+    await _known(cold, CHILD, late, early, fact_by(CHILD, "archival"))
+    (second,) = await _known(cold, BAHRAIN, fact_by(BAHRAIN, "b", **core))
+    (first,) = await _known(cold, MONACO, fact_by(MONACO, "m", minute=99, **core))
+    await _known(cold, OTHER_GRAPH, fact_by(OTHER_GRAPH, "stranger", **core))
+    assert await cold.semantic.core(CHILD) == (early, late, first, second)
+
+
+async def test_lineage_shows_core_facts_only(cold: Cold) -> None:
+    """An ancestor's archival fact is not the child's, neither by id nor by use."""
+    archival, core = await _known(
+        cold, MONACO, fact_by(MONACO, "archival"), fact_by(MONACO, "core", tier="core")
+    )
+    ids = [archival.id, core.id]
+    assert await cold.semantic.facts(CHILD, ids) == (core,)
+    used = await cold.semantic.add_uses(CHILD, "cause", ids, NOW)
+    assert [(fact.id, fact.uses) for fact in used] == [(core.id, 1)]
+
+
+async def test_private_fact_of_a_namesake_in_an_ancestor_is_not_inherited(cold: Cold) -> None:
+    """An agent of the same id in another graph is another writer."""
+    (fact,) = await _known(cold, MONACO, fact_by(MONACO, tier="core", private=True))
+    assert await cold.semantic.core(CHILD) == ()
+    assert await cold.semantic.facts(CHILD, [fact.id]) == ()
+    assert await cold.semantic.core(MONACO) == (fact,)
+
+
+@pytest.mark.parametrize("stranger", STRANGERS, ids=lambda scope: f"{scope.tenant}-{scope.topics}")
+async def test_facts_are_not_seen_outside_their_scope(cold: Cold, stranger: Scope) -> None:
+    """Another topic, graph or tenant reads, recalls, counts and moves nothing."""
+    (archival, core) = await _known(
+        cold, SCOPE, fact_by(), fact_by(text="Medium tyres are yellow.", tier="core")
+    )
+    ids = [archival.id, core.id]
+    assert await cold.semantic.core(stranger) == ()
+    assert await cold.semantic.facts(stranger, ids) == ()
+    assert await cold.semantic.recall_archival(stranger, _query()) == ()
+    assert await cold.semantic.add_uses(stranger, "cause", ids, NOW) == ()
+    assert not await cold.semantic.set_tier(stranger, archival, "core", "theft", NOW)
+    assert await cold.semantic.facts(SCOPE, ids) == (archival, core)
+    assert await cold.log.audit(stranger) == ()
+
+
+async def test_private_facts_are_their_writers(cold: Cold) -> None:
+    """Neither another agent nor the operator finds them."""
+    (fact,) = await _known(cold, SCOPE, fact_by(private=True))
+    for other in (OTHER_AGENT, OPERATOR):
+        assert await cold.semantic.recall_archival(other, _query()) == ()
+        assert await cold.semantic.facts(other, [fact.id]) == ()
+    assert [hit.id for hit in await cold.semantic.recall_archival(SCOPE, _query())] == [fact.id]
+
+
+async def test_uses_count_once_per_cause(cold: Cold) -> None:
+    """Repeats and duplicates of one cause count once; last use only moves forward."""
+    one, two = await _known(cold, SCOPE, fact_by(text="one"), fact_by(text="two"))
+    later = NOW + timedelta(hours=1)
+    used = await cold.semantic.add_uses(SCOPE, "a", [two.id, one.id, two.id], later)
+    assert [(fact.id, fact.uses) for fact in used] == [(two.id, 1), (one.id, 1)]
+    again = await cold.semantic.add_uses(SCOPE, "a", [two.id], later)
+    assert again[0].uses == 1
+    earlier = await cold.semantic.add_uses(SCOPE, "b", [two.id, "unknown"], NOW)
+    assert [(fact.uses, fact.last_used_at) for fact in earlier] == [(2, later)]
+    with pytest.raises(UsageError, match="cause"):
+        await cold.semantic.add_uses(SCOPE, "", [two.id], NOW)
+
+
+async def test_racing_uses_are_exact(cold: Cold) -> None:
+    """Fifty racing calls for ten causes count ten."""
+    (fact,) = await _known(cold, SCOPE, fact_by())
+    await asyncio.gather(
+        *(cold.semantic.add_uses(SCOPE, f"cause {n % 10}", [fact.id], NOW) for n in range(50))
+    )
+    assert (await cold.semantic.facts(SCOPE, [fact.id]))[0].uses == 10
+
+
+async def test_tier_moves_with_its_reason_and_work(
+    cold: Cold, backend: ColdBackend, tmp_path: Path
+) -> None:
+    """Promotion and demotion leave an audit event each, and queue what follows."""
+    (fact,) = await _known(cold, SCOPE, fact_by())
+    assert await cold.semantic.set_tier(SCOPE, fact, "core", "3 uses", NOW, [draft("up")])
+    (core,) = await cold.semantic.core(SCOPE)
+    assert core == fact.model_copy(update={"tier": "core"})
+    assert await cold.semantic.recall_archival(SCOPE, _query()) == ()
+    assert await cold.semantic.set_tier(SCOPE, core, "archival", "cap", NOW, [draft("down")])
+    events = await cold.log.audit(SCOPE)
+    assert [(event.kind, event.reason) for event in events] == [
+        ("promoted", "3 uses"),
+        ("demoted", "cap"),
+    ]
+    assert {event.record_ids for event in events} == {(fact.id,)}
+    assert [row["key"] for row in backend.rows(tmp_path, "work")] == ["up", "down"]
+
+
+async def test_tier_is_compared_before_it_is_set(cold: Cold) -> None:
+    """One of twenty racing promotions happens; the others write no event and no work."""
+    (fact,) = await _known(cold, SCOPE, fact_by())
+    moved = await asyncio.gather(
+        *(
+            cold.semantic.set_tier(SCOPE, fact, "core", "racing", NOW, [draft(f"w{n}")])
+            for n in range(20)
+        )
+    )
+    assert sum(moved) == 1
+    assert len(await cold.log.audit(SCOPE)) == 1
+    assert (await cold.queue.waiting())["index"] == 1
+    with pytest.raises(UsageError, match="tier"):
+        await cold.semantic.set_tier(SCOPE, fact, "archival", "same", NOW)
+    assert not await cold.semantic.set_tier(SCOPE, fact_by(text="unknown"), "core", "?", NOW)
+
+
+async def test_archival_recall_by_words_ranks_and_limits(cold: Cold) -> None:
+    """More of the question's words first; core facts are left out; stems match."""
+    best, good, _, _ = await _known(
+        cold,
+        SCOPE,
+        fact_by(text="Medium tyres last eighteen laps."),
+        fact_by(text="The tyre is round, black and made of rubber."),
+        fact_by(text="Rain is expected at noon."),
+        fact_by(text="Medium tyre core fact", tier="core"),
+    )
+    hits = await cold.semantic.recall_archival(SCOPE, _query("How long does a medium tyre last?"))
+    assert [hit.id for hit in hits] == [best.id, good.id]
+    assert {hit.tier for hit in hits} == {"cold"}
+    assert hits[0].score > hits[1].score
+    limited = await cold.semantic.recall_archival(SCOPE, _query(), limit=1)
+    assert [hit.id for hit in limited] == [best.id]
+
+
+async def test_recall_is_not_starved_by_what_the_asker_may_not_see(cold: Cold) -> None:
+    """A hundred better matches under another topic do not push the one visible fact out."""
+    for number in range(100):
+        text = f"medium tyres medium tyres {number}"
+        await cold.semantic.put_fact(SCOPE, fact_by(text=text, topics=("strategy",)))
+    (fact,) = await _known(cold, SCOPE, fact_by(text="a long note that mentions a tyre once"))
+    asker = scope_of(agent_id="engineer", topics=("tyres",))
+    hits = await cold.semantic.recall_archival(asker, _query(), limit=1)
+    assert [hit.id for hit in hits] == [fact.id]
+
+
+async def test_user_and_topics_narrow_and_never_widen(cold: Cold) -> None:
+    """The answer is what both the scope and the arguments allow; untopiced facts stay."""
+    team = SCOPE.model_copy(update={"user_id": "team"})
+    tyres, strategy, plain, users = await _known(
+        cold,
+        team,
+        fact_by(text="medium tyres one"),
+        fact_by(text="medium tyres two", topics=("strategy",)),
+        fact_by(text="medium tyres three", topics=()),
+        fact_by(team, text="medium tyres four"),
+    )
+    weather = scope_of(agent_id="engineer", topics=("weather",))
+
+    async def found(scope: Scope, **narrow: object) -> set[str]:
+        hits = await cold.semantic.recall_archival(scope, _query(), **narrow)
+        return {hit.id for hit in hits}
+
+    assert await found(SCOPE) == {tyres.id, strategy.id, plain.id, users.id}
+    assert await found(SCOPE, scope_topics=["tyres"]) == {tyres.id, plain.id, users.id}
+    assert await found(SCOPE, scope_topics=[" TYRES "]) == {tyres.id, plain.id, users.id}
+    assert await found(OPERATOR, scope_topics=["strategy"]) == {strategy.id, plain.id}
+    assert await found(SCOPE, scope_topics=["weather"]) == {plain.id}
+    assert await found(SCOPE, scope_topics=[]) == {plain.id}
+    assert await found(weather, scope_topics=["tyres", "*"]) == {plain.id}
+    assert await found(SCOPE, user_id="team") == {users.id}
+    assert await found(SCOPE, user_id="nobody") == set()
+    assert await found(weather, user_id="team") == set()
+    with pytest.raises(UsageError, match="scope_topics"):
+        await found(SCOPE, scope_topics=["\x00"])
+
+
+@pytest.mark.parametrize("text", HOSTILE_QUERIES, ids=lambda text: ascii(text)[:24])
+async def test_hostile_questions_are_just_words(cold: Cold, text: str) -> None:
+    """Whatever the question holds, only its words count, and only visible facts answer."""
+    (fact,) = await _known(cold, SCOPE, fact_by(text="Tyres last many laps."))
+    await _known(cold, OTHER_GRAPH, fact_by(OTHER_GRAPH, text="Tyres last many laps."))
+    hits = await cold.semantic.recall_archival(SCOPE, _query(text))
+    assert {hit.id for hit in hits} <= {fact.id}
+    assert bool(hits) == ("tyres" in text)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 201])
+async def test_recall_limits_are_limited(cold: Cold, limit: int) -> None:
+    """1 to 200."""
+    with pytest.raises(UsageError, match="limit"):
+        await cold.semantic.recall_archival(SCOPE, _query(), limit=limit)
+
+
+async def test_index_and_words_are_fused(backend: ColdBackend, tmp_path: Path) -> None:
+    """Found by meaning, by words, or both: both comes first, and what moved is left out."""
+    async with (
+        ReferenceWarmStore(DIMENSIONS) as warm,
+        backend.opened(tmp_path, archival_index=warm) as cold,
+    ):
+        by_meaning, by_words, by_both, moved = await _known(
+            cold,
+            SCOPE,
+            fact_by(text="Yellow rubber endures."),
+            fact_by(text="medium tyres"),
+            fact_by(text="medium tyres endure eighteen rounds of the circuit"),
+            fact_by(text="Became core since.", tier="core"),
+        )
+        for fact in (by_meaning, by_both, moved):
+            indexed = entry_of(
+                SCOPE, 1, fact.text, id=fact.id, kind="fact", tier="archival", topics=("tyres",)
+            )
+            await warm.upsert(SCOPE, [indexed])
+        hits = await cold.semantic.recall_archival(
+            SCOPE, _query(vector=(1.0, 0.0, 0.0, 0.0)), limit=3
+        )
+        assert hits[0].id == by_both.id
+        assert {hit.id for hit in hits} == {by_meaning.id, by_words.id, by_both.id}
+
+
+async def test_index_that_fails_is_not_hidden(backend: ColdBackend, tmp_path: Path) -> None:
+    """Half an answer never passes for a whole one: the index's error goes through."""
+    warm = ReferenceWarmStore(DIMENSIONS)
+    async with warm:
+        pass
+    async with backend.opened(tmp_path, archival_index=warm) as cold:
+        with pytest.raises(TierUnavailable):
+            await cold.semantic.recall_archival(SCOPE, _query())
+
+
+async def test_records_of_somebody_else_and_broken_text_are_refused(cold: Cold) -> None:
+    """Nothing is written."""
+    with pytest.raises(UsageError, match="owner"):
+        await cold.semantic.put_fact(SCOPE, fact_by(OTHER_GRAPH))
+    with pytest.raises(UsageError, match="surrogates"):
+        await cold.semantic.put_fact(SCOPE, fact_by().model_copy(update={"text": LONE_SURROGATE}))
+    census = await cold.words.census(OPERATOR)
+    assert census["facts_archival"] == 0

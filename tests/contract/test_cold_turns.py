@@ -1,0 +1,324 @@
+"""The contract of ``TurnStore``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
+from support.cold_samples import (
+    HOSTILE_NAMES,
+    LONE_SURROGATE,
+    OPERATOR,
+    OTHER_AGENT,
+    OTHER_GRAPH,
+    SCOPE,
+    STRANGERS,
+    draft,
+    summary_by,
+    turn_by,
+)
+from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
+
+from tiers.errors import Conflict, UsageError
+from tiers.records import Scope, ToolOutput, Turn
+
+
+@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
+def backend(request: pytest.FixtureRequest) -> ColdBackend:
+    """Each backend."""
+    return request.param
+
+
+@pytest.fixture
+async def cold(backend: ColdBackend, tmp_path: Path) -> AsyncIterator[Cold]:
+    """An empty cold tier of each backend."""
+    async with backend.opened(tmp_path) as stores:
+        yield stores
+
+
+async def _said(cold: Cold, count: int, scope: Scope = SCOPE) -> list[Turn]:
+    return [
+        (await cold.turns.append_turn(scope, turn_by(scope, f"turn {n}")))[0] for n in range(count)
+    ]
+
+
+async def test_nothing_is_an_empty_answer(cold: Cold) -> None:
+    """Unknown agents, ids and refs, and empty batches, give nothing."""
+    assert await cold.turns.recent_turns(SCOPE, 8) == ()
+    assert await cold.turns.turns(SCOPE, []) == ()
+    assert await cold.turns.turns(SCOPE, ["unknown"]) == ()
+    assert await cold.turns.known_refs(SCOPE, []) == {}
+    assert await cold.turns.known_refs(SCOPE, ["unknown"]) == {}
+    assert await cold.turns.waiting_turns(SCOPE, 0, 10) == ()
+
+
+async def test_turn_comes_back_as_it_was_stored(cold: Cold) -> None:
+    """Every field survives, tool outputs and hostile text included."""
+    turn = turn_by(
+        text=HOSTILE_TEXT,
+        response=HOSTILE_TEXT,
+        tool_outputs=(ToolOutput(tool="telemetry", output=HOSTILE_TEXT),),
+        speaker="driver",
+        tokens=42,
+        ref="r1",
+        private=True,
+        topics=("strategy", "tyres"),
+        occurred_at=NOW - timedelta(days=400, microseconds=1),
+    )
+    stored, is_new = await cold.turns.append_turn(SCOPE, turn)
+    assert is_new
+    assert stored == turn.model_copy(update={"seq": 1})
+    assert await cold.turns.recent_turns(SCOPE, 8) == (stored,)
+    assert await cold.turns.turns(SCOPE, [turn.id]) == (stored,)
+
+
+async def test_seq_counts_per_agent_without_gaps_under_a_race(cold: Cold) -> None:
+    """Fifty racing appends of one agent, and others beside it, get 1 to 50 each once."""
+    racing = [cold.turns.append_turn(SCOPE, turn_by(text=f"mine {n}")) for n in range(50)]
+    others = [cold.turns.append_turn(OTHER_AGENT, turn_by(OTHER_AGENT, f"{n}")) for n in range(20)]
+    stored = await asyncio.gather(*racing, *others)
+    seqs = [turn.seq for turn, _ in stored]
+    assert sorted(seqs[:50]) == list(range(1, 51))
+    assert sorted(seqs[50:]) == list(range(1, 21))
+    recent = await cold.turns.recent_turns(SCOPE, 100)
+    assert [turn.seq for turn in recent] == list(range(1, 51))
+
+
+async def test_recent_turns_are_the_last_of_that_agent_oldest_first(cold: Cold) -> None:
+    """The limit keeps the newest."""
+    turns = await _said(cold, 12)
+    await _said(cold, 3, OTHER_AGENT)
+    assert await cold.turns.recent_turns(SCOPE, 8) == tuple(turns[4:])
+
+
+async def test_turns_are_returned_in_the_order_asked(cold: Cold) -> None:
+    """Unknown ids are left out, a repeated one comes once."""
+    one, two, three = await _said(cold, 3)
+    asked = [three.id, "unknown", one.id, three.id, two.id]
+    assert await cold.turns.turns(SCOPE, asked) == (three, one, two)
+
+
+async def test_repeated_ref_changes_nothing(
+    cold: Cold, backend: ColdBackend, tmp_path: Path
+) -> None:
+    """The stored turn comes back, no second turn and no second work item exists."""
+    first, _ = await cold.turns.append_turn(SCOPE, turn_by(ref="r"), [draft("one")])
+    again, is_new = await cold.turns.append_turn(SCOPE, turn_by(ref="r"), [draft("two")])
+    assert (again, is_new) == (first, False)
+    assert len(backend.rows(tmp_path, "turns")) == 1
+    assert [row["key"] for row in backend.rows(tmp_path, "work")] == ["one"]
+
+
+async def test_repeated_id_changes_nothing(cold: Cold) -> None:
+    """A write whose outcome was unknown may be repeated without a ``ref`` too."""
+    turn = turn_by()
+    first, _ = await cold.turns.append_turn(SCOPE, turn)
+    assert await cold.turns.append_turn(SCOPE, turn) == (first, False)
+    with pytest.raises(Conflict):
+        await cold.turns.append_turn(SCOPE, turn.model_copy(update={"input": "else"}))
+
+
+@pytest.mark.parametrize(
+    ("scope", "fields"),
+    [
+        (SCOPE, {"text": "something else"}),
+        (SCOPE, {"response": "something else"}),
+        (OTHER_AGENT, {}),
+    ],
+)
+async def test_ref_with_other_content_is_a_conflict(
+    cold: Cold, scope: Scope, fields: dict[str, str]
+) -> None:
+    """Another input, response or agent under a known ``ref`` is refused and writes nothing."""
+    await cold.turns.append_turn(SCOPE, turn_by(ref="r"))
+    with pytest.raises(Conflict, match="turn r"):
+        await cold.turns.append_turn(scope, turn_by(scope, ref="r", **fields), [draft()])
+    assert await cold.queue.waiting() == {"index": 0, "compress": 0, "learn": 0, "parked": 0}
+
+
+async def test_ref_is_unique_in_its_graph_only(cold: Cold) -> None:
+    """The same ``ref`` in another graph is another turn."""
+    await cold.turns.append_turn(SCOPE, turn_by(ref="r"))
+    _, is_new = await cold.turns.append_turn(OTHER_GRAPH, turn_by(OTHER_GRAPH, "else", ref="r"))
+    assert is_new
+
+
+async def test_racing_repeats_of_one_ref_store_one_turn(cold: Cold) -> None:
+    """Twenty racing writers of the same turn agree on one."""
+    stored = await asyncio.gather(
+        *(cold.turns.append_turn(SCOPE, turn_by(ref="r")) for _ in range(20))
+    )
+    assert sum(is_new for _, is_new in stored) == 1
+    assert len({turn.id for turn, _ in stored}) == 1
+
+
+async def test_known_refs_names_those_that_exist(cold: Cold) -> None:
+    """Asked for many, it returns the known ones."""
+    stored, _ = await cold.turns.append_turn(SCOPE, turn_by(ref="known"))
+    assert await cold.turns.known_refs(SCOPE, ["unknown", "known"]) == {"known": stored}
+    assert await cold.turns.known_refs(OTHER_GRAPH, ["known"]) == {}
+
+
+async def test_turn_and_its_work_are_one_write(
+    cold: Cold, backend: ColdBackend, tmp_path: Path
+) -> None:
+    """Work that cannot be stored takes the turn with it."""
+    with pytest.raises(UsageError):
+        await cold.turns.append_turn(SCOPE, turn_by(), [draft("fine"), draft(LONE_SURROGATE)])
+    assert backend.rows(tmp_path, "turns") == []
+    assert backend.rows(tmp_path, "work") == []
+    await cold.turns.append_turn(SCOPE, turn_by(), [draft("a"), draft("b", "compress", x=1)])
+    queued = [(row["kind"], row["key"]) for row in backend.rows(tmp_path, "work")]
+    assert queued == [("index", "a"), ("compress", "b")]
+
+
+async def test_raw_engine_holds_what_was_written(
+    cold: Cold, backend: ColdBackend, tmp_path: Path
+) -> None:
+    """Owner, text and seq are there under their own names, for whoever looks without ezra."""
+    await cold.turns.append_turn(SCOPE, turn_by(text="Bonjour é 🏎️", ref="r"))
+    (row,) = backend.rows(tmp_path, "turns")
+    shown = ("tenant", "graph_id", "agent_id", "seq", "ref", "input", "response")
+    assert tuple(row[name] for name in shown) == (
+        *("acme", "race", "strategist", 1, "r"),
+        *("Bonjour é 🏎️", "About 18 laps."),
+    )
+
+
+@pytest.mark.parametrize("stranger", STRANGERS, ids=lambda scope: f"{scope.tenant}-{scope.topics}")
+async def test_turns_are_not_seen_outside_their_scope(cold: Cold, stranger: Scope) -> None:
+    """Another topic, graph or tenant gets nothing by id or ref."""
+    stored, _ = await cold.turns.append_turn(SCOPE, turn_by(ref="r"))
+    assert await cold.turns.turns(stranger, [stored.id]) == ()
+    assert await cold.turns.known_refs(stranger, ["r"]) == {}
+
+
+async def test_untopiced_turns_are_seen_and_private_ones_only_by_their_writer(cold: Cold) -> None:
+    """Topics restrict only records that have some; privacy restricts even who sees everything."""
+    open_turn, _ = await cold.turns.append_turn(SCOPE, turn_by(topics=()))
+    secret, _ = await cold.turns.append_turn(SCOPE, turn_by(topics=(), private=True))
+    ids = [open_turn.id, secret.id]
+    for stranger in (scope_of(agent_id="engineer", topics=()), OPERATOR):
+        assert await cold.turns.turns(stranger, ids) == (open_turn,)
+    assert await cold.turns.turns(SCOPE, ids) == (open_turn, secret)
+
+
+@pytest.mark.parametrize(("one", "other"), TWIN_SCOPES)
+async def test_names_that_look_alike_are_different(
+    cold: Cold, one: tuple[str, str, str], other: tuple[str, str, str]
+) -> None:
+    """Prefixes, separators and case do not mix agents up: each counts from 1."""
+    for names in (one, other):
+        scope = scope_of(*names)
+        stored, _ = await cold.turns.append_turn(scope, turn_by(scope))
+        assert stored.seq == 1
+        assert await cold.turns.recent_turns(scope, 8) == (stored,)
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+async def test_hostile_names_are_just_names(cold: Cold, name: str) -> None:
+    """SQL and odd characters in every name a turn has are stored and found."""
+    scope = scope_of(name, name, name, topics=(name[:200],))
+    turn = turn_by(scope, ref=name, speaker=name, topics=(name[:200],))
+    stored, _ = await cold.turns.append_turn(scope, turn)
+    assert await cold.turns.known_refs(scope, [name]) == {name: stored}
+    assert await cold.turns.recent_turns(scope, 1) == (stored,)
+
+
+async def test_very_long_texts_are_kept_whole(cold: Cold) -> None:
+    """The longest texts a record may have, without a space, and with nothing but spaces."""
+    for text in ("x" * 200_000, "lap " * 50_000, " " * 200_000):
+        turn = turn_by(text=text, response=text)
+        stored, _ = await cold.turns.append_turn(SCOPE, turn)
+        assert (await cold.turns.turns(SCOPE, [stored.id]))[0].response == text
+
+
+@pytest.mark.parametrize("field", ["input", "response", "speaker"])
+async def test_text_without_a_utf8_form_is_the_callers_mistake(cold: Cold, field: str) -> None:
+    """A lone surrogate is refused, nothing is written, and the seq is not used up."""
+    with pytest.raises(UsageError, match="surrogates"):
+        await cold.turns.append_turn(SCOPE, turn_by().model_copy(update={field: LONE_SURROGATE}))
+    stored, _ = await cold.turns.append_turn(SCOPE, turn_by())
+    assert stored.seq == 1
+
+
+async def test_lone_surrogate_in_a_question_is_the_callers_mistake(cold: Cold) -> None:
+    """Ids and refs that cannot be stored cannot be asked for either."""
+    for question in (cold.turns.turns, cold.turns.known_refs):
+        with pytest.raises(UsageError, match="surrogates"):
+            await question(SCOPE, [LONE_SURROGATE])
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        turn_by(OTHER_GRAPH),
+        turn_by().model_copy(update={"tenant": "acm"}),
+        turn_by().model_copy(update={"id": ""}),
+        turn_by(private=True).model_copy(update={"agent_id": ""}),
+        turn_by(tokens=2**63),
+    ],
+    ids=["graph", "tenant", "id", "private without writer", "number"],
+)
+async def test_turn_of_somebody_else_is_refused(cold: Cold, turn: Turn) -> None:
+    """A record that is not the scope's own, or cannot be stored, is the caller's mistake."""
+    with pytest.raises(UsageError):
+        await cold.turns.append_turn(SCOPE, turn)
+    assert (await cold.words.census(OPERATOR))["turns"] == 0
+
+
+async def test_waiting_turns_are_old_and_uncovered(cold: Cold) -> None:
+    """The last ``keep_last`` are left alone, covered ones are gone, the limit keeps the oldest."""
+    turns = await _said(cold, 12)
+    await _said(cold, 12, OTHER_AGENT)
+    assert await cold.turns.waiting_turns(SCOPE, 8, 100) == tuple(turns[:4])
+    assert await cold.turns.waiting_turns(SCOPE, 0, 5) == tuple(turns[:5])
+    assert await cold.turns.waiting_turns(SCOPE, 12, 100) == ()
+    await cold.episodic.put_summary(SCOPE, summary_by(SCOPE, [turns[0], turns[2]]))
+    assert await cold.turns.waiting_turns(SCOPE, 8, 100) == (turns[1], turns[3])
+
+
+@pytest.mark.parametrize("scope", [scope_of(agent_id=None)])
+async def test_questions_about_an_agent_need_one(cold: Cold, scope: Scope) -> None:
+    """The runtime's scope of a whole graph has no ring and no tail."""
+    with pytest.raises(UsageError, match="agent"):
+        await cold.turns.recent_turns(scope, 8)
+    with pytest.raises(UsageError, match="agent"):
+        await cold.turns.waiting_turns(scope, 8, 8)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 10_001])
+async def test_limits_are_limited(cold: Cold, limit: int) -> None:
+    """No answer is without bound."""
+    with pytest.raises(UsageError, match="limit"):
+        await cold.turns.recent_turns(SCOPE, limit)
+
+
+async def test_cancelled_appends_are_whole_or_absent(
+    cold: Cold, backend: ColdBackend, tmp_path: Path
+) -> None:
+    """Whenever a writer is cancelled, its turn is there with seq, tail and work, or not at all."""
+    random = Random(11)
+    for number in range(120):
+        text = f"turn {number}"
+        writer = asyncio.create_task(
+            cold.turns.append_turn(SCOPE, turn_by(text=text), [draft(text)])
+        )
+        for _ in range(random.randrange(4)):
+            await asyncio.sleep(random.choice([0, 0, 0.0002]))
+        writer.cancel()
+        await asyncio.gather(writer, return_exceptions=True)
+    # A write after them all: what was still under way has been decided before it.
+    await cold.turns.append_turn(SCOPE, turn_by(text="last"), [draft("last")])
+    rows = backend.rows(tmp_path, "turns")
+    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+    assert {row["input"] for row in rows} == {row["key"] for row in backend.rows(tmp_path, "work")}
+    assert {row["id"] for row in rows} == {row["turn_id"] for row in backend.rows(tmp_path, "tail")}
+    found = await cold.turns.recent_turns(SCOPE, 1_000)
+    assert len(found) == len(rows)
+    assert 1 < len(rows) < 121, "some must have been cut off, and some must have got through"

@@ -1,0 +1,349 @@
+"""The contract of ``LexicalIndex``."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.cold_backends import COLD_BACKENDS, Cold
+from support.cold_samples import (
+    HOSTILE_QUERIES,
+    LONE_SURROGATE,
+    OPERATOR,
+    OTHER_AGENT,
+    OTHER_GRAPH,
+    SCOPE,
+    STRANGERS,
+    asked,
+    belief_by,
+    draft,
+    episode_by,
+    fact_by,
+    rule_by,
+    summary_by,
+    turn_by,
+)
+from support.tier_samples import NOW, TWIN_SCOPES, scope_of
+
+from tiers.errors import UsageError
+from tiers.records import Owned, Scope, SearchQuery
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
+async def cold(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Cold]:
+    """An empty cold tier of each backend."""
+    async with request.param.opened(tmp_path) as stores:
+        yield stores
+
+
+async def _one_of_each(cold: Cold, scope: Scope = SCOPE, **fields: object) -> dict[str, Owned]:
+    """Store one record of each kind, all about tyres."""
+    turn, _ = await cold.turns.append_turn(scope, turn_by(scope, "Which tyres?", **fields))
+    summary = summary_by(scope, [turn], text="They spoke of tyres.", **fields)
+    await cold.episodic.put_summary(scope, summary)
+    episode = episode_by(scope, [summary.id], text="A day of tyres.", **fields)
+    await cold.episodic.put_episode(scope, episode)
+    fact, _ = await cold.semantic.put_fact(scope, fact_by(scope, "Tyres are round.", **fields))
+    rule, _ = await cold.procedural.put_rule(scope, rule_by(scope, "worn tyres", **fields))
+    belief = belief_by(scope, "Our tyres will last.", **fields)
+    await cold.beliefs.commit(scope, belief)
+    return {
+        "turn": turn,
+        "summary": summary,
+        "episode": episode,
+        "fact": fact,
+        "rule": rule,
+        "belief": belief,
+    }
+
+
+async def _found(cold: Cold, scope: Scope, query: SearchQuery) -> list[str]:
+    return [hit.id for hit in await cold.words.search_words(scope, query)]
+
+
+async def test_nothing_is_an_empty_answer(cold: Cold) -> None:
+    """No records, no words, no kinds, no ids."""
+    assert await cold.words.search_words(SCOPE, asked()) == ()
+    await _one_of_each(cold)
+    for query in (asked(""), asked("  ?! "), asked("rain"), asked(kinds=())):
+        assert await cold.words.search_words(SCOPE, query) == ()
+    assert await cold.words.search_words(SCOPE, asked("tyres", kinds=("document",))) == ()
+    assert await cold.words.entries(SCOPE, []) == ()
+    assert await cold.words.entries(SCOPE, ["unknown"]) == ()
+
+
+async def test_every_kind_is_found_at_once(cold: Cold) -> None:
+    """What was just written answers, by its kind and with its own facts."""
+    records = await _one_of_each(cold)
+    hits = await cold.words.search_words(SCOPE, asked("a tyre"))
+    assert {hit.kind: hit.id for hit in hits} == {
+        kind: record.id for kind, record in records.items()
+    }
+    for hit in hits:
+        record = records[hit.kind]
+        assert (hit.tier, hit.graph_id, hit.agent_id) == ("cold", "race", "strategist")
+        assert (hit.topics, hit.recorded_at) == (("tyres",), record.recorded_at)
+        assert hit.score > 0
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+@pytest.mark.parametrize("kind", ["turn", "summary", "episode", "fact", "rule", "belief"])
+async def test_only_the_asked_kind_answers(cold: Cold, kind: str) -> None:
+    """Each kind alone."""
+    records = await _one_of_each(cold)
+    assert await _found(cold, SCOPE, asked("tyres", kinds=(kind,))) == [records[kind].id]
+
+
+async def test_turn_is_found_by_speaker_input_and_response(cold: Cold) -> None:
+    """And shown as it was said, with its ``ref`` and when."""
+    turn = turn_by(text="Box?", response="Negative.", speaker="Ada", ref="r", occurred_at=NOW - DAY)
+    await cold.turns.append_turn(SCOPE, turn)
+    for word in ("ada", "box", "negative"):
+        (hit,) = await cold.words.search_words(SCOPE, asked(word))
+        assert hit.text == "Ada: Box?\nNegative."
+        assert (hit.speaker, hit.ref, hit.occurred_at) == ("Ada", "r", NOW - DAY)
+        assert hit.source_ids == (turn.id,)
+
+
+async def test_hits_name_what_they_rest_on(cold: Cold) -> None:
+    """Summary, episode and fact name their sources, a fact its time of validity."""
+    records = await _one_of_each(cold)
+    fact = fact_by(text="tyres wear", source_ids=("t1",), valid_from=NOW, valid_to=NOW + DAY)
+    await cold.semantic.put_fact(SCOPE, fact)
+    hits = {hit.id: hit for hit in await cold.words.search_words(SCOPE, asked("tyres"))}
+    assert hits[records["summary"].id].source_ids == (records["turn"].id,)
+    assert hits[records["episode"].id].source_ids == (records["summary"].id,)
+    assert hits[fact.id].source_ids == ("t1",)
+    assert (hits[fact.id].valid_from, hits[fact.id].valid_to) == (NOW, NOW + DAY)
+
+
+async def test_rare_words_count_more_and_stop_words_nothing(cold: Cold) -> None:
+    """The record with the one telling word comes before those with the common one."""
+    for number in range(20):
+        await cold.semantic.put_fact(SCOPE, fact_by(text=f"pit box box number {number}"))
+    rare, _ = await cold.semantic.put_fact(
+        SCOPE, fact_by(text="the undercut works here if the pit wall is quick about it")
+    )
+    hits = await cold.words.search_words(SCOPE, asked("is the undercut better than the box?"))
+    assert hits[0].id == rare.id
+    assert len(hits) == 21
+    assert await _found(cold, SCOPE, asked("if the it is about here")) == [rare.id]
+
+
+async def test_other_graphs_do_not_change_the_order(cold: Cold) -> None:
+    """Word statistics are the graph's own: thousands of records elsewhere flatten nothing."""
+    for number in range(25):
+        await cold.semantic.put_fact(SCOPE, fact_by(text=f"box box box stand number {number}"))
+    for number in range(25):
+        await cold.semantic.put_fact(SCOPE, fact_by(text=f"tyres and fuel and lap {number}"))
+    rare, _ = await cold.semantic.put_fact(
+        SCOPE, fact_by(text="undercut is a long word for what is an early stop in the pit lane")
+    )
+    question = asked("undercut box", limit=5)
+    before = await cold.words.search_words(SCOPE, question)
+    assert before[0].id == rare.id
+    for number in range(2_000):
+        await cold.semantic.put_fact(OTHER_GRAPH, fact_by(OTHER_GRAPH, f"sea and sand {number}"))
+    after = await cold.words.search_words(SCOPE, question)
+    assert [hit.id for hit in after] == [hit.id for hit in before]
+    assert after[0].score == pytest.approx(before[0].score, rel=0.5)
+
+
+async def test_equal_scores_are_ordered_by_id_and_limited(cold: Cold) -> None:
+    """The answer is the same every time, and no longer than asked."""
+    ids = []
+    for topic in range(9):
+        fact = fact_by(text="same words", topics=(f"topic {topic}",))
+        ids.append((await cold.semantic.put_fact(OPERATOR, fact.model_copy()))[0].id)
+    assert await _found(cold, OPERATOR, asked("words")) == sorted(ids)
+    assert await _found(cold, OPERATOR, asked("words", limit=4)) == sorted(ids)[:4]
+
+
+async def test_expired_superseded_and_other_tiers_are_left_out(cold: Cold) -> None:
+    """Expiry by ``query.now``; facts by ``query.tier``; what was superseded never."""
+    turn, _ = await cold.turns.append_turn(SCOPE, turn_by(text="hello"))
+    summary = summary_by(SCOPE, [turn], text="mark", expires_at=NOW + DAY)
+    await cold.episodic.put_summary(SCOPE, summary)
+    core, _ = await cold.semantic.put_fact(SCOPE, fact_by(text="mark core", tier="core"))
+    archival, _ = await cold.semantic.put_fact(SCOPE, fact_by(text="mark archival"))
+    await cold.semantic.put_fact(SCOPE, fact_by(text="mark old", superseded_by=archival.id))
+    everything = {summary.id, core.id, archival.id}
+    assert set(await _found(cold, SCOPE, asked("mark"))) == everything
+    assert set(await _found(cold, SCOPE, asked("mark", now=NOW + DAY))) == everything - {summary.id}
+    facts = {"kinds": ("fact",)}
+    assert await _found(cold, SCOPE, asked("mark", tier="core", **facts)) == [core.id]
+    assert await _found(cold, SCOPE, asked("mark", tier="archival", **facts)) == [archival.id]
+    await cold.semantic.set_tier(SCOPE, archival, "core", "used", NOW)
+    assert await _found(cold, SCOPE, asked("mark", tier="archival", **facts)) == []
+
+
+async def test_user_restricts(cold: Cold) -> None:
+    """Records of one user only."""
+    team = SCOPE.model_copy(update={"user_id": "team"})
+    await cold.semantic.put_fact(SCOPE, fact_by(text="tyres"))
+    mine, _ = await cold.semantic.put_fact(team, fact_by(team, text="tyres too"))
+    assert await _found(cold, SCOPE, asked("tyres", user_id="team")) == [mine.id]
+    assert await _found(cold, SCOPE, asked("tyres", user_id="tea")) == []
+
+
+@pytest.mark.parametrize("stranger", STRANGERS, ids=lambda scope: f"{scope.tenant}-{scope.topics}")
+async def test_nothing_is_found_outside_its_scope(cold: Cold, stranger: Scope) -> None:
+    """Another topic, graph or tenant: no hit, no entry."""
+    records = await _one_of_each(cold)
+    assert await cold.words.search_words(stranger, asked("tyres")) == ()
+    ids = [record.id for record in records.values()]
+    assert await cold.words.entries(stranger, ids) == ()
+
+
+async def test_private_records_are_their_writers(cold: Cold) -> None:
+    """Neither another agent nor the operator finds them; the runtime acting for the agent does."""
+    records = await _one_of_each(cold, private=True)
+    ids = [record.id for record in records.values()]
+    for other in (OTHER_AGENT, OPERATOR):
+        assert await cold.words.search_words(other, asked("tyres")) == ()
+        assert await cold.words.entries(other, ids) == ()
+    runtime = OPERATOR.for_agent("strategist")
+    assert set(await _found(cold, runtime, asked("tyres"))) == set(ids)
+    assert [entry.id for entry in await cold.words.entries(runtime, ids)] == ids
+
+
+async def test_untopiced_records_are_everybodys_in_the_graph(cold: Cold) -> None:
+    """Topics restrict only what has some."""
+    fact, _ = await cold.semantic.put_fact(SCOPE, fact_by(text="tyres", topics=()))
+    for scope in (scope_of(agent_id="x", topics=()), scope_of(agent_id="x", topics=("weather",))):
+        assert await _found(cold, scope, asked("tyres")) == [fact.id]
+
+
+async def test_search_is_not_starved_by_what_the_asker_may_not_see(cold: Cold) -> None:
+    """Hundreds of better matches out of sight leave room for the one that is not."""
+    for number in range(300):
+        hidden = {"topics": ("strategy",)} if number % 2 else {"private": True}
+        await cold.semantic.put_fact(SCOPE, fact_by(text=f"tyres tyres {number}", **hidden))
+    fact, _ = await cold.semantic.put_fact(SCOPE, fact_by(text="one long note on worn tyres"))
+    asker = scope_of(agent_id="engineer", topics=("tyres",))
+    assert await _found(cold, asker, asked("tyres", limit=1)) == [fact.id]
+
+
+async def test_search_is_not_starved_by_what_was_superseded(cold: Cold) -> None:
+    """Fifty superseded beliefs and facts that match better leave room for the current ones."""
+    for number in range(50):
+        await cold.beliefs.commit(SCOPE, belief_by(claim=f"tyres tyres {number}"))
+        gone = fact_by(text=f"tyres tyres {number}", superseded_by="else")
+        await cold.semantic.put_fact(SCOPE, gone)
+    belief, fact = belief_by(claim="one long claim on tyres"), fact_by(text="a long note on tyres")
+    await cold.beliefs.commit(SCOPE, belief)
+    await cold.semantic.put_fact(SCOPE, fact)
+    for record, kind in ((belief, "belief"), (fact, "fact")):
+        assert await _found(cold, SCOPE, asked("tyres", kinds=(kind,), limit=1)) == [record.id]
+
+
+@pytest.mark.parametrize(("one", "other"), TWIN_SCOPES)
+async def test_names_that_look_alike_are_searched_apart(
+    cold: Cold, one: tuple[str, str, str], other: tuple[str, str, str]
+) -> None:
+    """Prefixes, separators and case do not mix agents' private records up."""
+    found = {}
+    for names in (one, other):
+        scope = scope_of(*names)
+        fact = fact_by(scope, "secret tyres", private=True)
+        found[names] = (await cold.semantic.put_fact(scope, fact))[0].id
+    for names, fact_id in found.items():
+        assert await _found(cold, scope_of(*names), asked("tyres")) == [fact_id]
+
+
+@pytest.mark.parametrize("text", HOSTILE_QUERIES, ids=lambda text: ascii(text)[:24])
+async def test_hostile_questions_are_just_words(cold: Cold, text: str) -> None:
+    """FTS5 syntax, SQL and long questions: only the words in them count."""
+    fact, _ = await cold.semantic.put_fact(SCOPE, fact_by(text="Tyres last many laps."))
+    await cold.semantic.put_fact(OTHER_GRAPH, fact_by(OTHER_GRAPH, "Tyres last many laps."))
+    assert await _found(cold, SCOPE, asked(text)) == ([fact.id] if "tyres" in text else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Der Reifendruck fällt.", "fällt der REIFENDRUCK?"),
+        ("Température du bitume", "TEMPERATURE"),
+        ("タイヤ交換は必要です", "タイヤ"),
+        ("更换轮胎", "轮胎"),
+        ("Шины изношены", "шины"),
+        ("driver's gloves", "driver"),
+        ("don't stop", "dont"),
+        ("snake_case_name", "case"),
+        ("x" * 500, "x" * 500),
+        ("a\x00b", "b"),
+    ],
+)
+async def test_words_of_any_script_are_found(cold: Cold, text: str, question: str) -> None:
+    """Case, accents, apostrophes, underscores and scripts without spaces."""
+    fact, _ = await cold.semantic.put_fact(SCOPE, fact_by(text=text))
+    assert await _found(cold, SCOPE, asked(question)) == [fact.id]
+
+
+async def test_entries_are_what_an_index_needs_in_the_order_asked(cold: Cold) -> None:
+    """Text, owner, tier, sources and times; without vectors, unknown ids left out, each once."""
+    records = await _one_of_each(cold, user_id="team")
+    ids = [records[kind].id for kind in ("belief", "turn", "fact", "rule", "summary", "episode")]
+    entries = await cold.words.entries(SCOPE, [ids[0], "unknown", *ids[1:], ids[0]])
+    assert [entry.id for entry in entries] == ids
+    by_kind = {entry.kind: entry for entry in entries}
+    for kind, entry in by_kind.items():
+        record = records[kind]
+        assert entry.vector is None
+        assert (entry.tenant, entry.graph_id, entry.agent_id) == ("acme", "race", "strategist")
+        assert (entry.topics, entry.private, entry.recorded_at) == (("tyres",), False, NOW)
+        assert entry.user_id == record.user_id
+    assert by_kind["turn"].text == "strategist: Which tyres?\nAbout 18 laps."
+    assert by_kind["fact"].tier == "archival"
+    assert by_kind["rule"].text.startswith("When worn tyres:")
+    assert by_kind["belief"].text == "Our tyres will last."
+    assert by_kind["summary"].expires_at == NOW + DAY
+    assert by_kind["episode"].expires_at is None
+
+
+async def test_entries_leave_superseded_records_out(cold: Cold) -> None:
+    """So that the index forgets them too."""
+    old, new = belief_by(claim="old"), belief_by(claim="new")
+    await cold.beliefs.commit(SCOPE, old)
+    await cold.beliefs.commit(SCOPE, new)
+    gone = fact_by(text="gone", superseded_by="else")
+    await cold.semantic.put_fact(SCOPE, gone)
+    entries = await cold.words.entries(SCOPE, [gone.id, old.id, new.id])
+    assert [entry.id for entry in entries] == [new.id]
+
+
+async def test_census_counts_what_the_graph_holds(cold: Cold) -> None:
+    """Every agent's and every topic's, private ones too; superseded and parked not."""
+    assert set((await cold.words.census(SCOPE)).values()) == {0}
+    await _one_of_each(cold)
+    await _one_of_each(cold, OTHER_AGENT, private=True)
+    await cold.turns.append_turn(SCOPE, turn_by(), [draft("a"), draft("b", "compress")])
+    await cold.semantic.put_fact(SCOPE, fact_by(text="core", tier="core"))
+    await cold.semantic.put_fact(SCOPE, fact_by(text="old", superseded_by="x"))
+    await cold.beliefs.commit(SCOPE, belief_by())
+    (work,) = await cold.queue.claim(("compress",), "me", 1, 10, NOW)
+    await cold.queue.fail(work, "broken", None)
+    assert await cold.words.census(SCOPE) == {
+        "turns": 3,
+        "covered_turns": 2,
+        "summaries": 2,
+        "episodes": 2,
+        "facts_core": 1,
+        "facts_archival": 2,
+        "rules": 2,
+        "beliefs": 2,
+        "waiting_work": 1,
+    }
+    assert set((await cold.words.census(OTHER_GRAPH)).values()) == {0}
+
+
+async def test_text_without_a_utf8_form_is_the_callers_mistake(cold: Cold) -> None:
+    """In the question as in ids."""
+    query = asked().model_copy(update={"text": LONE_SURROGATE})
+    assert await cold.words.search_words(SCOPE, query) == ()
+    with pytest.raises(UsageError, match="surrogates"):
+        await cold.words.entries(SCOPE, [LONE_SURROGATE])

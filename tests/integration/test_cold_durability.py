@@ -1,0 +1,268 @@
+"""What the SQLite store keeps when it is killed, cut off, full, damaged or meddled with."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.cold_backends import raw_sqlite
+from support.cold_process import killed_after, running_writer
+from support.cold_samples import OPERATOR, SCOPE, asked, belief_by, draft, fact_by, turn_by
+from support.tier_samples import NOW, scope_of
+
+from tiers.cold.sqlite import DATABASE_NAME, ColdStores, database, sqlite_cold_store
+from tiers.errors import (
+    ConfigError,
+    CorruptRecord,
+    TierRejected,
+    TierTimeout,
+    TierUnavailable,
+    UsageError,
+)
+
+_REST = (
+    "kind, belief_id, agent_id, recorded_at, content_digest, previous_hash, hash FROM belief_events"
+)
+
+
+@pytest.fixture
+async def cold(tmp_path: Path) -> AsyncIterator[ColdStores]:
+    """An empty SQLite store."""
+    async with sqlite_cold_store(tmp_path) as stores:
+        yield stores
+
+
+def _names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+async def _read_everything(folder: Path) -> None:
+    async with sqlite_cold_store(folder) as cold:
+        await cold.turns.recent_turns(SCOPE, 300)
+        await cold.words.search_words(SCOPE, asked("turn"))
+        await cold.words.census(SCOPE)
+
+
+@pytest.mark.parametrize("lines", [1, 37, 150])
+async def test_killed_writer_keeps_every_acknowledged_turn_once(tmp_path: Path, lines: int) -> None:
+    """SIGKILL in the middle of concurrent writes: each acknowledged turn is there with its work."""
+    with running_writer(tmp_path) as process:
+        acknowledged = killed_after(process, lines)
+    assert len(acknowledged) >= lines
+    async with sqlite_cold_store(tmp_path) as cold:
+        known = await cold.turns.known_refs(OPERATOR, acknowledged)
+        assert set(known) == set(acknowledged)
+        for agent in range(4):
+            turns = await cold.turns.recent_turns(scope_of(agent_id=f"agent {agent}"), 10_000)
+            assert [turn.seq for turn in turns] == list(range(1, len(turns) + 1))
+        census = await cold.words.census(OPERATOR)
+        assert census["turns"] == census["waiting_work"], "a turn and its work are one write"
+        (active,) = await cold.beliefs.active(OPERATOR)
+        events = await cold.beliefs.events(OPERATOR, limit=10_000)
+        assert events[-1].seq == len(events)
+        assert active.id in {event.belief_id for event in events[-2:]}
+    with closing(raw_sqlite(tmp_path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall()[0][0] == "ok"
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        keys = {row["key"] for row in connection.execute("SELECT key FROM work")}
+        refs = {row["ref"] for row in connection.execute("SELECT ref FROM turns")}
+    assert keys == refs
+
+
+async def test_closed_store_is_one_plain_file(tmp_path: Path) -> None:
+    """Closing writes the log back: the file alone is a whole backup."""
+    async with sqlite_cold_store(tmp_path) as cold:
+        await cold.turns.append_turn(SCOPE, turn_by())
+    assert _names(tmp_path) == [DATABASE_NAME]
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / DATABASE_NAME).rename(elsewhere / DATABASE_NAME)
+    async with sqlite_cold_store(elsewhere) as cold:
+        assert len(await cold.turns.recent_turns(SCOPE, 8)) == 1
+
+
+@pytest.mark.parametrize(("setting", "level"), [("NORMAL", 1), ("FULL", 2)])
+async def test_engine_runs_as_set(tmp_path: Path, setting: str, level: int) -> None:
+    """Write-ahead log, foreign keys, and the durability that was asked for."""
+    async with sqlite_cold_store(tmp_path, synchronous=setting) as cold:
+
+        def pragmas(session: database.Session) -> list[object]:
+            names = ("synchronous", "journal_mode", "foreign_keys", "recursive_triggers")
+            run = session._connection.execute
+            return [run(f"PRAGMA {name}").fetchone()[0] for name in names]
+
+        assert await cold.turns._database.write("t", pragmas) == [level, "wal", 1, 1]
+
+
+async def test_unknown_durability_is_refused(tmp_path: Path) -> None:
+    """Before anything is opened."""
+    with pytest.raises(UsageError, match="synchronous"):
+        async with sqlite_cold_store(tmp_path, synchronous="OFF"):
+            pass
+    assert _names(tmp_path) == []
+
+
+async def test_full_disk_is_unavailable_and_nothing_is_half_written(
+    cold: ColdStores, tmp_path: Path
+) -> None:
+    """The engine's own limit on pages stands in for the disk's; more room, and it goes on."""
+    await cold.turns.append_turn(SCOPE, turn_by())
+
+    def limit_pages(session: database.Session) -> None:
+        session._connection.execute("PRAGMA max_page_count = 1")
+
+    def lift_limit(session: database.Session) -> None:
+        session._connection.execute("PRAGMA max_page_count = 1000000")
+
+    await cold.turns._database.write("limit", limit_pages)
+    with pytest.raises(TierUnavailable, match="full"):
+        await cold.turns.append_turn(SCOPE, turn_by(text="x" * 100_000), [draft()])
+    assert (await cold.words.census(SCOPE))["turns"] == 1
+    await cold.turns._database.write("lift", lift_limit)
+    stored, _ = await cold.turns.append_turn(SCOPE, turn_by(text="x" * 100_000), [draft()])
+    assert stored.seq == 2
+
+
+async def test_locked_file_is_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody else holds the write lock: writes time out, reads go on, then all is well."""
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)
+    async with sqlite_cold_store(tmp_path) as cold:
+        with closing(raw_sqlite(tmp_path)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(TierTimeout, match="locked"):
+                await cold.turns.append_turn(SCOPE, turn_by())
+            assert await cold.turns.recent_turns(SCOPE, 8) == ()
+            other.execute("ROLLBACK")
+        assert (await cold.turns.append_turn(SCOPE, turn_by()))[1]
+
+
+async def test_damaged_file_is_corrupt(tmp_path: Path) -> None:
+    """Neither silently empty nor a driver's error."""
+    (tmp_path / DATABASE_NAME).write_bytes(b"not a database at all" * 500)
+    with pytest.raises(CorruptRecord, match="not a database"):
+        async with sqlite_cold_store(tmp_path):
+            pass
+
+
+async def test_page_of_garbage_is_corrupt(tmp_path: Path) -> None:
+    """A file damaged in the middle says so when that page is read."""
+    async with sqlite_cold_store(tmp_path) as cold:
+        for number in range(300):
+            await cold.turns.append_turn(SCOPE, turn_by(text=f"turn {number} " * 20))
+    path = tmp_path / DATABASE_NAME
+    content = bytearray(path.read_bytes())
+    content[len(content) // 4 : -len(content) // 4] = b"\xa5" * (len(content) // 2)
+    path.write_bytes(content)
+    with pytest.raises(CorruptRecord):
+        await _read_everything(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "meddling",
+    [
+        "UPDATE topic_sets SET topics = 'not json'",
+        "UPDATE turns SET tool_outputs = '[{\"tool\": 1}]'",
+        "UPDATE turns SET occurred_at = 9223372036854775807",
+        "UPDATE turns SET tokens = -1",
+    ],
+)
+async def test_record_that_cannot_be_read_back_is_corrupt(
+    cold: ColdStores, tmp_path: Path, meddling: str
+) -> None:
+    """What others wrote into the file is never passed off as a record."""
+    await cold.turns.append_turn(SCOPE, turn_by())
+    with closing(raw_sqlite(tmp_path)) as connection:
+        connection.execute(meddling)
+    with pytest.raises(CorruptRecord, match="turn"):
+        await cold.turns.recent_turns(SCOPE, 8)
+
+
+@pytest.mark.parametrize(
+    "meddling",
+    [
+        "UPDATE belief_events SET agent_id = 'x'",
+        "UPDATE belief_events SET hash = hash WHERE seq = 1",
+        "DELETE FROM belief_events WHERE seq = 2",
+        "DELETE FROM belief_events",
+        f"INSERT OR REPLACE INTO belief_events SELECT tenant, graph_id, seq, 'new', {_REST}",
+        f"INSERT OR REPLACE INTO belief_events SELECT tenant, graph_id, 3, id, {_REST} LIMIT 1",
+        f"INSERT INTO belief_events SELECT tenant, graph_id, 4, 'new', {_REST} LIMIT 1",
+    ],
+)
+async def test_belief_events_cannot_be_changed_even_from_outside(
+    cold: ColdStores, tmp_path: Path, meddling: str
+) -> None:
+    """A plain connection, with none of ezra's settings, may not change, remove, replace or skip."""
+    for number in range(2):
+        await cold.beliefs.commit(SCOPE, belief_by(claim=f"{number}", key=None))
+    before = await cold.beliefs.events(SCOPE)
+    with (
+        closing(raw_sqlite(tmp_path)) as connection,
+        pytest.raises(sqlite3.IntegrityError, match=r"append-only|next seq"),
+    ):
+        connection.execute(meddling)
+    assert await cold.beliefs.events(SCOPE) == before
+
+
+async def test_constraints_of_the_file_hold_without_ezra(cold: ColdStores, tmp_path: Path) -> None:
+    """Two turns of one seq, two summaries of one turn, a fact in no tier: the file refuses."""
+    turn, _ = await cold.turns.append_turn(SCOPE, turn_by())
+    await cold.semantic.put_fact(SCOPE, fact_by())
+    covered = f"'acme', 'race', 0, '{turn.id}'"
+    with closing(raw_sqlite(tmp_path)) as connection:
+        connection.execute(f"INSERT INTO coverage VALUES ({covered}, 's1')")  # noqa: S608
+        for refused in (
+            f"INSERT INTO coverage VALUES ({covered}, 's2')",  # noqa: S608
+            "UPDATE turns SET seq = 0",
+            "UPDATE facts SET tier = 'gold'",
+            "UPDATE turns SET seq = 'one'",
+        ):
+            with pytest.raises(sqlite3.IntegrityError):
+                connection.execute(refused)
+
+
+async def test_refused_operation_leaves_the_store_usable(cold: ColdStores) -> None:
+    """An engine error rolls back and says that repeating it changes nothing."""
+
+    def broken(session: database.Session) -> None:
+        session.insert("leases", {"name": "half", "owner": "a", "token": 1, "expires_at": 1})
+        session.run(database.Query("UPDATE nowhere SET x = 1", {}))
+
+    with pytest.raises(TierRejected, match="nowhere"):
+        await cold.turns._database.write("broken", broken)
+    assert await cold.leases.acquire("half", "b", 10, NOW) is not None
+
+
+async def test_unusable_folder_is_a_configuration_error(tmp_path: Path) -> None:
+    """A file where the folder should be."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="EZRA_HOME"):
+        async with sqlite_cold_store(tmp_path / "file"):
+            pass
+
+
+async def test_event_loop_is_never_held_up(cold: ColdStores) -> None:
+    """While thirty writers and readers are busy, the loop turns at least every 100 ms."""
+    longest = 0.0
+    loop = asyncio.get_running_loop()
+
+    async def beat() -> None:
+        nonlocal longest
+        while True:
+            before = loop.time()
+            await asyncio.sleep(0.001)
+            longest = max(longest, loop.time() - before)
+
+    beating = asyncio.create_task(beat())
+    for _ in range(5):
+        await asyncio.gather(
+            *(cold.turns.append_turn(SCOPE, turn_by(text="lap " * 2_000)) for _ in range(15)),
+            *(cold.words.search_words(SCOPE, asked("lap")) for _ in range(15)),
+        )
+    beating.cancel()
+    await asyncio.gather(beating, return_exceptions=True)
+    assert longest < 0.1

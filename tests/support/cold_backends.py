@@ -1,0 +1,80 @@
+"""Every cold tier that must behave alike, how a test opens one, and how it looks behind it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from tiers.cold.sqlite import DATABASE_NAME, sqlite_cold_store
+from tiers.ports import (
+    BeliefStore,
+    EpisodicStore,
+    GraphStore,
+    LeaseStore,
+    LexicalIndex,
+    ProceduralStore,
+    RecordLog,
+    SemanticStore,
+    TurnStore,
+    WarmStore,
+    WorkQueue,
+)
+
+
+class Cold(Protocol):
+    """Every port of the cold tier."""
+
+    graphs: GraphStore
+    turns: TurnStore
+    episodic: EpisodicStore
+    semantic: SemanticStore
+    procedural: ProceduralStore
+    beliefs: BeliefStore
+    queue: WorkQueue
+    leases: LeaseStore
+    log: RecordLog
+    words: LexicalIndex
+
+
+class Opener(Protocol):
+    """Opens the tier in a folder, which is empty the first time."""
+
+    def __call__(
+        self, folder: Path, *, archival_index: WarmStore | None = None
+    ) -> AbstractAsyncContextManager[Cold]:
+        """Return the tier, to be entered."""
+        ...
+
+
+@dataclass(frozen=True)
+class ColdBackend:
+    """One row of the table.
+
+    Attributes:
+        name: Shown as the test's parameter.
+        opened: Opens it.
+        rows: Reads a table or collection in the raw engine, beside or after the store.
+    """
+
+    name: str
+    opened: Opener
+    rows: Callable[[Path, str], list[dict[str, Any]]]
+
+
+def raw_sqlite(folder: Path) -> sqlite3.Connection:
+    """Return a plain connection to the file, as anybody with access to it could make."""
+    connection = sqlite3.connect(folder / DATABASE_NAME, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _sqlite_rows(folder: Path, table: str) -> list[dict[str, Any]]:
+    with closing(raw_sqlite(folder)) as connection:
+        return [dict(row) for row in connection.execute(f"SELECT * FROM {table}")]  # noqa: S608
+
+
+COLD_BACKENDS = (ColdBackend("sqlite", sqlite_cold_store, _sqlite_rows),)

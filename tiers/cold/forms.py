@@ -1,0 +1,155 @@
+"""What a record looks like to a search: its text, and the facts a hit shows. Pure.
+
+The same for every engine, so that a record is found by the same words wherever it is looked for.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import singledispatch
+
+from ..records import (
+    TEXT_CHARS_MAX,
+    Commitment,
+    Episode,
+    Fact,
+    FactTier,
+    Hit,
+    IndexEntry,
+    Kind,
+    Owned,
+    Rule,
+    Summary,
+    Turn,
+)
+
+
+@singledispatch
+def entry_of(record: Owned) -> IndexEntry:
+    """Return the searchable form of a record, without a vector."""
+    raise TypeError(f"{type(record).__name__} has no searchable form")
+
+
+@entry_of.register
+def _of_turn(turn: Turn) -> IndexEntry:
+    speaker = turn.speaker or turn.agent_id
+    text = f"{speaker}: {turn.input}\n{turn.response}".strip()
+    return _entry(
+        turn,
+        "turn",
+        text,
+        speaker=speaker,
+        ref=turn.ref,
+        source_ids=(turn.id,),
+        occurred_at=turn.occurred_at,
+    )
+
+
+@entry_of.register
+def _of_summary(summary: Summary) -> IndexEntry:
+    return _entry(
+        summary,
+        "summary",
+        summary.text,
+        source_ids=summary.covers,
+        occurred_at=summary.starts_at,
+        expires_at=summary.expires_at,
+    )
+
+
+@entry_of.register
+def _of_episode(episode: Episode) -> IndexEntry:
+    return _entry(
+        episode,
+        "episode",
+        episode.text,
+        source_ids=episode.children,
+        occurred_at=episode.starts_at,
+    )
+
+
+@entry_of.register
+def _of_fact(fact: Fact) -> IndexEntry:
+    return _entry(
+        fact,
+        "fact",
+        fact.text,
+        tier=fact.tier,
+        source_ids=fact.source_ids,
+        occurred_at=fact.valid_from,
+    )
+
+
+@entry_of.register
+def _of_rule(rule: Rule) -> IndexEntry:
+    return _entry(rule, "rule", rule.text)
+
+
+@entry_of.register
+def _of_belief(belief: Commitment) -> IndexEntry:
+    return _entry(belief, "belief", belief.claim, occurred_at=belief.recorded_at)
+
+
+def is_current(record: Owned) -> bool:
+    """Whether a record belongs in answers: nothing has superseded it."""
+    return not isinstance(record, Fact) or record.superseded_by is None
+
+
+def hit_of(record: Owned, score: float, own_graph: str) -> Hit:
+    """Return a record as an answer of the cold tier, found from ``own_graph``."""
+    entry = entry_of(record)
+    valid_from, valid_to = (
+        (record.valid_from, record.valid_to) if isinstance(record, Fact) else (None, None)
+    )
+    return Hit(
+        id=entry.id,
+        kind=entry.kind,
+        text=entry.text,
+        score=score,
+        tier="cold",
+        source_ids=entry.source_ids,
+        graph_id=entry.graph_id,
+        agent_id=entry.agent_id,
+        speaker=entry.speaker,
+        ref=entry.ref,
+        topics=entry.topics,
+        occurred_at=entry.occurred_at,
+        recorded_at=entry.recorded_at,
+        valid_from=valid_from,
+        valid_to=valid_to,
+        inherited_from=None if entry.graph_id == own_graph else entry.graph_id,
+    )
+
+
+def _entry(
+    record: Owned,
+    kind: Kind,
+    text: str,
+    *,
+    tier: FactTier | None = None,
+    speaker: str = "",
+    ref: str | None = None,
+    source_ids: tuple[str, ...] = (),
+    occurred_at: datetime | None = None,
+    expires_at: datetime | None = None,
+) -> IndexEntry:
+    # Checked already, as a record; checking it again would double the cost of a search.
+    return IndexEntry.model_construct(
+        id=record.id,
+        tenant=record.tenant,
+        graph_id=record.graph_id,
+        agent_id=record.agent_id,
+        user_id=record.user_id,
+        topics=record.topics,
+        private=record.private,
+        recorded_at=record.recorded_at,
+        kind=kind,
+        text=text[:TEXT_CHARS_MAX],
+        vector=None,
+        tier=tier,
+        speaker=speaker,
+        ref=ref,
+        source_ids=source_ids,
+        occurred_at=occurred_at,
+        expires_at=expires_at,
+    )

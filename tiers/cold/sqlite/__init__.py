@@ -1,0 +1,5 @@
+"""The cold tier in one SQLite file: the source of truth of an embedded ezra."""
+
+from .store import DATABASE_NAME, ColdStores, sqlite_cold_store
+
+__all__ = ["DATABASE_NAME", "ColdStores", "sqlite_cold_store"]

@@ -1,0 +1,294 @@
+"""One SQLite file, one writer thread, a few readers.
+
+A transaction is one plain function that runs on the writer's thread from ``BEGIN`` to
+``COMMIT``. There is no ``await`` inside it, so cancelling the task that asked for it can only
+come before it begins or after it is decided: no half transaction exists. Measured against
+``aiosqlite`` with an ``await`` per statement: 158 µs instead of 528 µs for five statements.
+"""
+
+# ruff: noqa: S608 - statements are made of constants only; values are always parameters
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Literal, NamedTuple, Self, TypeAlias, TypeVar
+
+from ...errors import ConfigError, TierRejected, TierUnavailable
+from .bm25 import local_weight
+from .translation import translated
+
+Value: TypeAlias = str | bytes | int | float | None
+Synchronous: TypeAlias = Literal["NORMAL", "FULL"]
+T = TypeVar("T")
+
+SQLITE_VERSION_MIN = (3, 37, 0)
+"""First with STRICT tables; RETURNING came with 3.35."""
+
+READERS = 2
+WAITING_MAX = 256
+"""Operations that run or wait; who comes after waits for room."""
+
+BUSY_TIMEOUT_MS = 5_000
+CACHE_KIB = 16_384
+WAL_BYTES_MAX = 64 * 1024 * 1024
+
+SCOPED_TABLES = (
+    "turns", "tail", "coverage", "summaries", "episodes", "consolidation", "facts", "fact_uses",
+    "rules", "trigger_words", "belief_events", "belief_contents", "beliefs", "receipts", "audit",
+    "searchable", "word_totals", "word_index",
+)  # fmt: skip
+_MENTIONS_SCOPED = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO)\s+(?:{'|'.join(SCOPED_TABLES)})\b")
+_TENANT_PREDICATE = re.compile(r"\btenant = :tenant\b")
+
+
+class Query(NamedTuple):
+    """A statement and its named parameters."""
+
+    sql: str
+    params: Mapping[str, Value]
+
+
+class Session:
+    """What a transaction's function works with: one connection, inside one transaction.
+
+    The second lock on the scope's door: a statement that reads, changes or removes records and
+    does not name the tenant is refused, whoever wrote it. The first is ``scope.scoped``, which
+    makes such statements.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def all(self, query: Query) -> list[sqlite3.Row]:
+        """Return every row of the answer."""
+        return self._execute(query).fetchall()
+
+    def one(self, query: Query) -> sqlite3.Row | None:
+        """Return the first row of the answer, or ``None``."""
+        row: sqlite3.Row | None = self._execute(query).fetchone()
+        return row
+
+    def run(self, query: Query) -> int:
+        """Carry out a change and return how many rows it touched."""
+        return self._execute(query).rowcount
+
+    def insert(self, table: str, values: Mapping[str, Value]) -> int:
+        """Insert one row and return its number."""
+        cursor = self._connection.execute(_insertion(table, tuple(values)), dict(values))
+        return cursor.lastrowid or 0
+
+    def insert_all(self, table: str, rows: Sequence[Mapping[str, Value]]) -> None:
+        """Insert rows that have the same columns; none is no error."""
+        if rows:
+            self._connection.executemany(
+                _insertion(table, tuple(rows[0])), [dict(row) for row in rows]
+            )
+
+    def _execute(self, query: Query) -> sqlite3.Cursor:
+        if _needs_tenant(query.sql) and not query.params.get("tenant"):
+            raise TierRejected("cold", "scope guard", f"a statement without a tenant: {query.sql}")
+        return self._connection.execute(query.sql, query.params)
+
+
+@lru_cache(maxsize=512)
+def _needs_tenant(sql: str) -> bool:
+    """Whether the statement touches records, and then whether it names their tenant.
+
+    Raises:
+        TierRejected: It touches records of every tenant.
+    """
+    touches = _MENTIONS_SCOPED.search(sql) is not None
+    if touches and _TENANT_PREDICATE.search(sql) is None:
+        raise TierRejected("cold", "scope guard", f"a statement without a tenant: {sql}")
+    return touches
+
+
+@lru_cache(maxsize=128)
+def _insertion(table: str, columns: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{column}"' for column in columns)
+    marks = ", ".join(f":{column}" for column in columns)
+    return f"INSERT INTO {table} ({names}) VALUES ({marks})"
+
+
+class Database:
+    """A SQLite file for the length of an ``async with`` block.
+
+    Args:
+        path: The file; made when new.
+        prepare: Brings the schema up to date when the file is opened.
+        synchronous: ``NORMAL`` survives a killed process, ``FULL`` a power cut as well.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        prepare: Callable[[sqlite3.Connection], object],
+        *,
+        synchronous: Synchronous = "NORMAL",
+    ) -> None:
+        self._path = path
+        self._prepare = prepare
+        self._synchronous = synchronous
+        self._room = asyncio.Semaphore(WAITING_MAX)
+        self._writing = ThreadPoolExecutor(1, thread_name_prefix="ezra-cold-write")
+        self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="ezra-cold-read")
+        self._writer: sqlite3.Connection | None = None
+        self._readers: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+        self._state: Literal["new", "open", "closed"] = "new"
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.close()
+
+    async def open(self) -> None:
+        """Open the file and bring its schema up to date. Opening an open database does nothing.
+
+        Raises:
+            ConfigError: The file is newer than this code, or not ezra's.
+            TierError: The file cannot be opened or is damaged.
+        """
+        if self._state == "open":
+            return
+        if self._state == "closed":
+            raise TierUnavailable("cold", "open", "the database is closed")
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._writing, self._open)
+        except BaseException:
+            await self.close()
+            raise
+        self._state = "open"
+
+    async def close(self) -> None:
+        """Finish what was begun, write the log back into the file and close it.
+
+        May be repeated. A cancelled close still closes before the cancellation goes on.
+        """
+        if self._state == "closed":
+            return
+        was_open, self._state = self._state == "open", "closed"
+        shutting = asyncio.to_thread(self._close, write_back=was_open)
+        closing = asyncio.create_task(shutting, name="ezra-cold-close")
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            await closing
+            raise
+
+    async def write(self, operation: str, transaction: Callable[[Session], T]) -> T:
+        """Run ``transaction`` between ``BEGIN IMMEDIATE`` and ``COMMIT``; all of it, or nothing.
+
+        Raises:
+            TierTimeout: Another process kept the file locked.
+            TierUnavailable: Closed, or the disk is full or failing.
+            TierRejected: The engine refused; whatever ``transaction`` itself raises goes through.
+        """
+        return await self._in_thread(self._writing, operation, self._transact, transaction)
+
+    async def read(self, operation: str, question: Callable[[Session], T]) -> T:
+        """Run ``question`` on one consistent state of the database; it cannot change anything."""
+        return await self._in_thread(self._reading, operation, self._answer, question)
+
+    async def _in_thread(
+        self,
+        threads: ThreadPoolExecutor,
+        operation: str,
+        runner: Callable[[str, Callable[[Session], T]], T],
+        function: Callable[[Session], T],
+    ) -> T:
+        async with self._room:
+            if self._state != "open":
+                raise TierUnavailable("cold", operation, "the store is closed")
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(threads, runner, operation, function)
+
+    def _transact(self, operation: str, transaction: Callable[[Session], T]) -> T:
+        connection = self._writer
+        if connection is None:
+            raise TierUnavailable("cold", operation, "the store is closed")
+        with translated(operation):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                answer = transaction(Session(connection))
+                connection.execute("COMMIT")
+            except BaseException:
+                # Some failures, a full disk among them, have rolled back already.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        return answer
+
+    def _answer(self, operation: str, question: Callable[[Session], T]) -> T:
+        connection = self._readers.get_nowait()  # as many connections as threads: never empty
+        try:
+            with translated(operation):
+                connection.execute("BEGIN")
+                try:
+                    return question(Session(connection))
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+        finally:
+            self._readers.put(connection)
+
+    def _open(self) -> None:
+        if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:
+            needed = ".".join(map(str, SQLITE_VERSION_MIN))
+            reason = f"Python was built with SQLite {sqlite3.sqlite_version}, {needed} is needed"
+            raise ConfigError("sqlite", reason)
+        with translated("open"):
+            self._writer = self._connect()
+            if self._writer.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+                reason = f"the file system of {self._path} does not support a write-ahead log"
+                raise ConfigError("EZRA_HOME", reason)
+            self._writer.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_MAX}")
+            self._prepare(self._writer)
+            for _ in range(READERS):
+                reader = self._connect()
+                self._readers.put(reader)
+                reader.execute("PRAGMA query_only = ON")
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path,
+            timeout=BUSY_TIMEOUT_MS / 1000,
+            isolation_level=None,  # BEGIN and COMMIT are ours
+            check_same_thread=False,  # opened on one thread, used by one other at a time
+            cached_statements=256,
+        )
+        try:
+            connection.row_factory = sqlite3.Row
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA recursive_triggers = ON")
+            connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+            connection.execute("PRAGMA temp_store = MEMORY")
+            connection.create_function("local_weight", 4, local_weight, deterministic=True)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _close(self, *, write_back: bool) -> None:
+        self._writing.shutdown(wait=True)
+        self._reading.shutdown(wait=True)
+        while not self._readers.empty():
+            self._readers.get().close()
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        try:
+            if write_back:
+                with translated("close"):
+                    writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            writer.close()

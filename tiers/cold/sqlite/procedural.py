@@ -1,0 +1,125 @@
+"""Rules in SQLite, found by the words of their trigger."""
+
+# ruff: noqa: S608 - statements are made of constants only; values are always parameters
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from ...errors import Conflict
+from ...lexical import content_words, stem
+from ...records import Rule, Scope, WorkDraft
+from .database import Database, Session
+from .queue import queue_work
+from .rows import insert_owned, private_to, record_of, topic_set
+from .scope import as_json, check_limit, check_owned, scoped
+from .searchable import index_words
+
+TEXT_WORDS_MAX = 256
+
+_SELECT = "SELECT r.*, s.topics FROM rules r JOIN topic_sets s ON s.id = r.topic_set WHERE "
+_AMONG = _SELECT + "$visible(r) AND r.id IN (SELECT value FROM json_each(:ids))"
+_BY_ID = _SELECT + "$own(r) AND r.id = :id"
+_SAME = _SELECT + (
+    "$own(r) AND r.agent_id = :writer AND r.digest = :digest AND r.topic_set = :topic_set"
+    " AND r.private_to = :private_to"
+)
+# Most shared words first, then the trigger with the least besides, then the nearest graph.
+# CROSS JOIN fixes the order: graph and word together are what the key of the words begins with.
+_MATCHING = (
+    "SELECT r.*, s.topics FROM json_each(:graphs) g"
+    " CROSS JOIN trigger_words w ON w.graph_id = g.value JOIN rules r ON r.row = w.rule_row"
+    " JOIN topic_sets s ON s.id = r.topic_set"
+    " WHERE w.tenant = :tenant AND w.word IN (SELECT value FROM json_each(:words))"
+    " AND $inherited(r) GROUP BY r.row"
+    " ORDER BY COUNT(*) DESC, w.of_words, g.key, r.row LIMIT :limit"
+)
+
+
+class SqliteProceduralStore:
+    """A ``ProceduralStore`` in SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put_rule(
+        self, scope: Scope, rule: Rule, work: Sequence[WorkDraft] = ()
+    ) -> tuple[Rule, bool]:
+        """Store a rule and return it, and whether it is new.
+
+        One of the same writer, trigger, steps, topics and privacy is returned as it is.
+
+        Raises:
+            Conflict: A rule of this id says something else.
+        """
+        check_owned(scope, rule)
+        return await self._database.write(
+            "put_rule", lambda session: _put(session, scope, rule, work)
+        )
+
+    async def match_rules(self, scope: Scope, text: str, limit: int) -> tuple[Rule, ...]:
+        """Return visible rules whose trigger shares words with ``text``, best match first.
+
+        Rules of the own graph and of the lineage. Best: most different words in common, stop
+        words aside and plurals equal; then the shortest trigger; then the nearest graph.
+        """
+        check_limit(limit)
+        asked = _stems(text)[:TEXT_WORDS_MAX]
+        if not asked:
+            return ()
+        query = scoped(_MATCHING, scope, words=as_json(asked), limit=limit)
+        return await self._database.read(
+            "match_rules", lambda session: tuple(record_of(Rule, row) for row in session.all(query))
+        )
+
+
+def read_rules(session: Session, scope: Scope, ids: Sequence[str]) -> dict[str, Rule]:
+    """Return the visible rules of the own graph among ``ids``, by id."""
+    query = scoped(_AMONG, scope, ids=as_json(ids))
+    return {row["id"]: record_of(Rule, row) for row in session.all(query)}
+
+
+def _put(
+    session: Session, scope: Scope, rule: Rule, work: Sequence[WorkDraft]
+) -> tuple[Rule, bool]:
+    said = json.dumps([rule.trigger, *rule.steps], ensure_ascii=False)
+    digest = hashlib.sha256(said.encode()).digest()
+    known = session.one(
+        scoped(
+            _SAME,
+            scope,
+            writer=rule.agent_id,
+            digest=digest,
+            topic_set=topic_set(session, rule.topics),
+            private_to=private_to(rule),
+        )
+    )
+    if known is not None:
+        return record_of(Rule, known), False
+    taken = session.one(scoped(_BY_ID, scope, id=rule.id))
+    if taken is not None:
+        raise Conflict("rule", rule.text, record_of(Rule, taken).text)
+    row = insert_owned(session, "rules", rule, digest=digest)
+    stems = _stems(rule.trigger)
+    session.insert_all(
+        "trigger_words",
+        [
+            {
+                "tenant": rule.tenant,
+                "graph_id": rule.graph_id,
+                "word": word,
+                "rule_row": row,
+                "of_words": len(stems),
+            }
+            for word in stems
+        ],
+    )
+    index_words(session, rule)
+    queue_work(session, scope, work, rule.recorded_at)
+    return rule, True
+
+
+def _stems(text: str) -> list[str]:
+    return list(dict.fromkeys(stem(word) for word in content_words(text)))

@@ -1,0 +1,247 @@
+"""Facts in SQLite, and their recall by meaning and words."""
+
+# ruff: noqa: S608 - statements are made of constants only; values are always parameters
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+
+from ...errors import Conflict, UsageError
+from ...ports import WarmStore
+from ...records import Fact, FactTier, Hit, Scope, SearchQuery, WorkDraft
+from ..archival import LIMIT_MAX, archival_query, narrowed, reciprocal_ranks
+from ..forms import hit_of
+from .database import Database, Query, Session
+from .log import append_event
+from .queue import queue_work
+from .rows import in_order, insert_owned, microseconds, private_to, record_of, topic_set
+from .scope import as_json, check_limit, check_owned, scoped
+from .searchable import index_words, set_indexed_tier
+from .word_search import ranked_words
+
+_SELECT = "SELECT f.*, s.topics FROM facts f JOIN topic_sets s ON s.id = f.topic_set WHERE "
+# Of its ancestors a graph reads the core facts only.
+_READABLE = "$inherited(f) AND (f.graph_id = :graph_id OR f.tier = 'core')"
+_AMONG_READABLE = _SELECT + _READABLE + " AND f.id IN (SELECT value FROM json_each(:ids))"
+_AMONG_VISIBLE = _SELECT + "$visible(f) AND f.id IN (SELECT value FROM json_each(:ids))"
+# The plus keeps the tier out of the choice of index: a few ids, not every archival fact.
+_ARCHIVAL = _AMONG_VISIBLE + (
+    " AND +f.tier = 'archival' AND f.superseded_by IS NULL"
+    " AND (:user_id IS NULL OR f.user_id = :user_id)"
+)
+_CORE = (
+    "SELECT f.*, s.topics FROM json_each(:graphs) g"
+    " JOIN facts f ON f.graph_id = g.value JOIN topic_sets s ON s.id = f.topic_set"
+    " WHERE $inherited(f) AND f.tier = 'core' AND f.superseded_by IS NULL"
+    " ORDER BY g.key, f.recorded_at, f.row"
+)
+_SAME = _SELECT + (
+    "$own(f) AND f.agent_id = :writer AND f.digest = :digest AND f.topic_set = :topic_set"
+    " AND f.private_to = :private_to AND f.superseded_by IS NULL"
+)
+_BY_ID = _SELECT + "$own(f) AND f.id = :id"
+_COUNT_USE = (
+    "INSERT INTO fact_uses (tenant, graph_id, fact_id, cause, used_at)"
+    " SELECT f.tenant, f.graph_id, f.id, :cause, :now FROM facts f WHERE " + _READABLE
+) + " AND f.id = :id ON CONFLICT (tenant, graph_id, fact_id, cause) DO NOTHING"
+_ADD_USE = (
+    "UPDATE facts AS f SET uses = uses + 1, last_used_at = MAX(COALESCE(last_used_at, :now), :now)"
+    " WHERE " + _READABLE + " AND f.id = :id"
+)
+_MOVE = (
+    "UPDATE facts AS f SET tier = :tier WHERE $visible(f) AND f.id = :id AND f.tier = :expected"
+    " AND f.superseded_by IS NULL"
+)
+
+
+class SqliteSemanticStore:
+    """A ``SemanticStore`` in SQLite.
+
+    Args:
+        database: Where the facts are.
+        archival_index: Finds archival facts by meaning; without it they are found by their words.
+    """
+
+    def __init__(self, database: Database, archival_index: WarmStore | None = None) -> None:
+        self._database = database
+        self._index = archival_index
+
+    async def put_fact(
+        self, scope: Scope, fact: Fact, work: Sequence[WorkDraft] = ()
+    ) -> tuple[Fact, bool]:
+        """Store a fact and return it, and whether it is new.
+
+        An active fact of the same writer, text, topics and privacy is returned as it is, with
+        nothing written.
+
+        Raises:
+            Conflict: A fact of this id says something else.
+        """
+        check_owned(scope, fact)
+        return await self._database.write(
+            "put_fact", lambda session: _put(session, scope, fact, work)
+        )
+
+    async def core(self, scope: Scope) -> tuple[Fact, ...]:
+        """Return visible active core facts of the own graph and the lineage, in one query.
+
+        Own graph first, then lineage order, then oldest first. Shadowing is the reader's job.
+        """
+        query = scoped(_CORE, scope)
+        return await self._database.read(
+            "core", lambda session: tuple(record_of(Fact, row) for row in session.all(query))
+        )
+
+    async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the visible facts among ``ids``, in the order asked, superseded ones included.
+
+        Own graph, and core facts of the lineage.
+        """
+        query = scoped(_AMONG_READABLE, scope, ids=as_json(ids))
+        return await self._database.read(
+            "facts", lambda session: in_order(_facts(session, query), ids)
+        )
+
+    async def recall_archival(
+        self,
+        scope: Scope,
+        query: SearchQuery,
+        *,
+        user_id: str | None = None,
+        scope_topics: Sequence[str] | None = None,
+        limit: int = 10,
+    ) -> tuple[Hit, ...]:
+        """Return active archival facts of the own graph, best first.
+
+        ``user_id`` and ``scope_topics`` narrow the scope inside the query; they never widen it.
+        Facts the vector index does not hold yet are found by their words. The index's ranks and
+        the words' ranks are fused by reciprocal ranks.
+
+        Raises:
+            TierError: The engine or the index failed; no half answer passes for a whole one.
+        """
+        check_limit(limit, LIMIT_MAX)
+        if None not in (user_id, query.user_id) and user_id != query.user_id:
+            return ()
+        user = user_id or query.user_id
+        asker = narrowed(scope, scope_topics)
+        asked = archival_query(query, user, limit)
+        by_index: tuple[Hit, ...] = ()
+        if self._index is not None:
+            by_index = await self._index.search(asker, asked)
+
+        def question(session: Session) -> tuple[Hit, ...]:
+            by_words = [found.id for found in ranked_words(session, asker, asked)]
+            scores = reciprocal_ranks([hit.id for hit in by_index], by_words)
+            facts = _facts(
+                session, scoped(_ARCHIVAL, asker, ids=as_json(list(scores)), user_id=user)
+            )
+            best = in_order(facts, list(scores))[:limit]
+            return tuple(hit_of(fact, scores[fact.id], scope.graph_id) for fact in best)
+
+        return await self._database.read("recall_archival", question)
+
+    async def add_uses(
+        self, scope: Scope, cause: str, fact_ids: Sequence[str], now: datetime
+    ) -> tuple[Fact, ...]:
+        """Count one use of each fact for ``cause`` and return the facts as they now are.
+
+        The same cause never counts twice. Unknown or invisible facts are left out.
+        """
+        if not cause:
+            raise UsageError("cause", cause, "the id of what used the facts")
+        if not fact_ids:
+            return ()
+        return await self._database.write(
+            "add_uses", lambda session: _add_uses(session, scope, cause, fact_ids, now)
+        )
+
+    async def set_tier(
+        self,
+        scope: Scope,
+        fact: Fact,
+        tier: FactTier,
+        reason: str,
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+    ) -> bool:
+        """Move a fact between archival and core, with an audit event that holds the reason.
+
+        Compare-and-set on ``fact.tier``: returns ``False``, writing nothing, when it has moved,
+        is superseded, or is not visible in the scope's own graph.
+        """
+        if tier == fact.tier:
+            raise UsageError("tier", tier, "the tier that the fact is not in")
+        return await self._database.write(
+            "set_tier", lambda session: _move(session, scope, fact, tier, reason, now, work)
+        )
+
+
+def read_active_facts(session: Session, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
+    """Return the visible active facts of the own graph among ``ids``, by id."""
+    query = scoped(_AMONG_VISIBLE + " AND f.superseded_by IS NULL", scope, ids=as_json(ids))
+    return _facts(session, query)
+
+
+def _facts(session: Session, query: Query) -> dict[str, Fact]:
+    return {row["id"]: record_of(Fact, row) for row in session.all(query)}
+
+
+def _put(
+    session: Session, scope: Scope, fact: Fact, work: Sequence[WorkDraft]
+) -> tuple[Fact, bool]:
+    digest = hashlib.sha256(fact.text.encode()).digest()
+    known = _same(session, scope, fact, digest)
+    if known is not None:
+        return record_of(Fact, known), False
+    taken = session.one(scoped(_BY_ID, scope, id=fact.id))
+    if taken is not None:
+        raise Conflict("fact", fact.text, record_of(Fact, taken).text)
+    insert_owned(session, "facts", fact, digest=digest)
+    index_words(session, fact)
+    queue_work(session, scope, work, fact.recorded_at)
+    return fact, True
+
+
+def _same(session: Session, scope: Scope, fact: Fact, digest: bytes) -> sqlite3.Row | None:
+    query = scoped(
+        _SAME,
+        scope,
+        writer=fact.agent_id,
+        digest=digest,
+        topic_set=topic_set(session, fact.topics),
+        private_to=private_to(fact),
+    )
+    return session.one(query)
+
+
+def _add_uses(
+    session: Session, scope: Scope, cause: str, fact_ids: Sequence[str], now: datetime
+) -> tuple[Fact, ...]:
+    for fact_id in dict.fromkeys(fact_ids):
+        at = microseconds(now)
+        if session.run(scoped(_COUNT_USE, scope, cause=cause, id=fact_id, now=at)):
+            session.run(scoped(_ADD_USE, scope, id=fact_id, now=at))
+    query = scoped(_AMONG_READABLE, scope, ids=as_json(fact_ids))
+    return in_order(_facts(session, query), fact_ids)
+
+
+def _move(
+    session: Session,
+    scope: Scope,
+    fact: Fact,
+    tier: FactTier,
+    reason: str,
+    now: datetime,
+    work: Sequence[WorkDraft],
+) -> bool:
+    if not session.run(scoped(_MOVE, scope, id=fact.id, tier=tier, expected=fact.tier)):
+        return False
+    set_indexed_tier(session, scope, fact.id, tier)
+    kind = "promoted" if tier == "core" else "demoted"
+    append_event(session, scope, kind, (fact.id,), reason, now)
+    queue_work(session, scope, work, now)
+    return True

@@ -1,0 +1,92 @@
+"""Opens every SQLite store over one file."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from ...errors import ConfigError, UsageError
+from ...ports import WarmStore
+from .beliefs import SqliteBeliefStore
+from .database import Database, Synchronous
+from .episodic import SqliteEpisodicStore
+from .graphs import SqliteGraphStore
+from .leases import SqliteLeaseStore
+from .log import SqliteRecordLog
+from .procedural import SqliteProceduralStore
+from .queue import SqliteWorkQueue
+from .schema import migrate
+from .semantic import SqliteSemanticStore
+from .turns import SqliteTurnStore
+from .upkeep import SqliteUpkeep
+from .words import SqliteLexicalIndex
+
+DATABASE_NAME = "ezra.db"
+
+
+@dataclass(frozen=True)
+class ColdStores:
+    """Every store of the cold tier, over one database."""
+
+    graphs: SqliteGraphStore
+    turns: SqliteTurnStore
+    episodic: SqliteEpisodicStore
+    semantic: SqliteSemanticStore
+    procedural: SqliteProceduralStore
+    beliefs: SqliteBeliefStore
+    queue: SqliteWorkQueue
+    leases: SqliteLeaseStore
+    log: SqliteRecordLog
+    words: SqliteLexicalIndex
+    upkeep: SqliteUpkeep
+
+
+@asynccontextmanager
+async def sqlite_cold_store(
+    folder: Path,
+    *,
+    archival_index: WarmStore | None = None,
+    synchronous: Synchronous = "NORMAL",
+) -> AsyncIterator[ColdStores]:
+    """Open the cold tier in ``folder`` for the length of an ``async with`` block.
+
+    Args:
+        folder: Where ``ezra.db`` is, or is made. Owned by one process: see ``own_folder``.
+        archival_index: Finds archival facts by meaning.
+        synchronous: ``NORMAL``: what was acknowledged survives a killed process. ``FULL``: a
+            power cut as well, for a few milliseconds per write.
+
+    Raises:
+        ConfigError: The folder cannot be used, or its database is newer or not ezra's.
+        TierError: The database cannot be opened or is damaged.
+    """
+    if synchronous not in get_args(Synchronous):
+        raise UsageError("synchronous", synchronous, " or ".join(get_args(Synchronous)))
+    async with Database(
+        _made(folder) / DATABASE_NAME, migrate, synchronous=synchronous
+    ) as database:
+        yield ColdStores(
+            graphs=SqliteGraphStore(database),
+            turns=SqliteTurnStore(database),
+            episodic=SqliteEpisodicStore(database),
+            semantic=SqliteSemanticStore(database, archival_index),
+            procedural=SqliteProceduralStore(database),
+            beliefs=SqliteBeliefStore(database),
+            queue=SqliteWorkQueue(database),
+            leases=SqliteLeaseStore(database),
+            log=SqliteRecordLog(database),
+            words=SqliteLexicalIndex(database),
+            upkeep=SqliteUpkeep(database),
+        )
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = f"cannot make {folder}: {error.strerror}"
+        raise ConfigError("EZRA_HOME", reason) from error
+    return folder

@@ -1,0 +1,58 @@
+"""Where the driver's exceptions become those of ``tiers.errors``."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ...errors import (
+    CorruptRecord,
+    TierError,
+    TierRejected,
+    TierTimeout,
+    TierUnavailable,
+    UsageError,
+)
+
+_PRIMARY_CODE = 0xFF  # extended result codes keep the primary one in their lowest byte
+
+_BY_CODE: dict[int, tuple[type[TierError], str]] = {
+    sqlite3.SQLITE_BUSY: (TierTimeout, "the database stayed locked"),
+    sqlite3.SQLITE_LOCKED: (TierTimeout, "the database stayed locked"),
+    sqlite3.SQLITE_INTERRUPT: (TierTimeout, "the operation was interrupted"),
+    sqlite3.SQLITE_FULL: (TierUnavailable, "the disk is full"),
+    sqlite3.SQLITE_READONLY: (TierUnavailable, "the database cannot be written"),
+    sqlite3.SQLITE_PERM: (TierUnavailable, "access is denied"),
+    sqlite3.SQLITE_CANTOPEN: (TierUnavailable, "the database cannot be opened"),
+    sqlite3.SQLITE_IOERR: (TierUnavailable, "the disk failed"),
+    sqlite3.SQLITE_NOMEM: (TierUnavailable, "no memory is left"),
+    sqlite3.SQLITE_CORRUPT: (CorruptRecord, "the database file is damaged"),
+    sqlite3.SQLITE_NOTADB: (CorruptRecord, "the file is not a database"),
+}
+
+
+@contextmanager
+def translated(operation: str) -> Iterator[None]:
+    """Turn what the driver raises inside the block into an ``EzraError`` with the cause chained.
+
+    Text that has no UTF-8 form, and integers beyond 64 bits, are the caller's mistake.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _translation(operation, error) from error
+    except UnicodeEncodeError as error:
+        raise UsageError("text", error.object, "text without lone surrogates") from error
+    except OverflowError as error:
+        raise UsageError("number", str(error), "integers of at most 64 bits") from error
+
+
+def _translation(operation: str, error: sqlite3.Error) -> TierError:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY_CODE
+    if code in _BY_CODE:
+        kind, reason = _BY_CODE[code]
+        return kind("cold", operation, f"{reason} ({error})")
+    if isinstance(error, sqlite3.ProgrammingError) and "closed database" in str(error):
+        return TierUnavailable("cold", operation, "the database is closed")
+    return TierRejected("cold", operation, f"SQLite refused ({error})")

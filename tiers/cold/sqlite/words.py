@@ -1,0 +1,113 @@
+"""Word search over everything in the cold tier, and what a graph holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ...records import Hit, IndexEntry, Kind, Owned, Scope, SearchQuery
+from ..forms import entry_of, hit_of
+from .beliefs import read_active_beliefs
+from .database import Database, Session
+from .episodic import read_episodes, read_summaries
+from .procedural import read_rules
+from .queue import count_work
+from .rows import in_order
+from .scope import as_json, scoped
+from .semantic import read_active_facts
+from .turns import read_turns
+from .word_search import ranked_words
+
+Reader = Callable[[Session, Scope, Sequence[str]], Mapping[str, Owned]]
+
+_READERS: Mapping[Kind, Reader] = {
+    "turn": read_turns,
+    "summary": read_summaries,
+    "episode": read_episodes,
+    "fact": read_active_facts,
+    "rule": read_rules,
+    "belief": read_active_beliefs,
+}
+_KINDS_OF = (
+    "SELECT r.id, r.kind FROM searchable r WHERE $visible(r) AND r.live = 1"
+    " AND r.id IN (SELECT value FROM json_each(:ids))"
+)
+_CENSUS = """
+SELECT
+    (SELECT COUNT(*) FROM turns t WHERE $own(t)) AS turns,
+    (SELECT COUNT(*) FROM tail w WHERE $own(w)) AS tail,
+    (SELECT COUNT(*) FROM summaries s WHERE $own(s)) AS summaries,
+    (SELECT COUNT(*) FROM episodes e WHERE $own(e)) AS episodes,
+    (SELECT COUNT(*) FROM facts f WHERE $own(f) AND f.superseded_by IS NULL AND f.tier = 'core')
+        AS facts_core,
+    (SELECT COUNT(*) FROM facts f WHERE $own(f) AND f.superseded_by IS NULL
+        AND f.tier = 'archival') AS facts_archival,
+    (SELECT COUNT(*) FROM rules r WHERE $own(r)) AS rules,
+    (SELECT COUNT(*) FROM beliefs b WHERE $own(b) AND b.active = 1) AS beliefs
+"""
+
+
+class SqliteLexicalIndex:
+    """A ``LexicalIndex`` over the SQLite stores."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def search_words(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+        """Return visible records of the asked kinds by BM25, best first, ties by id.
+
+        Only the scope's own graph is searched, and only its word statistics count. A question
+        without words finds nothing. ``query.vector`` is not used.
+        """
+
+        def question(session: Session) -> tuple[Hit, ...]:
+            found = ranked_words(session, scope, query)
+            records = _read(session, scope, {one.id: one.kind for one in found})
+            return tuple(
+                hit_of(records[one.id], one.score, scope.graph_id).model_copy(
+                    update={"words_only": one.words_only}
+                )
+                for one in found
+                if one.id in records
+            )
+
+        return await self._database.read("search_words", question)
+
+    async def entries(self, scope: Scope, ids: Sequence[str]) -> tuple[IndexEntry, ...]:
+        """Return the searchable forms, without vectors, of the visible records among ``ids``.
+
+        Superseded and unknown records are left out; in the order asked, each once.
+        """
+
+        def question(session: Session) -> tuple[IndexEntry, ...]:
+            rows = session.all(scoped(_KINDS_OF, scope, ids=as_json(ids)))
+            records = _read(session, scope, {row["id"]: row["kind"] for row in rows})
+            entries = {record_id: entry_of(record) for record_id, record in records.items()}
+            return in_order(entries, ids)
+
+        return await self._database.read("entries", question)
+
+    async def census(self, scope: Scope) -> dict[str, int]:
+        """Return what the scope's graph holds, by name.
+
+        Names: turns, covered_turns, summaries, episodes, facts_core, facts_archival, rules,
+        beliefs, waiting_work. Superseded facts and beliefs, and parked work, are not counted.
+        """
+
+        def question(session: Session) -> dict[str, int]:
+            row = session.all(scoped(_CENSUS, scope))[0]
+            counts = {name: int(row[name]) for name in row.keys()}  # noqa: SIM118 - values otherwise
+            covered = counts["turns"] - counts.pop("tail")
+            work = count_work(session, scope)
+            waiting = sum(work.values()) - work["parked"]
+            return counts | {"covered_turns": covered, "waiting_work": waiting}
+
+        return await self._database.read("census", question)
+
+
+def _read(session: Session, scope: Scope, kinds: Mapping[str, Kind]) -> dict[str, Owned]:
+    """Return records of several kinds by id; each kind is read by its own store's reader."""
+    records: dict[str, Owned] = {}
+    for kind in dict.fromkeys(kinds.values()):
+        ids = [record_id for record_id, its_kind in kinds.items() if its_kind == kind]
+        records.update(_READERS[kind](session, scope, ids))
+    return records
