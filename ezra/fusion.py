@@ -20,33 +20,33 @@ Ten lets the top of each list weigh more, which measures better on short convers
 
 @dataclass(frozen=True)
 class Leg:
-    """One ranked list, how much it counts, and which records no other leg could have found.
+    """One ranked list and for which of its records it counts.
 
     Attributes:
         hits: Best first.
-        weight: Multiplies the reciprocal rank.
-        alone: Ids of records that only this leg can find. For them it counts once for every
-            leg there is, so that a record is not ranked down for where it is kept.
+        only: Ids for which the leg counts, at their rank in the whole list; ``None`` for all.
     """
 
     hits: Sequence[Hit]
-    weight: float = 1.0
-    alone: frozenset[str] = frozenset()
+    only: frozenset[str] | None = None
 
 
 def fuse(legs: Mapping[str, Leg], limit: int, k: int = RRF_K) -> tuple[Hit, ...]:
-    """Return the best hits over all legs by weighted reciprocal ranks, ties by id.
+    """Return the best hits over all legs by reciprocal ranks, ties by id.
 
     A record found by several legs is returned once, in the form the first leg gave it, with
-    ``score = Σ weight / (k + rank)`` and rank counted from 1.
+    ``score = Σ 1 / (k + rank)`` and rank counted from 1. In a leg that counts for some records
+    only, rank counts half less: it was reached against all the records for which the leg does
+    not count, so equal ranks are not equal.
     """
     scores: dict[str, float] = {}
     forms: dict[str, Hit] = {}
     for leg in legs.values():
+        ahead = 0.0 if leg.only is None else 0.5
         for rank, hit in enumerate(leg.hits, start=1):
-            weight = leg.weight * (len(legs) if hit.id in leg.alone else 1)
-            scores[hit.id] = scores.get(hit.id, 0.0) + weight / (k + rank)
-            forms.setdefault(hit.id, hit)
+            if leg.only is None or hit.id in leg.only:
+                scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (k + rank - ahead)
+                forms.setdefault(hit.id, hit)
     best = sorted(scores, key=lambda record_id: (-scores[record_id], record_id))[:limit]
     return tuple(
         forms[record_id].model_copy(update={"score": scores[record_id]}) for record_id in best

@@ -12,6 +12,7 @@ from tiers.records import (
     AgentRecord,
     AuditEvent,
     Episode,
+    Fact,
     GraphState,
     Kind,
     Receipt,
@@ -157,6 +158,10 @@ class Graph:
         lineage = await self._parts.graphs.lineage(self._record.tenant, self.id)
         scope = self._scope.model_copy(update={"lineage": lineage})
         return await ask(self._parts, scope, query, limit, kinds)
+
+    async def facts(self, ids: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the shared facts among ``ids``, in the order asked."""
+        return await self._parts.semantic.facts(self._scope, ids)
 
     async def turns_by_ref(self, refs: Sequence[str]) -> dict[str, Turn]:
         """Return the stored turns among ``refs``, by ``ref``."""

@@ -184,11 +184,14 @@ class Recaller:
             warm = asked.create_task(state.answer("warm", "warm", search, away))
             words = asked.create_task(state.answer("cold", "words", find, away))
             core = asked.create_task(state.answer("cold", "inherited", family, nobody))
-        legs = {} if warm.result() is None else {"warm": Leg(warm.result() or ())}
-        if words.result() is not None or core.result():
-            hits = merge_by_words(query.text, words.result() or (), core.result(), scope.graph_id)
-            legs["words"] = Leg(hits, alone=frozenset(fact.id for fact in core.result()))
-        return legs
+        hits = merge_by_words(query.text, words.result() or (), core.result(), scope.graph_id)
+        indexed = warm.result()
+        if indexed is None:
+            return {"words": Leg(hits)}
+        # The warm index has weighed words already. What it does not hold, because it is new or
+        # kept by another graph, comes in at the rank that its words have among all records.
+        missing = {hit.id for hit in hits if hit.words_only or hit.inherited_from is not None}
+        return {"warm": Leg(indexed), "words": Leg(hits, frozenset(missing))}
 
     async def relevant(
         self, text: str, hits: Sequence[Hit], names: Sequence[str] = ()

@@ -52,12 +52,10 @@ class Embedder(Protocol):
     @property
     def model_id(self) -> str:
         """Name and precision of the model; vectors of different models are never compared."""
-        ...
 
     @property
     def dimensions(self) -> int:
         """Length of every vector."""
-        ...
 
     async def embed(self, texts: Sequence[str], *, urgent: bool = False) -> tuple[Vector, ...]:
         """Return one vector per text, in order.
@@ -66,7 +64,6 @@ class Embedder(Protocol):
             texts: Any number of texts; an empty one gets the vector of the empty string.
             urgent: Somebody waits for the answer: it goes before background batches.
         """
-        ...
 
 
 class HotStore(Protocol):
@@ -83,31 +80,24 @@ class HotStore(Protocol):
         The ring keeps the ``capacity`` highest ``seq``; a late turn below them is returned at
         once. Appending the same ``seq`` again replaces it and evicts nothing.
         """
-        ...
 
     async def read(self, scope: Scope) -> HotState:
         """Return everything held for the agent; an unknown agent has an empty state."""
-        ...
 
     async def restore(self, scope: Scope, turns: Sequence[Turn], capacity: int) -> None:
         """Fill the ring from cold, never replacing a turn that is already there."""
-        ...
 
     async def pin(self, scope: Scope, belief: Commitment) -> None:
         """Keep ``belief`` at hand for the agent; pinning again replaces it."""
-        ...
 
     async def unpin(self, scope: Scope, belief_id: str) -> None:
         """Stop keeping a belief; an unknown one is no error."""
-        ...
 
     async def put_mesh(self, scope: Scope, result: MeshResult) -> None:
         """Keep the latest mesh result, replacing the one before."""
-        ...
 
     async def clear(self, scope: Scope) -> None:
         """Forget everything held for the agent."""
-        ...
 
 
 class WarmStore(Protocol):
@@ -123,7 +113,6 @@ class WarmStore(Protocol):
         An entry whose tenant or graph is not the scope's is refused (``UsageError``) and nothing
         is written.
         """
-        ...
 
     async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return the best visible entries, fused in the engine, best first, ties by id.
@@ -131,23 +120,18 @@ class WarmStore(Protocol):
         Only the scope's own graph is searched. Without ``query.vector`` the lexical leg answers
         alone. Blank text and no vector give nothing.
         """
-        ...
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
         """Remove entries of the scope's tenant and graph by id; unknown ids are no error."""
-        ...
 
     async def delete_expired(self, scope: Scope, now: datetime) -> int:
         """Remove entries of the scope's graph with ``expires_at <= now``; return how many."""
-        ...
 
     async def count(self, scope: Scope, kind: Kind | None = None) -> int:
         """Return how many entries the scope's graph holds, expired ones included."""
-        ...
 
     async def flush(self) -> None:
         """Bound what must be replayed after a crash. Durability does not depend on it."""
-        ...
 
 
 class GraphStore(Protocol):
@@ -160,23 +144,18 @@ class GraphStore(Protocol):
             Conflict: A graph of this id exists in the tenant.
             NotFound: A parent does not exist in the tenant.
         """
-        ...
 
     async def graph(self, tenant: str, graph_id: str) -> SessionGraph | None:
         """Return a graph, or ``None``."""
-        ...
 
     async def graphs(self, tenant: str) -> tuple[SessionGraph, ...]:
         """Return all graphs of the tenant, oldest first."""
-        ...
 
     async def set_state(self, scope: Scope, state: GraphState, now: datetime) -> None:
         """Move the scope's graph to ``state``; ``closed_at`` is set on closing."""
-        ...
 
     async def lineage(self, tenant: str, graph_id: str) -> tuple[str, ...]:
         """Return all ancestors: depth first in list order, each once, nearest first."""
-        ...
 
     async def spawn(self, agent: AgentRecord) -> bool:
         """Add a member, or re-attach one of the same id.
@@ -184,15 +163,12 @@ class GraphStore(Protocol):
         Returns ``True`` when it is new. A re-attach takes over role, user, topics and sources,
         and clears ``left_at``.
         """
-        ...
 
     async def leave(self, scope: Scope, now: datetime) -> int:
         """Mark the scope's agent as gone and return how many members remain. Idempotent."""
-        ...
 
     async def agents(self, scope: Scope) -> tuple[AgentRecord, ...]:
         """Return all members of the scope's graph, those who left included, in order of spawn."""
-        ...
 
 
 class TurnStore(Protocol):
@@ -209,26 +185,21 @@ class TurnStore(Protocol):
         Raises:
             Conflict: ``ref`` exists with another agent, input or response.
         """
-        ...
 
     async def recent_turns(self, scope: Scope, limit: int) -> tuple[Turn, ...]:
         """Return the last turns of the scope's agent, oldest first."""
-        ...
 
     async def turns(self, scope: Scope, ids: Sequence[str]) -> tuple[Turn, ...]:
         """Return the visible turns among ``ids``, in the order asked."""
-        ...
 
     async def known_refs(self, scope: Scope, refs: Sequence[str]) -> dict[str, Turn]:
         """Return the stored turns of the scope's graph by ``ref``, for those that exist."""
-        ...
 
     async def waiting_turns(self, scope: Scope, keep_last: int, limit: int) -> tuple[Turn, ...]:
         """Return turns of the scope's agent older than its last ``keep_last`` and not yet covered.
 
         Oldest first, at most ``limit``.
         """
-        ...
 
 
 class EpisodicStore(Protocol):
@@ -244,11 +215,9 @@ class EpisodicStore(Protocol):
         Raises:
             Conflict: A turn is covered by another summary of the same level.
         """
-        ...
 
     async def summaries(self, scope: Scope) -> tuple[Summary, ...]:
         """Return the visible summaries of the scope's graph, oldest period first."""
-        ...
 
     async def put_episode(
         self, scope: Scope, episode: Episode, work: Sequence[WorkDraft] = ()
@@ -260,7 +229,6 @@ class EpisodicStore(Protocol):
         Raises:
             Conflict: A child belongs to another episode of the same grain.
         """
-        ...
 
     async def due_summaries(
         self, scope: Scope, before: datetime, limit: int
@@ -269,13 +237,11 @@ class EpisodicStore(Protocol):
 
         Every agent's and every topic's; oldest period first, at most ``limit``.
         """
-        ...
 
     async def episodes(
         self, scope: Scope, since: datetime | None = None, until: datetime | None = None
     ) -> tuple[Episode, ...]:
         """Return visible episodes of the graph that overlap ``[since, until)``, oldest first."""
-        ...
 
 
 class SemanticStore(Protocol):
@@ -289,18 +255,15 @@ class SemanticStore(Protocol):
         An active fact of the same writer, text, topics and privacy is returned as it is, with
         nothing written.
         """
-        ...
 
     async def core(self, scope: Scope) -> tuple[Fact, ...]:
         """Return visible active core facts of the own graph and the lineage, in one query.
 
         Own graph first, then lineage order, then oldest first. Shadowing is the reader's job.
         """
-        ...
 
     async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the visible facts among ``ids``, own graph or lineage, in the order asked."""
-        ...
 
     async def recall_archival(
         self,
@@ -316,7 +279,6 @@ class SemanticStore(Protocol):
         ``user_id`` and ``scope_topics`` narrow the scope inside the query; they never widen it.
         Facts the vector index does not hold yet are found by their words.
         """
-        ...
 
     async def add_uses(
         self, scope: Scope, cause: str, fact_ids: Sequence[str], now: datetime
@@ -325,7 +287,6 @@ class SemanticStore(Protocol):
 
         The same cause never counts twice. Unknown or invisible facts are left out.
         """
-        ...
 
     async def set_tier(
         self,
@@ -340,7 +301,6 @@ class SemanticStore(Protocol):
 
         Compare-and-set on ``fact.tier``: returns ``False``, writing nothing, when it has moved.
         """
-        ...
 
 
 class ProceduralStore(Protocol):
@@ -350,14 +310,12 @@ class ProceduralStore(Protocol):
         self, scope: Scope, rule: Rule, work: Sequence[WorkDraft] = ()
     ) -> tuple[Rule, bool]:
         """Store a rule; one of the same writer, trigger and steps is returned as it is."""
-        ...
 
     async def match_rules(self, scope: Scope, text: str, limit: int) -> tuple[Rule, ...]:
         """Return visible rules whose trigger shares words with ``text``, best match first.
 
         Rules of the own graph and of the lineage are considered.
         """
-        ...
 
 
 class BeliefStore(Protocol):
@@ -370,7 +328,6 @@ class BeliefStore(Protocol):
         event, and returned; ``None`` otherwise. A belief whose id is already in the log changes
         nothing and returns ``None``.
         """
-        ...
 
     async def pin(self, scope: Scope, belief_id: str, now: datetime) -> Commitment:
         """Mark an active visible belief as pinned, with its event. Idempotent.
@@ -378,17 +335,14 @@ class BeliefStore(Protocol):
         Raises:
             NotFound: No such active belief in the scope.
         """
-        ...
 
     async def active(self, scope: Scope) -> tuple[Commitment, ...]:
         """Return the visible active beliefs, from the index, in order of commitment."""
-        ...
 
     async def events(
         self, scope: Scope, after: int = 0, limit: int = 1000
     ) -> tuple[BeliefEvent, ...]:
         """Return the log of the graph after a ``seq``, in order."""
-        ...
 
 
 class WorkQueue(Protocol):
@@ -404,7 +358,6 @@ class WorkQueue(Protocol):
         An item of the same kind and key that waits is not doubled but becomes due at once; one
         that is claimed runs once more after it is completed.
         """
-        ...
 
     async def claim(
         self,
@@ -420,37 +373,30 @@ class WorkQueue(Protocol):
 
         Items that wait for a retry or are parked are not due. ``scope`` restricts to one graph.
         """
-        ...
 
     async def complete(self, work: Work) -> bool:
         """Remove a claimed item; ``False`` when a later claim holds it."""
-        ...
 
     async def fail(self, work: Work, problem: str, retry_at: datetime | None) -> bool:
         """Give a claimed item back until ``retry_at``, or park it (``None``) for people to see.
 
         ``False`` when a later claim holds it.
         """
-        ...
 
     async def defer(self, work: Work, until: datetime) -> bool:
         """Give a claimed item back until a time, without counting the attempt.
 
         ``False`` when a later claim holds it.
         """
-        ...
 
     async def waiting(self, scope: Scope | None = None) -> dict[str, int]:
         """Return how many items wait per kind, and under ``parked`` how many are parked."""
-        ...
 
     async def parked(self, limit: int = 100) -> tuple[Work, ...]:
         """Return parked items with their problem, oldest first."""
-        ...
 
     async def rerun(self, work_ids: Sequence[str]) -> int:
         """Put parked items back into the queue with no attempts; return how many."""
-        ...
 
 
 class LeaseStore(Protocol):
@@ -463,11 +409,9 @@ class LeaseStore(Protocol):
 
         ``token`` rises when the owner changes and stays when the same owner prolongs.
         """
-        ...
 
     async def release(self, lease: Lease) -> None:
         """Give a lease back; one that has passed to another owner stays with it."""
-        ...
 
 
 class RecordLog(Protocol):
@@ -477,23 +421,19 @@ class RecordLog(Protocol):
         self, scope: Scope, receipt: Receipt, work: Sequence[WorkDraft] = ()
     ) -> None:
         """Store what a turn or recall saw, together with the work that follows from it."""
-        ...
 
     async def receipt(self, scope: Scope, receipt_id: str) -> Receipt | None:
         """Return a receipt of the scope's graph, or ``None``."""
-        ...
 
     async def append_audit(
         self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
     ) -> None:
         """Append to the graph's audit feed: ids and reasons, never content."""
-        ...
 
     async def audit(
         self, scope: Scope, after: int = 0, limit: int = 1000
     ) -> tuple[AuditEvent, ...]:
         """Return the graph's audit feed after a ``seq``, in order."""
-        ...
 
 
 class LexicalIndex(Protocol):
@@ -502,16 +442,15 @@ class LexicalIndex(Protocol):
     async def search_words(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return visible turns, summaries, facts and beliefs by BM25, best first.
 
-        The engine's query carries the scope. ``query.vector`` is not used.
+        The engine's query carries the scope. ``query.vector`` is not used. Hits whose indexing
+        is still queued, and kinds that are never indexed, are marked ``words_only``.
         """
-        ...
 
     async def entries(self, scope: Scope, ids: Sequence[str]) -> tuple[IndexEntry, ...]:
         """Return the searchable forms, without vectors, of the visible records among ``ids``.
 
         Superseded and unknown records are left out; in the order asked.
         """
-        ...
 
     async def census(self, scope: Scope) -> dict[str, int]:
         """Return what the scope's graph holds, by name.
@@ -519,7 +458,6 @@ class LexicalIndex(Protocol):
         Names: turns, covered_turns, summaries, episodes, facts_core, facts_archival, rules,
         beliefs, waiting_work.
         """
-        ...
 
 
 @runtime_checkable
@@ -529,8 +467,6 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str:
         """Shown with every answer, so that a scripted or echo model is never mistaken for one."""
-        ...
 
     async def complete(self, messages: Sequence[dict[str, str]]) -> str:
         """Return the model's answer to ``[{role, content}, …]``."""
-        ...

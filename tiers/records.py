@@ -425,6 +425,7 @@ class Hit(Record):
         source_ids: The records it rests on, itself included when it is a source.
         occurred_at: When what it tells happened, where known.
         inherited_from: The ancestor graph it was read from, if any.
+        words_only: Not in the vector index, or not yet: it was found by its words.
     """
 
     id: str
@@ -443,6 +444,7 @@ class Hit(Record):
     valid_from: Moment | None = None
     valid_to: Moment | None = None
     inherited_from: str | None = None
+    words_only: bool = False
 
 
 class SearchQuery(Record):

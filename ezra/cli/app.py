@@ -13,14 +13,14 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from ezra.app import Ezra
-from ezra.replay.formats import derive_topics, read_script
-from ezra.replay.play import Replayer, answer
-from ezra.replay.script import Script
-from ezra.settings import Settings
 from tiers.embedding.installed import find_model
 from tiers.errors import ConfigError, UsageError
 
+from ..app import Ezra
+from ..replay.formats import derive_topics, read_script
+from ..replay.play import Replayer, answer
+from ..replay.script import Script
+from ..settings import Settings
 from .screen import Screen
 
 _T = TypeVar("_T")

@@ -12,11 +12,13 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from ezra.graph import GraphStatus
-from ezra.replay.play import Answer, ReplayReport
 from tiers.errors import EzraError
 
+from ..graph import GraphStatus
+from ..replay.play import Answer, ReplayReport
+
 SOURCE_TEXT_CHARS = 160
+PROMOTED_TEXT_CHARS = 80
 PLAIN_PROGRESS_STEPS = 10
 
 
@@ -110,8 +112,8 @@ class Screen:
             f"{report.summaries} summaries cover {report.covered} turns; "
             f"{report.waiting} overflowed turns wait for company"
         )
-        for fact_id, reason in report.promotions:
-            self.line(f"promoted to core: {fact_id} ({reason})")
+        for text, reason in report.promotions:
+            self.line(f"promoted to core: {_short(text, PROMOTED_TEXT_CHARS)} ({reason})")
         self._steps(report)
         for name, count in report.degraded.items():
             self.line(f"degraded: {count} turns without {name}")

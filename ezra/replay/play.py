@@ -14,12 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ezra.agent import Agent
-from ezra.app import Ezra
-from ezra.graph import Graph, GraphStatus
 from tiers.errors import Conflict, NotFound
 from tiers.records import Fact, Kind, Rule, Turn
 
+from ..agent import Agent
+from ..app import Ezra
+from ..graph import Graph, GraphStatus
 from .script import BeliefLine, Conversation, FactLine, RuleLine, Script, TurnLine
 
 SOURCES_SHOWN = 5
@@ -74,7 +74,7 @@ class ReplayReport:
         summaries: Level-0 summaries of the graph.
         covered: Turns they stand for.
         waiting: Overflowed turns that wait for company.
-        promotions: Facts promoted by this replay, with the reason.
+        promotions: Texts of facts promoted by this replay, with the reason.
         steps: Time per router step.
         degraded: How many turns went without a tier or capability, by name.
         problems: Background work that failed; it is tried again.
@@ -234,17 +234,18 @@ class Replayer:
         report.problems += learnt.problems
         report.status = await graph.status()
         cold = report.status.cold
-        facts = cold["facts_core"] + cold["facts_archival"]
+        new = {name: count - before[name] for name, count in cold.items()}
         report.added = {
-            "facts": facts - before["facts_core"] - before["facts_archival"],
-            "rules": cold["rules"] - before["rules"],
-            "beliefs": cold["beliefs"] - before["beliefs"],
+            "facts": new["facts_core"] + new["facts_archival"],
+            "rules": new["rules"],
+            "beliefs": new["beliefs"],
         }
         report.summaries = cold["summaries"]
         report.covered = cold["covered_turns"]
-        for event in await graph.audit(after=heard):
-            if event.kind == "promoted":
-                report.promotions.append((event.record_ids[0], event.reason))
+        promoted = [event for event in await graph.audit(after=heard) if event.kind == "promoted"]
+        reasons = {event.record_ids[0]: event.reason for event in promoted}
+        facts = await graph.facts(list(reasons))
+        report.promotions = [(fact.text, reasons[fact.id]) for fact in facts]
         report.steps = {step: _step_time(times) for step, times in self._step_ms.items()}
 
 

@@ -363,3 +363,24 @@ async def test_who_left_or_is_wrong_gets_a_clear_error(tmp_path: Path) -> None:
         again = await graph.spawn_agent("a", topics={"t"})
         assert (await graph.status()).state == "active"
         assert len((await again.turn("hello?")).messages) >= 2
+
+
+async def test_at_12_what_was_just_written_is_found_at_once(tmp_path: Path) -> None:
+    """By its words before it is indexed, at the rank it deserves; by meaning soon after."""
+    async with running(tmp_path, embedder="required") as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("a", topics={"t"})
+        for number in range(5):
+            await agent.remember(f"The gearbox was opened {number} times.")
+        await ezra.drain_learning()
+        new = await agent.remember("The gearbox oil boils at 131 degrees.")
+        first = (await agent.recall("When does the gearbox oil boil?")).items[0]
+        assert (first.id, first.words_only) == (new, True)
+        assert new in {
+            source
+            for slot in (await agent.turn("When does the gearbox oil boil?")).slots
+            for source in slot.source_ids
+        }
+        await ezra.drain_learning()
+        first = (await agent.recall("lubricant temperature of the transmission")).items[0]
+        assert (first.id, first.words_only, first.tier) == (new, False, "warm")

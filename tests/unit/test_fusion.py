@@ -15,11 +15,11 @@ def test_scores_add_up_over_legs() -> None:
     assert fused[1].score == 1 / 11
 
 
-def test_weights_count_and_the_first_form_is_kept() -> None:
+def test_the_first_form_is_kept() -> None:
     """A record is returned once, as the first leg gave it."""
     cold = hit("x", tier="cold")
-    fused = fuse({"a": Leg([hit("x")], 0.5), "b": Leg([cold])}, 10, k=10)
-    assert [(one.id, one.tier, one.score) for one in fused] == [("x", "warm", 1.5 / 11)]
+    fused = fuse({"a": Leg([hit("x")]), "b": Leg([cold])}, 10, k=10)
+    assert [(one.id, one.tier, one.score) for one in fused] == [("x", "warm", 2 / 11)]
 
 
 def test_ties_are_broken_by_id_and_the_limit_is_kept() -> None:
@@ -58,11 +58,12 @@ def test_inherited_facts_take_the_rank_their_words_deserve() -> None:
     assert merge_by_words("front wing setting", hits, facts[1:], "imola") == tuple(hits)
 
 
-def test_a_record_that_one_leg_alone_can_find_is_not_ranked_down_for_it() -> None:
-    """For an inherited fact the words count once for every leg there is."""
-    words = Leg([hit("fact"), hit("x")], alone=frozenset({"fact"}))
-    fused = fuse({"warm": Leg([hit("x")]), "words": words}, 10, k=10)
-    assert [(one.id, one.score) for one in fused] == [("fact", 2 / 11), ("x", 1 / 11 + 1 / 12)]
+def test_a_leg_may_count_for_some_records_only_at_their_rank_among_all() -> None:
+    """What the warm index lacks comes in where its words put it, and nothing counts twice."""
+    words = Leg([hit("x"), hit("new"), hit("y")], only=frozenset({"new"}))
+    fused = fuse({"warm": Leg([hit("x"), hit("y")]), "words": words}, 10, k=10)
+    expected = [("x", 1 / 11), ("new", 1 / 11.5), ("y", 1 / 12)]
+    assert [(one.id, one.score) for one in fused] == expected
 
 
 def test_shared_words_are_a_share_of_the_questions() -> None:

@@ -13,9 +13,8 @@ from typing import Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from tiers.errors import TierError, TierRejected, UsageError
-from tiers.ports import Vector
-
+from ..errors import TierError, TierRejected, UsageError
+from ..ports import Vector
 from .queueing import BatchQueue, Job, closed
 
 DEFAULT_CACHE_SIZE = 20_000

@@ -20,8 +20,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock, Timeout
 
-from tiers.errors import ConfigError, EzraError, UsageError
-
+from ..errors import ConfigError, EzraError, UsageError
 from .graph import write_model
 from .installed import (
     MANIFEST_FILE,

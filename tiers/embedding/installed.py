@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import Field
 
-from tiers.records import Record
+from ..records import Record
 
 Precision: TypeAlias = Literal["int8", "fp32"]
 PRECISIONS: tuple[Precision, ...] = ("int8", "fp32")

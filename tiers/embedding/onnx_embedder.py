@@ -16,9 +16,8 @@ import numpy.typing as npt
 import onnxruntime
 from tokenizers import Tokenizer
 
-from tiers.errors import ConfigError, EzraError, TierUnavailable, UsageError
-from tiers.ports import Vector
-
+from ..errors import ConfigError, EzraError, TierUnavailable, UsageError
+from ..ports import Vector
 from .batching import (
     DEFAULT_CACHE_SIZE,
     DEFAULT_QUEUE_SIZE,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
-from tiers.errors import TierUnavailable
+from ..errors import TierUnavailable
 
 Compute: TypeAlias = Callable[[list[str]], list[bytes]]
 """Blocking; returns one result per text, in order. Called from one thread at a time."""

@@ -10,8 +10,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError  # noqa: A004 - the driver's own class
 
-from tiers.errors import ConfigError
-
+from ..errors import ConfigError
 from .redis_store import TTL_SECONDS, RedisHotStore
 
 

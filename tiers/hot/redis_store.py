@@ -19,9 +19,8 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 from redis.asyncio import Redis, RedisCluster
 
-from tiers.errors import CorruptRecord, TierUnavailable, UsageError
-from tiers.records import Commitment, HotState, MeshResult, Owned, Record, Scope, Turn
-
+from ..errors import CorruptRecord, TierUnavailable, UsageError
+from ..records import Commitment, HotState, MeshResult, Owned, Record, Scope, Turn
 from . import scripts
 from .translation import translated
 

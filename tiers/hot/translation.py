@@ -16,7 +16,7 @@ from redis.exceptions import (
     TimeoutError,  # noqa: A004 - the driver's own class
 )
 
-from tiers.errors import CorruptRecord, TierRejected, TierTimeout, TierUnavailable
+from ..errors import CorruptRecord, TierRejected, TierTimeout, TierUnavailable
 
 
 @contextmanager

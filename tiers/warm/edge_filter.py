@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from qdrant_edge import FieldCondition, Filter, HasIdCondition, MatchAny, MatchValue, RangeFloat
 
-from tiers.records import Scope
-
+from ..records import Scope
 from .filters import After, AnyOf, Condition, PointIds, Predicate, UpTo, check_scoped
 
 

@@ -27,8 +27,7 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
-from tiers.errors import ConfigError, CorruptRecord, TierRejected
-
+from ..errors import ConfigError, CorruptRecord, TierRejected
 from .payload import INTEGER_KEYS, KEYWORD_KEYS
 
 DENSE = "dense"

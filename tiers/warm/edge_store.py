@@ -37,9 +37,8 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
-from tiers.errors import TierError, TierUnavailable, UsageError
-from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
-
+from ..errors import TierError, TierUnavailable, UsageError
+from ..records import Hit, IndexEntry, Kind, Scope, SearchQuery
 from . import filters
 from .edge_filter import rendered
 from .edge_folder import DENSE, LEXICAL, EngineCall, opened_shard

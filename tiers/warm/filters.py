@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from tiers.errors import UsageError
-from tiers.records import Kind, Scope, SearchQuery
-
+from ..errors import UsageError
+from ..records import Kind, Scope, SearchQuery
 from .payload import NO_TOPIC, SHARED, expiry
 
 

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tiers.errors import CorruptRecord, UsageError
-from tiers.ids import derived_id
-from tiers.records import UNRECORDED, Hit, IndexEntry, Scope
+from ..errors import CorruptRecord, UsageError
+from ..ids import derived_id
+from ..records import UNRECORDED, Hit, IndexEntry, Scope
 
 NO_TOPIC = ""
 SHARED = ""
