@@ -155,7 +155,10 @@ class GraphStore(Protocol):
         """Move the scope's graph to ``state``; ``closed_at`` is set on closing."""
 
     async def lineage(self, tenant: str, graph_id: str) -> tuple[str, ...]:
-        """Return all ancestors: depth first in list order, each once, nearest first."""
+        """Return all ancestors, each once: nearest first, and in list order among equally near.
+
+        An unknown graph has none.
+        """
 
     async def spawn(self, agent: AgentRecord) -> bool:
         """Add a member, or re-attach one of the same id.

@@ -82,8 +82,8 @@ async def test_one_of_racing_creators_wins(cold: Cold) -> None:
     assert sum(isinstance(answer, Conflict) for answer in answers) == 19
 
 
-async def test_lineage_is_depth_first_and_names_each_once(cold: Cold) -> None:
-    """List order decides, a shared ancestor counts where it is met first."""
+async def test_lineage_is_nearest_first_and_names_each_once(cold: Cold) -> None:
+    """Distance decides, then list order; a shared ancestor counts where it is nearest."""
     for graph in (
         graph_of("root"),
         graph_of("left", "root"),
@@ -92,8 +92,8 @@ async def test_lineage_is_depth_first_and_names_each_once(cold: Cold) -> None:
         graph_of("grandchild", "child", "root"),
     ):
         await cold.graphs.create_graph(graph)
-    assert await cold.graphs.lineage("acme", "child") == ("right", "root", "left")
-    assert await cold.graphs.lineage("acme", "grandchild") == ("child", "right", "root", "left")
+    assert await cold.graphs.lineage("acme", "child") == ("right", "left", "root")
+    assert await cold.graphs.lineage("acme", "grandchild") == ("child", "root", "right", "left")
     assert await cold.graphs.lineage("acme", "root") == ()
 
 

@@ -250,7 +250,7 @@ async def test_maintenance_covers_the_whole_graph(store: WarmStore) -> None:
 
 
 async def test_kinds_and_tier_narrow_the_search(store: WarmStore) -> None:
-    """Only the asked kinds are found, none when none is asked, and facts of one tier."""
+    """Only the asked kinds are found, none when none is asked; the tier narrows facts only."""
     await store.upsert(
         SCOPE,
         [
@@ -263,9 +263,18 @@ async def test_kinds_and_tier_narrow_the_search(store: WarmStore) -> None:
     assert await _found(store, SCOPE, query_of(kinds=())) == []
     assert await _found(store, SCOPE, query_of(kinds=("fact",))) == [2, 3]
     assert await _found(store, SCOPE, query_of(kinds=("turn", "episode"))) == [1, 4]
-    assert await _found(store, SCOPE, query_of(kinds=("fact", "turn"), tier="core")) == [2]
+    assert await _found(store, SCOPE, query_of(kinds=("fact", "turn"), tier="core")) == [1, 2]
     assert await store.count(SCOPE, "fact") == 2
     assert await store.count(SCOPE, "rule") == 0
+
+
+async def test_a_user_narrows_the_search_inside_the_engine(store: WarmStore) -> None:
+    """Records of one user are found even when those of others would fill the answer first."""
+    others = [entry_of(SCOPE, number, user_id="ben") for number in range(1, 6)]
+    await store.upsert(SCOPE, [*others, entry_of(SCOPE, 6, user_id="ada"), entry_of(SCOPE, 7)])
+    assert await _found(store, SCOPE, query_of(user_id="ada", limit=1)) == [6]
+    assert await _found(store, SCOPE, query_of(user_id="a")) == []
+    assert len(await _found(store, SCOPE, query_of())) == 7
 
 
 async def test_expiry_follows_the_clock_argument(store: WarmStore) -> None:

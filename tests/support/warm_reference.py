@@ -126,7 +126,11 @@ def visible(scope: Scope, query: SearchQuery, entry: IndexEntry) -> bool:
     of_topic = scope.sees_all_topics or not entry.topics or set(entry.topics) & set(scope.topics)
     allowed = not entry.private or entry.agent_id == scope.agent_id
     alive = entry.expires_at is None or entry.expires_at > query.now
-    asked = entry.kind in query.kinds and query.tier in (None, entry.tier)
+    asked = (
+        entry.kind in query.kinds
+        and (entry.tier is None or query.tier in (None, entry.tier))
+        and query.user_id in (None, entry.user_id)
+    )
     return bool(of_topic and allowed and alive and asked)
 
 

@@ -12,7 +12,7 @@ from tiers.warm.filters import After, AnyOf, PointIds, Predicate, UpTo
 from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS, expiry
 
 SCOPE = scope_of("acme", "race", "strategist", ("tyres",))
-QUERY = query_of(kinds=("fact", "turn"), tier="core")
+QUERY = query_of(kinds=("fact", "turn"), tier="core", user_id="ada")
 
 EVERY_PREDICATE: dict[str, Predicate] = {
     "of_graph": filters.of_graph(SCOPE),
@@ -25,14 +25,15 @@ EVERY_PREDICATE: dict[str, Predicate] = {
 
 
 def test_visible_says_everything_the_port_asks_for() -> None:
-    """Tenant, graph, kind, privacy, expiry, topics and tier, and nothing else."""
+    """Tenant, graph, kind, privacy, expiry, topics, tier and user, and nothing else."""
     assert set(filters.visible(SCOPE, QUERY)) == {
         AnyOf("tenant", ("acme",)),
         AnyOf("graph", ("race",)),
         AnyOf("kind", ("fact", "turn")),
         AnyOf("private_to", ("", "strategist")),
         AnyOf("topics", ("", "tyres")),
-        AnyOf("tier", ("core",)),
+        AnyOf("tier", ("core", "")),
+        AnyOf("user_id", ("ada",)),
         After("expires_at", expiry(NOW)),
     }
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from ..errors import UsageError
 from ..records import Kind, Scope, SearchQuery
-from .payload import NO_TOPIC, SHARED, expiry
+from .payload import NO_TIER, NO_TOPIC, SHARED, expiry
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ def of_graph(scope: Scope) -> Predicate:
 def visible(scope: Scope, query: SearchQuery) -> Predicate:
     """What a search may find.
 
-    The graph's entries of the asked kinds (and fact tier) that have not expired at
-    ``query.now``, are shared or the asking agent's own, and have no topic or one that the scope
+    The graph's entries of the asked kinds (and, for facts, of the asked tier; and of the asked
+    user) that have not expired at ``query.now``, are shared or the asking agent's own, and have no topic or one that the scope
     holds.
     """
     conditions: list[Condition] = [
@@ -73,7 +73,9 @@ def visible(scope: Scope, query: SearchQuery) -> Predicate:
     if not scope.sees_all_topics:
         conditions.append(AnyOf("topics", (NO_TOPIC, *scope.topics)))
     if query.tier is not None:
-        conditions.append(AnyOf("tier", (query.tier,)))
+        conditions.append(AnyOf("tier", (query.tier, NO_TIER)))
+    if query.user_id is not None:
+        conditions.append(AnyOf("user_id", (query.user_id,)))
     return tuple(conditions)
 
 

@@ -18,11 +18,12 @@ from ..errors import CorruptRecord, UsageError
 from ..ids import derived_id
 from ..records import UNRECORDED, Hit, IndexEntry, Scope
 
+NO_TIER = ""
 NO_TOPIC = ""
 SHARED = ""
 NEVER = 2**53
 
-KEYWORD_KEYS = ("tenant", "graph", "kind", "topics", "private_to", "tier")
+KEYWORD_KEYS = ("tenant", "graph", "kind", "topics", "private_to", "tier", "user_id")
 INTEGER_KEYS = ("expires_at",)
 """Keys that predicates use, and therefore those the engine indexes.
 
@@ -65,7 +66,7 @@ def payload_of(entry: IndexEntry) -> dict[str, Any]:
         "kind": entry.kind,
         "topics": list(entry.topics) or [NO_TOPIC],
         "private_to": entry.agent_id if entry.private else SHARED,
-        "tier": entry.tier or "",
+        "tier": entry.tier or NO_TIER,
         "expires_at": expiry(entry.expires_at),
         "agent_id": entry.agent_id,
         "user_id": entry.user_id or "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from datetime import datetime
 
 from ...errors import Conflict, NotFound, UsageError
@@ -66,7 +67,7 @@ class SqliteGraphStore:
             raise NotFound("session graph", scope.graph_id)
 
     async def lineage(self, tenant: str, graph_id: str) -> tuple[str, ...]:
-        """Return all ancestors: depth first in list order, each once. Unknown graphs have none."""
+        """Return all ancestors, nearest first, then in list order, each once."""
         return await self._database.read(
             "lineage",
             lambda session: _lineage(session, tenant, _parents(session, tenant, graph_id)),
@@ -152,12 +153,12 @@ def _parents(session: Session, tenant: str, graph_id: str) -> tuple[str, ...]:
 def _lineage(session: Session, tenant: str, parents: tuple[str, ...]) -> tuple[str, ...]:
     """Walk up from ``parents``; one more than ``LINEAGE_MAX`` is enough to know it is too many."""
     found: dict[str, None] = {}
-    waiting = list(reversed(parents))
+    waiting = deque(parents)
     while waiting and len(found) <= LINEAGE_MAX:
-        name = waiting.pop()
+        name = waiting.popleft()
         if name not in found:
             found[name] = None
-            waiting += reversed(_parents(session, tenant, name))
+            waiting += _parents(session, tenant, name)
     return tuple(found)
 
 
