@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -69,6 +70,7 @@ class OpenTurn:
         self._parts = parts
         self._state = state
         self._written: Written | None = None
+        self._writing = asyncio.Lock()
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -128,18 +130,21 @@ class OpenTurn:
             tool_outputs: What tools returned on the way, as ``ToolOutput`` or
                 ``{"tool": …, "output": …}``.
 
+        A reply that failed may be repeated: the turn is stored once.
+
         Raises:
             Conflict: The turn was replied to before, or its ``ref`` names a different turn.
         """
-        if self._written is not None:
-            raise Conflict("turn", "no reply yet", f"reply stored as {self._written.turn.id}")
         outputs = [
             output if isinstance(output, ToolOutput) else checked(ToolOutput, **output)
             for output in tool_outputs
         ]
         checked(Turn, input=self._state.request.input, response=response)
-        written = await self._parts.router.write_back(self._state, response, outputs)
-        self._written = written
+        async with self._writing:
+            if self._written is not None:
+                raise Conflict("turn", "no reply yet", f"reply stored as {self._written.turn.id}")
+            written = await self._parts.router.write_back(self._state, response, outputs)
+            self._written = written
         self._parts.wake_learning()
         return written
 
@@ -341,7 +346,8 @@ class Agent:
 
         Args:
             claim: The belief in words; must not be blank.
-            topic: One of the agent's topics.
+            topic: One of the agent's topics; who holds it sees the belief. All of the agent's if
+                not given.
             key: What it is about: (subject, attribute).
             value: What the attribute is held to be.
             ref: The caller's name for it, unique in the graph: committing again under the same
@@ -350,7 +356,7 @@ class Agent:
         self._check_present()
         if not claim.strip():
             raise UsageError("claim", claim, "text that is not blank")
-        given = () if topic is None else checked(Turn, topics=(topic,)).topics
+        given = None if topic is None else checked(Turn, topics=(topic,)).topics
         allowed = await self._topics(given, "commit")
         named = (
             self._parts.ids.new()
@@ -358,7 +364,7 @@ class Agent:
             else derived_id(UNRECORDED, "belief", self._scope.tenant, self._scope.graph_id, ref)
         )
         belief = checked(
-            Commitment, claim=claim, topic=allowed[0] if allowed else None, key=key, value=value
+            Commitment, claim=claim, topic=given[0] if given else None, key=key, value=value
         ).stamped(self._scope, named, self._parts.clock())
         belief = belief.model_copy(update={"topics": allowed})
         superseded = await self._parts.beliefs.commit(self._scope, belief)

@@ -15,7 +15,7 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from tiers.errors import NotFound, PolicyDenied, TierError, TierTimeout
+from tiers.errors import NotFound, PolicyDenied, TierTimeout
 from tiers.ids import IdFactory
 from tiers.lexical import estimate_tokens
 from tiers.ports import (
@@ -83,6 +83,7 @@ class TurnState:
     agent: AgentRecord
     request: Request
     state: Degradation
+    turn_id: str
     names: Sequence[str] = ()
     parsed: Parsed | None = None
     topics: tuple[str, ...] = ()
@@ -180,7 +181,7 @@ class Router:
     ) -> TurnState:
         """Carry a message through the first six steps and keep a receipt of what it saw."""
         state = Degradation(self._limits.step_timeout_seconds)
-        turn = TurnState(scope, agent, request, state, names)
+        turn = TurnState(scope, agent, request, state, self._ids.new(), names)
         for step in (
             self.parse,
             self.policy,
@@ -361,7 +362,7 @@ class Router:
             tokens=sum(estimate_tokens(text) for text in said if text),
             occurred_at=request.at,
         )
-        return record.stamped(turn.scope, self._ids.new(), self._clock())
+        return record.stamped(turn.scope, turn.turn_id, self._clock())
 
     async def _keep_receipt(self, turn: TurnState) -> None:
         receipt = Receipt(
@@ -376,12 +377,12 @@ class Router:
         )
         used = [slot.source_ids[0] for slot in turn.context.slots if slot.kind == "archival"]
         work = [uses_work(receipt.id, turn.agent.id, used)] if used else []
-        try:
+
+        async def keep() -> str:
             await self._log.put_receipt(turn.scope, receipt, work)
-        except TierError as error:
-            turn.state.lose("cold", "receipt", str(error))
-        else:
-            turn.receipt_id = receipt.id
+            return receipt.id
+
+        turn.receipt_id = await turn.state.answer("cold", "receipt", keep(), None)
 
 
 def follow_up(turn: Turn, agent_id: str) -> list[WorkDraft]:

@@ -85,13 +85,22 @@ async def _index_anew_if_needed(settings: Settings, stores: _Stores, now: dateti
     after the work is queued: a crash in between queues again, which changes nothing.
     """
     marker = settings.home / "warm" / "indexed.json"
-    indexed = json.loads(marker.read_text()) if marker.exists() else {}
+    indexed = _read_marker(marker)
     model = stores.embedder.model_id if stores.embedder else None
     known = settings.tenant in indexed
     if known and model in (None, indexed[settings.tenant]):
         return
     await stores.cold.upkeep.queue_indexing(settings.tenant, now)
     marker.write_text(json.dumps({**indexed, settings.tenant: model}))
+
+
+def _read_marker(marker: Path) -> dict[str, str | None]:
+    """Return which model indexed each tenant; a marker that cannot be read is as good as none."""
+    try:
+        found = json.loads(marker.read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _parts(

@@ -24,6 +24,8 @@ from tiers.records import Lease
 log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 60.0
+REST_SECONDS = 0.1
+"""Between two passes of one beat, so that a busy fleet's work is done in batches."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,7 @@ class MetaAgentClock:
                     await beat.run()
             except Exception:  # the supervisor: one bad pass must not stop all later ones
                 log.exception("the %s pass failed and is tried again at its next tick", beat.name)
+            await asyncio.sleep(REST_SECONDS)
 
     async def _may_run(self, name: str) -> bool:
         lease = await self._leases.acquire(name, self._owner, LEASE_SECONDS, self._clock())

@@ -1,6 +1,7 @@
 """The command line. It parses, calls the public API, and prints; it holds no logic.
 
-Exit codes: 0 done, 1 an ezra error, 2 wrong usage or malformed input, 3 configuration.
+Exit codes: 0 done, 1 an ezra error, 2 wrong usage or malformed input, 3 configuration,
+130 interrupted.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ def main() -> None:
         Screen().error(error)
         sys.exit(exit_code(error))
     except KeyboardInterrupt:
+        Screen().note("interrupted; what was acknowledged is kept")
         sys.exit(130)
 
 

@@ -30,6 +30,7 @@ from .rules import (
 
 TURNS_PER_PASS = 512
 SUMMARIES_PER_PASS = 256
+PASSES_MAX = 10_000
 
 
 @dataclass(frozen=True)
@@ -125,21 +126,22 @@ class LifecycleAgent:
             everything: The agent is done: compress its ring as well, and wait for nothing.
         """
         keep_last = 0 if everything else self._policy.ring_capacity
-        while True:
+        left: list[tuple[Turn, ...]] = []
+        for _ in range(PASSES_MAX):
             turns = await self._turns.waiting_turns(scope, keep_last, TURNS_PER_PASS)
             groups = group_turns(turns, self._policy)
             ready = groups if everything else ready_groups(groups, self._policy, now)
             for group in ready:
                 await self._compress_group(scope, group, now)
+            left = [group for group in groups if group not in ready]
             if len(turns) < TURNS_PER_PASS or not ready:
                 break
-        left = len(turns) - sum(len(group) for group in ready)
-        return Waiting(left, due_again(groups, self._policy, now) if left else None)
+        return Waiting(sum(len(group) for group in left), due_again(left, self._policy))
 
     async def consolidate(self, scope: Scope, now: datetime) -> None:
         """Make daily episodes of summaries about to expire, then evict what has expired."""
         before = now + self._policy.consolidate_before
-        while True:
+        for _ in range(PASSES_MAX):
             due = await self._episodic.due_summaries(scope, before, SUMMARIES_PER_PASS)
             written = 0
             for day, members in group_by_day(due):

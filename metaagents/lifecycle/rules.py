@@ -96,13 +96,10 @@ def ready_groups(
     ]
 
 
-def due_again(
-    groups: Sequence[tuple[Turn, ...]], policy: LifecyclePolicy, now: datetime
-) -> datetime | None:
-    """Return when the first group that waits becomes ready by age, or ``None`` if none waits."""
-    ready = {group[0].id for group in ready_groups(groups, policy, now)}
-    waits = [group[-1].recorded_at for group in groups if group[0].id not in ready]
-    return min(waits) + policy.patience if waits else None
+def due_again(waiting: Sequence[tuple[Turn, ...]], policy: LifecyclePolicy) -> datetime | None:
+    """Return when the first of the groups that wait has waited enough, or ``None`` for no group."""
+    recorded = [group[-1].recorded_at for group in waiting]
+    return min(recorded) + policy.patience if recorded else None
 
 
 def group_by_day(

@@ -103,8 +103,10 @@ async def crash_and_resume(tmp_path: Path, points: list[tuple[int, float]]) -> N
 
 
 async def test_a_replay_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    """Killed early, in the middle of turns, and twice within the same line's reach."""
-    await crash_and_resume(tmp_path, [(0, 0.0), (1, 0.0), (15, 0.003), (30, 0.001), (2, 0.01)])
+    """Killed before the first line, within a line's reach, in the middle, and while closing."""
+    points = [(0, 0.0), (1, 0.0), (1, 0.001), (2, 0.002), (2, 0.004), (15, 0.003), (15, 0.006)]
+    points += [(30, 0.001), (20, 0.0), (60, 0.02), (60, 0.1)]
+    await crash_and_resume(tmp_path, points)
 
 
 @pytest.mark.slow

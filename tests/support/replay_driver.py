@@ -1,4 +1,4 @@
-"""Replays a file and writes each acknowledged ref, for tests that kill it.
+"""Replays a file and writes the ref of each line that it has stored, for tests that kill it.
 
 Usage: python replay_driver.py HOME FILE ACKS
 """
@@ -16,6 +16,11 @@ from ezra.replay.formats import read_script
 from ezra.replay.play import Replayer
 
 
+def note(acks: int, ref: str) -> None:
+    """Write that a line is durable; one system call, so that a kill leaves whole lines."""
+    os.write(acks, f"{ref}\n".encode())
+
+
 async def drive(home: Path, conversation: Path, acks: int) -> None:
     """Replay, and write a line to the file descriptor once a line is durable."""
     script = read_script([conversation], now=datetime.now(UTC))
@@ -27,7 +32,7 @@ async def drive(home: Path, conversation: Path, acks: int) -> None:
             ezra,
             script,
             {script.conversations[0].id: ("chat",)},
-            lambda line, _new: os.write(acks, f"{line.ref}\n".encode()) and None,
+            lambda line, new: note(acks, line.ref) if new else None,
         )
         await replayer.play("chat", [], [])
 

@@ -102,10 +102,10 @@ def test_only_groups_that_can_still_grow_wait() -> None:
     groups = group_turns(turns, POLICY)
     just_now = turns[-1].recorded_at + timedelta(seconds=1)
     assert ready_groups(groups, POLICY, just_now) == groups[:1]
-    assert due_again(groups, POLICY, just_now) == turns[-1].recorded_at + POLICY.patience
+    assert due_again(groups[1:], POLICY) == turns[-1].recorded_at + POLICY.patience
     old = turns[-1].recorded_at + POLICY.patience
     assert ready_groups(groups, POLICY, old) == groups
-    assert due_again(groups, POLICY, old) is None
+    assert due_again([], POLICY) is None
     later = turn(6, topics=("fuel",), occurred_at=START + POLICY.gap + timedelta(minutes=6))
     paused = group_turns([*turns, later], POLICY)
     assert ready_groups(paused, POLICY, just_now) == paused[:2]
@@ -114,7 +114,7 @@ def test_only_groups_that_can_still_grow_wait() -> None:
 def test_nothing_waits_when_there_is_nothing() -> None:
     """No turns, no groups, no return."""
     assert ready_groups([], POLICY, START) == []
-    assert due_again([], POLICY, START) is None
+    assert group_turns([], POLICY) == []
 
 
 def test_summaries_are_gathered_by_writer_audience_and_day() -> None:

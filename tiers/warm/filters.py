@@ -60,9 +60,9 @@ def of_graph(scope: Scope) -> Predicate:
 def visible(scope: Scope, query: SearchQuery) -> Predicate:
     """What a search may find.
 
-    The graph's entries of the asked kinds (and, for facts, of the asked tier; and of the asked
-    user) that have not expired at ``query.now``, are shared or the asking agent's own, and have no topic or one that the scope
-    holds.
+    The graph's entries of the asked kinds (for facts of the asked tier, and of the asked user)
+    that have not expired at ``query.now``, are shared or the asking agent's own, and have no
+    topic or one that the scope holds.
     """
     conditions: list[Condition] = [
         *of_graph(scope),
