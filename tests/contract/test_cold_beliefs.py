@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from random import Random
 
 import pytest
-from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
+from support.cold_backends import Cold, ColdBackend
 from support.cold_samples import (
     HOSTILE_NAMES,
     LONE_SURROGATE,
@@ -28,19 +27,6 @@ from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
 
 from tiers.errors import NotFound, UsageError
 from tiers.records import BeliefEvent, Commitment, Scope
-
-
-@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
-def backend(request: pytest.FixtureRequest) -> ColdBackend:
-    """Each backend."""
-    return request.param
-
-
-@pytest.fixture
-async def cold(backend: ColdBackend, tmp_path: Path) -> AsyncIterator[Cold]:
-    """An empty cold tier of each backend."""
-    async with backend.opened(tmp_path) as stores:
-        yield stores
 
 
 def _log(events: tuple[BeliefEvent, ...]) -> list[tuple[int, str, str]]:

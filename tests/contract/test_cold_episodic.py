@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
+from support.cold_backends import Cold, ColdBackend
 from support.cold_samples import (
     LONE_SURROGATE,
     OPERATOR,
@@ -27,19 +26,6 @@ from tiers.errors import Conflict, NotFound, UsageError
 from tiers.records import Scope, Turn
 
 HOUR = timedelta(hours=1)
-
-
-@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
-def backend(request: pytest.FixtureRequest) -> ColdBackend:
-    """Each backend."""
-    return request.param
-
-
-@pytest.fixture
-async def cold(backend: ColdBackend, tmp_path: Path) -> AsyncIterator[Cold]:
-    """An empty cold tier of each backend."""
-    async with backend.opened(tmp_path) as stores:
-        yield stores
 
 
 async def _said(cold: Cold, count: int, scope: Scope = SCOPE) -> list[Turn]:

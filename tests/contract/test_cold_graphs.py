@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from support.cold_backends import COLD_BACKENDS, Cold
+from support.cold_backends import Cold
 from support.cold_samples import HOSTILE_NAMES, LONE_SURROGATE, graph_of
 from support.tier_samples import NOW, TWIN_SCOPES, scope_of
 
@@ -16,13 +14,6 @@ from tiers.errors import Conflict, NotFound, UsageError
 from tiers.records import AgentRecord, GraphState
 
 SCOPE = scope_of()
-
-
-@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
-async def cold(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Cold]:
-    """An empty cold tier of each backend."""
-    async with request.param.opened(tmp_path) as stores:
-        yield stores
 
 
 def _agent(agent_id: str = "strategist", **fields: object) -> AgentRecord:

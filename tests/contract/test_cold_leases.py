@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from support.cold_backends import COLD_BACKENDS, Cold
+from support.cold_backends import Cold
 from support.cold_samples import HOSTILE_NAMES, LONE_SURROGATE
 from support.tier_samples import NOW
 
@@ -16,13 +14,6 @@ from tiers.errors import UsageError
 from tiers.records import Lease
 
 SECOND = timedelta(seconds=1)
-
-
-@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
-async def cold(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Cold]:
-    """An empty cold tier of each backend."""
-    async with request.param.opened(tmp_path) as stores:
-        yield stores
 
 
 async def _take(cold: Cold, owner: str, seconds: float = 0, name: str = "tick") -> Lease | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
-from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
+from support.cold_backends import Cold, ColdBackend
 from support.cold_samples import (
     SCOPE,
     asked,
@@ -91,12 +91,6 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "entries": lambda cold: cold.words.entries(SCOPE, ["x"]),
     "census": lambda cold: cold.words.census(SCOPE),
 }
-
-
-@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
-def backend(request: pytest.FixtureRequest) -> ColdBackend:
-    """Each backend."""
-    return request.param
 
 
 @pytest.mark.parametrize("method", CALLS)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
+from support.cold_backends import Cold, ColdBackend
 from support.cold_samples import (
     HOSTILE_QUERIES,
     LONE_SURROGATE,
@@ -27,19 +26,6 @@ from tiers.records import Scope
 CHILD = scope_of(graph_id="imola", topics=("tyres",)).model_copy(
     update={"lineage": ("monaco", "bahrain")}
 )
-
-
-@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
-def backend(request: pytest.FixtureRequest) -> ColdBackend:
-    """Each backend."""
-    return request.param
-
-
-@pytest.fixture
-async def cold(backend: ColdBackend, tmp_path: Path) -> AsyncIterator[Cold]:
-    """An empty cold tier of each backend."""
-    async with backend.opened(tmp_path) as stores:
-        yield stores
 
 
 async def _triggers(cold: Cold, scope: Scope, text: str, limit: int = 10) -> list[str]:

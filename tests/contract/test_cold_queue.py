@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from support.cold_backends import COLD_BACKENDS, Cold
+from support.cold_backends import Cold
 from support.cold_samples import (
     HOSTILE_NAMES,
     LONE_SURROGATE,
@@ -25,13 +23,6 @@ from tiers.records import Work
 SECOND = timedelta(seconds=1)
 EVERY = ("index", "compress", "learn")
 NONE = {"index": 0, "compress": 0, "learn": 0, "parked": 0}
-
-
-@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
-async def cold(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Cold]:
-    """An empty cold tier of each backend."""
-    async with request.param.opened(tmp_path) as stores:
-        yield stores
 
 
 async def _claim(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
+from support.cold_backends import Cold, ColdBackend
 from support.cold_samples import (
     HOSTILE_QUERIES,
     LONE_SURROGATE,
@@ -32,19 +31,6 @@ CHILD = scope_of(graph_id="imola", topics=("tyres",)).model_copy(
 )
 MONACO = scope_of(graph_id="monaco", topics=("tyres",))
 BAHRAIN = scope_of(graph_id="bahrain", topics=("tyres",))
-
-
-@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
-def backend(request: pytest.FixtureRequest) -> ColdBackend:
-    """Each backend."""
-    return request.param
-
-
-@pytest.fixture
-async def cold(backend: ColdBackend, tmp_path: Path) -> AsyncIterator[Cold]:
-    """An empty cold tier of each backend."""
-    async with backend.opened(tmp_path) as stores:
-        yield stores
 
 
 async def _known(cold: Cold, scope: Scope, *facts: Fact) -> tuple[Fact, ...]:

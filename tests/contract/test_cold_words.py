@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from support.cold_backends import COLD_BACKENDS, Cold
+from support.cold_backends import Cold
 from support.cold_samples import (
     HOSTILE_QUERIES,
     LONE_SURROGATE,
@@ -31,13 +29,6 @@ from tiers.errors import UsageError
 from tiers.records import Owned, Scope, SearchQuery
 
 DAY = timedelta(days=1)
-
-
-@pytest.fixture(params=COLD_BACKENDS, ids=lambda backend: backend.name)
-async def cold(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Cold]:
-    """An empty cold tier of each backend."""
-    async with request.param.opened(tmp_path) as stores:
-        yield stores
 
 
 async def _one_of_each(cold: Cold, scope: Scope = SCOPE, **fields: object) -> dict[str, Owned]:
