@@ -6,9 +6,6 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
-
-from pydantic import ValidationError
 
 from metaagents.lifecycle.agent import index_work
 from tiers.errors import Conflict, PolicyDenied, UsageError
@@ -20,7 +17,6 @@ from tiers.records import (
     Fact,
     Hit,
     Kind,
-    Record,
     Rule,
     Scope,
     SearchQuery,
@@ -30,24 +26,14 @@ from tiers.records import (
 
 from .asking import ask
 from .assemble import Slot
+from .checks import checked
 from .membership import close_graph
 from .parts import Parts
 from .policy import topics_for
 from .recall import Degradation, RecallResult
 from .router import Request, TurnState, Written
 
-_R = TypeVar("_R", bound=Record)
 ToolOutputLike = ToolOutput | dict[str, str]
-
-
-def checked(record: type[_R], **values: object) -> _R:
-    """Return ``record(**values)``; what pydantic refuses becomes a ``UsageError``."""
-    try:
-        return record(**values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or record.__name__
-        raise UsageError(field, first.get("input"), first["msg"]) from error
 
 
 class OpenTurn:
@@ -317,18 +303,14 @@ class Agent:
     ) -> tuple[Hit, ...]:
         """Return archival facts only; ``user_id`` and ``scope_topics`` narrow the agent's scope."""
         self._check_present()
-        state = Degradation(self._parts.settings.step_timeout_seconds)
-        vector = await self._parts.recaller.vector(query, (), state)
+        now = self._parts.clock()
         asked = checked(
-            SearchQuery,
-            text=query,
-            vector=vector,
-            kinds=("fact",),
-            tier="archival",
-            limit=limit,
-            now=self._parts.clock(),
+            SearchQuery, text=query, kinds=("fact",), tier="archival", limit=limit, now=now
         )
         topics = None if scope_topics is None else checked(Turn, topics=scope_topics).topics
+        state = Degradation(self._parts.settings.step_timeout_seconds)
+        vector = await self._parts.recaller.vector(query, (), state)
+        asked = asked.model_copy(update={"vector": vector})
         return await self._parts.semantic.recall_archival(
             self._scope, asked, user_id=user_id, scope_topics=topics, limit=limit
         )

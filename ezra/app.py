@@ -14,7 +14,7 @@ from tiers.ids import Clock, system_clock
 from tiers.ports import LanguageModel
 from tiers.records import ALL_TOPICS, Scope, SessionGraph, Work
 
-from .agent import checked
+from .checks import checked
 from .graph import Graph
 from .parts import Parts
 from .router import Connector

@@ -22,8 +22,9 @@ from tiers.records import (
     Turn,
 )
 
-from .agent import Agent, checked
+from .agent import Agent
 from .asking import ask
+from .checks import checked
 from .membership import close_graph, spawn
 from .parts import Parts
 from .recall import RecallResult

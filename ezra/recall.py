@@ -15,6 +15,7 @@ from tiers.errors import TierError, UsageError
 from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector, WarmStore
 from tiers.records import Fact, Hit, Kind, Scope, SearchQuery
 
+from .checks import checked
 from .fusion import Leg, fuse, merge_by_words, resolve_core, shared_words, without_names
 
 log = logging.getLogger(__name__)
@@ -162,11 +163,11 @@ class Recaller:
             UsageError: An argument is not acceptable.
         """
         wanted = check_recall(text, limit, kinds)
+        wide = max(limit, OVERFETCH)
+        query = checked(SearchQuery, text=text, kinds=wanted, limit=wide, now=now)
         state = Degradation(self._timeout)
         vector = await self.vector(text, names, state)
-        query = SearchQuery(
-            text=text, vector=vector, kinds=wanted, limit=max(limit, OVERFETCH), now=now
-        )
+        query = query.model_copy(update={"vector": vector})
         return RecallResult(
             items=fuse(await self._legs(scope, query, state), limit),
             degraded=tuple(state.lost),

@@ -54,7 +54,11 @@ from .policy import check_source, topics_for
 from .recall import Degradation, Recaller
 
 Connector = Callable[[str, Scope], Awaitable[MeshResult]]
-"""A mesh connector: the message and the asking scope in, a typed result out."""
+"""A mesh connector: the message and the asking scope in, a typed result out.
+
+It says that its source failed by a ``TierError``, which leaves it out of the turn; whatever else
+it raises reaches the caller.
+"""
 
 STEPS = ("parse", "policy", "beliefs", "hydrate", "fetch", "assemble", "model", "write_back")
 ARCHIVAL_LIMIT = 8
@@ -201,13 +205,16 @@ class Router:
 
     async def policy(self, turn: TurnState) -> None:
         """Step 2: refuse what the agent may not touch, before anything is read."""
+        source = turn.request.mesh
         try:
             turn.topics = topics_for(turn.agent, turn.request.topics, "speak")
-            if turn.request.mesh is not None:
-                check_source(turn.agent, turn.request.mesh)
+            if source is not None:
+                check_source(turn.agent, source)
         except PolicyDenied as denial:
             await self._log.append_audit(turn.scope, "denied", (), str(denial), self._clock())
             raise
+        if source is not None and source not in self._connectors:
+            raise NotFound("mesh source", source)
 
     async def beliefs(self, turn: TurnState) -> None:
         """Step 3: the active beliefs in scope, from the index."""
@@ -219,8 +226,8 @@ class Router:
     async def hydrate(self, turn: TurnState) -> None:
         """Step 4: hot turns, core facts, archival facts, warm summaries and rules, side by side.
 
-        All but the hot turns and core facts wait for the question's vector, so those two are
-        read while it is made.
+        Archival facts and summaries wait for the question's vector; the rest is read while it
+        is made.
         """
         async with asyncio.TaskGroup() as legs:
             legs.create_task(self._hydrate_hot(turn))
@@ -236,8 +243,6 @@ class Router:
         if name is None:
             turn.mesh = turn.hot.mesh
             return
-        if name not in self._connectors:
-            raise NotFound("mesh source", name)
         call = self._connectors[name](turn.request.input, turn.scope)
         turn.mesh = await turn.state.answer("mesh", f"mesh source {name}", call, None)
         if turn.mesh is not None:

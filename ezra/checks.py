@@ -1,0 +1,22 @@
+"""What callers pass in, made into records or refused by name."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from tiers.errors import UsageError
+from tiers.records import Record
+
+_R = TypeVar("_R", bound=Record)
+
+
+def checked(record: type[_R], **values: object) -> _R:
+    """Return ``record(**values)``; what pydantic refuses becomes a ``UsageError``."""
+    try:
+        return record(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or record.__name__
+        raise UsageError(field, first.get("input"), first["msg"]) from error
