@@ -50,6 +50,21 @@ def _run(work: Coroutine[Any, Any, _T]) -> _T:
     return asyncio.run(work)
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        Screen().line(version("ezra"))
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """ezra: the memory runtime under fleets of AI agents."""
+
+
 @app.command(
     epilog="Examples: ezra replay chat.jsonl --ask 'Who won?'  ·  "
     "ezra replay weekend.md --graph imola --inherits-from monaco"
