@@ -24,7 +24,7 @@ from support.tier_samples import DIMENSIONS, HOSTILE_TEXT, NOW, entry_of, scope_
 from support.warm_reference import ReferenceWarmStore
 
 from tiers.errors import Conflict, TierUnavailable, UsageError
-from tiers.records import Fact, Scope, SearchQuery
+from tiers.records import Fact, Scope, SearchQuery, WorkDraft
 
 CHILD = scope_of(graph_id="imola", topics=("tyres",)).model_copy(
     update={"lineage": ("monaco", "bahrain")}
@@ -321,30 +321,55 @@ async def test_recall_limits_are_limited(cold: Cold, limit: int) -> None:
         await cold.semantic.recall_archival(SCOPE, _query(), limit=limit)
 
 
-async def test_index_and_words_are_fused(backend: ColdBackend, tmp_path: Path) -> None:
-    """Found by meaning, by words, or both: both comes first, and what moved is left out."""
+async def test_words_bring_in_what_the_index_lacks(backend: ColdBackend, tmp_path: Path) -> None:
+    """A fact that waits to be indexed comes in by its words; what moved is left out."""
     async with (
         ReferenceWarmStore(DIMENSIONS) as warm,
         backend.opened(tmp_path, archival_index=warm) as cold,
     ):
-        by_meaning, by_words, by_both, moved = await _known(
+        indexed, other, moved = await _known(
             cold,
             SCOPE,
-            fact_by(text="Yellow rubber endures."),
-            fact_by(text="medium tyres"),
             fact_by(text="medium tyres endure eighteen rounds of the circuit"),
+            fact_by(text="Yellow rubber endures."),
             fact_by(text="Became core since.", tier="core"),
         )
-        for fact in (by_meaning, by_both, moved):
-            indexed = entry_of(
+        waiting = fact_by(text="medium tyres")
+        work = WorkDraft(kind="index", key=waiting.id, payload={"id": waiting.id})
+        await cold.semantic.put_fact(SCOPE, waiting, [work])
+        for fact in (indexed, other, moved):
+            entry = entry_of(
                 SCOPE, 1, fact.text, id=fact.id, kind="fact", tier="archival", topics=("tyres",)
             )
-            await warm.upsert(SCOPE, [indexed])
-        hits = await cold.semantic.recall_archival(
-            SCOPE, _query(vector=(1.0, 0.0, 0.0, 0.0)), limit=3
-        )
-        assert hits[0].id == by_both.id
-        assert {hit.id for hit in hits} == {by_meaning.id, by_words.id, by_both.id}
+            await warm.upsert(SCOPE, [entry])
+        query = _query(vector=(1.0, 0.0, 0.0, 0.0))
+        hits = await cold.semantic.recall_archival(SCOPE, query, limit=3)
+        assert {hit.id for hit in hits} == {indexed.id, other.id, waiting.id}
+        by_words = await cold.words.search_words(SCOPE, _query())
+        flags = {hit.id: hit.words_only for hit in by_words}
+        assert flags[waiting.id] is True
+        assert flags[indexed.id] is False
+
+
+async def test_a_limit_is_reached_past_facts_that_have_moved(
+    backend: ColdBackend, tmp_path: Path
+) -> None:
+    """An index that still holds many facts which are core by now does not shorten the answer."""
+    async with (
+        ReferenceWarmStore(DIMENSIONS) as warm,
+        backend.opened(tmp_path, archival_index=warm) as cold,
+    ):
+        drafts = [
+            fact_by(text=f"medium {n}", tier="core" if n < 12 else "archival") for n in range(15)
+        ]
+        facts = await _known(cold, SCOPE, *drafts)
+        for number, fact in enumerate(facts):
+            text = "medium tyres" if number < 12 else "medium"
+            entry = entry_of(SCOPE, 1, text, id=fact.id, kind="fact", tier="archival")
+            await warm.upsert(SCOPE, [entry.model_copy(update={"topics": ()})])
+        hits = await cold.semantic.recall_archival(SCOPE, _query("medium tyres"), limit=2)
+        assert len(hits) == 2
+        assert {hit.id for hit in hits} <= {fact.id for fact in facts[12:]}
 
 
 async def test_index_that_fails_is_not_hidden(backend: ColdBackend, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from .topics import accepted_topics
 
 LIMIT_MAX = 200
 RRF_K = 10
-_OVERFETCH_MIN = 40
-_OVERFETCH_FACTOR = 4
+_OVERFETCH_MIN = 20
+_OVERFETCH_FACTOR = 2
 
 
 def narrowed(scope: Scope, topics: Sequence[str] | None) -> Scope:
@@ -44,15 +44,16 @@ def archival_query(query: SearchQuery, user_id: str | None, limit: int) -> Searc
     )
 
 
-def reciprocal_ranks(*rankings: Sequence[str], k: int = RRF_K) -> dict[str, float]:
+def reciprocal_ranks(*rankings: Sequence[str | None], k: int = RRF_K) -> dict[str, float]:
     """Return ids by their summed reciprocal ranks, best first, ties by id.
 
     Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009): the sum of ``1 / (k + rank)`` over
-    the rankings that name the id, rank counted from 1.
+    the rankings that name the id, rank counted from 1. ``None`` takes a rank and names nobody.
     """
     scores: dict[str, float] = {}
     for ranking in rankings:
-        for rank, record_id in enumerate(dict.fromkeys(ranking), start=1):
-            scores[record_id] = scores.get(record_id, 0.0) + 1 / (k + rank)
+        for rank, record_id in enumerate(ranking, start=1):
+            if record_id is not None:
+                scores[record_id] = scores.get(record_id, 0.0) + 1 / (k + rank)
     best = sorted(scores, key=lambda record_id: (-scores[record_id], record_id))
     return {record_id: scores[record_id] for record_id in best}

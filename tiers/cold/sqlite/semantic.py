@@ -22,6 +22,8 @@ from .scope import as_json, check_limit, check_owned, scoped
 from .searchable import index_words, set_indexed_tier
 from .word_search import ranked_words
 
+FACTS_PER_READ = 8
+
 _SELECT = "SELECT f.*, s.topics FROM facts f JOIN topic_sets s ON s.id = f.topic_set WHERE "
 # Of its ancestors a graph reads the core facts only.
 _READABLE = "$inherited(f) AND (f.graph_id = :graph_id OR f.tier = 'core')"
@@ -117,8 +119,9 @@ class SqliteSemanticStore:
         """Return active archival facts of the own graph, best first.
 
         ``user_id`` and ``scope_topics`` narrow the scope inside the query; they never widen it.
-        Facts the vector index does not hold yet are found by their words. The index's ranks and
-        the words' ranks are fused by reciprocal ranks.
+        The index has weighed meaning and words; facts that it does not hold yet come in at the
+        rank that their words have among all, fused by reciprocal ranks. Without an index, words
+        alone decide.
 
         Raises:
             TierError: The engine or the index failed; no half answer passes for a whole one.
@@ -134,12 +137,12 @@ class SqliteSemanticStore:
             by_index = await self._index.search(asker, asked)
 
         def question(session: Session) -> tuple[Hit, ...]:
-            by_words = [found.id for found in ranked_words(session, asker, asked)]
+            by_words = [
+                found.id if self._index is None or found.words_only else None
+                for found in ranked_words(session, asker, asked)
+            ]
             scores = reciprocal_ranks([hit.id for hit in by_index], by_words)
-            facts = _facts(
-                session, scoped(_ARCHIVAL, asker, ids=as_json(list(scores)), user_id=user)
-            )
-            best = in_order(facts, list(scores))[:limit]
+            best = _best_archival(session, asker, list(scores), user, limit)
             return tuple(hit_of(fact, scores[fact.id], scope.graph_id) for fact in best)
 
         return await self._database.read("recall_archival", question)
@@ -178,6 +181,23 @@ class SqliteSemanticStore:
         return await self._database.write(
             "set_tier", lambda session: _move(session, scope, fact, tier, reason, now, work)
         )
+
+
+def _best_archival(
+    session: Session, asker: Scope, ranked: Sequence[str], user: str | None, limit: int
+) -> list[Fact]:
+    """Return the first ``limit`` of the ranked ids that are still visible archival facts.
+
+    Most are, so a batch as large as what is missing usually does.
+    """
+    best: list[Fact] = []
+    start = 0
+    while len(best) < limit and start < len(ranked):
+        batch = ranked[start : start + max(limit - len(best), FACTS_PER_READ)]
+        start += len(batch)
+        query = scoped(_ARCHIVAL, asker, ids=as_json(batch), user_id=user)
+        best += in_order(_facts(session, query), batch)
+    return best[:limit]
 
 
 def read_active_facts(session: Session, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
