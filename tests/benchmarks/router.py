@@ -24,16 +24,15 @@ from ezra import Agent, Ezra, Settings
 
 AGENTS = (1, 5, 25, 100)
 TOPICS = ("tyres", "fuel", "weather", "gearbox")
-WORDS = (
-    "medium soft hard stint lap sector wing front rear pressure temperature gearbox oil rain "
-    "window undercut delta fuel margin safety car box degradation graining track wind"
-).split()
+SYLLABLES = "ba co du fe gi lo ma ne pi ro sa tu ve wi xo ya".split()
+VOCABULARY = [f"{a}{b}{c}" for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES][:2000]
+FREQUENCIES = [1 / rank for rank in range(1, len(VOCABULARY) + 1)]
 FACTS = 200
 
 
 def sentence(seeded: random.Random) -> str:
-    """Return twelve words of the paddock."""
-    return " ".join(seeded.choice(WORDS) for _ in range(12))
+    """Return twelve words of a made-up vocabulary, as frequent as Zipf's law has them."""
+    return " ".join(seeded.choices(VOCABULARY, FREQUENCIES, k=12))
 
 
 async def agent_at_work(
