@@ -23,7 +23,20 @@ from tiers.errors import (
     TierUnavailable,
     UsageError,
 )
-from tiers.records import Commitment, Fact, Hit, MeshResult, Rule, ToolOutput
+from tiers.records import (
+    AuditEvent,
+    Commitment,
+    Episode,
+    Fact,
+    Hit,
+    MeshResult,
+    Receipt,
+    Rule,
+    SessionGraph,
+    Summary,
+    ToolOutput,
+    Turn,
+)
 
 from .agent import Agent, Completion, OpenTurn
 from .app import Ezra
@@ -34,12 +47,14 @@ from .settings import Settings
 
 __all__ = [
     "Agent",
+    "AuditEvent",
     "Commitment",
     "Completion",
     "ConfigError",
     "Conflict",
     "CorruptRecord",
     "EchoModel",
+    "Episode",
     "Ezra",
     "EzraError",
     "Fact",
@@ -51,13 +66,17 @@ __all__ = [
     "OpenTurn",
     "PolicyDenied",
     "RecallResult",
+    "Receipt",
     "Rule",
     "ScriptedModel",
+    "SessionGraph",
     "Settings",
+    "Summary",
     "TierError",
     "TierRejected",
     "TierTimeout",
     "TierUnavailable",
     "ToolOutput",
+    "Turn",
     "UsageError",
 ]

@@ -52,7 +52,7 @@ class Ezra:
         Raises:
             ConfigError: A setting does not allow it, or another process owns the data folder.
         """
-        chosen = settings or Settings.load()
+        chosen = settings or Settings()
         built = assemble_runtime(chosen, model, dict(connectors or {}), clock)
         async with built as parts:
             yield cls(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -36,6 +36,9 @@ class Settings(BaseSettings):
         background: Whether the meta-agents run by themselves.
         learning_seconds: From one learning pass to the next.
         lifecycle_seconds: From one lifecycle pass to the next (the original's default: 300).
+
+    Raises:
+        ConfigError: A value is not acceptable; names the setting and why.
     """
 
     model_config = SettingsConfigDict(env_prefix="EZRA_", extra="forbid", frozen=True)
@@ -56,15 +59,9 @@ class Settings(BaseSettings):
     learning_seconds: float = Field(default=1.0, gt=0)
     lifecycle_seconds: float = Field(default=300.0, gt=0)
 
-    @classmethod
-    def load(cls, **given: Any) -> Self:  # noqa: ANN401 - any setting, checked by the model
-        """Return settings from ``given`` and the environment.
-
-        Raises:
-            ConfigError: A value is not acceptable; names the setting and why.
-        """
+    def __init__(self, **given: Any) -> None:  # noqa: ANN401 - any setting, checked below
         try:
-            return cls(**given)
+            super().__init__(**given)
         except ValidationError as error:
             first = error.errors()[0]
             key = "EZRA_" + "_".join(str(part) for part in first["loc"]).upper()

@@ -25,7 +25,7 @@ async def demo(home: Path) -> int:
     questions = json.loads((CONVERSATIONS / "questions.json").read_text())
     started = time.perf_counter()
     missed = 0
-    async with Ezra.open(Settings.load(home=home)) as ezra:
+    async with Ezra.open(Settings(home=home)) as ezra:
         screen.line(f"embedding model: {ezra.embedder or 'none, recall is by words only'}")
         for name, parents in WEEKENDS:
             script = read_script([CONVERSATIONS / f"{name}.jsonl"], now=datetime.now(UTC))

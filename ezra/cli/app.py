@@ -43,7 +43,7 @@ Home = Annotated[
 
 
 def _settings(home: Path | None) -> Settings:
-    return Settings.load() if home is None else Settings.load(home=home)
+    return Settings() if home is None else Settings(home=home)
 
 
 def _run(work: Coroutine[Any, Any, _T]) -> _T:
@@ -227,7 +227,7 @@ def embedder_install(
     screen = Screen()
     if precision not in ("int8", "fp32"):
         raise UsageError("precision", precision, "int8, fp32")
-    folder = Settings.load().models_folder()
+    folder = Settings().models_folder()
     progress = None if json else screen.note
     installed = _run(
         install_model(
@@ -247,7 +247,7 @@ def embedder_install(
 def embedder_status(json: Json = False) -> None:
     """Show which embedding model is installed."""
     screen = Screen()
-    folder = Settings.load().models_folder()
+    folder = Settings().models_folder()
     installed = find_model(folder)
     if json:
         model = installed.model_id if installed else None

@@ -28,7 +28,7 @@ async def test_ez_01_the_ring_holds_the_last_turns_pins_and_mesh(tmp_path: Path)
 
     clock = MovingClock()
     now = clock()
-    settings = Settings.load(home=tmp_path, embedder="off", background=False)
+    settings = Settings(home=tmp_path, embedder="off", background=False)
     async with Ezra.open(settings, connectors={"timing": timing}, clock=clock) as ezra:
         graph = await ezra.create_session_graph("imola")
         agent = await graph.spawn_agent("strategist", topics={"tyres"})
@@ -272,7 +272,7 @@ async def test_ez_10_unknown_parents_and_existing_graphs_are_refused(tmp_path: P
 
 async def test_ez_11_eight_steps_are_timed_and_the_model_is_labelled(tmp_path: Path) -> None:
     """``complete`` walks all eight steps; who answered is never a secret."""
-    settings = Settings.load(home=tmp_path, embedder="off", background=False)
+    settings = Settings(home=tmp_path, embedder="off", background=False)
     async with Ezra.open(settings, model=ScriptedModel(["About 18 laps."])) as ezra:
         graph = await ezra.create_session_graph("imola")
         agent = await graph.spawn_agent("strategist", topics={"tyres"})

@@ -86,7 +86,7 @@ async def run(path: Path, data: dict[str, Any], every: int) -> dict[str, dict[st
     rows: dict[str, dict[str, float]] = {}
     for embedder in ("off", "required"):
         with tempfile.TemporaryDirectory(prefix="ezra-recall-") as home:
-            settings = Settings.load(home=Path(home), embedder=embedder, background=False)
+            settings = Settings(home=Path(home), embedder=embedder, background=False)
             async with Ezra.open(settings) as ezra:
                 await play(ezra, script)
                 if embedder == "off":

@@ -63,7 +63,7 @@ async def measure(agents: int, embedder: str, turns: int, think: float) -> dict[
     seeded = random.Random(7)
     times: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory(prefix="ezra-bench-") as folder:
-        settings = Settings.load(home=Path(folder), embedder=embedder, promote_at_uses=1_000_000)
+        settings = Settings(home=Path(folder), embedder=embedder, promote_at_uses=1_000_000)
         async with Ezra.open(settings) as ezra:
             graph = await ezra.create_session_graph("bench")
             fleet = [

@@ -82,9 +82,7 @@ async def test_a_late_connector_is_left_out_in_time(tmp_path: Path) -> None:
         await asyncio.Event().wait()
         raise AssertionError(message, scope)
 
-    settings = Settings.load(
-        home=tmp_path, embedder="off", background=False, step_timeout_seconds=0.05
-    )
+    settings = Settings(home=tmp_path, embedder="off", background=False, step_timeout_seconds=0.05)
     async with Ezra.open(settings, connectors={"timing": never}, clock=MovingClock()) as ezra:
         agent = await (await ezra.create_session_graph("g")).spawn_agent("a")
         turn = await agent.turn("Where are we?", mesh="timing")

@@ -24,7 +24,7 @@ def note(acks: int, ref: str) -> None:
 async def drive(home: Path, conversation: Path, acks: int) -> None:
     """Replay, and write a line to the file descriptor once a line is durable."""
     script = read_script([conversation], now=datetime.now(UTC))
-    settings = Settings.load(
+    settings = Settings(
         home=home, embedder="off", ring_capacity=4, learning_seconds=0.05, lifecycle_seconds=0.05
     )
     async with Ezra.open(settings) as ezra:

@@ -35,6 +35,6 @@ async def running(
     Without ``embedder="auto"`` or ``"required"`` it recalls by words only, which needs no model.
     """
     values: dict[str, object] = {"embedder": "off", "background": False, **settings}
-    chosen = Settings.load(home=home, **values)
+    chosen = Settings(home=home, **values)
     async with Ezra.open(chosen, clock=clock or MovingClock()) as ezra:
         yield ezra
