@@ -152,7 +152,11 @@ def status(
     home: Home = None,
     json: Json = False,
 ) -> None:
-    """Show what each tier holds, and the work that waits."""
+    """Show what each tier holds, and the work that waits.
+
+    The embedded rings live in the process that speaks: in a new one the hot tier is empty until
+    an agent's next turn rebuilds its ring from cold.
+    """
     screen = Screen()
 
     async def work() -> None:

@@ -4,8 +4,9 @@ Run: .venv/bin/python tests/benchmarks/router.py [--turns 20] [--think 1.0] [--j
 
 Each agent speaks, waits as long as a model would think, answers, and speaks again. What is
 reported is the router's own time: steps 1 to 6 and 8, without the wait. With ``--think 0`` the
-agents wait for nothing, which shows throughput instead. Every figure is of this machine: compare
-figures of one run only.
+agents wait for nothing, which shows throughput instead. ``lag`` is the longest time for which the
+event loop did not come round, garbage collection and a busy machine included. Every figure is of
+this machine: compare figures of one run only.
 """
 
 from __future__ import annotations
@@ -58,6 +59,14 @@ async def agent_at_work(
             times[step].append(elapsed)
 
 
+async def longest_lag(lags: list[float]) -> None:
+    """Note how late each wake-up of the event loop is, in milliseconds, until cancelled."""
+    while True:
+        before = time.perf_counter()
+        await asyncio.sleep(0.001)
+        lags.append((time.perf_counter() - before - 0.001) * 1000)
+
+
 async def measure(agents: int, embedder: str, turns: int, think: float) -> dict[str, object]:
     """Return the figures of one run with a store of its own."""
     seeded = random.Random(7)
@@ -73,11 +82,14 @@ async def measure(agents: int, embedder: str, turns: int, think: float) -> dict[
             for _ in range(FACTS):
                 await fleet[0].remember(sentence(seeded), topics={seeded.choice(TOPICS)})
             await ezra.drain_learning()
+            watcher = asyncio.create_task(longest_lag(times["lag"]))
             started = time.perf_counter()
             await asyncio.gather(
                 *(agent_at_work(one, turns, think, seeded, times) for one in fleet)
             )
             elapsed = time.perf_counter() - started
+            watcher.cancel()
+            await asyncio.wait([watcher])
     return figures(agents, embedder, times, elapsed)
 
 
@@ -87,6 +99,7 @@ def figures(
     """Return quantiles of the turn and each step's share of it."""
     turn = sorted(times["turn"])
     degraded = sum(times.pop("degraded"))
+    lags = sorted(times.pop("lag"))
     steps = {step: sum(values) for step, values in times.items() if step != "turn"}
     whole = sum(steps.values())
     return {
@@ -98,6 +111,8 @@ def figures(
         "p99_ms": turn[min(len(turn) - 1, int(len(turn) * 0.99))],
         "share": {step: total / whole for step, total in steps.items()},
         "degraded_legs": int(degraded),
+        "lag_p99_ms": lags[int(len(lags) * 0.99)],
+        "lag_max_ms": lags[-1],
     }
 
 
@@ -110,6 +125,7 @@ def row(found: dict[str, object]) -> str:
         f"{found['agents']:>4} agents  embedding {'on ' if found['embedding'] else 'off'}  "
         f"{found['turns_per_second']:>6.1f} turns/s  p50 {found['p50_ms']:>6.1f} ms  "
         f"p95 {found['p95_ms']:>6.1f} ms  p99 {found['p99_ms']:>6.1f} ms  "
+        f"lag p99 {found['lag_p99_ms']:.1f} max {found['lag_max_ms']:.0f} ms  "
         f"degraded {found['degraded_legs']}  | {parts}"
     )
 
