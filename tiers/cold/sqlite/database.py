@@ -2,8 +2,8 @@
 
 A transaction is one plain function that runs on the writer's thread from ``BEGIN`` to
 ``COMMIT``. There is no ``await`` inside it, so cancelling the task that asked for it can only
-come before it begins or after it is decided: no half transaction exists. Measured against
-``aiosqlite`` with an ``await`` per statement: 158 µs instead of 528 µs for five statements.
+come before it begins or after it is decided: no half transaction exists. One thread hop
+instead of one per statement also makes it three to four times faster.
 """
 
 # ruff: noqa: S608 - statements are made of constants only; values are always parameters
