@@ -215,12 +215,18 @@ class Agent:
             raise UsageError("message", message, "text that is not blank")
         now = self._parts.clock()
         sample = checked(
-            Turn, input=message, topics=topics, ref=ref, private=private, occurred_at=at or now
+            Turn,
+            input=message,
+            speaker=speaker or self._record.user_id or self.id,
+            topics=topics,
+            ref=ref,
+            private=private,
+            occurred_at=at or now,
         )
         request = Request(
             input=message,
             at=sample.occurred_at,
-            speaker=speaker or self._record.user_id or self.id,
+            speaker=sample.speaker,
             topics=None if topics is None else sample.topics,
             private=private,
             ref=sample.ref,
@@ -272,6 +278,10 @@ class Agent:
         )
         work = [index_work(stamped.id, self.id)]
         if isinstance(stamped, Fact):
+            # What ezra counts and decides is not the caller's to state.
+            stamped = stamped.model_copy(
+                update={"uses": 0, "last_used_at": None, "superseded_by": None}
+            )
             stored_id = (await self._parts.semantic.put_fact(self._scope, stamped, work))[0].id
         else:
             stored_id = (await self._parts.procedural.put_rule(self._scope, stamped, work))[0].id
@@ -283,7 +293,7 @@ class Agent:
     ) -> RecallResult:
         """Return what is known about ``query``, best first, from every tier.
 
-        Facts that are returned count as used.
+        Facts among it that are about the question count as used.
 
         Args:
             query: The question; must not be blank.

@@ -10,6 +10,7 @@ from datetime import datetime
 from metaagents.clock import MetaAgentClock
 from metaagents.lifecycle.agent import LifecycleAgent, LifecycleReport
 from metaagents.work import Worker
+from tiers.errors import TierError
 from tiers.ids import IdFactory
 from tiers.ports import (
     BeliefStore,
@@ -43,11 +44,18 @@ class SpeakerNames:
         self._names: OrderedDict[tuple[str, str], tuple[str, ...]] = OrderedDict()
 
     async def of(self, scope: Scope) -> tuple[str, ...]:
-        """Return the ids of all agents the scope's graph has had."""
+        """Return the ids of all agents the scope's graph has had.
+
+        While the cold tier is away nobody is known: names only refine a question, and what else
+        cold is needed for says that it is missing.
+        """
         key = (scope.tenant, scope.graph_id)
         names = self._names.get(key)
         if names is None:
-            names = tuple(agent.id for agent in await self._graphs.agents(scope))
+            try:
+                names = tuple(agent.id for agent in await self._graphs.agents(scope))
+            except TierError:
+                return ()
             self._names[key] = names
         self._names.move_to_end(key)
         while len(self._names) > GRAPHS_REMEMBERED:

@@ -209,7 +209,7 @@ class Turn(Owned):
 
     seq: int = Field(default=0, ge=0)
     ref: Name | None = None
-    speaker: str = ""
+    speaker: Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)] = ""
     input: Text = ""
     response: Text = ""
     tool_outputs: tuple[ToolOutput, ...] = ()

@@ -105,3 +105,25 @@ async def test_children_see_core_facts_and_rules_of_their_topics_only(tmp_path: 
         for kind in ("fact", "turn", "belief"):
             assert f"The {MARK} {kind}" not in seen
         assert seen.count(f"{MARK} step") == 1
+
+
+async def test_a_caller_can_claim_no_owner_no_uses_and_no_end(tmp_path: Path) -> None:
+    """What the handle and the runtime decide is theirs, whatever the record says."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("a", topics={"t"}, user_id="ada")
+        forged = Fact(
+            text="Forged.",
+            id="mine",
+            tenant="other",
+            graph_id="monaco",
+            agent_id="b",
+            user_id="ben",
+            uses=99,
+            superseded_by="nobody",
+        )
+        (stored,) = await graph.facts([await agent.remember(forged)])
+        owner = (stored.tenant, stored.graph_id, stored.agent_id, stored.user_id)
+        assert owner == ("default", "imola", "a", "ada")
+        assert (stored.uses, stored.superseded_by) == (0, None)
+        assert stored.id != "mine"

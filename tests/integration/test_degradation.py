@@ -69,6 +69,7 @@ async def test_without_the_cold_tier_nothing_is_acknowledged(tmp_path: Path) -> 
         await ezra._parts.queue._database.close()  # type: ignore[attr-defined]
         with pytest.raises(TierUnavailable, match="cold tier"):
             await turn.reply("Lost?")
+        ezra._parts.names.forget(agent._scope)
         late = await agent.turn("After.")
         assert "cold" in late.degraded
         assert late.receipt_id is None
