@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tiers.records import Kind, Scope
 
 from .parts import Parts
-from .recall import RecallResult
+from .recall import Degradation, RecallResult
 from .router import uses_work
 
 
@@ -22,7 +22,9 @@ async def ask(
     names = await parts.names.of(scope)
     found = await parts.recaller.recall(scope, query, now, limit=limit, kinds=kinds, names=names)
     facts = [hit for hit in found.items if hit.kind == "fact"]
-    about = await parts.recaller.relevant(query, facts, names)
+    # Counting comes after the answer: what fails here counts fewer uses and changes no hit.
+    counting = Degradation(parts.settings.step_timeout_seconds)
+    about = await parts.recaller.relevant(query, facts, names, counting)
     if about:
         used = uses_work(parts.ids.new(), scope.agent_id, [hit.id for hit in about])
         await parts.queue.enqueue(scope, [used], now)

@@ -13,8 +13,7 @@ from tiers.records import Fact, Hit
 RRF_K = 10
 """Smoothing of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009 used 60).
 
-Ten lets the top of each list weigh more, which measures better on short conversational turns;
-``tests/benchmarks/recall.py`` prints the comparison.
+The warm engine fuses with ten as well: the scores of both are put side by side.
 """
 
 

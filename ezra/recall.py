@@ -195,16 +195,17 @@ class Recaller:
         return {"warm": Leg(indexed), "words": Leg(hits, frozenset(missing))}
 
     async def relevant(
-        self, text: str, hits: Sequence[Hit], names: Sequence[str] = ()
+        self, text: str, hits: Sequence[Hit], names: Sequence[str], state: Degradation
     ) -> tuple[Hit, ...]:
         """Return the hits that are about ``text``, not merely the best of what there is.
 
         A hit is when it is close in meaning (cosine at least ``SIMILAR_MIN``) or has
-        ``SHARED_MIN`` of the content words. Order is kept.
+        ``SHARED_MIN`` of the content words. Order is kept. When the embedder fails, ``state``
+        says so and words alone decide.
         """
         if not hits:
             return ()
-        close = await self._similarities(text, hits, names)
+        close = await self._similarities(text, hits, names, state)
         return tuple(
             hit
             for hit, cosine in zip(hits, close, strict=True)
@@ -212,14 +213,15 @@ class Recaller:
         )
 
     async def _similarities(
-        self, text: str, hits: Sequence[Hit], names: Sequence[str]
+        self, text: str, hits: Sequence[Hit], names: Sequence[str], state: Degradation
     ) -> list[float]:
         if self._embedder is None:
             return [0.0] * len(hits)
         texts = [without_names(text, names), *(hit.text for hit in hits)]
         empty: tuple[Vector, ...] = ()
         call = self._embedder.embed(texts, urgent=True)
-        vectors = await Degradation(self._timeout).answer("dense", "relevance", call, empty)
+        vectors = await state.answer("dense", "relevance", call, empty)
+        state.used.pop("dense", None)
         if not vectors:
             return [0.0] * len(hits)
         rows = np.asarray(vectors, dtype=np.float32)

@@ -330,7 +330,7 @@ class Router:
     async def _hydrate_archival(self, turn: TurnState) -> None:
         query = self._query(turn, ("fact",), ARCHIVAL_LIMIT, "archival")
         found = await self._recaller.archival(turn.scope, query, turn.state)
-        turn.archival = await self._recaller.relevant(query.text, found, turn.names)
+        turn.archival = await self._recaller.relevant(query.text, found, turn.names, turn.state)
 
     async def _hydrate_warm(self, turn: TurnState) -> None:
         none: tuple[Hit, ...] = ()

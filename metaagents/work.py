@@ -131,7 +131,10 @@ class Worker:
         )
         batches: dict[tuple[WorkKind, str, str], list[Work]] = defaultdict(list)
         for item in items:
-            batches[item.kind, item.tenant, item.graph_id].append(item)
+            if item.attempts > ATTEMPTS_MAX:
+                await self._give_up(item, report)
+            else:
+                batches[item.kind, item.tenant, item.graph_id].append(item)
         for batch in batches.values():
             await self._run_batch(batch, report)
         return report
@@ -155,6 +158,14 @@ class Worker:
             else:
                 await self._queue.complete(item)
                 report.completed[item.kind] += 1
+
+    async def _give_up(self, item: Work, report: WorkReport) -> None:
+        """Park an item whose attempts ended without an outcome: they took the pass or process."""
+        problem = f"{ATTEMPTS_MAX} attempts ended without an outcome; {item.problem or 'no reason'}"
+        await self._queue.fail(item, problem, None)
+        report.failed[item.kind] += 1
+        report.problems.append(f"{item.kind} {item.key}: {problem}")
+        log.error("work %s (%s) is parked: %s", item.key, item.kind, problem)
 
     async def _give_back(self, item: Work, error: EzraError, report: WorkReport) -> None:
         problem = f"{type(error).__name__}: {error}"

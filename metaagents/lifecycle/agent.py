@@ -133,7 +133,8 @@ class LifecycleAgent:
             ready = groups if everything else ready_groups(groups, self._policy, now)
             for group in ready:
                 await self._compress_group(scope, group, now)
-            left = [group for group in groups if group not in ready]
+            done = {group[0].id for group in ready}
+            left = [group for group in groups if group[0].id not in done]
             if len(turns) < TURNS_PER_PASS or not ready:
                 break
         return Waiting(sum(len(group) for group in left), due_again(left, self._policy))

@@ -75,13 +75,13 @@ def choose(vectors: Matrix, costs: Sequence[int], budget: int) -> list[int]:
     centroid = vectors.mean(axis=0)
     relevance = vectors @ centroid / max(float(np.linalg.norm(centroid)), 1e-9)
     likeness = np.zeros(len(vectors), dtype=np.float32)
+    left = np.ones(len(vectors), dtype=bool)
     chosen: list[int] = []
     spent = 0
-    candidates = set(range(len(vectors)))
-    while candidates:
+    while left.any():
         weight = RELEVANCE_SHARE * relevance - (1 - RELEVANCE_SHARE) * likeness
-        best = min(candidates, key=lambda row: (-float(weight[row]), row))
-        candidates.remove(best)
+        best = int(np.argmax(np.where(left, weight, -np.inf)))
+        left[best] = False
         if chosen and spent + costs[best] > budget:
             continue
         chosen.append(best)

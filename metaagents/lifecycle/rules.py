@@ -34,7 +34,7 @@ class LifecyclePolicy:
     episode_tokens: int = 320
 
 
-@dataclass
+@dataclass(eq=False)  # two groups are never the same, whatever they hold
 class _OpenGroup:
     turns: list[Turn]
     topics: frozenset[str]
@@ -59,14 +59,19 @@ def group_turns(turns: Sequence[Turn], policy: LifecyclePolicy) -> list[tuple[Tu
     ordered by their first turn.
     """
     groups: list[_OpenGroup] = []
+    growing: list[_OpenGroup] = []
     for turn in turns:
-        fitting = [group for group in groups if _fits(group, turn, policy)]
+        fitting = [group for group in growing if _fits(group, turn, policy)]
         if fitting:
             best = max(fitting, key=lambda group: len(group.topics & set(turn.topics)))
             best.turns.append(turn)
             best.topics &= frozenset(turn.topics)
         else:
-            groups.append(_OpenGroup([turn], frozenset(turn.topics)))
+            best = _OpenGroup([turn], frozenset(turn.topics))
+            groups.append(best)
+            growing.append(best)
+        if len(best.turns) >= policy.turns_per_summary:
+            growing.remove(best)
     return [tuple(group.turns) for group in groups]
 
 
@@ -75,8 +80,7 @@ def _fits(group: _OpenGroup, turn: Turn, policy: LifecyclePolicy) -> bool:
     pause = turn.occurred_at - last.occurred_at
     untopiced = not group.topics and not turn.topics
     return (
-        len(group.turns) < policy.turns_per_summary
-        and timedelta(0) <= pause <= policy.gap
+        timedelta(0) <= pause <= policy.gap
         and (turn.private, turn.user_id) == (last.private, last.user_id)
         and (untopiced or bool(group.topics & set(turn.topics)))
     )

@@ -125,6 +125,28 @@ async def test_work_of_a_runtime_that_died_is_claimed_after_its_lease(cold: Cold
     assert not await cold.queue.complete(lost)
 
 
+async def test_work_that_kills_its_pass_is_parked_in_the_end(cold: ColdStores) -> None:
+    """What dies without an outcome, a bug or a crash, is not tried for ever."""
+    clock = MovingClock()
+
+    class Deadly:
+        async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
+            raise RuntimeError(items, now)
+
+    worker = Worker(cold.queue, {"index": Deadly()}, "me", clock)
+    await cold.queue.enqueue(scope(), drafts("a"), clock())
+    for _ in range(ATTEMPTS_MAX):
+        with pytest.raises(RuntimeError):
+            await worker.drain()
+        clock.move(seconds=LEASE_SECONDS + 1)
+    report = await worker.drain()
+    assert report.failed == {"index": 1}
+    (parked,) = await cold.queue.parked()
+    assert "without an outcome" in (parked.problem or "")
+    clock.move(days=1)
+    assert (await worker.drain()).claimed == 0
+
+
 def test_retries_are_bounded_in_count_and_time() -> None:
     """2, 4, 8, 16 seconds, then parked."""
     now = MovingClock()()
