@@ -7,12 +7,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tiers.embedding.installed import default_model_folder
 from tiers.errors import ConfigError
 from tiers.records import Name
+
+_SECRETS = frozenset(
+    "EZRA_REDIS_URL EZRA_QDRANT_URL EZRA_QDRANT_API_KEY EZRA_MONGODB_URI EZRA_GEMINI_API_KEY "
+    "EZRA_OPENAI_API_KEY".split()
+)
 
 
 class Settings(BaseSettings):
@@ -21,9 +26,36 @@ class Settings(BaseSettings):
     Attributes:
         home: Folder of the embedded data; one process owns it at a time.
         tenant: The isolation boundary of everything this runtime reads and writes.
+        redis_url: Puts the hot tier on a Redis: ``redis://``, ``rediss://``, ``unix://``,
+            ``redis+sentinel://`` or ``redis+cluster://``. Embedded if not given.
+        redis_prefix: Before every key, so that several runtimes can share a Redis.
+        redis_connections: The most connections to Redis.
+        qdrant_url: Puts the warm tier on a Qdrant server: ``http://`` or ``https://``. Embedded
+            if not given.
+        qdrant_api_key: For a Qdrant server that asks for one.
+        qdrant_prefix: Before the name of every collection.
+        qdrant_shards: Shards of a new collection; the server's default if not given.
+        qdrant_replicas: Copies of each shard of a new collection; the server's default likewise.
+        qdrant_quantization: How vectors are held in memory beside the exact ones on disk.
+        mongodb_uri: Puts the cold tier on MongoDB or Atlas: ``mongodb://`` or ``mongodb+srv://``.
+            Embedded if not given.
+        mongodb_database: Name of the database.
+        mongodb_driver: ``pymongo``, or ``motor`` for teams that must keep it.
+        mongodb_connections: The most connections to MongoDB.
+        server_timeout_seconds: The whole time of one operation on a server, retries included.
         embedder: ``auto`` uses the installed model and answers without dense recall when there
-            is none; ``off`` never loads it; ``required`` refuses to start without it.
+            is none; ``off`` never loads it; ``required`` refuses to start without it; ``gemini``
+            and ``openai`` ask a provider.
         models: Folder of installed models; default: the user's cache folder.
+        embedding_model: The provider's name of its embedding model; its usual one if not given.
+        embedding_dimensions: Length of a provider's vectors; the model's usual one if not given.
+        llm: Who answers in ``complete``: nobody (an echo that says so), ``gemini`` or ``openai``.
+        llm_model: The provider's name of its language model.
+        gemini_api_key: For Gemini.
+        gemini_base_url: Another address of the Gemini API.
+        openai_api_key: For an OpenAI-compatible endpoint; local ones need none.
+        openai_base_url: Its address; OpenAI's own if not given.
+        requests_per_minute: The most requests per minute to a provider; unlimited if not given.
         ring_capacity: Turns kept hot per agent (the original's default: 8).
         summary_ttl_hours: Life of a warm summary (the original's default: 24).
         turns_per_summary: Turns compressed into one summary.
@@ -45,8 +77,31 @@ class Settings(BaseSettings):
 
     home: Path = Path(".ezra")
     tenant: Name = "default"
-    embedder: Literal["auto", "off", "required"] = "auto"
+    redis_url: SecretStr | None = None
+    redis_prefix: Name = "ezra"
+    redis_connections: int = Field(default=64, ge=1, le=10_000)
+    qdrant_url: SecretStr | None = None
+    qdrant_api_key: SecretStr | None = None
+    qdrant_prefix: Name = "ezra"
+    qdrant_shards: int | None = Field(default=None, ge=1, le=1024)
+    qdrant_replicas: int | None = Field(default=None, ge=1, le=64)
+    qdrant_quantization: Literal["none", "scalar", "binary"] = "none"
+    mongodb_uri: SecretStr | None = None
+    mongodb_database: Name = "ezra"
+    mongodb_driver: Literal["pymongo", "motor"] = "pymongo"
+    mongodb_connections: int = Field(default=64, ge=1, le=10_000)
+    server_timeout_seconds: float = Field(default=10.0, gt=0)
+    embedder: Literal["auto", "off", "required", "gemini", "openai"] = "auto"
     models: Path | None = None
+    embedding_model: Name | None = None
+    embedding_dimensions: int | None = Field(default=None, ge=1, le=16_384)
+    llm: Literal["none", "gemini", "openai"] = "none"
+    llm_model: Name | None = None
+    gemini_api_key: SecretStr | None = None
+    gemini_base_url: str | None = None
+    openai_api_key: SecretStr | None = None
+    openai_base_url: str | None = None
+    requests_per_minute: int | None = Field(default=None, ge=1)
     ring_capacity: int = Field(default=8, ge=1, le=256)
     summary_ttl_hours: float = Field(default=24.0, gt=0)
     turns_per_summary: int = Field(default=8, ge=1, le=128)
@@ -59,14 +114,27 @@ class Settings(BaseSettings):
     learning_seconds: float = Field(default=1.0, gt=0)
     lifecycle_seconds: float = Field(default=300.0, gt=0)
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _blank_is_unset(cls, value: object, info: ValidationInfo) -> object:
+        """Take an empty variable as not set where that is possible, as container files write it."""
+        optional = info.field_name is not None and cls.model_fields[info.field_name].default is None
+        return None if optional and isinstance(value, str) and not value.strip() else value
+
     def __init__(self, **given: Any) -> None:  # noqa: ANN401 - any setting, checked below
         try:
             super().__init__(**given)
         except ValidationError as error:
             first = error.errors()[0]
             key = "EZRA_" + "_".join(str(part) for part in first["loc"]).upper()
-            reason = f"{first['msg']}, got {first.get('input')!r}"
+            shown = "a secret" if key in _SECRETS else repr(first.get("input"))
+            reason = f"{first['msg']}, got {shown}"
             raise ConfigError(key, reason) from error
+
+    @property
+    def needs_home(self) -> bool:
+        """Whether a tier is embedded that keeps its data in ``home``."""
+        return self.qdrant_url is None or self.mongodb_uri is None
 
     @property
     def summary_ttl(self) -> timedelta:

@@ -22,7 +22,7 @@ def test_arguments_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     ("given", "message"),
     [
         ({"ring_capacity": 0}, "EZRA_RING_CAPACITY: .*greater than or equal to 1, got 0"),
-        ({"embedder": "maybe"}, "EZRA_EMBEDDER: .*'auto', 'off' or 'required'"),
+        ({"embedder": "maybe"}, "EZRA_EMBEDDER: .*'auto', 'off', 'required'"),
         ({"ring_capactiy": 3}, "EZRA_RING_CAPACTIY: .*not permitted"),
         ({"tenant": ""}, "EZRA_TENANT"),
     ],
@@ -31,3 +31,27 @@ def test_what_is_not_acceptable_is_named(given: dict[str, object], message: str)
     """The setting, the reason and the value."""
     with pytest.raises(ConfigError, match=message):
         Settings(**given)
+
+
+def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Container files pass variables on whether they have a value or not."""
+    monkeypatch.setenv("EZRA_REDIS_URL", "")
+    monkeypatch.setenv("EZRA_QDRANT_SHARDS", " ")
+    settings = Settings()
+    assert settings.redis_url is None
+    assert settings.qdrant_shards is None
+
+
+def test_passwords_are_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither by the settings nor by the error about them."""
+    monkeypatch.setenv("EZRA_MONGODB_URI", "mongodb://user:hunter2@db/")
+    assert "hunter2" not in repr(Settings())
+    with pytest.raises(ConfigError) as caught:
+        Settings(redis_url=["redis://:hunter2@host"])
+    assert "hunter2" not in str(caught.value)
+
+
+def test_embedded_tiers_need_a_home() -> None:
+    """A runtime whose data is all on servers does not."""
+    assert Settings().needs_home
+    assert not Settings(qdrant_url="http://q:6333", mongodb_uri="mongodb://m").needs_home

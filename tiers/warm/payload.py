@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from ..errors import CorruptRecord, UsageError
 from ..ids import derived_id
+from ..moments import microseconds, moment
 from ..records import UNRECORDED, Hit, IndexEntry, Scope
 
 NO_TIER = ""
@@ -30,21 +31,14 @@ INTEGER_KEYS = ("expires_at",)
 No other key is indexed: each index is fourteen more files to write out at every flush.
 """
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _NORM_MAX = 3e38  # beyond it a 32-bit float overflows to infinity
 
 
-def microseconds(moment: datetime) -> int:
-    """Return the moment as integer microseconds since 1970; exact, negative before."""
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def expiry(moment: datetime | None) -> int:
+def expiry(when: datetime | None) -> int:
     """Return an expiry, or the moment to compare one with, inside what compares exactly."""
-    if moment is None:
+    if when is None:
         return NEVER
-    return max(-NEVER, min(microseconds(moment), NEVER - 1))
+    return max(-NEVER, min(microseconds(when), NEVER - 1))
 
 
 def point_id(scope: Scope, record_id: str) -> str:
@@ -153,4 +147,4 @@ def _is_uuid(text: str) -> bool:
 
 
 def _moment(stored: int | None) -> datetime | None:
-    return None if stored is None else _EPOCH + timedelta(microseconds=stored)
+    return None if stored is None else moment(stored)

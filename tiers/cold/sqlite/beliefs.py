@@ -22,10 +22,11 @@ from ..chain import (
     pinned_content,
     superseded_content,
 )
+from ..ownership import check_limit, check_owned, private_to
 from ..topics import accepted_topics
 from .database import Database, Session
-from .rows import fields_of, insert_owned, private_to, record_of
-from .scope import as_json, check_limit, check_owned, scoped
+from .rows import fields_of, insert_owned, record_of
+from .scope import as_json, scoped
 from .searchable import index_words, retire
 
 Salts = Callable[[], bytes]

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...errors import Conflict, NotFound
+from ...moments import microseconds
 from ...records import Episode, Scope, Summary, WorkDraft
+from ..ownership import check_limit, check_owned
 from .database import Database, Session
 from .queue import queue_work
-from .rows import insert_owned, microseconds, record_of
-from .scope import as_json, check_limit, check_owned, scoped
+from .rows import insert_owned, record_of
+from .scope import as_json, scoped
 from .searchable import index_words
 
 _SUMMARIES = "SELECT r.*, s.topics FROM summaries r JOIN topic_sets s ON s.id = r.topic_set WHERE "

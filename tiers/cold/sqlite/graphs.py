@@ -7,10 +7,12 @@ from collections import deque
 from datetime import datetime
 
 from ...errors import Conflict, NotFound, UsageError
+from ...moments import microseconds
 from ...records import AgentRecord, GraphState, Scope, SessionGraph
+from ..ownership import check_agent
 from .database import Database, Query, Session
-from .rows import fields_of, microseconds, record_of
-from .scope import check_agent, scoped
+from .rows import fields_of, record_of
+from .scope import scoped
 
 LINEAGE_MAX = 1_000
 """Ancestors a graph may have; each is looked up once when a lineage is read."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from ...moments import microseconds
 from ...records import Lease
+from ..ownership import check_lease
 from .database import Database, Query, Session
-from .queue import check_lease
-from .rows import microseconds, record_of
+from .rows import record_of
 
 # A row is never removed, so that the token of a name never starts again.
 _ACQUIRE = (

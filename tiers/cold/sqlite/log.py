@@ -7,10 +7,11 @@ from datetime import datetime
 
 from ...errors import Conflict
 from ...records import AuditEvent, Receipt, Scope, WorkDraft
+from ..ownership import check_limit, check_owned
 from .database import Database, Session
 from .queue import queue_work
 from .rows import fields_of, record_of, stored
-from .scope import check_limit, check_owned, scoped
+from .scope import scoped
 
 _RECEIPT = "SELECT r.* FROM receipts r WHERE $own(r) AND r.id = :id"
 _AUDIT = "SELECT a.* FROM audit a WHERE $own(a) AND a.seq > :after ORDER BY a.seq LIMIT :limit"

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from ...errors import Conflict
 from ...lexical import content_words, stem
 from ...records import Rule, Scope, WorkDraft
+from ..ownership import check_limit, check_owned, private_to
 from .database import Database, Session
 from .queue import queue_work
-from .rows import insert_owned, private_to, record_of, topic_set
-from .scope import as_json, check_limit, check_owned, scoped
+from .rows import insert_owned, record_of, topic_set
+from .scope import as_json, scoped
 from .searchable import index_words
 
 TEXT_WORDS_MAX = 256

@@ -11,15 +11,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import get_args
 
 from ...errors import UsageError
+from ...moments import microseconds
 from ...records import Scope, Work, WorkDraft, WorkKind
+from ..ownership import WORK_KINDS, check_lease, check_limit
 from .database import Database, Query, Session, Value
-from .rows import microseconds, record_of, stored
-from .scope import as_json, check_limit
+from .rows import record_of, stored
+from .scope import as_json
 
-KINDS: tuple[str, ...] = get_args(WorkKind)
 PROBLEM_CHARS_MAX = 2_000
 
 _QUEUE = (
@@ -104,9 +104,9 @@ class SqliteWorkQueue:
         """
         check_limit(limit)
         check_lease(owner, lease_seconds)
-        unknown = [kind for kind in kinds if kind not in KINDS]
+        unknown = [kind for kind in kinds if kind not in WORK_KINDS]
         if unknown:
-            raise UsageError("kinds", unknown, ", ".join(KINDS))
+            raise UsageError("kinds", unknown, ", ".join(WORK_KINDS))
         until = now + timedelta(seconds=lease_seconds)
 
         def transaction(session: Session) -> tuple[Work, ...]:
@@ -204,22 +204,10 @@ def count_work(session: Session, scope: Scope | None) -> dict[str, int]:
     else:
         graph: dict[str, Value] = {"tenant": scope.tenant, "graph_id": scope.graph_id}
         query = Query(_COUNTS + _IN_GRAPH + _BY_KIND, graph)
-    counts = dict.fromkeys((*KINDS, "parked"), 0)
+    counts = dict.fromkeys((*WORK_KINDS, "parked"), 0)
     for row in session.all(query):
         counts["parked" if row["parked"] else row["kind"]] += row["items"]
     return counts
-
-
-def check_lease(owner: str, lease_seconds: float) -> None:
-    """Refuse a lease without an owner or a length.
-
-    Raises:
-        UsageError: The owner is empty, or the length not above 0.
-    """
-    if not owner:
-        raise UsageError("owner", owner, "a name that is not empty")
-    if not lease_seconds > 0:
-        raise UsageError("lease_seconds", lease_seconds, "a number above 0")
 
 
 def _due(

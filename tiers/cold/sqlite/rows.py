@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from ...errors import CorruptRecord
+from ...moments import microseconds, moment
 from ...records import Owned
+from ..ownership import NO_TOPIC, SHARED, private_to
 from .database import Query, Session, Value
-from .scope import NO_TOPIC, SHARED, as_json
+from .scope import as_json
 
 R = TypeVar("R", bound=BaseModel)
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 _TIMES = frozenset(
     "recorded_at occurred_at starts_at ends_at expires_at valid_from valid_to last_used_at "
@@ -32,16 +31,6 @@ _JSON = frozenset(
     "topics sources inherits_from covers children source_ids steps tool_outputs record_ids body "
     "payload".split()
 )
-
-
-def microseconds(moment: datetime) -> int:
-    """Return the moment as integer microseconds since 1970; exact, negative before."""
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def moment(stored: int) -> datetime:
-    """Return stored microseconds as a moment in UTC."""
-    return _EPOCH + timedelta(microseconds=stored)
 
 
 def stored(value: object) -> Value:
@@ -107,11 +96,6 @@ def ownership(session: Session, record: Owned) -> dict[str, Value]:
     }
 
 
-def private_to(record: Owned) -> str:
-    """Return the agent that alone may see the record, or ``SHARED``."""
-    return record.agent_id if record.private else SHARED
-
-
 def topic_set(session: Session, topics: Sequence[str]) -> int:
     """Return the number of a set of topics, giving it one when it is new."""
     key = as_json(sorted(topics))
@@ -124,11 +108,6 @@ def topic_set(session: Session, topics: Sequence[str]) -> int:
         "topic_members", [{"topic_set": number, "topic": topic} for topic in members]
     )
     return number
-
-
-def in_order(records: Mapping[str, R], ids: Sequence[str]) -> tuple[R, ...]:
-    """Return the records among ``ids`` in the order asked, each once."""
-    return tuple(records[one] for one in dict.fromkeys(ids) if one in records)
 
 
 def _loaded(name: str, value: Value) -> JsonValue | datetime | bytes:

@@ -16,15 +16,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ...errors import UsageError
-from ...records import NAME_CHARS_MAX, Owned, Receipt, Scope
+from ...records import Scope
+from ..ownership import NO_TOPIC, SHARED
 from .database import Query, Value
-
-SHARED = ""
-"""``private_to`` of a record that is not private; no agent is called that."""
-
-NO_TOPIC = ""
-"""The one member of the empty set of topics; no topic is called that."""
 
 _PLACE = re.compile(r"\$(own|visible|inherited)\((\w+)\)")
 
@@ -73,40 +67,3 @@ def _placed(template: str, every_topic: bool) -> str:  # noqa: FBT001 - a cache 
 def as_json(values: Sequence[str]) -> str:
     """Return strings as a JSON list; not escaped to ASCII, so that a lone surrogate is refused."""
     return json.dumps(list(values), ensure_ascii=False)
-
-
-def check_owned(scope: Scope, record: Owned | Receipt) -> None:
-    """Refuse a record that does not belong to the scope's tenant and graph, or to nobody.
-
-    Raises:
-        UsageError: Wrong owner, no id, or private without a writer.
-    """
-    owner = (record.tenant, record.graph_id)
-    if owner != (scope.tenant, scope.graph_id):
-        raise UsageError("owner", owner, f"a record of {scope.tenant!r}, {scope.graph_id!r}")
-    if not 0 < len(record.id) <= NAME_CHARS_MAX:
-        raise UsageError("id", record.id, f"1 to {NAME_CHARS_MAX} characters")
-    if isinstance(record, Owned) and record.private and not record.agent_id:
-        # Stored as it is, it would belong to "" and thereby be shared.
-        raise UsageError("private", record.id, "a private record that names its agent")
-
-
-def check_agent(scope: Scope) -> str:
-    """Return the scope's agent.
-
-    Raises:
-        UsageError: The scope names none.
-    """
-    if scope.agent_id is None:
-        raise UsageError("scope.agent_id", None, "the scope of an agent")
-    return scope.agent_id
-
-
-def check_limit(limit: int, most: int = 10_000) -> None:
-    """Refuse a limit outside 1 to ``most``.
-
-    Raises:
-        UsageError: It is.
-    """
-    if not 1 <= limit <= most:
-        raise UsageError("limit", limit, f"1 to {most}")

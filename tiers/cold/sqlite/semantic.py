@@ -10,15 +10,17 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...errors import Conflict, UsageError
+from ...moments import microseconds
 from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, WorkDraft
 from ..archival import LIMIT_MAX, archival_query, narrowed, reciprocal_ranks
 from ..forms import hit_of
+from ..ownership import check_limit, check_owned, in_order, private_to
 from .database import Database, Query, Session
 from .log import append_event
 from .queue import queue_work
-from .rows import in_order, insert_owned, microseconds, private_to, record_of, topic_set
-from .scope import as_json, check_limit, check_owned, scoped
+from .rows import insert_owned, record_of, topic_set
+from .scope import as_json, scoped
 from .searchable import index_words, set_indexed_tier
 from .word_search import ranked_words
 

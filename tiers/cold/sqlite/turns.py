@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 from ...errors import Conflict
 from ...records import Scope, Turn, WorkDraft
+from ..ownership import check_agent, check_limit, check_owned, in_order
 from .database import Database, Session
 from .queue import queue_work
-from .rows import in_order, insert_owned, record_of
-from .scope import as_json, check_agent, check_limit, check_owned, scoped
+from .rows import insert_owned, record_of
+from .scope import as_json, scoped
 from .searchable import index_words
 
 _SELECT = "SELECT t.*, s.topics FROM turns t JOIN topic_sets s ON s.id = t.topic_set WHERE "

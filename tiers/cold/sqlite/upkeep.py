@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from ...moments import microseconds
 from .database import Database, Query, Session
-from .rows import microseconds
 
 _FREE_CLAIMS = (
     "UPDATE work SET lease_owner = NULL, due_at = queued_at WHERE lease_owner IS NOT NULL"

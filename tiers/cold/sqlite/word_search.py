@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+from ...moments import microseconds
 from ...records import Kind, Scope, SearchQuery
 from .bm25 import mark_of, marked_terms
 from .database import Session
-from .rows import microseconds
 from .scope import as_json, scoped
 from .searchable import ALL_TENANTS
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...records import Hit, IndexEntry, Kind, Owned, Scope, SearchQuery
 from ..forms import entry_of, hit_of
+from ..ownership import in_order
 from .beliefs import read_active_beliefs
 from .database import Database, Session
 from .episodic import read_episodes, read_summaries
 from .procedural import read_rules
 from .queue import count_work
-from .rows import in_order
 from .scope import as_json, scoped
 from .semantic import read_active_facts
 from .turns import read_turns

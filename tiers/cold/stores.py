@@ -1,0 +1,37 @@
+"""The cold tier as a whole: every port over one database, whatever engine it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..ports import (
+    BeliefStore,
+    EpisodicStore,
+    GraphStore,
+    LeaseStore,
+    LexicalIndex,
+    ProceduralStore,
+    RecordLog,
+    SemanticStore,
+    TurnStore,
+    WorkQueue,
+)
+from ..upkeep import ColdArchive, ColdUpkeep
+
+
+@dataclass(frozen=True)
+class ColdStores:
+    """Every store of the cold tier, over one database."""
+
+    graphs: GraphStore
+    turns: TurnStore
+    episodic: EpisodicStore
+    semantic: SemanticStore
+    procedural: ProceduralStore
+    beliefs: BeliefStore
+    queue: WorkQueue
+    leases: LeaseStore
+    log: RecordLog
+    words: LexicalIndex
+    upkeep: ColdUpkeep
+    archive: ColdArchive

@@ -1,0 +1,18 @@
+"""Moments as integers: exact, where engines store times as milliseconds or as doubles."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(moment: datetime) -> int:
+    """Return the moment as integer microseconds since 1970; exact, negative before."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def moment(stored: int) -> datetime:
+    """Return stored microseconds as a moment in UTC."""
+    return _EPOCH + timedelta(microseconds=stored)

@@ -1,0 +1,231 @@
+"""Ports that serve the whole store instead of one agent: generations, upkeep, moving house.
+
+What asks here is the runtime itself, for one tenant at a time. The rules of ``tiers.ports`` hold:
+all or nothing, absence is a value, time is an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
+
+from pydantic import Field, JsonValue
+
+from .ports import WarmStore
+from .records import (
+    AgentRecord,
+    AuditEvent,
+    BeliefEvent,
+    Commitment,
+    Episode,
+    Fact,
+    IndexEntry,
+    Moment,
+    Receipt,
+    Record,
+    Rule,
+    SessionGraph,
+    Summary,
+    Turn,
+)
+
+R = TypeVar("R", bound=Record)
+
+PAGE_ROWS_MAX = 1_000
+
+
+class Generation(Record):
+    """A warm index made with one embedding model, as far as it has come for one tenant.
+
+    Vectors of two models are never compared, so each model has an index of its own.
+
+    Attributes:
+        model_id: The embedder's; ``None`` for an index that has never held a vector.
+        dimensions: Length of its vectors.
+        state: ``building`` until every record of the tenant has been indexed once.
+        cursor: Where building goes on: opaque, from ``ColdUpkeep.searchable_after``.
+        done: Records indexed by building so far.
+        total: Records there were when building began.
+        marked_at: When this was last written.
+    """
+
+    model_id: str | None
+    dimensions: int = Field(ge=1)
+    state: Literal["building", "complete"] = "building"
+    cursor: str = ""
+    done: int = Field(default=0, ge=0)
+    total: int = Field(default=0, ge=0)
+    marked_at: Moment
+
+
+class WarmGenerations(Protocol):
+    """The warm indexes of one engine, one per embedding model."""
+
+    async def generations(self, tenant: str) -> tuple[Generation, ...]:
+        """Return the tenant's generations, the one marked last first."""
+
+    def opened(
+        self, model_id: str | None, dimensions: int
+    ) -> AbstractAsyncContextManager[WarmStore]:
+        """Return the model's index, to be entered; made when new.
+
+        Raises:
+            ConfigError: It exists with vectors of another length, or is in use.
+        """
+
+    async def mark(self, tenant: str, generation: Generation) -> None:
+        """Write down how far a generation has come. Survives a crash as the index does."""
+
+    async def drop(self, tenant: str, model_id: str | None) -> None:
+        """Remove the tenant's entries and mark from a generation; the index with its last tenant.
+
+        It must not be open in this process. An unknown one is no error.
+        """
+
+
+class Page(Record, Generic[R]):
+    """Some rows in a stable order, and where to go on; ``cursor`` is ``None`` after the last."""
+
+    rows: tuple[R, ...]
+    cursor: str | None = None
+
+
+class WarmArchive(Protocol):
+    """A warm index that can be read out, to be written into another by ``WarmStore.upsert``."""
+
+    async def export_entries(self, tenant: str, cursor: str, limit: int) -> Page[IndexEntry]:
+        """Return the tenant's entries of every graph, with their vectors; ``""`` begins.
+
+        In a stable order; ``limit`` is 1 to ``PAGE_ROWS_MAX``. Vectors have unit length.
+        """
+
+
+class RecordRef(Record):
+    """Where a searchable record is. ``agent_id`` is set when only that agent may see it."""
+
+    graph_id: str
+    id: str
+    agent_id: str | None = None
+
+
+class ColdUpkeep(Protocol):
+    """What the runtime does when it opens, and what building an index needs."""
+
+    async def take_over(self) -> None:
+        """Free at once what owners that died had claimed, where only one owner can be.
+
+        A store that several processes share does nothing: there, leases run out.
+        """
+
+    async def searchable_after(
+        self, tenant: str, cursor: str, limit: int, now: datetime
+    ) -> Page[RecordRef]:
+        """Return searchable, unexpired, current records after a cursor; ``""`` begins."""
+
+    async def count_searchable(self, tenant: str, now: datetime) -> int:
+        """Return how many records ``searchable_after`` has to give."""
+
+
+class FactUse(Record):
+    """One counted use of a fact."""
+
+    graph_id: str
+    fact_id: str
+    cause: str
+    used_at: Moment
+
+
+class LoggedBelief(Record):
+    """A belief event with its content, which is ``None`` together with its salt once destroyed."""
+
+    event: BeliefEvent
+    salt: str | None
+    content: str | None
+
+
+class ProjectedBelief(Record):
+    """A belief as the projection of the log holds it."""
+
+    belief: Commitment
+    active: bool
+    committed_seq: int
+
+
+class QueuedWork(Record):
+    """A work item as it waits. A claim does not move house: the item is due at once."""
+
+    graph_id: str
+    agent_id: str | None
+    kind: str
+    key: str
+    payload: dict[str, JsonValue]
+    attempts: int
+    queued_at: Moment
+    due_at: Moment
+    parked: bool
+    problem: str | None
+
+
+Table: TypeAlias = Literal[
+    "graphs",
+    "agents",
+    "turns",
+    "summaries",
+    "episodes",
+    "facts",
+    "fact_uses",
+    "rules",
+    "belief_events",
+    "beliefs",
+    "receipts",
+    "audit",
+    "work",
+]
+
+ARCHIVE_ROWS: dict[Table, type[Record]] = {
+    "graphs": SessionGraph,
+    "agents": AgentRecord,
+    "turns": Turn,
+    "summaries": Summary,
+    "episodes": Episode,
+    "facts": Fact,
+    "fact_uses": FactUse,
+    "rules": Rule,
+    "belief_events": LoggedBelief,
+    "beliefs": ProjectedBelief,
+    "receipts": Receipt,
+    "audit": AuditEvent,
+    "work": QueuedWork,
+}
+"""What a row of each table is, in the order in which tables are moved: causes before effects."""
+
+
+class ColdArchive(Protocol):
+    """Everything a cold tier holds, table by table, in records that no engine owns.
+
+    What follows from the records (coverage, consolidation, word index) does not move: importing a
+    row brings it about again.
+    """
+
+    async def tenants(self) -> tuple[str, ...]:
+        """Return every tenant that has a graph, sorted."""
+
+    async def export_rows(self, tenant: str, table: Table, cursor: str, limit: int) -> Page[Record]:
+        """Return rows after a cursor in the order in which they were stored; ``""`` begins.
+
+        ``limit`` is 1 to ``PAGE_ROWS_MAX``. Rows are of the type ``ARCHIVE_ROWS`` names.
+        """
+
+    async def import_rows(self, tenant: str, table: Table, rows: Sequence[Record]) -> int:
+        """Store rows as they are, in order, and return how many are new.
+
+        A row that is there already, equal, is passed over, so that repeating is harmless.
+
+        Raises:
+            Conflict: A row of the same identity is there and differs; nothing of the call stays.
+        """
+
+    async def count_rows(self, tenant: str, table: Table) -> int:
+        """Return how many rows a table has for the tenant."""
