@@ -48,12 +48,22 @@ def _raw(store: RedisHotStore) -> tuple[Redis, str]:
 
 
 async def test_no_server_is_unavailable(tmp_path: object) -> None:
-    """Opening sends nothing; the first call says that nobody answers, with the cause chained."""
-    async with redis_hot_store(f"unix://{tmp_path}/nobody.sock") as store:
-        with pytest.raises(TierUnavailable) as caught:
-            await store.read(SCOPE)
+    """Opening says at once that nobody answers, with the cause chained."""
+    with pytest.raises(TierUnavailable) as caught:
+        async with redis_hot_store(f"unix://{tmp_path}/nobody.sock"):
+            pass
     assert isinstance(caught.value.__cause__, ConnectionError)
-    assert (caught.value.tier, caught.value.operation) == ("hot", "read")
+    assert (caught.value.tier, caught.value.operation) == ("hot", "open")
+
+
+async def test_store_may_be_opened_before_its_server(server: RedisServer) -> None:
+    """Where a cache need not be there at the start, its calls fail until it is."""
+    server.kill()
+    async with redis_hot_store(server.url, must_answer=False) as store:
+        with pytest.raises(TierUnavailable):
+            await store.read(SCOPE)
+        server.start()
+        assert await store.append(SCOPE, turn_of(SCOPE, 1), 8) == ()
 
 
 async def test_killed_server_is_unavailable_and_comes_back(
@@ -186,12 +196,24 @@ async def test_full_server_rejects_writes_and_still_reads(store: RedisHotStore) 
 
 
 @pytest.mark.parametrize("login", ["", ":wrong@"], ids=["no password", "wrong password"])
-async def test_refused_login_is_rejected(server: RedisServer, login: str) -> None:
-    """A refused login is not called an outage: repeating it changes nothing."""
+async def test_refused_login_is_a_config_error(server: RedisServer, login: str) -> None:
+    """A URL that is not let in names the setting, and repeats no password."""
     async with Redis.from_url(server.url) as admin:
         await admin.config_set("requirepass", "secret")
-    async with redis_hot_store(f"unix://{login}{server.socket}") as store:
-        with pytest.raises(TierRejected):
+    with pytest.raises(ConfigError) as caught:
+        async with redis_hot_store(f"unix://{login}{server.socket}"):
+            pass
+    assert caught.value.key == "EZRA_REDIS_URL"
+    assert isinstance(caught.value.__cause__, TierRejected)
+    assert "wrong@" not in str(caught.value)
+
+
+async def test_password_changed_behind_an_open_store_is_rejected(server: RedisServer) -> None:
+    """A login refused later is not called an outage: repeating it changes nothing."""
+    async with redis_hot_store(server.url) as store, Redis.from_url(server.url) as admin:
+        await admin.config_set("requirepass", "secret")
+        await admin.client_kill_filter(_type="normal", skipme=True)
+        with pytest.raises(TierRejected, match="login"):
             await store.read(SCOPE)
 
 

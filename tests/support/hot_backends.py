@@ -1,17 +1,24 @@
-"""Every hot store that must behave alike, and how a test opens one."""
+"""Every hot store that must behave alike, and how a test opens one.
+
+With ``EZRA_TEST_REDIS_URL`` set there is one more: the deployment it names, of whatever kind.
+"""
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from tiers.hot import RedisHotStore, embedded_hot_store, redis_hot_store
 from tiers.ports import HotStore
 
 from .hot_reference import ReferenceHotStore
 from .redis_server import RedisServer
+
+LIVE_KEY = "EZRA_TEST_REDIS_URL"
 
 Opener = Callable[[], AbstractAsyncContextManager[HotStore]]
 
@@ -48,14 +55,33 @@ async def _real(server: RedisServer | None) -> AsyncIterator[RedisHotStore]:
 
 
 @asynccontextmanager
+async def _live(_server: RedisServer | None) -> AsyncIterator[RedisHotStore]:
+    prefix = f"ezra-test-{uuid.uuid4().hex}"
+    async with redis_hot_store(os.environ[LIVE_KEY], prefix=prefix) as store:
+        try:
+            yield store
+        finally:
+            await _removed(store._client, prefix)
+
+
+async def _removed(client: Any, prefix: str) -> None:
+    """Remove what a test left on a server that is not ours."""
+    async for key in client.scan_iter(match=f"{prefix}:*", count=1000):
+        await client.delete(key)
+
+
+@asynccontextmanager
 async def _reference(_server: RedisServer | None) -> AsyncIterator[ReferenceHotStore]:
     async with ReferenceHotStore() as store:
         yield store
 
 
+_LIVE_BACKENDS = (HotBackend("live", _live),) if os.environ.get(LIVE_KEY) else ()
+
 HOT_BACKENDS = (
     HotBackend("fakeredis", _embedded),
     HotBackend("redis", _real, needs_server=True),
     HotBackend("reference", _reference, is_redis=False),
+    *_LIVE_BACKENDS,
 )
 REDIS_BACKENDS = tuple(backend for backend in HOT_BACKENDS if backend.is_redis)

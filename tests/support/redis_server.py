@@ -16,7 +16,10 @@ _START_SECONDS = 10.0
 
 
 class RedisServer:
-    """One ``redis-server`` without persistence; may be stopped, frozen and started again."""
+    """One ``redis-server``; may be stopped, frozen and started again.
+
+    It keeps nothing unless the options say so, and listens on a socket, besides what they say.
+    """
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.socket = folder / "redis.sock"
@@ -36,32 +39,35 @@ class RedisServer:
             message = "redis-server 7.0 or later is needed: apt-get install redis-server"
             raise RuntimeError(message)
         log = self._folder / "redis.log"
-        self._process = subprocess.Popen(
-            [
-                program,
-                *("--port", "0", "--unixsocket", str(self.socket)),
-                *("--save", "", "--appendonly", "no"),
-                *("--dir", str(self._folder), "--logfile", str(log)),
-                *self._options,
-            ]
-        )
+        listen = ("--port", "0", "--unixsocket", str(self.socket))
+        files = ("--dir", str(self._folder), "--logfile", str(log))
+        self._process = subprocess.Popen([program, *self._mode(), *listen, *files, *self._options])
         deadline = time.monotonic() + _START_SECONDS
         while not self._listens():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"redis-server did not start:\n{log.read_text()}")
             time.sleep(0.005)
 
+    def _mode(self) -> tuple[str, ...]:
+        return ("--save", "", "--appendonly", "no")
+
     def _listens(self) -> bool:
         with socket.socket(socket.AF_UNIX) as probe:
             return probe.connect_ex(str(self.socket)) == 0
 
     def kill(self) -> None:
-        """End the server as a crash would; what it held is lost."""
+        """End the server as a crash would; what it had not written is lost."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
         self.socket.unlink(missing_ok=True)
+
+    def restart(self, *options: str) -> None:
+        """End the server and start it with other options; its files stay."""
+        self.kill()
+        self._options = options
+        self.start()
 
     @contextmanager
     def frozen(self) -> Iterator[None]:

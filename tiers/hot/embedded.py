@@ -8,9 +8,12 @@ from contextlib import asynccontextmanager
 from fakeredis import FakeAsyncRedis, FakeServer
 from redis.asyncio import BlockingConnectionPool
 
+from .calls import CallLimits
 from .redis_store import TTL_SECONDS, RedisHotStore
 
 CONNECTIONS_MAX = 32
+TIMEOUT_SECONDS = 20.0
+"""Nothing is slow here but this process itself, so a call waits longer than for a server."""
 
 
 @asynccontextmanager
@@ -24,8 +27,9 @@ async def embedded_hot_store(
         connection_pool_class=BlockingConnectionPool,
         max_connections=CONNECTIONS_MAX,
     )
+    limits = CallLimits(TIMEOUT_SECONDS, retries_max=0)
     async with (
         fake as client,
-        RedisHotStore(client, prefix=prefix, ttl_seconds=ttl_seconds) as store,
+        RedisHotStore(client, prefix=prefix, ttl_seconds=ttl_seconds, limits=limits) as store,
     ):
         yield store

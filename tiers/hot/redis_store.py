@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
 from pydantic import ValidationError
@@ -22,7 +22,7 @@ from redis.asyncio import Redis, RedisCluster
 from ..errors import CorruptRecord, TierUnavailable, UsageError
 from ..records import Commitment, HotState, MeshResult, Owned, Record, Scope, Turn
 from . import scripts
-from .translation import translated
+from .calls import CallLimits, limited
 
 CAPACITY_MAX = 256
 PINS_MAX = 1024
@@ -44,6 +44,7 @@ class RedisHotStore:
         prefix: First part of every key; separates installations that share a server.
         ttl_seconds: An agent without a write for so long is swept away. Only a broom: nothing
             in ezra waits for it.
+        limits: How long a call may take and how often it is tried.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class RedisHotStore:
         *,
         prefix: str = "ezra",
         ttl_seconds: float = TTL_SECONDS,
+        limits: CallLimits = CallLimits(),  # noqa: B008 - frozen
     ) -> None:
         if not prefix.isprintable() or not prefix or "{" in prefix or "}" in prefix:
             raise UsageError("prefix", prefix, "printable characters without braces")
@@ -60,6 +62,7 @@ class RedisHotStore:
         self._client = client
         self._prefix = prefix
         self._ttl_ms = int(ttl_seconds * 1000)
+        self._limits = limits
         self._closed = False
 
     async def __aenter__(self) -> Self:
@@ -85,19 +88,14 @@ class RedisHotStore:
         key = self._key(scope, "append")
         _check_capacity(capacity)
         field = _turn_field(scope, turn)
-        with translated("append"):
-            evicted = await scripts.APPEND.run(
-                self._client, key, self._ttl_ms, capacity, field, _json(turn)
-            )
+        evicted = await self._run("append", scripts.APPEND, key, capacity, field, _json(turn))
         return tuple(_parsed(Turn, stored, "append") for stored in evicted)
 
     async def read(self, scope: Scope) -> HotState:
         """Return everything held for the agent; an unknown agent has an empty state."""
         key = self._key(scope, "read")
-        with translated("read"):
-            stored = await self._client.hgetall(key)
-            fields = {_text(name): value for name, value in stored.items()}
-        return _state(fields)
+        stored = await limited("read", self._limits, lambda: self._client.hgetall(key))
+        return _state({_text(name, "read"): value for name, value in stored.items()})
 
     async def restore(self, scope: Scope, turns: Sequence[Turn], capacity: int) -> None:
         """Fill the ring from cold, never replacing a turn that is already there."""
@@ -111,8 +109,7 @@ class RedisHotStore:
         # More than the highest `capacity` would be trimmed anyway, so they are not sent.
         newest = [by_seq[seq] for seq in sorted(by_seq)[-capacity:]]
         args = [part for field, turn in newest for part in (field, _json(turn))]
-        with translated("restore"):
-            await scripts.RESTORE.run(self._client, key, self._ttl_ms, capacity, *args)
+        await self._run("restore", scripts.RESTORE, key, capacity, *args)
 
     async def pin(self, scope: Scope, belief: Commitment) -> None:
         """Keep a belief at hand for the agent; pinning again replaces it.
@@ -124,10 +121,8 @@ class RedisHotStore:
         _check_owner(scope, belief)
         if not belief.id:
             raise UsageError("belief.id", belief.id, "the id of a stored belief")
-        with translated("pin"):
-            kept = await scripts.PIN.run(
-                self._client, key, self._ttl_ms, PINS_MAX, f"pin:{belief.id}", _json(belief)
-            )
+        field = f"pin:{belief.id}"
+        kept = await self._run("pin", scripts.PIN, key, PINS_MAX, field, _json(belief))
         if not kept:
             raise UsageError("belief", belief.id, f"at most {PINS_MAX} pinned beliefs per agent")
 
@@ -135,20 +130,25 @@ class RedisHotStore:
         """Stop keeping a belief; an unknown one is no error."""
         key = self._key(scope, "unpin")
         field = f"pin:{_encodable('belief_id', belief_id)}"
-        with translated("unpin"):
-            await self._client.hdel(key, field)
+        await limited("unpin", self._limits, lambda: self._client.hdel(key, field))
 
     async def put_mesh(self, scope: Scope, result: MeshResult) -> None:
         """Keep the latest mesh result, replacing the one before."""
         key = self._key(scope, "put_mesh")
-        with translated("put_mesh"):
-            await scripts.PUT_MESH.run(self._client, key, self._ttl_ms, _json(result))
+        await self._run("put_mesh", scripts.PUT_MESH, key, _json(result))
 
     async def clear(self, scope: Scope) -> None:
         """Forget everything held for the agent."""
         key = self._key(scope, "clear")
-        with translated("clear"):
-            await self._client.delete(key)
+        await limited("clear", self._limits, lambda: self._client.delete(key))
+
+    async def _run(self, operation: str, script: scripts.Script, key: str, *args: str | int) -> Any:  # noqa: ANN401 - Lua's
+        """Run a script that keeps the agent's hash for another time to live."""
+        return await limited(
+            operation,
+            self._limits,
+            lambda: script.run(self._client, key, self._ttl_ms, *args),
+        )
 
     def _key(self, scope: Scope, operation: str) -> str:
         """Return the agent's key; the one place every method passes on its way to the server."""
@@ -198,8 +198,11 @@ def _json(record: Record) -> str:
         raise UsageError(kind, record, "text without lone surrogates") from error
 
 
-def _text(stored: bytes | str) -> str:
-    return stored.decode() if isinstance(stored, bytes) else stored
+def _text(stored: bytes | str, operation: str) -> str:
+    try:
+        return stored.decode() if isinstance(stored, bytes) else stored
+    except UnicodeDecodeError as error:
+        raise CorruptRecord("hot", operation, "stored bytes are not UTF-8") from error
 
 
 def _parsed(model: type[_RecordT], stored: bytes | str, operation: str) -> _RecordT:

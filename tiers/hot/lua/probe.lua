@@ -1,0 +1,3 @@
+-- Changes nothing: tells whether the user may run scripts on this key.
+
+return 0
