@@ -1,4 +1,4 @@
-"""The contract of ``WarmStore``, on the embedded engine and on the reference."""
+"""The contract of ``WarmStore``, on every engine and on the reference."""
 
 from __future__ import annotations
 

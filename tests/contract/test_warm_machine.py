@@ -1,4 +1,4 @@
-"""Random steps on the embedded index and on the reference, restarts included."""
+"""Random steps on each engine and on the reference, restarts included."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id, scope_of
-from support.warm_backends import WARM_BACKENDS
+from support.warm_backends import WARM_BACKENDS, WarmBackend
 from support.warm_reference import ReferenceWarmStore
 
 from tiers.ports import WarmStore
@@ -24,7 +29,7 @@ from tiers.records import IndexEntry, Kind, Scope, SearchQuery
 
 T = TypeVar("T")
 
-EDGE = WARM_BACKENDS[0]
+ENGINES = [backend for backend in WARM_BACKENDS if backend.name != "reference"]
 WORDS = ["undercut", "overcut", "rain", "pace"]
 TOPICS = st.lists(st.sampled_from(["tyres", "fuel"]), max_size=2)
 MOMENTS = st.integers(-2, 2).map(lambda minutes: NOW + timedelta(minutes=minutes))
@@ -65,7 +70,9 @@ QUERIES = st.builds(
 
 
 class WarmMachine(RuleBasedStateMachine):
-    """Drives the index and the reference through the same steps."""
+    """Drives an index and the reference through the same steps."""
+
+    backend: ClassVar[WarmBackend]
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +86,7 @@ class WarmMachine(RuleBasedStateMachine):
         return self._runner.run(call)
 
     def _opened(self) -> WarmStore:
-        return self._run(self._stack.enter_async_context(EDGE.opened(self._folder)))
+        return self._run(self._stack.enter_async_context(self.backend.opened(self._folder)))
 
     @rule(entries=st.lists(ENTRIES, max_size=6))
     def upsert(self, entries: list[IndexEntry]) -> None:
@@ -118,6 +125,7 @@ class WarmMachine(RuleBasedStateMachine):
         assert removed == self._run(self._reference.delete_expired(scope, now))
         self._compare_counts(scope)
 
+    @precondition(lambda self: self.backend.is_durable)
     @rule()
     def restart(self) -> None:
         """Closing and opening changes nothing."""
@@ -156,12 +164,19 @@ def _limits(examples: int, steps: int, *, repeatable: bool) -> settings:
     )
 
 
-def test_index_behaves_like_the_reference() -> None:
-    """A short, repeatable walk."""
-    run_state_machine_as_test(WarmMachine, settings=_limits(8, 40, repeatable=True))
+def _machine(backend: WarmBackend) -> type[WarmMachine]:
+    return type("WarmMachine", (WarmMachine,), {"backend": backend})
+
+
+@pytest.mark.parametrize("backend", ENGINES, ids=lambda backend: backend.name)
+def test_index_behaves_like_the_reference(backend: WarmBackend) -> None:
+    """A short, repeatable walk on each engine; behind a network it is shorter."""
+    examples = 8 if backend.name == "edge" else 4
+    run_state_machine_as_test(_machine(backend), settings=_limits(examples, 40, repeatable=True))
 
 
 @pytest.mark.slow
-def test_index_behaves_like_the_reference_for_long() -> None:
+@pytest.mark.parametrize("backend", ENGINES, ids=lambda backend: backend.name)
+def test_index_behaves_like_the_reference_for_long(backend: WarmBackend) -> None:
     """A long walk, different each time; Hypothesis prints how to repeat a failure."""
-    run_state_machine_as_test(WarmMachine, settings=_limits(80, 60, repeatable=False))
+    run_state_machine_as_test(_machine(backend), settings=_limits(80, 60, repeatable=False))

@@ -73,7 +73,7 @@ def opened_shard(folder: Path, dimensions: int) -> Iterator[EdgeShard]:
             for vectors of another length.
         CorruptRecord: What is in the folder cannot be loaded.
     """
-    with _owned(folder):
+    with owned(folder):
         _check_manifest(folder, dimensions)
         path = folder / "shard"
         if not path.exists():
@@ -87,7 +87,12 @@ def opened_shard(folder: Path, dimensions: int) -> Iterator[EdgeShard]:
 
 
 @contextmanager
-def _owned(folder: Path) -> Iterator[None]:
+def owned(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock for the length of the block; makes the folder when it is new.
+
+    Raises:
+        ConfigError: It is held already, in this process or another, or cannot be used.
+    """
     lock = FileLock(folder / "owner.lock", thread_local=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)

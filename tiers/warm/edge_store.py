@@ -18,16 +18,16 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, cast
+from uuid import UUID
 
 from qdrant_edge import (
-    Bm25,
-    Bm25Config,
     CountRequest,
     EdgeShard,
-    Fusion,
+    FieldCondition,
+    Filter,
     IdfParams,
+    MatchValue,
     Point,
-    Prefetch,
     Query,
     QueryRequest,
     ScoredPoint,
@@ -36,20 +36,22 @@ from qdrant_edge import (
     SparseVector,
     UpdateOperation,
 )
+from qdrant_edge import Record as EngineRecord
 
 from ..errors import TierError, TierUnavailable, UsageError
 from ..records import Hit, IndexEntry, Kind, Scope, SearchQuery
+from ..upkeep import PAGE_ROWS_MAX, Page
 from . import filters
+from .archive import entry_of
+from .checks import check_asker, check_positive, encodable
 from .edge_filter import rendered
 from .edge_folder import DENSE, LEXICAL, EngineCall, opened_shard
 from .payload import check_entry, check_vector, hit_of, payload_of, point_id
+from .ranking import Bm25Words, Candidate, best
 
 STEP_POINTS = 32
 STEP_CHARS = 100_000
 """Most that is written or removed in one step: about 5 ms."""
-
-QUERY_CHARS = 2_000
-"""Most of a question that the lexical leg reads; 300 different words take 5 ms."""
 
 QUIET_SECONDS = 0.25
 UNFLUSHED_MAX = 10_000
@@ -76,7 +78,7 @@ class EdgeWarmStore:
         self._dimensions = dimensions
         self._rrf_k = rrf_k
         self._overfetch = overfetch
-        self._bm25 = Bm25(Bm25Config())
+        self._words = Bm25Words()
         self._closed = False
         self._unflushed = 0
         self._used_at = 0.0
@@ -107,21 +109,21 @@ class EdgeWarmStore:
     async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return the best visible entries, best first, ties by id.
 
-        Both legs carry the scope's conditions and fetch ``overfetch`` candidates; the engine
-        fuses them by reciprocal rank: the score is the sum of 1 / (k + rank), ranks counted from
-        0. Word statistics come from the scope's graph alone, so what others store never moves a
-        score.
+        Both legs carry the scope's conditions into the engine and fetch ``overfetch`` candidates,
+        which ``ranking.best`` fuses by reciprocal rank. Word statistics come from the scope's
+        graph alone, so what others store never moves a score.
         """
         self._use("search")
         check_vector(query.vector, self._dimensions)
-        _check_asker(scope)
+        check_asker(scope, query.user_id)
         with EngineCall("search"):
             legs = self._legs(scope, query) if query.kinds else []
             if not legs:
                 return ()
-            found = self._shard.query(self._request(scope, query, legs))
-            ranked = sorted((-point.score, _record_id(point), str(point.id)) for point in found)
-            scores = {found_id: -score for score, _, found_id in ranked[: query.limit]}
+            visible = rendered(scope, filters.visible(scope, query))
+            limit = max(self._overfetch, query.limit)
+            found = [self._candidates(leg, visible, limit) for leg in legs]
+            scores = best(found, self._rrf_k, query.limit)
             # Texts are fetched for the answer only, not for every candidate.
             stored = self._shard.retrieve(list(scores), with_payload=True, with_vector=False)
         payloads = {str(point.id): point.payload or {} for point in stored}
@@ -130,7 +132,7 @@ class EdgeWarmStore:
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
         """Remove entries of the scope's tenant and graph by id; unknown ids are no error."""
         self._use("delete")
-        point_ids = [point_id(scope, record_id) for record_id in ids if _encodable(record_id)]
+        point_ids = [point_id(scope, record_id) for record_id in ids if encodable(record_id)]
         for start in range(0, len(point_ids), STEP_POINTS):
             if start:
                 await asyncio.sleep(0)
@@ -162,6 +164,40 @@ class EdgeWarmStore:
         with EngineCall("count"):
             request = CountRequest(exact=True, filter=rendered(scope, filters.of_kind(scope, kind)))
             return self._shard.count(request)
+
+    async def export_entries(self, tenant: str, cursor: str, limit: int) -> Page[IndexEntry]:
+        """Return the tenant's entries of every graph, with their vectors; ``""`` begins.
+
+        In order of the engine's ids. Vectors are of unit length, as the engine keeps them: writing
+        them into another index changes no bit of them.
+
+        Raises:
+            UsageError: The cursor is not one, or the limit is not 1 to ``PAGE_ROWS_MAX``.
+        """
+        self._use("export_entries")
+        if not 1 <= limit <= PAGE_ROWS_MAX:
+            raise UsageError("limit", limit, f"1 to {PAGE_ROWS_MAX}")
+        offset: int | str | UUID | None = _offset(cursor)
+        # All graphs of a tenant: the one condition that no scope can express.
+        theirs = Filter(must=[FieldCondition("tenant", match=MatchValue(tenant))])
+        rows: list[IndexEntry] = []
+        while len(rows) < limit:
+            if rows:
+                await asyncio.sleep(0)
+                self._use("export_entries")
+            request = ScrollRequest(
+                offset=offset,
+                limit=min(STEP_POINTS, limit - len(rows)),
+                filter=theirs,
+                with_payload=True,
+                with_vector=[DENSE],
+            )
+            with EngineCall("export_entries"):
+                points, offset = self._shard.scroll(request)
+            rows += (entry_of(point.payload or {}, _dense(point)) for point in points)
+            if offset is None:
+                break
+        return Page[IndexEntry](rows=tuple(rows), cursor=None if offset is None else str(offset))
 
     async def flush(self) -> None:
         """Write everything out now. Blocks the event loop while the engine does."""
@@ -215,7 +251,7 @@ class EdgeWarmStore:
         vectors: dict[str, list[float] | SparseVector | list[list[float]]] = {}
         if entry.vector is not None:
             vectors[DENSE] = list(entry.vector)
-        words = self._bm25.embed_document(entry.text)
+        words = self._words.of_entry(entry.text)
         if words.indices:
             vectors[LEXICAL] = words
         return Point(point_id(scope, entry.id), vectors, payload_of(entry))
@@ -224,33 +260,20 @@ class EdgeWarmStore:
         legs = []
         if query.vector is not None:
             legs.append(_Leg(Query.Nearest(list(query.vector), using=DENSE), None))
-        words = self._bm25.embed_query(_ends(query.text))
+        words = self._words.of_question(query.text)
         if words.indices:
             corpus = IdfParams(corpus=rendered(scope, filters.of_graph(scope)))
             legs.append(_Leg(Query.Nearest(words, using=LEXICAL), SearchParams(idf=corpus)))
         return legs
 
-    def _request(self, scope: Scope, query: SearchQuery, legs: list[_Leg]) -> QueryRequest:
-        visible = rendered(scope, filters.visible(scope, query))
-        limit = max(self._overfetch, query.limit)
-        if len(legs) == 1:
-            return QueryRequest(
-                limit=limit,
-                query=legs[0].query,
-                params=legs[0].params,
-                filter=visible,
-                with_payload=["id"],
-            )
-        prefetches = [
-            Prefetch(limit=limit, query=leg.query, params=leg.params, filter=visible)
-            for leg in legs
-        ]
-        return QueryRequest(
-            limit=limit * len(legs),
-            query=cast("Fusion", Fusion.Rrf(self._rrf_k)),  # a sibling in the engine's type stubs
-            prefetches=prefetches,
-            with_payload=["id"],
+    def _candidates(self, leg: _Leg, visible: Filter, limit: int) -> list[Candidate]:
+        request = QueryRequest(
+            limit=limit, query=leg.query, params=leg.params, filter=visible, with_payload=["id"]
         )
+        return [
+            Candidate(point.score, _record_id(point), str(point.id))
+            for point in self._shard.query(request)
+        ]
 
 
 @asynccontextmanager
@@ -275,7 +298,7 @@ async def edge_warm_store(
         ConfigError: The folder is in use, cannot be used, or was made for other vectors.
         CorruptRecord: What is in the folder cannot be loaded.
     """
-    _check_positive(
+    check_positive(
         dimensions=dimensions, rrf_k=rrf_k, overfetch=overfetch, flush_seconds=flush_seconds
     )
     with opened_shard(folder, dimensions) as shard:
@@ -308,28 +331,15 @@ def _record_id(point: ScoredPoint) -> str:
     return str((point.payload or {}).get("id", ""))
 
 
-def _ends(text: str) -> str:
-    """Return a long question's beginning and end, where what is asked is said."""
-    if len(text) <= QUERY_CHARS:
-        return text
-    half = QUERY_CHARS // 2
-    return f"{text[:half]} {text[-half:]}"
+def _dense(point: EngineRecord) -> tuple[float, ...] | None:
+    vectors = cast("dict[str, list[float]]", point.vector or {})  # named, and no multi-vectors
+    return tuple(vectors[DENSE]) if DENSE in vectors else None
 
 
-def _encodable(name: str) -> bool:
+def _offset(cursor: str) -> UUID | None:
+    if not cursor:
+        return None
     try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _check_asker(scope: Scope) -> None:
-    if not _encodable(scope.agent_id or ""):
-        raise UsageError("scope.agent_id", scope.agent_id, "text without lone surrogates")
-
-
-def _check_positive(**settings: float) -> None:
-    for name, value in settings.items():
-        if not value > 0:
-            raise UsageError(name, value, "a number above 0")
+        return UUID(cursor)
+    except ValueError as error:
+        raise UsageError("cursor", cursor, "the cursor of a page") from error

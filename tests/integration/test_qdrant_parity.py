@@ -1,0 +1,137 @@
+"""The embedded engine and a Qdrant client answer alike, id by id, over three thousand points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.qdrant_shim import shared_shim
+from support.tier_samples import NOW, entry_of, query_of, scope_of
+from support.warm_backends import local_client, prefix_of
+
+from tiers.ports import WarmStore
+from tiers.records import Hit, IndexEntry, Scope, SearchQuery
+from tiers.warm import edge_warm_store
+from tiers.warm.qdrant_store import qdrant_warm_store
+
+DIMENSIONS = 32
+GRAPH_POINTS = 250
+OWNERS = [(tenant, f"g{number}") for tenant in ("a", "ab", "b") for number in range(4)]
+LATER = NOW.replace(year=2028)
+
+Question = tuple[Scope, SearchQuery]
+
+
+def _vector(random: Random) -> tuple[float, ...]:
+    numbers = [random.gauss(0, 1) for _ in range(DIMENSIONS)]
+    length = math.hypot(*numbers)
+    return tuple(number / length for number in numbers)
+
+
+def _vocabulary(random: Random) -> list[str]:
+    syllables = [f"{a}{b}" for a in "bcdfgklmnprtv" for b in "aeiou"]
+    return ["".join(random.choices(syllables, k=3)) for _ in range(400)]
+
+
+def _entries(random: Random, owner: tuple[str, str], vocabulary: list[str]) -> list[IndexEntry]:
+    """Return a graph's entries, each of another length.
+
+    How an engine ranks what scores equal inside one leg is its own affair, so no two texts of a
+    graph weigh a word alike; what ties after the fusion is left, and goes by id.
+    """
+    rarity = [1 / (rank + 1) for rank in range(len(vocabulary))]
+    return [
+        entry_of(
+            scope_of(*owner, agent_id=random.choice("xy")),
+            number * len(OWNERS) + OWNERS.index(owner),
+            " ".join(random.choices(vocabulary, rarity, k=5 + number)),
+            vector=_vector(random) if random.random() < 0.95 else None,
+            kind=random.choice(["turn", "fact", "rule"]),
+            tier=random.choice([None, "core", "archival"]),
+            topics=random.sample(["t1", "t2", "t3"], random.choice([0, 0, 1, 2])),
+            private=random.random() < 0.2,
+            expires_at=random.choice([None, None, NOW, NOW.replace(year=2027)]),
+            user_id=random.choice([None, "u", "v"]),
+        )
+        for number in random.sample(range(GRAPH_POINTS), GRAPH_POINTS)
+    ]
+
+
+def _question(random: Random, number: int, vocabulary: list[str]) -> Question:
+    shape = ("dense", "lexical", "hybrid", "hybrid")[number % 4]
+    topics = random.choice([("*",), ("*",), (), ("t1",), ("t2", "t3")])
+    kinds = random.choice([("turn",), ("turn", "fact"), ("turn", "fact", "rule")])
+    scope = scope_of(*random.choice(OWNERS), random.choice(["x", "y", None]), topics)
+    query = query_of(
+        "" if shape == "dense" else " ".join(random.choices(vocabulary, k=random.randint(1, 5))),
+        vector=None if shape == "lexical" else _vector(random),
+        kinds=kinds,
+        tier=random.choice([None, None, "core"]),
+        user_id=random.choice([None, None, "u"]),
+        limit=random.choice([5, 10, 30]),
+        now=random.choice([NOW, LATER]),
+    )
+    return scope, query
+
+
+@asynccontextmanager
+async def _memory(_folder: Path) -> AsyncIterator[WarmStore]:
+    async with (
+        local_client(location=":memory:") as client,
+        qdrant_warm_store(client, dimensions=DIMENSIONS) as store,
+    ):
+        yield store
+
+
+def _http(folder: Path) -> AbstractAsyncContextManager[WarmStore]:
+    prefix = prefix_of(folder)
+    return qdrant_warm_store(shared_shim().url, prefix=prefix, dimensions=DIMENSIONS)
+
+
+def _settled(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Return hits in an order that the last digits of a score do not decide.
+
+    Local mode adds reciprocal ranks as doubles where the engine and the server have floats, so
+    what ties by the formula (1/15 and 1/20 + 1/60) may tie in one of them only.
+    """
+    return tuple(sorted(hits, key=lambda hit: (-float(f"{hit.score:.5g}"), hit.id)))
+
+
+@pytest.mark.parametrize(
+    ("opened", "questions"),
+    [
+        pytest.param(_http, 100, id="http"),
+        pytest.param(_memory, 12, id="memory"),
+        pytest.param(_memory, 100, id="memory, all", marks=pytest.mark.slow),
+    ],
+)
+async def test_same_questions_same_answers(tmp_path: Path, opened: object, questions: int) -> None:
+    """Dense, lexical and hybrid, under every condition, in twelve graphs of three tenants."""
+    assert callable(opened)
+    random = Random(20260301)
+    vocabulary = _vocabulary(random)
+    async with (
+        edge_warm_store(tmp_path / "edge", dimensions=DIMENSIONS) as edge,
+        opened(tmp_path) as qdrant,
+    ):
+        for owner in OWNERS:
+            entries = _entries(random, owner, vocabulary)
+            for store in (edge, qdrant):
+                await store.upsert(scope_of(*owner), entries)
+        found = 0
+        for number in range(questions):
+            scope, query = _question(random, number, vocabulary)
+            expected = await edge.search(scope, query)
+            answered = await qdrant.search(scope, query)
+            if opened is _memory:
+                answered, expected = _settled(answered), _settled(expected)
+            assert [hit.id for hit in answered] == [hit.id for hit in expected], query
+            for hit, twin in zip(answered, expected, strict=True):
+                assert hit.score == pytest.approx(twin.score, rel=1e-5)
+                assert hit == twin.model_copy(update={"score": hit.score})
+            found += len(expected)
+    assert found > 4 * questions, "the questions were too narrow to prove anything"

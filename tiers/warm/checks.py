@@ -1,0 +1,37 @@
+"""What every warm engine refuses before it is asked."""
+
+from __future__ import annotations
+
+from ..errors import UsageError
+from ..records import Scope
+
+
+def encodable(name: str) -> bool:
+    """Whether a name can be sent anywhere: one with a lone surrogate cannot."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_asker(scope: Scope, user_id: str | None = None) -> None:
+    """Refuse an agent or user whose name no engine can be asked for.
+
+    Raises:
+        UsageError: The name holds a lone surrogate.
+    """
+    for field, name in (("scope.agent_id", scope.agent_id), ("user_id", user_id)):
+        if not encodable(name or ""):
+            raise UsageError(field, name, "text without lone surrogates")
+
+
+def check_positive(**settings: float) -> None:
+    """Refuse settings that are not above 0.
+
+    Raises:
+        UsageError: Names the first of them.
+    """
+    for name, value in settings.items():
+        if not value > 0:
+            raise UsageError(name, value, "a number above 0")

@@ -1,0 +1,156 @@
+"""The embedded warm indexes, one per embedding model, each in a folder of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from qdrant_edge import FieldCondition, Filter, MatchValue, ScrollRequest, UpdateOperation
+
+from ..errors import ConfigError
+from ..upkeep import Generation
+from .edge_folder import EngineCall, opened_shard, owned
+from .edge_layout import (
+    DiskCall,
+    Marks,
+    forget_marks,
+    prepare,
+    read_marks,
+    remove,
+    slug_of,
+    write_marks,
+)
+from .edge_store import STEP_POINTS, EdgeWarmStore, edge_warm_store
+
+
+class EdgeGenerations:
+    """A ``WarmGenerations`` over folders. Opened by ``edge_generations``."""
+
+    def __init__(self, folder: Path, *, rrf_k: int, overfetch: int, flush_seconds: float) -> None:
+        self._folder = folder
+        self._rrf_k = rrf_k
+        self._overfetch = overfetch
+        self._flush_seconds = flush_seconds
+
+    async def generations(self, tenant: str) -> tuple[Generation, ...]:
+        """Return the tenant's generations, the one marked last first."""
+        with DiskCall("generations"):
+            known = [read_marks(folder) for folder in sorted(self._folder.iterdir())]
+        found = [marks.tenants[tenant] for marks in known if marks and tenant in marks.tenants]
+        return tuple(sorted(found, key=lambda one: one.marked_at, reverse=True))
+
+    @asynccontextmanager
+    async def opened(self, model_id: str | None, dimensions: int) -> AsyncIterator[EdgeWarmStore]:
+        """Open the model's index for the length of the block; made when new.
+
+        Raises:
+            ConfigError: The folder is in use, cannot be used, or was made for other vectors.
+            CorruptRecord: What is in the folder cannot be loaded.
+        """
+        folder = self._folder_of(model_id)
+        with DiskCall("open"):
+            marks = read_marks(folder)
+            if marks is None:
+                # Of an index that is gone: they must not speak for the one that is made now.
+                forget_marks(folder)
+        if marks is not None and marks.leaving:
+            await _finish_leaving(folder, marks, dimensions)
+        async with edge_warm_store(
+            folder,
+            dimensions=dimensions,
+            rrf_k=self._rrf_k,
+            overfetch=self._overfetch,
+            flush_seconds=self._flush_seconds,
+        ) as store:
+            yield store
+
+    async def mark(self, tenant: str, generation: Generation) -> None:
+        """Write down how far a generation, which must have been opened once, has come.
+
+        Raises:
+            TierUnavailable: The disk is full or failing.
+        """
+        folder = self._folder_of(generation.model_id)
+        with DiskCall("mark"):
+            marks = read_marks(folder) or Marks(model_id=generation.model_id)
+            tenants = {**marks.tenants, tenant: generation}
+            write_marks(folder, marks.model_copy(update={"tenants": tenants}))
+
+    async def drop(self, tenant: str, model_id: str | None) -> None:
+        """Remove the tenant's entries and mark; the folder with its last tenant.
+
+        An unknown one is no error. What a crash leaves over is removed at the next opening.
+
+        Raises:
+            ConfigError: The index is open.
+            TierUnavailable: The disk is failing.
+        """
+        folder = self._folder_of(model_id)
+        with DiskCall("drop"):
+            marks = read_marks(folder)
+            if marks is None or tenant not in marks.tenants:
+                return
+            stay = {name: mark for name, mark in marks.tenants.items() if name != tenant}
+            with owned(folder):
+                if stay:
+                    leaving = (*marks.leaving, tenant)
+                    marks = marks.model_copy(update={"tenants": stay, "leaving": leaving})
+                    write_marks(folder, marks)
+            if not stay:
+                await asyncio.to_thread(remove, folder)
+                return
+        await _finish_leaving(folder, marks, next(iter(stay.values())).dimensions)
+
+    def _folder_of(self, model_id: str | None) -> Path:
+        return self._folder / slug_of(model_id)
+
+
+@asynccontextmanager
+async def edge_generations(
+    folder: Path, *, rrf_k: int = 10, overfetch: int = 80, flush_seconds: float = 30
+) -> AsyncIterator[EdgeGenerations]:
+    """Open the warm folder, moving an index of the former layout into place.
+
+    Args:
+        folder: Owned by one process at a time; made when new.
+        rrf_k: How much the fusion favours the first ranks.
+        overfetch: Candidates per leg before fusion.
+        flush_seconds: How often each index looks for a quiet moment to flush in.
+
+    Raises:
+        ConfigError: The folder cannot be used, or its former index is open elsewhere.
+    """
+    try:
+        await asyncio.to_thread(prepare, folder)
+    except OSError as error:
+        raise ConfigError("warm folder", f"{folder} cannot be used ({error})") from error
+    yield EdgeGenerations(folder, rrf_k=rrf_k, overfetch=overfetch, flush_seconds=flush_seconds)
+
+
+async def _finish_leaving(folder: Path, marks: Marks, dimensions: int) -> None:
+    """Remove the entries of tenants that have left; may be repeated.
+
+    In steps with the event loop in between: the engine holds the interpreter's lock.
+    """
+    with opened_shard(folder, dimensions) as shard:
+        for tenant in marks.leaving:
+            # All graphs of a tenant: the one condition that no scope can express.
+            theirs = Filter(must=[FieldCondition("tenant", match=MatchValue(tenant))])
+            request = ScrollRequest(
+                limit=STEP_POINTS, filter=theirs, with_payload=False, with_vector=False
+            )
+            while True:
+                with EngineCall("drop"):
+                    points, _ = shard.scroll(request)
+                    if points:
+                        ids = [point.id for point in points]
+                        shard.update(UpdateOperation.delete_points(ids))
+                if len(points) < STEP_POINTS:
+                    break
+                await asyncio.sleep(0)
+        with EngineCall("drop"):
+            shard.flush()
+        with DiskCall("drop"):
+            write_marks(folder, marks.model_copy(update={"leaving": ()}))

@@ -1,0 +1,179 @@
+"""The warm indexes on a Qdrant server: a collection for each embedding model.
+
+How far an index has come for a tenant is written into the collection itself, as a point without
+vectors in a graph that no scope can name. So it vanishes with the index, and no search, count or
+export meets it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from pydantic import ValidationError
+from qdrant_client import AsyncQdrantClient, models
+
+from ..errors import ConfigError, TierRejected
+from ..ids import derived_id
+from ..records import UNRECORDED
+from ..upkeep import Generation
+from .qdrant_calls import QdrantCalls
+from .qdrant_collection import collection_name, is_named
+from .qdrant_filter import NO_GRAPH, equal, marks, of_tenant
+from .qdrant_options import QdrantOptions
+from .qdrant_points import Offset, QdrantPoints
+from .qdrant_store import STEP_IDS, QdrantWarmStore, qdrant_warm_store
+
+_STAYS = "generation"
+_LEAVES = "leaving"
+
+
+class QdrantGenerations:
+    """A ``WarmGenerations`` over the collections of one server that share a prefix.
+
+    Args:
+        client: Stays open; whoever made it closes it.
+        prefix: First part of every collection's name; separates installations on one server.
+        options: How the server is used.
+
+    Raises:
+        UsageError: The prefix is not one.
+    """
+
+    def __init__(
+        self,
+        client: AsyncQdrantClient,
+        *,
+        prefix: str = "ezra",
+        options: QdrantOptions | None = None,
+    ) -> None:
+        collection_name(prefix, None)
+        self._client = client
+        self._prefix = prefix
+        self._options = options or QdrantOptions()
+        self._calls = QdrantCalls(self._options.timeout_seconds)
+        self._open: Counter[str] = Counter()
+
+    async def generations(self, tenant: str) -> tuple[Generation, ...]:
+        """Return the tenant's generations, the one marked last first.
+
+        A mark that cannot be read counts as none: the index is then built from the start.
+        """
+        listed = await self._calls.answer("generations", self._client.get_collections)
+        names = sorted(one.name for one in listed.collections if is_named(self._prefix, one.name))
+        found = [mark for name in names if (mark := await self._mark(name, tenant)) is not None]
+        return tuple(sorted(found, key=lambda mark: mark.marked_at, reverse=True))
+
+    @asynccontextmanager
+    async def opened(self, model_id: str | None, dimensions: int) -> AsyncIterator[QdrantWarmStore]:
+        """Open the model's index for the length of the block; made when new.
+
+        Raises:
+            ConfigError: It exists with vectors of another length, or was not made by ezra; or
+                the server is too old.
+            TierError: The server cannot be reached, or refuses.
+        """
+        name = collection_name(self._prefix, model_id)
+        async with qdrant_warm_store(
+            self._client,
+            prefix=self._prefix,
+            model_id=model_id,
+            dimensions=dimensions,
+            options=self._options,
+        ) as store:
+            await self._finish_leaving(name)
+            self._open[name] += 1
+            try:
+                yield store
+            finally:
+                self._open[name] -= 1
+
+    async def mark(self, tenant: str, generation: Generation) -> None:
+        """Write down how far a generation, which must have been opened once, has come.
+
+        Raises:
+            TierError: The server cannot be reached, or the index is gone.
+        """
+        name = collection_name(self._prefix, generation.model_id)
+        said = {"generation": generation.model_dump(mode="json")}
+        await self._points(name).write("mark", [_mark_point(tenant, _STAYS, said)])
+
+    async def drop(self, tenant: str, model_id: str | None) -> None:
+        """Remove the tenant's entries and mark; the collection when it is empty then.
+
+        The mark first becomes one of leaving, which is no generation. So a crash in between leaves
+        nothing that looks whole, and the next opening finishes what was begun.
+
+        Raises:
+            ConfigError: The index is open in this process.
+            TierError: The server cannot be reached, or refuses.
+        """
+        name = collection_name(self._prefix, model_id)
+        if self._open[name]:
+            raise ConfigError("warm collection", f"{name} is open; close it before it is dropped")
+        if not await self._calls.answer("drop", lambda: self._client.collection_exists(name)):
+            return
+        points = self._points(name)
+        await points.write("drop", [_mark_point(tenant, _LEAVES, {})])
+        await _remove_tenant(points, tenant)
+        if not await points.count("drop", None):
+            timeout = self._calls.server_seconds
+            await self._calls.answer(
+                "drop", lambda: self._client.delete_collection(name, timeout=timeout)
+            )
+
+    def _points(self, name: str) -> QdrantPoints:
+        return QdrantPoints(self._client, name, self._options)
+
+    async def _mark(self, name: str, tenant: str) -> Generation | None:
+        own = models.Filter(must=[equal("tenant", tenant), marks(), equal("kind", _STAYS)])
+        try:
+            stored, _ = await self._points(name).page("generations", own, 1)
+        except TierRejected:
+            # Another process may have dropped it since it was listed.
+            exists = partial(self._client.collection_exists, name)
+            if await self._calls.answer("generations", exists):
+                raise
+            return None
+        try:
+            said = [Generation.model_validate((one.payload or {})["generation"]) for one in stored]
+        except (KeyError, ValidationError):
+            return None
+        return said[0] if said else None
+
+    async def _finish_leaving(self, name: str) -> None:
+        points = self._points(name)
+        leaving = models.Filter(must=[marks(), equal("kind", _LEAVES)])
+        offset: Offset | None = None
+        while True:
+            stored, offset = await points.page("open", leaving, STEP_IDS, offset=offset)
+            for mark in stored:
+                await _remove_tenant(points, str((mark.payload or {}).get("tenant", "")))
+            if offset is None:
+                return
+
+
+async def _remove_tenant(points: QdrantPoints, tenant: str) -> None:
+    """Remove a tenant's entries in steps, then its mark; may be repeated."""
+    offset: Offset | None = None
+    while True:
+        stored, offset = await points.page(
+            "drop", of_tenant(tenant), STEP_IDS, offset=offset, with_payload=False
+        )
+        if stored:
+            ids = models.HasIdCondition(has_id=[point.id for point in stored])
+            await points.remove("drop", models.Filter(must=[equal("tenant", tenant), ids]))
+        if offset is None:
+            break
+    await points.remove("drop", models.Filter(must=[equal("tenant", tenant), marks()]))
+
+
+def _mark_point(tenant: str, kind: str, said: dict[str, Any]) -> models.PointStruct:
+    return models.PointStruct(
+        id=derived_id(UNRECORDED, tenant, NO_GRAPH, "generation"),
+        vector={},
+        payload={"tenant": tenant, "graph": NO_GRAPH, "kind": kind, **said},
+    )

@@ -1,0 +1,135 @@
+"""The points of one collection: each request to the server, with its limits, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from qdrant_client import AsyncQdrantClient, models
+
+from .qdrant_calls import QdrantCalls
+from .qdrant_options import QdrantOptions
+
+Offset = models.ExtendedPointId
+
+
+class Leg(NamedTuple):
+    """One way to look for points: by direction or by words."""
+
+    query: list[float] | models.SparseVector
+    using: str
+    params: models.SearchParams | None
+
+
+class QdrantPoints:
+    """Requests about the points of one collection.
+
+    Conditions come from the caller; ``qdrant_filter.rendered`` makes those of a scope.
+    """
+
+    def __init__(self, client: AsyncQdrantClient, collection: str, options: QdrantOptions) -> None:
+        self._client = client
+        self._collection = collection
+        self._calls = QdrantCalls(options.timeout_seconds)
+        self._consistency = _consistency(options)
+
+    async def write(self, operation: str, points: Sequence[models.PointStruct]) -> None:
+        """Put points under their ids, whole, and wait until they can be found."""
+        await self._calls.done(
+            operation,
+            lambda: self._client.upsert(
+                self._collection,
+                list(points),
+                wait=True,
+                timeout=self._calls.server_seconds,
+            ),
+        )
+
+    async def remove(self, operation: str, condition: models.Filter) -> None:
+        """Remove what meets the condition, and wait until it is gone."""
+        await self._calls.done(
+            operation,
+            lambda: self._client.delete(
+                self._collection,
+                models.FilterSelector(filter=condition),
+                wait=True,
+                timeout=self._calls.server_seconds,
+            ),
+        )
+
+    async def count(self, operation: str, condition: models.Filter | None) -> int:
+        """Return exactly how many points meet the condition."""
+        counted = await self._calls.answer(
+            operation,
+            lambda: self._client.count(
+                self._collection,
+                count_filter=condition,
+                exact=True,
+                timeout=self._calls.server_seconds,
+            ),
+        )
+        return counted.count
+
+    async def page(
+        self,
+        operation: str,
+        condition: models.Filter,
+        limit: int,
+        *,
+        offset: Offset | None = None,
+        with_payload: bool = True,
+        with_vectors: Sequence[str] = (),
+    ) -> tuple[list[models.Record], Offset | None]:
+        """Return points in order of id from ``offset`` on, and where to go on."""
+        return await self._calls.answer(
+            operation,
+            lambda: self._client.scroll(
+                self._collection,
+                scroll_filter=condition,
+                limit=limit,
+                offset=offset,
+                with_payload=with_payload,
+                with_vectors=list(with_vectors) or False,
+                consistency=self._consistency,
+                timeout=self._calls.server_seconds,
+            ),
+        )
+
+    async def nearest(
+        self,
+        operation: str,
+        legs: Sequence[Leg],
+        condition: models.Filter,
+        limit: int,
+        keys: list[str],
+    ) -> list[list[models.ScoredPoint]]:
+        """Return the best points of each leg, with the named keys of their payload.
+
+        One request: the legs see the same points.
+        """
+        requests = [
+            models.QueryRequest(
+                query=leg.query,
+                using=leg.using,
+                params=leg.params,
+                filter=condition,
+                limit=limit,
+                with_payload=keys,
+            )
+            for leg in legs
+        ]
+        responses = await self._calls.answer(
+            operation,
+            lambda: self._client.query_batch_points(
+                self._collection,
+                requests,
+                consistency=self._consistency,
+                timeout=self._calls.server_seconds,
+            ),
+        )
+        return [response.points for response in responses]
+
+
+def _consistency(options: QdrantOptions) -> models.ReadConsistency | None:
+    wanted = options.read_consistency
+    return models.ReadConsistencyType(wanted) if isinstance(wanted, str) else wanted
