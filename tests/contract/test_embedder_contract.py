@@ -1,29 +1,39 @@
-"""What every ``Embedder`` promises: the real model in both precisions, and the bare batching."""
+"""What every ``Embedder`` promises.
+
+The real model in both precisions, the bare batching, and the real client libraries of Gemini and
+OpenAI against stand-ins for their servers.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any, TypeAlias
 
 import pytest
 from support.model import installed_model
+from support.model_http import KEY, running_model_server
 from support.vector_models import DigestModel
 
 from tiers.embedding.batching import BatchingEmbedder
+from tiers.embedding.gemini_embedder import GeminiEmbedder
 from tiers.embedding.onnx_embedder import OnnxEmbedder
+from tiers.embedding.openai_embedder import OpenAIEmbedder
 from tiers.errors import TierUnavailable, UsageError
 from tiers.ports import Embedder
 
-AnyEmbedder: TypeAlias = OnnxEmbedder | BatchingEmbedder
+AnyEmbedder: TypeAlias = OnnxEmbedder | BatchingEmbedder | GeminiEmbedder | OpenAIEmbedder
 
-BUILDERS: dict[str, Callable[[], AnyEmbedder]] = {
-    "onnx-int8": lambda: OnnxEmbedder(installed_model("int8")),
-    "onnx-fp32": lambda: OnnxEmbedder(installed_model("fp32")),
-    "batching": lambda: BatchingEmbedder(DigestModel()),
+BUILDERS: dict[str, Callable[[str], AnyEmbedder]] = {
+    "onnx-int8": lambda _: OnnxEmbedder(installed_model("int8")),
+    "onnx-fp32": lambda _: OnnxEmbedder(installed_model("fp32")),
+    "batching": lambda _: BatchingEmbedder(DigestModel()),
+    "gemini": lambda url: GeminiEmbedder(KEY, base_url=url),
+    "openai": lambda url: OpenAIEmbedder(KEY, base_url=f"{url}/open/v1", dimensions=256),
 }
 
 HOSTILE = [
@@ -43,10 +53,17 @@ HOSTILE = [
 ]
 
 
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """The address of a server that speaks for Gemini and OpenAI."""
+    with running_model_server() as server:
+        yield server.url
+
+
 @pytest.fixture(params=sorted(BUILDERS))
-def build(request: pytest.FixtureRequest) -> Callable[[], AnyEmbedder]:
+def build(request: pytest.FixtureRequest, url: str) -> Callable[[], AnyEmbedder]:
     """What makes a closed embedder of each kind; the real model is installed before a loop runs."""
-    builder = BUILDERS[request.param]
+    builder = partial(BUILDERS[request.param], url)
     builder()
     return builder
 
@@ -122,6 +139,19 @@ async def test_the_same_text_always_gets_the_same_vector(
         assert await first.embed(["same"], urgent=True) == one[:1]
     async with build() as second:
         assert (await second.embed([*sentences(10, "other"), "same"], urgent=True))[-1] == one[0]
+
+
+async def test_a_question_is_a_text_that_is_looked_for_among_others(embedder: Embedder) -> None:
+    """Asked as a question, a text has a unit vector of the same width, and keeps its own as well.
+
+    Whether the two differ is the model's affair; that neither is mistaken for the other is ours.
+    """
+    (text,) = await embedder.embed(["medium tyres"])
+    (question,) = await embedder.embed(["medium tyres"], urgent=True, query=True)
+    assert len(question) == embedder.dimensions
+    assert math.fsum(value * value for value in question) == pytest.approx(1.0, abs=2e-6)
+    assert await embedder.embed(["medium tyres"], urgent=True) == (text,)
+    assert await embedder.embed(["medium tyres"], query=True) == (question,)
 
 
 async def test_the_empty_text_has_a_vector(embedder: Embedder) -> None:

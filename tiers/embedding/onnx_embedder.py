@@ -188,8 +188,12 @@ class OnnxEmbedder:
             raise closed()
         return self._open.counts
 
-    async def embed(self, texts: Sequence[str], *, urgent: bool = False) -> tuple[Vector, ...]:
+    async def embed(
+        self, texts: Sequence[str], *, urgent: bool = False, query: bool = False
+    ) -> tuple[Vector, ...]:
         """Return one unit vector per text, in order; see ``tiers.ports.Embedder``.
+
+        The model is symmetric: ``query`` changes nothing.
 
         Raises:
             UsageError: One string instead of several, or something that is no string.
@@ -198,7 +202,7 @@ class OnnxEmbedder:
         """
         if self._open is None:
             raise closed()
-        return await self._open.embed(texts, urgent=urgent)
+        return await self._open.embed(texts, urgent=urgent, query=query)
 
     async def _load(self) -> SentenceModel:
         def load() -> SentenceModel:

@@ -6,8 +6,14 @@ Both say what they are, in ``name`` and in what they answer, so that nobody take
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
-from tiers.errors import UsageError
+from pydantic import BaseModel, ValidationError
+
+from tiers.errors import TierRejected, UsageError
+from tiers.providers import first_problem
+
+_M = TypeVar("_M", bound=BaseModel)
 
 
 class EchoModel:
@@ -18,6 +24,16 @@ class EchoModel:
     async def complete(self, messages: Sequence[dict[str, str]]) -> str:
         """Return the input behind the label."""
         return f"[{self.name}] {messages[-1]['content']}"
+
+    async def generate(self, messages: Sequence[dict[str, str]], schema: type[_M]) -> _M:
+        """Refuse: an echo fits no schema, and nothing is made up in its place.
+
+        Raises:
+            UsageError: Always.
+        """
+        del messages
+        accepted = f"a configured language model, to answer with a {schema.__name__}"
+        raise UsageError("model", self.name, accepted)
 
 
 class ScriptedModel:
@@ -40,3 +56,16 @@ class ScriptedModel:
             raise UsageError("answers", len(self._answers), "an answer for every question")
         self._asked += 1
         return self._answers[self._asked - 1]
+
+    async def generate(self, messages: Sequence[dict[str, str]], schema: type[_M]) -> _M:
+        """Return the next answer, read as JSON; there is no second attempt.
+
+        Raises:
+            TierRejected: It does not fit ``schema``.
+        """
+        answer = await self.complete(messages)
+        try:
+            return schema.model_validate_json(answer)
+        except ValidationError as problem:
+            reason = f"the scripted answer fits no {schema.__name__}: {first_problem(problem)}"
+            raise TierRejected("model", "generate", reason) from problem

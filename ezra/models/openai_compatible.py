@@ -1,0 +1,211 @@
+"""The language model behind any OpenAI-compatible server; the only such module of ``openai``."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ValidationError
+
+from tiers.provider_clients import (
+    checked_base_url,
+    checked_key,
+    checked_model,
+    make_http_client,
+)
+from tiers.providers import (
+    CallLimits,
+    ProviderCalls,
+    answered,
+    first_problem,
+    unanswered,
+    unreadable,
+)
+
+from .answers import Answer, Finish, Message, RemoteLanguageModel
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+    from openai.types.chat import ChatCompletionMessageParam
+    from openai.types.shared_params import ResponseFormatJSONSchema
+
+BASE_URL = "https://api.openai.com/v1"
+
+_FINISHES: dict[str, Finish] = {
+    "": "complete",  # not every server says
+    "stop": "complete",
+    "length": "truncated",
+    "content_filter": "blocked",
+}
+_SCHEMA_NAME_CHARS = 64
+
+
+class OpenAIModel(RemoteLanguageModel):
+    """A chat model behind the OpenAI API; implements ``tiers.ports.LanguageModel``.
+
+    Works with OpenAI and with servers that speak its API (Ollama, vLLM, LM Studio).
+
+    Args:
+        base_url: The server's address with its version, like ``http://localhost:11434/v1``;
+            ``None`` for OpenAI's own.
+        api_key: The key; ``None`` for servers that need none. What the environment says about
+            OpenAI is not used, so that a key never goes to a server it was not meant for.
+        model: The model, by the server's name for it.
+        timeout_seconds: For one answer, with every attempt, wait and repair.
+        attempts: Requests for one answer.
+        concurrency: Requests at a time; further callers wait.
+        requests_per_minute: What the quota allows; ``None`` to leave it to the server's 429.
+        first_delay_seconds: About the wait before the second attempt.
+        key_variable: What errors call the key.
+        url_variable: What errors call the address.
+
+    Raises:
+        ConfigError: The key or the address cannot be one.
+        UsageError: Another argument is out of range.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None,
+        api_key: str | None,
+        model: str,
+        *,
+        timeout_seconds: float = 60.0,
+        attempts: int = 3,
+        concurrency: int = 8,
+        requests_per_minute: float | None = None,
+        first_delay_seconds: float = 0.5,
+        key_variable: str = "EZRA_OPENAI_API_KEY",
+        url_variable: str = "EZRA_OPENAI_BASE_URL",
+    ) -> None:
+        self._url = checked_base_url(base_url or BASE_URL, url_variable)
+        self._key = None if api_key is None else checked_key(api_key, key_variable)
+        self._model = checked_model(model)
+        limits = CallLimits(
+            timeout_seconds, attempts, concurrency, requests_per_minute, first_delay_seconds
+        )
+        super().__init__(
+            ProviderCalls(
+                "model", "openai", model, key=self._key, key_variable=key_variable, limits=limits
+            )
+        )
+
+    async def _connect(self, exits: AsyncExitStack) -> OpenAIChat:
+        http = await asyncio.to_thread(make_http_client, self._calls.limits)
+        exits.push_async_callback(http.aclose)
+        client = await asyncio.to_thread(_make_client, self._key, self._url, http)
+        exits.push_async_callback(client.close)
+        return OpenAIChat(client, self._model)
+
+
+def _make_client(key: str | None, url: str, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
+    """Return a client that goes by its arguments; takes 0.3 s the first time."""
+    import openai  # noqa: PLC0415 - 0.3 s, paid by those who use it
+
+    return openai.AsyncOpenAI(
+        # Without a key the library would send the one in OPENAI_API_KEY, to any server.
+        api_key=key or "none",
+        base_url=url,
+        max_retries=0,
+        http_client=http,
+    )
+
+
+class OpenAIChat:
+    """One request at a time to an OpenAI-compatible model; implements ``answers.ChatModel``.
+
+    Args:
+        client: The library's client.
+        model: The model's name.
+    """
+
+    def __init__(self, client: openai.AsyncOpenAI, model: str) -> None:
+        self._client = client
+        self._model = model
+
+    async def request(self, messages: Sequence[Message], schema: type[BaseModel] | None) -> Answer:
+        """Return the answer of one ``POST /chat/completions``."""
+        import openai  # noqa: PLC0415 - loaded with the client
+
+        try:
+            # Raw, because the library builds its objects out of whatever comes, unchecked.
+            answer = await self._client.chat.completions.with_raw_response.create(
+                model=self._model,
+                messages=[_told(message) for message in messages],
+                response_format=openai.omit if schema is None else _format(schema),
+            )
+        except openai.APIStatusError as problem:
+            headers = problem.response.headers
+            raise answered(problem.status_code, problem.message, headers) from problem
+        except openai.APIConnectionError as problem:
+            late = isinstance(problem, openai.APITimeoutError)
+            raise unanswered(problem.__cause__ or problem, late=late) from problem
+        return _read(answer.content)
+
+
+def _told(message: Message) -> ChatCompletionMessageParam:
+    match message.role:
+        case "system":
+            return {"role": "system", "content": message.content}
+        case "user":
+            return {"role": "user", "content": message.content}
+        case "assistant":
+            return {"role": "assistant", "content": message.content}
+
+
+def _format(schema: type[BaseModel]) -> ResponseFormatJSONSchema:
+    """Return the request for an answer that fits a schema, in the strict form of it."""
+    import openai  # noqa: PLC0415 - loaded with the client
+
+    # The public way to the strict form: every property required, none besides.
+    strict = openai.pydantic_function_tool(schema)["function"]["parameters"]
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", schema.__name__)[:_SCHEMA_NAME_CHARS]
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": name, "schema": strict, "strict": True},
+    }
+
+
+class _Said(BaseModel):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Said
+    finish_reason: str | None = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Body(BaseModel):
+    """What is read of an answer."""
+
+    choices: list[_Choice]
+    usage: _Usage | None = None
+
+
+def _read(content: bytes) -> Answer:
+    """Return an answer taken from the JSON that came."""
+    try:
+        read = _Body.model_validate_json(content)
+    except ValidationError as problem:
+        raise unreadable(first_problem(problem)) from None  # it would show the whole answer
+    if not read.choices:
+        raise unreadable("it has no choices")
+    first, usage = read.choices[0], read.usage or _Usage()
+    refusal, reason = first.message.refusal, first.finish_reason or ""
+    return Answer(
+        text=first.message.content or "",
+        finish="blocked" if refusal else _FINISHES.get(reason, "unexpected"),
+        detail=f"the model refuses: {refusal[:200]}" if refusal else reason or "no reason given",
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+    )

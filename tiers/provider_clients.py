@@ -1,0 +1,109 @@
+"""What a client of a model provider is made of: key, address, name of the model, connections."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from .errors import ConfigError, UsageError
+from .providers import CallLimits, unanswered
+
+if TYPE_CHECKING:
+    import httpx2
+
+_CONNECT_SECONDS = 10.0
+_KEY_CHARS = 4096
+_MODEL_CHARS = 200
+_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]*(/[A-Za-z0-9][A-Za-z0-9._:@+-]*)*")
+
+
+def checked_key(key: str, variable: str) -> str:
+    """Return the key without blanks around it.
+
+    Raises:
+        ConfigError: It is empty, or cannot be the value of an HTTP header.
+    """
+    bare = key.strip()
+    if not bare:
+        raise ConfigError(variable, "is empty; set it to the provider's API key")
+    if len(bare) > _KEY_CHARS or not bare.isascii() or not bare.isprintable() or " " in bare:
+        raise ConfigError(variable, "is no API key: it has blanks, control or other characters")
+    return bare
+
+
+def checked_base_url(url: str, variable: str) -> str:
+    """Return an address of a server without the slash at its end.
+
+    Raises:
+        ConfigError: It is no plain http or https address. What it is stays unsaid: it may hold a
+            password.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+        parts = urlsplit("")
+    if not usable or not url.isprintable():
+        raise ConfigError(variable, "is no address like https://host/path")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ConfigError(variable, "holds a password, a query or a fragment; give host and path")
+    return url.strip().rstrip("/")
+
+
+def checked_model(model: str) -> str:
+    """Return the name of a model, which becomes part of an address.
+
+    Raises:
+        UsageError: It has characters that no model's name has.
+    """
+    if len(model) > _MODEL_CHARS or _MODEL.fullmatch(model) is None:
+        raise UsageError(
+            "model", model, f"letters, digits and . _ : @ + - /, at most {_MODEL_CHARS}"
+        )
+    return model
+
+
+@cache
+def trusted_certificates() -> ssl.SSLContext:
+    """Return the certificates to trust, loaded once per process: 30 ms, google-genai does it twice.
+
+    Goes by ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``, like the client libraries.
+    """
+    import httpx2  # noqa: PLC0415 - only who uses a provider pays for it
+
+    return httpx2.create_ssl_context()
+
+
+def make_http_client(limits: CallLimits) -> httpx2.AsyncClient:
+    """Return a client for one provider, made for these limits; the caller closes it.
+
+    Takes some 0.1 s (imports, certificates): call it in a thread. Redirects are not followed:
+    google-genai's key is a header that would go to wherever a server points.
+    """
+    import httpx2  # noqa: PLC0415 - only who uses a provider pays for it
+
+    seconds = limits.timeout_seconds
+    return httpx2.AsyncClient(
+        verify=trusted_certificates(),
+        timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
+        limits=httpx2.Limits(max_connections=limits.concurrency),
+        follow_redirects=False,
+    )
+
+
+@contextmanager
+def transport_failures() -> Iterator[None]:
+    """Turn what ``httpx2`` raises in the block into a ``ProviderFailure``."""
+    import httpx2  # noqa: PLC0415 - loaded with the client
+
+    try:
+        yield
+    except httpx2.HTTPError as problem:
+        late = isinstance(problem, httpx2.TimeoutException)
+        raise unanswered(problem, late=late) from problem
