@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
+
+from pydantic import BaseModel
 
 from .records import (
     AgentRecord,
@@ -44,6 +46,8 @@ from .records import (
 )
 
 Vector = tuple[float, ...]
+M = TypeVar("M", bound=BaseModel)
+"""What a language model is asked to answer with."""
 
 
 class Embedder(Protocol):
@@ -57,12 +61,17 @@ class Embedder(Protocol):
     def dimensions(self) -> int:
         """Length of every vector."""
 
-    async def embed(self, texts: Sequence[str], *, urgent: bool = False) -> tuple[Vector, ...]:
+    async def embed(
+        self, texts: Sequence[str], *, urgent: bool = False, query: bool = False
+    ) -> tuple[Vector, ...]:
         """Return one vector per text, in order.
 
         Args:
             texts: Any number of texts; an empty one gets the vector of the empty string.
             urgent: Somebody waits for the answer: it goes before background batches.
+            query: The texts are questions, to be compared with texts embedded without it. A
+                symmetric model makes no difference; any other makes vectors that are of no use
+                for comparing questions with each other.
         """
 
 
@@ -352,7 +361,7 @@ class WorkQueue(Protocol):
     """Durable work for the meta-agents: at least once, claimed by lease with a fencing token.
 
     The queue serves the runtime, not an agent: claims span graphs, and each item carries its
-    scope.
+    scope. A runtime passes its ``tenant``; without one, every tenant's items are meant.
     """
 
     async def enqueue(self, scope: Scope, work: Sequence[WorkDraft], now: datetime) -> int:
@@ -370,11 +379,13 @@ class WorkQueue(Protocol):
         lease_seconds: float,
         now: datetime,
         *,
+        tenant: str | None = None,
         scope: Scope | None = None,
     ) -> tuple[Work, ...]:
         """Claim due items, oldest first: never claimed, or with a lease that has run out.
 
-        Items that wait for a retry or are parked are not due. ``scope`` restricts to one graph.
+        Items that wait for a retry or are parked are not due. ``tenant`` restricts to one tenant,
+        ``scope`` to one graph.
         """
 
     async def complete(self, work: Work) -> bool:
@@ -392,13 +403,15 @@ class WorkQueue(Protocol):
         ``False`` when a later claim holds it.
         """
 
-    async def waiting(self, scope: Scope | None = None) -> dict[str, int]:
+    async def waiting(
+        self, scope: Scope | None = None, *, tenant: str | None = None
+    ) -> dict[str, int]:
         """Return how many items wait per kind, and under ``parked`` how many are parked."""
 
-    async def parked(self, limit: int = 100) -> tuple[Work, ...]:
+    async def parked(self, limit: int = 100, *, tenant: str | None = None) -> tuple[Work, ...]:
         """Return parked items with their problem, oldest first."""
 
-    async def rerun(self, work_ids: Sequence[str]) -> int:
+    async def rerun(self, work_ids: Sequence[str], *, tenant: str | None = None) -> int:
         """Put parked items back into the queue with no attempts; return how many."""
 
 
@@ -473,3 +486,11 @@ class LanguageModel(Protocol):
 
     async def complete(self, messages: Sequence[dict[str, str]]) -> str:
         """Return the model's answer to ``[{role, content}, …]``."""
+
+    async def generate(self, messages: Sequence[dict[str, str]], schema: type[M]) -> M:
+        """Return an answer that fits ``schema``, whole and checked, never a part of one.
+
+        Raises:
+            TierRejected: There is none after a bounded number of attempts.
+            UsageError: No language model is configured.
+        """

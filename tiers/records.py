@@ -453,6 +453,8 @@ class SearchQuery(Record):
     Attributes:
         text: The words for the lexical leg.
         vector: Unit-length floats for the dense leg.
+        model_id: The model that made the vector; ``None`` with a vector: the one that the index
+            serves with. A vector is compared with those of its own model only.
         kinds: Kinds to find; empty finds nothing.
         tier: Restrict facts to one tier.
         user_id: Restrict to records of one user; ``None`` restricts nothing.
@@ -462,6 +464,7 @@ class SearchQuery(Record):
 
     text: Text
     vector: tuple[float, ...] | None = None
+    model_id: str | None = None
     kinds: tuple[Kind, ...]
     tier: FactTier | None = None
     user_id: str | None = None

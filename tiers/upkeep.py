@@ -6,10 +6,10 @@ all or nothing, absence is a value, time is an argument.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pydantic import Field, JsonValue
 
@@ -26,6 +26,7 @@ from .records import (
     Receipt,
     Record,
     Rule,
+    Scope,
     SessionGraph,
     Summary,
     Turn,
@@ -108,6 +109,62 @@ class RecordRef(Record):
     graph_id: str
     id: str
     agent_id: str | None = None
+
+
+@runtime_checkable
+class ArchivalVectors(Protocol):
+    """A ``SemanticStore`` that keeps the vectors of facts itself, for a search of its own."""
+
+    @property
+    def archival(self) -> str:
+        """How archival facts are recalled as things stand, in words."""
+
+    @property
+    def vector_length(self) -> int | None:
+        """Length of the vectors that the store's search takes; ``None`` while it has none."""
+
+    async def ensure_vector_index(
+        self,
+        num_dimensions: int,
+        *,
+        timeout_seconds: float = 600.0,
+        update: bool = False,
+        progress: Callable[[str, str], None] | None = None,
+    ) -> object:
+        """Make or check the search indexes, wait until they answer, and use them from then on.
+
+        Raises:
+            ConfigError: An index is there that does not fit; says what to do.
+            TierRejected: The server has no search; recall goes on as before.
+            TierTimeout: They are still being built; asking again is harmless.
+        """
+
+    async def facts_without_vectors(
+        self, tenant: str, model_id: str, limit: int
+    ) -> tuple[RecordRef, ...]:
+        """Return current facts of any graph that have not been through ``store_vectors``.
+
+        With ``model_id``, that is; oldest first, at most ``limit``.
+        """
+
+    async def store_vectors(
+        self, scope: Scope, entries: Sequence[IndexEntry], model_id: str
+    ) -> None:
+        """Keep the vectors of the facts among ``entries``, archival and core alike.
+
+        Entries of other kinds are passed over, as are facts that are not there. A fact without a
+        vector, because the model refuses its text, is not asked for again. Storing again replaces.
+        What is superseded need not be taken out: it is not found.
+
+        Args:
+            scope: Whose graph.
+            entries: With vectors of unit length.
+            model_id: The model that made them: only its questions are compared with them.
+
+        Raises:
+            UsageError: An entry of another tenant or graph, or a vector of another length than
+                the store's index takes. Nothing was written.
+        """
 
 
 class ColdUpkeep(Protocol):

@@ -296,3 +296,21 @@ async def test_bad_arguments_are_refused(cold: Cold) -> None:
     with pytest.raises(UsageError, match="surrogates"):
         await cold.queue.enqueue(SCOPE, [draft("new"), draft(LONE_SURROGATE)], NOW)
     assert (await cold.queue.waiting())["index"] == 1
+
+
+async def test_a_runtime_is_given_its_own_tenants_work_only(cold: Cold) -> None:
+    """Claims, counts, parked items and reruns keep to the tenant that is named."""
+    mine, other = SCOPE.tenant, OTHER_TENANT.tenant
+    await cold.queue.enqueue(SCOPE, [draft("mine")], NOW)
+    await cold.queue.enqueue(OTHER_TENANT, [draft("theirs")], NOW)
+    assert (await cold.queue.waiting(tenant=other))["index"] == 1
+    (work,) = await _claim(cold, tenant=other)
+    assert (work.tenant, work.key) == (other, "theirs")
+    assert await _claim(cold, tenant="nobody") == ()
+    assert await _claim(cold, tenant=mine, scope=OTHER_TENANT) == ()
+    await cold.queue.fail(work, "no", None)
+    assert await cold.queue.parked(tenant=mine) == ()
+    assert [one.key for one in await cold.queue.parked(tenant=other)] == ["theirs"]
+    assert await cold.queue.rerun([work.id], tenant=mine) == 0
+    assert await cold.queue.rerun([work.id], tenant=other) == 1
+    assert [one.key for one in await _claim(cold, tenant=mine)] == ["mine"]

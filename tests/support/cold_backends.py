@@ -23,6 +23,9 @@ from tiers.ports import (
     WarmStore,
     WorkQueue,
 )
+from tiers.upkeep import ColdArchive, ColdUpkeep
+
+from .cold_mongo import MongoDatabases, live, stand_in
 
 
 class Cold(Protocol):
@@ -38,6 +41,8 @@ class Cold(Protocol):
     leases: LeaseStore
     log: RecordLog
     words: LexicalIndex
+    upkeep: ColdUpkeep
+    archive: ColdArchive
 
 
 class Opener(Protocol):
@@ -77,4 +82,18 @@ def _sqlite_rows(folder: Path, table: str) -> list[dict[str, Any]]:
         return [dict(row) for row in connection.execute(f"SELECT * FROM {table}")]  # noqa: S608
 
 
-COLD_BACKENDS = (ColdBackend("sqlite", sqlite_cold_store, _sqlite_rows),)
+def _mongo_rows() -> list[ColdBackend]:
+    databases: dict[str, MongoDatabases | None] = {
+        "mongo": stand_in("replica_set"),
+        "mongo-standalone": stand_in("standalone"),
+        "motor": stand_in("replica_set", "motor"),
+        "mongo-live": live(),
+    }
+    return [
+        ColdBackend(name, found.opened, found.rows)
+        for name, found in databases.items()
+        if found is not None
+    ]
+
+
+COLD_BACKENDS = (ColdBackend("sqlite", sqlite_cold_store, _sqlite_rows), *_mongo_rows())

@@ -68,7 +68,7 @@ class SqliteEpisodicStore:
         """
         check_owned(scope, summary)
         return await self._database.write(
-            "put_summary", lambda session: _put_summary(session, scope, summary, work)
+            "put_summary", lambda session: put_summary(session, scope, summary, work)
         )
 
     async def summaries(self, scope: Scope) -> tuple[Summary, ...]:
@@ -91,7 +91,7 @@ class SqliteEpisodicStore:
         """
         check_owned(scope, episode)
         return await self._database.write(
-            "put_episode", lambda session: _put_episode(session, scope, episode, work)
+            "put_episode", lambda session: put_episode(session, scope, episode, work)
         )
 
     async def due_summaries(
@@ -136,9 +136,17 @@ def read_episodes(session: Session, scope: Scope, ids: Sequence[str]) -> dict[st
     return {row["id"]: record_of(Episode, row) for row in session.all(query)}
 
 
-def _put_summary(
+def put_summary(
     session: Session, scope: Scope, summary: Summary, work: Sequence[WorkDraft]
 ) -> bool:
+    """Store a summary with what follows from it, inside the caller's transaction.
+
+    Returns ``False``, writing nothing, when the same summary id is already stored.
+
+    Raises:
+        Conflict: A turn is covered by another summary of the same level.
+        NotFound: A turn in ``covers`` is not in the scope's graph.
+    """
     if session.one(
         scoped("SELECT 1 FROM summaries r WHERE $own(r) AND r.id = :id", scope, id=summary.id)
     ):
@@ -171,9 +179,16 @@ def _put_summary(
     return True
 
 
-def _put_episode(
+def put_episode(
     session: Session, scope: Scope, episode: Episode, work: Sequence[WorkDraft]
 ) -> bool:
+    """Store an episode with what follows from it, inside the caller's transaction.
+
+    Returns ``False``, writing nothing, when the same episode id is already stored.
+
+    Raises:
+        Conflict: A child belongs to another episode of the same grain.
+    """
     if session.one(
         scoped("SELECT 1 FROM episodes r WHERE $own(r) AND r.id = :id", scope, id=episode.id)
     ):

@@ -57,7 +57,7 @@ class SqliteProceduralStore:
         """
         check_owned(scope, rule)
         return await self._database.write(
-            "put_rule", lambda session: _put(session, scope, rule, work)
+            "put_rule", lambda session: put_rule(session, scope, rule, work)
         )
 
     async def match_rules(self, scope: Scope, text: str, limit: int) -> tuple[Rule, ...]:
@@ -82,9 +82,16 @@ def read_rules(session: Session, scope: Scope, ids: Sequence[str]) -> dict[str, 
     return {row["id"]: record_of(Rule, row) for row in session.all(query)}
 
 
-def _put(
+def put_rule(
     session: Session, scope: Scope, rule: Rule, work: Sequence[WorkDraft]
 ) -> tuple[Rule, bool]:
+    """Store a rule and return it, and whether it is new, inside the caller's transaction.
+
+    One of the same writer, trigger, steps, topics and privacy is returned as it is.
+
+    Raises:
+        Conflict: A rule of this id says something else.
+    """
     said = json.dumps([rule.trigger, *rule.steps], ensure_ascii=False)
     digest = hashlib.sha256(said.encode()).digest()
     known = session.one(

@@ -38,7 +38,6 @@ _QUEUE_AGAIN = (
     " WHERE tenant = :tenant AND graph_id = :graph_id AND kind = :kind AND key = :key"
 )
 _DUE = "SELECT row FROM work WHERE kind = :kind AND parked = 0 AND due_at <= :now"
-_DUE_IN_GRAPH = _DUE + " AND tenant = :tenant AND graph_id = :graph_id"
 _CLAIM = (
     "UPDATE work SET lease_owner = :owner, due_at = :until, token = token + 1,"
     " attempts = attempts + 1"
@@ -64,8 +63,7 @@ _RERUN = (
     "UPDATE work SET parked = 0, attempts = 0, due_at = queued_at"
     " WHERE parked = 1 AND row IN (SELECT value FROM json_each(:rows))"
 )
-_COUNTS = "SELECT kind, parked, COUNT(*) AS items FROM work"
-_IN_GRAPH = " WHERE tenant = :tenant AND graph_id = :graph_id"
+_COUNTS = "SELECT kind, parked, COUNT(*) AS items FROM work WHERE TRUE"
 _BY_KIND = " GROUP BY kind, parked"
 
 
@@ -96,11 +94,13 @@ class SqliteWorkQueue:
         lease_seconds: float,
         now: datetime,
         *,
+        tenant: str | None = None,
         scope: Scope | None = None,
     ) -> tuple[Work, ...]:
         """Claim due items, oldest first: never claimed, or with a lease that has run out.
 
-        Items that wait for a retry or are parked are not due. ``scope`` restricts to one graph.
+        Items that wait for a retry or are parked are not due. ``tenant`` restricts to one tenant,
+        ``scope`` to one graph.
         """
         check_limit(limit)
         check_lease(owner, lease_seconds)
@@ -110,7 +110,7 @@ class SqliteWorkQueue:
         until = now + timedelta(seconds=lease_seconds)
 
         def transaction(session: Session) -> tuple[Work, ...]:
-            rows = _due(session, kinds, limit, now, scope)
+            rows = _due(session, kinds, limit, now, _within(tenant, scope))
             if not rows:
                 return ()
             claim: dict[str, Value] = {
@@ -154,26 +154,32 @@ class SqliteWorkQueue:
         query = Query(_GIVE_BACK, held)
         return bool(await self._database.write("defer", lambda session: session.run(query)))
 
-    async def waiting(self, scope: Scope | None = None) -> dict[str, int]:
+    async def waiting(
+        self, scope: Scope | None = None, *, tenant: str | None = None
+    ) -> dict[str, int]:
         """Return how many items wait per kind, and under ``parked`` how many are parked.
 
         Claimed items wait too, until they are completed. Every kind is named, with 0 if need be.
         """
-        return await self._database.read("waiting", lambda session: count_work(session, scope))
+        return await self._database.read(
+            "waiting", lambda session: count_work(session, scope, tenant=tenant)
+        )
 
-    async def parked(self, limit: int = 100) -> tuple[Work, ...]:
+    async def parked(self, limit: int = 100, *, tenant: str | None = None) -> tuple[Work, ...]:
         """Return parked items with their problem, oldest first."""
         check_limit(limit)
-        query = Query(
-            "SELECT * FROM work WHERE parked = 1 ORDER BY row LIMIT :limit", {"limit": limit}
-        )
+        within = _within(tenant, None)
+        sql = "SELECT * FROM work WHERE parked = 1" + within.sql + " ORDER BY row LIMIT :limit"
+        query = Query(sql, {**within.params, "limit": limit})
         return await self._database.read(
             "parked", lambda session: tuple(_work(row) for row in session.all(query))
         )
 
-    async def rerun(self, work_ids: Sequence[str]) -> int:
+    async def rerun(self, work_ids: Sequence[str], *, tenant: str | None = None) -> int:
         """Put parked items back into the queue with no attempts; return how many."""
-        query = Query(_RERUN, {"rows": as_json([one for one in work_ids if _is_row(one)])})
+        within = _within(tenant, None)
+        rows = as_json([one for one in work_ids if _is_row(one)])
+        query = Query(_RERUN + within.sql, {**within.params, "rows": rows})
         return await self._database.write("rerun", lambda session: session.run(query))
 
 
@@ -197,31 +203,38 @@ def queue_work(session: Session, scope: Scope, work: Sequence[WorkDraft], now: d
     return new
 
 
-def count_work(session: Session, scope: Scope | None) -> dict[str, int]:
+def count_work(
+    session: Session, scope: Scope | None, *, tenant: str | None = None
+) -> dict[str, int]:
     """Return how many items are not done, per kind and under ``parked``."""
-    if scope is None:
-        query = Query(_COUNTS + _BY_KIND, {})
-    else:
-        graph: dict[str, Value] = {"tenant": scope.tenant, "graph_id": scope.graph_id}
-        query = Query(_COUNTS + _IN_GRAPH + _BY_KIND, graph)
+    within = _within(tenant, scope)
+    query = Query(_COUNTS + within.sql + _BY_KIND, within.params)
     counts = dict.fromkeys((*WORK_KINDS, "parked"), 0)
     for row in session.all(query):
         counts["parked" if row["parked"] else row["kind"]] += row["items"]
     return counts
 
 
+def _within(tenant: str | None, scope: Scope | None) -> Query:
+    """Return the further conditions that keep a question to a tenant or a graph."""
+    params: dict[str, Value] = {}
+    if tenant is not None:
+        params["only_tenant"] = tenant
+    if scope is not None:
+        params |= {"tenant": scope.tenant, "graph_id": scope.graph_id}
+    columns = {"only_tenant": "tenant", "tenant": "tenant", "graph_id": "graph_id"}
+    return Query("".join(f" AND {columns[name]} = :{name}" for name in params), params)
+
+
 def _due(
-    session: Session, kinds: Sequence[WorkKind], limit: int, now: datetime, scope: Scope | None
+    session: Session, kinds: Sequence[WorkKind], limit: int, now: datetime, within: Query
 ) -> list[int]:
     """Return the oldest due rows over all kinds; one indexed question per kind."""
     rows: list[int] = []
     for kind in dict.fromkeys(kinds):
         params: dict[str, Value] = {"kind": kind, "now": microseconds(now), "limit": limit}
-        sql = _DUE
-        if scope is not None:
-            sql = _DUE_IN_GRAPH
-            params |= {"tenant": scope.tenant, "graph_id": scope.graph_id}
-        found = session.all(Query(sql + " ORDER BY row LIMIT :limit", params))
+        sql = _DUE + within.sql + " ORDER BY row LIMIT :limit"
+        found = session.all(Query(sql, params | dict(within.params)))
         rows += [int(row["row"]) for row in found]
     return sorted(rows)[:limit]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
 from ...errors import ConfigError, UsageError
 from ...ports import WarmStore
+from ..stores import ColdStores
+from .archive import SqliteArchive
 from .beliefs import SqliteBeliefStore
 from .database import Database, Synchronous
 from .episodic import SqliteEpisodicStore
@@ -25,23 +26,6 @@ from .upkeep import SqliteUpkeep
 from .words import SqliteLexicalIndex
 
 DATABASE_NAME = "ezra.db"
-
-
-@dataclass(frozen=True)
-class ColdStores:
-    """Every store of the cold tier, over one database."""
-
-    graphs: SqliteGraphStore
-    turns: SqliteTurnStore
-    episodic: SqliteEpisodicStore
-    semantic: SqliteSemanticStore
-    procedural: SqliteProceduralStore
-    beliefs: SqliteBeliefStore
-    queue: SqliteWorkQueue
-    leases: SqliteLeaseStore
-    log: SqliteRecordLog
-    words: SqliteLexicalIndex
-    upkeep: SqliteUpkeep
 
 
 @asynccontextmanager
@@ -80,6 +64,7 @@ async def sqlite_cold_store(
             log=SqliteRecordLog(database),
             words=SqliteLexicalIndex(database),
             upkeep=SqliteUpkeep(database),
+            archive=SqliteArchive(database),
         )
 
 

@@ -1,0 +1,24 @@
+"""What holds for every test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from support.session import SESSION
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared() -> Iterator[None]:
+    """Close what tests share when the last one has run."""
+    with SESSION:
+        yield
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what runs on a live server or provider, which only the environment adds to a table."""
+    for item in items:
+        spec = getattr(item, "callspec", None)
+        names = [str(getattr(value, "name", "")) for value in spec.params.values()] if spec else []
+        if any(name.split()[-1:] == ["live"] or name.endswith("-live") for name in names):
+            item.add_marker(pytest.mark.live)

@@ -1,0 +1,256 @@
+"""The contract of ``ColdArchive``: everything out of one cold tier and into another."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
+from support.cold_estate import TENANTS, answers, claimed, copy, exported, fill, read_out
+from support.cold_samples import SCOPE, belief_by, draft, fact_by, graph_of, turn_by
+from support.tier_samples import NOW
+
+from tiers.errors import Conflict, UsageError
+from tiers.records import Scope
+from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, Table
+
+EVERY_TABLE: tuple[Table, ...] = tuple(ARCHIVE_ROWS)
+
+
+@dataclass(frozen=True)
+class Move:
+    """A filled cold tier and an empty one."""
+
+    source: Any
+    target: Any
+
+
+def _pairs() -> list[Any]:
+    """Return every pair; those of other rows than the first two are the long form."""
+    short = {backend.name for backend in COLD_BACKENDS[:2]}
+    return [
+        pytest.param(
+            (one, other),
+            id=f"{one.name}-{other.name}",
+            marks=() if {one.name, other.name} <= short else pytest.mark.slow,
+        )
+        for one, other in product(COLD_BACKENDS, COLD_BACKENDS)
+    ]
+
+
+@asynccontextmanager
+async def _opened(source: ColdBackend, target: ColdBackend, folder: Path) -> AsyncIterator[Move]:
+    async with source.opened(folder / "one") as one, target.opened(folder / "other") as other:
+        yield Move(one, other)
+
+
+@pytest.fixture
+async def move(backend: ColdBackend, tmp_path: Path) -> AsyncIterator[Move]:
+    """A target of each backend, empty, and a source with something of everything."""
+    async with _opened(COLD_BACKENDS[0], backend, tmp_path) as move:
+        await fill(move.source, "acme", hostile=False)
+        yield move
+
+
+@pytest.mark.parametrize("pair", _pairs())
+async def test_everything_moves_and_every_port_answers_as_before(
+    pair: tuple[ColdBackend, ColdBackend], tmp_path: Path
+) -> None:
+    """Equal exports in equal order, and no port can tell the two tiers apart."""
+    same_engine = pair[0].name == pair[1].name
+    async with _opened(*pair, tmp_path) as move:
+        for tenant in TENANTS:
+            await fill(move.source, tenant, hostile=tenant == "acme")
+        assert await move.source.archive.tenants() == TENANTS
+        for tenant in TENANTS:
+            before = await exported(move.source.archive, tenant)
+            assert all(before.values()), "a table without rows would not be tested"
+            assert await copy(move.source.archive, move.target.archive, tenant) >= 90
+            assert await exported(move.source.archive, tenant) == before, "it is only read"
+            assert await exported(move.target.archive, tenant) == before
+        for tenant in TENANTS:
+            expected = await answers(move.source, tenant, same_engine=same_engine)
+            assert await answers(move.target, tenant, same_engine=same_engine) == expected
+        assert await move.target.archive.tenants() == TENANTS
+        assert await claimed(move.target) == await claimed(move.source)
+
+
+async def test_nothing_is_an_empty_answer(cold: Cold) -> None:
+    """An empty tier has no tenants, no rows, and takes nothing without complaint."""
+    assert await cold.archive.tenants() == ()
+    for table in EVERY_TABLE:
+        page = await cold.archive.export_rows("acme", table, "", 10)
+        assert (page.rows, page.cursor) == ((), None)
+        assert await cold.archive.count_rows("acme", table) == 0
+        assert await cold.archive.import_rows("acme", table, ()) == 0
+
+
+async def test_only_the_tenant_that_is_moved_arrives(move: Move) -> None:
+    """Tenants whose names begin alike are different tenants."""
+    await fill(move.source, "acm", hostile=False)
+    await copy(move.source.archive, move.target.archive, "acme")
+    assert await move.target.archive.tenants() == ("acme",)
+    for table in EVERY_TABLE:
+        assert await move.target.archive.count_rows("acm", table) == 0
+
+
+async def test_importing_again_changes_nothing(move: Move) -> None:
+    """Rows that are there are passed over: no use is counted, no word, no event twice."""
+    await copy(move.source.archive, move.target.archive, "acme")
+    expected = await answers(move.target, "acme", same_engine=True)
+    assert await copy(move.source.archive, move.target.archive, "acme", 7) == 0
+    assert await answers(move.target, "acme", same_engine=True) == expected
+
+
+async def test_the_belief_log_verifies_as_before(move: Move) -> None:
+    """Hashes and salts are what they were: every content still matches its event's digest."""
+    await copy(move.source.archive, move.target.archive, "acme")
+    logged = await read_out(move.target.archive, "acme", "belief_events")
+    previous: dict[str, str] = {}
+    for one in logged:
+        event = one.event
+        content = bytes.fromhex(one.salt) + one.content.encode()
+        assert event.content_digest == hashlib.sha256(content).hexdigest()
+        assert event.previous_hash == previous.get(event.graph_id, "0" * 64)
+        previous[event.graph_id] = event.hash
+
+
+async def test_life_goes_on_at_the_target(move: Move) -> None:
+    """New turns, events and beliefs follow those that moved, as they would have at the source."""
+    await copy(move.source.archive, move.target.archive, "acme")
+    turn, belief, fact = turn_by(SCOPE), belief_by(SCOPE), fact_by(SCOPE, "New.")
+    said = []
+    for cold in (move.source, move.target):
+        stored, _ = await cold.turns.append_turn(SCOPE, turn, [draft("new")])
+        superseded = await cold.beliefs.commit(SCOPE, belief)
+        await cold.semantic.put_fact(SCOPE, fact)
+        await cold.semantic.add_uses(SCOPE, "turn 1", [fact.id], NOW)
+        await cold.log.append_audit(SCOPE, "new", (), "", NOW)
+        events = await cold.beliefs.events(SCOPE)
+        audit = await cold.log.audit(SCOPE)
+        said.append((stored.seq, superseded, len(events), audit, await cold.words.census(SCOPE)))
+    assert said[0] == said[1]
+    last, *_ = await move.target.beliefs.events(SCOPE, after=said[1][2] - 2)
+    assert (await move.target.beliefs.events(SCOPE))[-1].previous_hash == last.hash
+
+
+async def test_destroyed_content_stays_destroyed(move: Move) -> None:
+    """An event without content and salt moves as one, and the chain around it holds."""
+    for table in ("graphs", "agents"):
+        rows = await read_out(move.source.archive, "acme", table)
+        await move.target.archive.import_rows("acme", table, rows)
+    rows = await read_out(move.source.archive, "acme", "belief_events")
+    gone = [rows[0].model_copy(update={"salt": None, "content": None}), *rows[1:]]
+    assert await move.target.archive.import_rows("acme", "belief_events", gone) == len(gone)
+    assert await read_out(move.target.archive, "acme", "belief_events") == gone
+    with pytest.raises(Conflict):
+        await move.target.archive.import_rows("acme", "belief_events", rows)
+
+
+async def test_pages_of_one_row_are_one_big_page(cold: Cold) -> None:
+    """Every page size gives the same rows in the same order, none twice; the end is marked."""
+    await fill(cold, "acme", hostile=False)
+    for table in EVERY_TABLE:
+        whole = await cold.archive.export_rows("acme", table, "", PAGE_ROWS_MAX)
+        assert whole.cursor is None
+        for limit in (1, 2, max(1, len(whole.rows) - 1), len(whole.rows)):
+            assert await read_out(cold.archive, "acme", table, limit) == list(whole.rows)
+
+
+async def _differing(cold: Any, table: Table) -> tuple[list[Any], Any]:
+    """Return a table's rows, and the first of them with something in it changed."""
+    rows = await read_out(cold.archive, "acme", table)
+    changes: dict[str, dict[str, Any]] = {
+        "graphs": {"state": "archived"},
+        "agents": {"role": "another"},
+        "turns": {"tokens": 999},
+        "summaries": {"text": "another"},
+        "episodes": {"text": "another"},
+        "facts": {"uses": 999},
+        "fact_uses": {"used_at": NOW.replace(year=2001)},
+        "rules": {"successes": 999},
+        "belief_events": {"content": "another"},
+        "beliefs": {"active": not getattr(rows[0], "active", True)},
+        "receipts": {"query": "another"},
+        "audit": {"reason": "another"},
+        "work": {"attempts": 999},
+    }
+    return rows, rows[0].model_copy(update=changes[table])
+
+
+async def test_a_row_that_differs_is_a_conflict_and_nothing_stays(move: Move) -> None:
+    """All of the call is undone; the error names the row and shows nothing of what it says."""
+    source, target = move.source.archive, move.target.archive
+    for table in EVERY_TABLE:
+        rows, changed = await _differing(move.source, table)
+        await target.import_rows("acme", table, rows[:1])
+        with pytest.raises(Conflict) as error:
+            await target.import_rows("acme", table, [*rows[1:], changed])
+        assert await target.count_rows("acme", table) == 1, "half of the call was kept"
+        assert "another" not in str(error.value).replace("another row", "")
+        await target.import_rows("acme", table, rows)
+    assert await exported(target, "acme") == await exported(source, "acme")
+
+
+async def test_a_belief_log_with_a_gap_is_a_conflict(move: Move) -> None:
+    """Events come in the order of their ``seq`` or not at all."""
+    rows = await read_out(move.source.archive, "acme", "belief_events")
+    race = [row for row in rows if row.event.graph_id == "race"]
+    with pytest.raises(Conflict):
+        await move.target.archive.import_rows("acme", "belief_events", [race[0], *race[2:]])
+    assert await move.target.archive.count_rows("acme", "belief_events") == 0
+
+
+async def test_a_row_that_contradicts_what_is_there_is_a_conflict(cold: Cold) -> None:
+    """Another fact of the same content, or a use of a fact that is not there."""
+    await cold.archive.import_rows("acme", "graphs", [graph_of("race")])
+    fact = fact_by(SCOPE, "Mediums last.")
+    await cold.archive.import_rows("acme", "facts", [fact])
+    with pytest.raises(Conflict):
+        await cold.archive.import_rows("acme", "facts", [fact_by(SCOPE, "Mediums last.")])
+    assert await cold.semantic.facts(SCOPE, [fact.id]) == (fact,)
+
+
+async def test_claimed_work_moves_as_due_at_once(cold: Cold) -> None:
+    """A claim belongs to a process of the source; the item runs at the target from the start."""
+    await cold.queue.enqueue(SCOPE, [draft("a")], NOW)
+    await cold.queue.claim(("index",), "somebody", 1, 3600, NOW)
+    (item,) = await read_out(cold.archive, "acme", "work")
+    assert (item.due_at, item.queued_at, item.parked) == (NOW, NOW, False)
+
+
+async def test_what_cannot_be_is_refused(cold: Cold) -> None:
+    """Unknown tables, limits, cursors of other tables, rows of other types and tenants."""
+    archive = cold.archive
+    await fill(cold, "acme", hostile=False)
+    page = await archive.export_rows("acme", "audit", "", 1)
+    row = (await archive.export_rows("acme", "turns", "", 1)).rows[0]
+    refused = [
+        archive.export_rows("acme", "nothing", "", 1),
+        archive.count_rows("acme", "nothing"),
+        archive.import_rows("acme", "nothing", [row]),
+        archive.export_rows("acme", "turns", "", 0),
+        archive.export_rows("acme", "turns", "", PAGE_ROWS_MAX + 1),
+        archive.export_rows("acme", "turns", "what?", 1),
+        archive.export_rows("acme", "turns", page.cursor, 1),
+        archive.import_rows("acme", "facts", [row]),
+        archive.import_rows("acm", "turns", [row]),
+    ]
+    for call in refused:
+        with pytest.raises(UsageError):
+            await call
+    assert await archive.tenants() == ("acme",)
+
+
+async def test_a_private_row_needs_its_agent(cold: Cold) -> None:
+    """A private record without a writer would be shared; it is refused, whatever exported it."""
+    nobody = Scope(tenant="acme", graph_id="race")
+    fact = fact_by(nobody, "Mine.", private=True)
+    with pytest.raises(UsageError):
+        await cold.archive.import_rows("acme", "facts", [fact])

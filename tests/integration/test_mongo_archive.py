@@ -1,0 +1,69 @@
+"""Importing into MongoDB on a server without transactions: cut off anywhere, and repeated."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cold_estate import exported, fill, read_out
+from support.mongo_cuts import cut_at
+from support.mongo_deployments import COMMANDS_MAX, REFUSED, Deployment, deployed
+
+from tiers.cold.sqlite import sqlite_cold_store
+from tiers.errors import Conflict, TierError
+from tiers.upkeep import ARCHIVE_ROWS
+
+
+@pytest.fixture(scope="module")
+def standalone() -> Iterator[Deployment]:
+    """A server without transactions."""
+    with deployed("standalone") as found:
+        yield found
+
+
+@pytest.fixture
+async def source(tmp_path: Path) -> AsyncIterator[Any]:
+    """A SQLite tier with something of everything."""
+    async with sqlite_cold_store(tmp_path) as cold:
+        await fill(cold, "acme")
+        yield cold
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["undone", "unanswered"])
+async def test_an_import_that_is_cut_off_is_completed_by_repeating(
+    standalone: Deployment, source: Any, *, after: bool
+) -> None:
+    """At every command of every table; in the end everything is there once, with what follows."""
+    async with standalone.opened(standalone.server.fresh_database()) as target:
+        felt = 0
+        for table in ARCHIVE_ROWS:
+            rows = await read_out(source.archive, "acme", table)
+            for number in range(1, COMMANDS_MAX):
+                with cut_at(standalone.server, number, code=REFUSED, after=after) as cut:
+                    try:
+                        await target.archive.import_rows("acme", table, rows)
+                    except TierError:
+                        felt += 1
+                if not cut.happened:
+                    break
+        assert felt > len(ARCHIVE_ROWS)
+        assert await exported(target.archive, "acme") == await exported(source.archive, "acme")
+        for graph in await source.graphs.graphs("acme"):
+            lineage = await source.graphs.lineage("acme", graph.id)
+            assert await target.graphs.lineage("acme", graph.id) == lineage
+
+
+async def test_an_import_that_an_index_refuses_is_taken_back(
+    standalone: Deployment, source: Any
+) -> None:
+    """The rows before the one that contradicts are removed again."""
+    async with standalone.opened(standalone.server.fresh_database()) as target:
+        rows = await read_out(source.archive, "acme", "turns")
+        twin = rows[-1].model_copy(update={"id": "another of the same number"})
+        with pytest.raises(Conflict) as refused:
+            await target.archive.import_rows("acme", "turns", [*rows, twin])
+        assert "seq" in str(refused.value)
+        assert await target.archive.count_rows("acme", "turns") == 0
+        assert await target.archive.import_rows("acme", "turns", rows) == len(rows)

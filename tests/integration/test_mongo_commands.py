@@ -1,0 +1,205 @@
+"""What the MongoDB cold tier sends: the commands, their scope, and what they wait for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from support.cold_calls import CALLS
+from support.cold_estate import fill
+from support.cold_samples import SCOPE, draft, summary_by, turn_by
+from support.mongo_server import MongoServer, running_mongo
+from support.tier_samples import NOW
+
+from tiers.cold.mongo import mongo_cold_store
+from tiers.cold.stores import ColdStores
+from tiers.errors import EzraError
+
+Sent = dict[str, Any]
+
+READS = frozenset(("find", "aggregate", "getMore"))
+WRITES = frozenset(("insert", "update", "delete", "findAndModify"))
+OF_TRANSACTIONS = frozenset(("commitTransaction", "abortTransaction"))
+ON_OPENING = frozenset(("buildInfo", "listCollections", "create", "collMod", "createIndexes"))
+BY_THE_DRIVER = frozenset(("ping", "endSessions", "killCursors"))
+
+FREE = frozenset(("meta", "leases", "work"))
+"""Collections of the runtime itself."""
+
+WITHOUT_GRAPH = frozenset(("graphs", "word_totals"))
+OF_WHOLE_TENANTS = frozenset(
+    ("searchable_after", "count_searchable", "export_rows", "import_rows", "count_rows")
+)
+OF_ALL_TENANTS = frozenset(("tenants", "take_over"))
+
+LEFT_BEHIND = frozenset(("outbox.at", "moved.at"))
+"""What a claim that names its tenant looks for in all of the tenant's graphs."""
+
+DEPLOYMENTS = [("replica_set", "pymongo"), ("standalone", "pymongo"), ("replica_set", "motor")]
+
+
+@pytest.fixture(params=DEPLOYMENTS, ids="-".join)
+def deployment(request: pytest.FixtureRequest) -> Iterator[tuple[MongoServer, str]]:
+    """A server of its own, which remembers what it was asked, and a driver."""
+    mode, driver = request.param
+    with running_mongo(mode=mode) as server:
+        yield server, driver
+
+
+@pytest.fixture
+async def cold(deployment: tuple[MongoServer, str]) -> AsyncIterator[ColdStores]:
+    """An open tier; what opening it took is forgotten."""
+    server, driver = deployment
+    async with mongo_cold_store(server.uri, driver=driver) as stores:
+        server.clear_commands()
+        yield stores
+
+
+_KNOWN: dict[tuple[str, str], list[tuple[str, Sent]]] = {}
+
+
+@pytest.fixture
+async def asked(deployment: tuple[MongoServer, str], cold: ColdStores) -> list[tuple[str, Sent]]:
+    """Every command that every method of every port sends, with the method."""
+    server, driver = deployment
+    place = (server.knobs.mode, driver)
+    if place not in _KNOWN:
+        await fill(cold, "acme")
+        sent = [("fill", command) for command in server.commands]
+        for method, call in CALLS.items():
+            server.clear_commands()
+            with suppress(EzraError):  # what it names is not there; it asked all the same
+                await call(cold)
+            sent += [(method, command) for command in server.commands]
+        _KNOWN[place] = sent
+    return _KNOWN[place]
+
+
+def _collection(command: Sent) -> str:
+    name = command["name"]
+    return command["body"]["collection" if name == "getMore" else name]
+
+
+def _filters(command: Sent) -> list[Mapping[str, Any]]:
+    """Return what decides which documents a command touches."""
+    body = command["body"]
+    if command["name"] == "aggregate":
+        return [body["pipeline"][0]["$match"]]
+    if command["name"] == "insert":
+        return list(body["documents"])
+    if command["name"] in {"update", "delete"}:
+        return [one["q"] for one in body[f"{command['name']}s"]]
+    return [body[name] for name in ("filter", "query") if name in body]
+
+
+def _is_about_indexes(command: Sent) -> bool:
+    return command["name"] == "aggregate" and "$listSearchIndexes" in command["body"]["pipeline"][0]
+
+
+async def test_nothing_else_is_sent(
+    deployment: tuple[MongoServer, str], asked: list[tuple[str, Sent]]
+) -> None:
+    """Every command of every method is on the list, and in a transaction where there is one."""
+    server, _ = deployment
+    names = {command["name"] for _, command in asked}
+    expected = READS | WRITES
+    if server.knobs.mode == "replica_set":
+        expected |= OF_TRANSACTIONS
+    assert names - BY_THE_DRIVER - {"getMore", "abortTransaction"} <= expected
+    assert {"find", "insert", "update"} <= names
+
+
+async def test_every_command_carries_its_scope(asked: list[tuple[str, Sent]]) -> None:
+    """Tenant and graph by equality, or the graphs of a lineage by name; of a tenant for upkeep."""
+    checked = 0
+    for method, command in asked:
+        if command["name"] not in READS | WRITES or _is_about_indexes(command):
+            continue
+        collection = _collection(command)
+        if collection in FREE or method in OF_ALL_TENANTS:
+            continue
+        for where in _filters(command):
+            checked += 1
+            assert isinstance(where.get("tenant"), str), (method, command)
+            is_relay = not LEFT_BEHIND.isdisjoint(where)
+            if is_relay or collection in WITHOUT_GRAPH or method in OF_WHOLE_TENANTS:
+                continue
+            graph = where.get("graph_id")
+            assert isinstance(graph, str) or list(graph or ()) == ["$in"], (method, command)
+    assert checked > 300
+
+
+async def test_every_command_has_a_time_limit_and_waits_for_a_majority(
+    asked: list[tuple[str, Sent]],
+) -> None:
+    """The server knows when to give up, and acknowledges nothing that could be lost."""
+    for method, command in asked:
+        name, body, envelope = command["name"], command["body"], command["envelope"]
+        if name in BY_THE_DRIVER | {"getMore"}:
+            continue
+        assert 0 < body["maxTimeMS"] <= 10_000, (method, command)
+        is_inside = "autocommit" in envelope
+        if name == "commitTransaction" or (name in WRITES and not is_inside):
+            assert body["writeConcern"]["w"] == "majority", (method, command)
+        if envelope.get("startTransaction"):
+            assert body["readConcern"]["level"] == "snapshot"
+        assert envelope.get("$readPreference", {"mode": "primary"})["mode"] in {
+            "primary",
+            "primaryPreferred",  # of a client that was told to talk to one server alone
+        }
+
+
+async def test_a_step_is_one_transaction(
+    deployment: tuple[MongoServer, str], cold: ColdStores
+) -> None:
+    """A turn and its work: the same transaction from the first question to the commit."""
+    server, _ = deployment
+    await cold.turns.append_turn(SCOPE, turn_by(), [draft("a"), draft("b", "learn")])
+    sent = [one for one in server.commands if _is_of_step(one)]
+    shown = [(one["name"], one["body"].get(one["name"])) for one in sent]
+    if server.knobs.mode == "standalone":
+        assert shown == [
+            ("find", "turns"),
+            ("insert", "turns"),
+            ("find", "work"),
+            ("insert", "work"),
+            ("update", "turns"),
+        ]
+        assert all("txnNumber" not in one["envelope"] for one in sent)
+        return
+    assert shown == [
+        ("find", "turns"),
+        ("insert", "turns"),
+        ("find", "work"),
+        ("insert", "work"),
+        ("commitTransaction", 1),
+    ]
+    assert len({one["envelope"]["txnNumber"] for one in sent}) == 1
+    assert len({bytes(one["envelope"]["lsid"]["id"]) for one in sent}) == 1
+    assert [one["envelope"].get("startTransaction", False) for one in sent] == [True, *[False] * 4]
+
+
+def _is_of_step(command: Sent) -> bool:
+    return command["name"] not in BY_THE_DRIVER and command["body"].get("update") != "word_totals"
+
+
+async def test_round_trips_do_not_grow_with_what_is_done(
+    deployment: tuple[MongoServer, str], cold: ColdStores
+) -> None:
+    """Queueing, claiming and covering fifty take as many commands as two."""
+    server, _ = deployment
+    counts = []
+    for number in (2, 50):
+        scope = SCOPE.model_copy(update={"graph_id": f"graph {number}"})
+        turns = [(await cold.turns.append_turn(scope, turn_by(scope)))[0] for _ in range(number)]
+        server.clear_commands()
+        await cold.queue.enqueue(scope, [draft(f"{n}") for n in range(number)], NOW)
+        claimed = await cold.queue.claim(["index"], "me", number, 10, NOW, scope=scope)
+        assert len(claimed) == number
+        await cold.episodic.put_summary(scope, summary_by(scope, turns))
+        await cold.turns.waiting_turns(scope, 0, 100)
+        await cold.graphs.lineage("acme", "race")
+        counts.append(len([one for one in server.commands if _is_of_step(one)]))
+    assert counts[0] == counts[1]

@@ -1,0 +1,260 @@
+"""Facts and rules in MongoDB: steps that are cut off at every command, and writers that race."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from support.cold_samples import SCOPE, draft, fact_by, rule_by
+from support.mongo_deployments import COMMANDS_MAX, Deployment, Operation, deployed
+from support.tier_samples import NOW, scope_of
+
+from tiers.errors import TierError
+
+HOUR = timedelta(hours=1)
+EVERY = ("index", "compress", "learn")
+WORK = [draft("a"), draft("b", "learn")]
+CHILD = scope_of(graph_id="imola", topics=("tyres",)).model_copy(update={"lineage": ("race",)})
+
+
+@pytest.fixture(scope="module")
+def standalone() -> Iterator[Deployment]:
+    """A server without transactions."""
+    with deployed("standalone") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def replica_set() -> Iterator[Deployment]:
+    """A server with transactions."""
+    with deployed("replica_set") as found:
+        yield found
+
+
+@pytest.fixture(params=["standalone", "replica_set"])
+def deployment(request: pytest.FixtureRequest) -> Deployment:
+    """Each of them."""
+    return request.getfixturevalue(request.param)
+
+
+async def _nothing(_: Any) -> None:
+    return None
+
+
+def _putting_a_fact() -> Operation:
+    fact = fact_by()
+    return Operation(lambda cold: cold.semantic.put_fact(SCOPE, fact, WORK), _nothing)
+
+
+def _putting_a_rule() -> Operation:
+    rule = rule_by()
+    return Operation(lambda cold: cold.procedural.put_rule(SCOPE, rule, WORK), _nothing)
+
+
+def _promoting() -> Operation:
+    fact = fact_by()
+
+    async def act(cold: Any) -> bool:
+        return await cold.semantic.set_tier(SCOPE, fact, "core", "3 uses", NOW, WORK)
+
+    return Operation(act, lambda cold: cold.semantic.put_fact(SCOPE, fact))
+
+
+async def _seen(cold: Any) -> tuple[Any, ...]:
+    """Return what the ports show of the graph's facts and rules."""
+    census = await cold.words.census(SCOPE)
+    return (
+        [(fact.id, fact.tier) for fact in await cold.semantic.core(SCOPE)],
+        [rule.id for rule in await cold.procedural.match_rules(SCOPE, "tyre change", 9)],
+        census["facts_core"],
+        census["facts_archival"],
+    )
+
+
+async def _followed(cold: Any) -> tuple[list[str], list[str]]:
+    """Return what a runtime is given to do an hour later, and the audit feed's reasons."""
+    claimed = await cold.queue.claim(EVERY, "me", 100, 10, NOW + HOUR, tenant="acme")
+    feed = await cold.log.audit(SCOPE)
+    assert [event.seq for event in feed] == list(range(1, len(feed) + 1))
+    return sorted(work.key for work in claimed), [event.reason for event in feed]
+
+
+async def _expected(deployment: Deployment, operation: Operation) -> list[Any]:
+    """Return what is seen before the operation, after it, and what follows from it."""
+    async with deployment.opened(deployment.server.fresh_database()) as cold:
+        await operation.prepare(cold)
+        before = await _seen(cold)
+        await operation.act(cold)
+        return [before, await _seen(cold), await _followed(cold)]
+
+
+OPERATIONS = [_putting_a_fact, _putting_a_rule, _promoting]
+
+
+@pytest.mark.parametrize("make", OPERATIONS)
+@pytest.mark.parametrize("repeats", [False, True], ids=["left", "repeated"])
+@pytest.mark.parametrize("after", [False, True], ids=["undone", "unanswered"])
+async def test_a_cut_anywhere_leaves_nothing_half(
+    standalone: Deployment, make: Callable[[], Operation], *, after: bool, repeats: bool
+) -> None:
+    """All is there or nothing; what follows from it comes once, by repeating or by itself."""
+    operation = make()
+    before, done, followed = await _expected(standalone, operation)
+    felt = 0
+    for number in range(1, COMMANDS_MAX):
+        database = standalone.server.fresh_database()
+        cut, error = await standalone.cut(operation, database, number, after=after)
+        if not cut.happened:
+            break
+        felt += error is not None
+        async with standalone.opened(database) as cold:
+            seen = await _seen(cold)
+            assert seen in (before, done), f"half of it after command {number}"
+            if repeats:
+                await operation.act(cold)
+                assert await _seen(cold) == done
+                waiting = await cold.queue.waiting()
+                assert sum(waiting.values()) == len(WORK), "repeating queues at once"
+            assert await _followed(cold) == (followed if repeats or seen == done else ([], []))
+    assert felt >= 3, "most cuts must have been felt"
+
+
+@pytest.mark.parametrize("make", OPERATIONS)
+async def test_a_replica_set_keeps_nothing_of_what_was_refused(
+    replica_set: Deployment, make: Callable[[], Operation]
+) -> None:
+    """Whichever command is refused, everything before it is taken back."""
+    operation = make()
+    before, done, followed = await _expected(replica_set, operation)
+    felt = 0
+    for number in range(1, COMMANDS_MAX):
+        database = replica_set.server.fresh_database()
+        cut, error = await replica_set.cut(operation, database, number)
+        if not cut.happened:
+            break
+        felt += error is not None
+        async with replica_set.opened(database) as cold:
+            assert await _seen(cold) == (done if error is None else before)
+            assert await _followed(cold) == (followed if error is None else ([], []))
+    assert felt >= 3, "most refusals must have been felt"
+    assert replica_set.server.open_transactions == 0
+
+
+@pytest.mark.parametrize("causes", [("cut", "other"), ("other", "cut")], ids=str)
+@pytest.mark.parametrize("after", [False, True], ids=["undone", "unanswered"])
+async def test_uses_are_exact_after_a_cut_anywhere(
+    standalone: Deployment, causes: tuple[str, str], *, after: bool
+) -> None:
+    """Repeating the cause counts it once; the next cause makes up for one that was cut off."""
+    facts = [fact_by(text="one", uses=3, last_used_at=NOW), fact_by(text="two")]
+    ids = [fact.id for fact in facts]
+
+    async def prepare(cold: Any) -> None:
+        for fact in facts:
+            await cold.semantic.put_fact(SCOPE, fact)
+        await cold.semantic.add_uses(SCOPE, "before", ids[:1], NOW)
+
+    operation = Operation(lambda cold: cold.semantic.add_uses(SCOPE, "cut", ids, NOW), prepare)
+    felt = 0
+    for number in range(1, COMMANDS_MAX):
+        database = standalone.server.fresh_database()
+        cut, error = await standalone.cut(operation, database, number, after=after)
+        if not cut.happened:
+            break
+        felt += error is not None
+        async with standalone.opened(database) as cold:
+            for cause in causes:
+                used = await cold.semantic.add_uses(SCOPE, cause, ids, NOW)
+                assert all(fact.uses <= most for fact, most in zip(used, (6, 2), strict=True))
+                if cause == causes[0] == "cut":
+                    assert [fact.uses for fact in used] == [5, 1], "repeating makes up for it"
+            assert [fact.uses for fact in used] == [6, 2]
+            assert {fact.last_used_at for fact in used} == {NOW}
+            assert await cold.semantic.add_uses(SCOPE, "cut", ids, NOW) == used
+    assert felt >= 3, "most cuts must have been felt"
+
+
+async def test_the_last_use_of_a_cut_off_cause_is_not_lost(standalone: Deployment) -> None:
+    """A later cause, told of an earlier time, keeps the time of the one before."""
+    database = standalone.server.fresh_database()
+    async with standalone.opened(database) as cold:
+        fact, _ = await cold.semantic.put_fact(SCOPE, fact_by())
+        standalone.server.fail_next("update", code=8, collection="facts")
+        with pytest.raises(TierError):
+            await cold.semantic.add_uses(SCOPE, "cut", [fact.id], NOW + HOUR)
+        (used,) = await cold.semantic.add_uses(SCOPE, "other", [fact.id], NOW)
+    assert (used.uses, used.last_used_at) == (2, NOW + HOUR)
+
+
+async def test_uses_through_two_stores_are_exact(deployment: Deployment) -> None:
+    """Forty racing calls for ten causes, of two facts, through two connections: ten each."""
+    database = deployment.server.fresh_database()
+    async with deployment.opened(database) as one, deployment.opened(database) as other:
+        facts = [fact_by(text=f"fact {n}", tier="core") for n in range(2)]
+        for fact in facts:
+            await one.semantic.put_fact(SCOPE, fact)
+        ids = [fact.id for fact in facts]
+        scopes = (SCOPE, CHILD)
+        await asyncio.gather(
+            *(
+                (one, other)[n % 2].semantic.add_uses(scopes[n % 2], f"cause {n // 4}", ids, NOW)
+                for n in range(40)
+            )
+        )
+        used = await one.semantic.facts(SCOPE, ids)
+    assert [fact.uses for fact in used] == [10, 10]
+    numbers = deployment.server.client[database]["fact_uses"].find({"fact_id": ids[0]})
+    assert sorted(one["n"] for one in numbers) == list(range(1, 11))
+
+
+async def test_the_same_statement_through_two_stores_is_one(deployment: Deployment) -> None:
+    """Twenty racing puts of one fact and one rule agree on their ids, and queue work once."""
+    database = deployment.server.fresh_database()
+    async with deployment.opened(database) as one, deployment.opened(database) as other:
+        for put, make in (("semantic.put_fact", fact_by), ("procedural.put_rule", rule_by)):
+            store, name = put.split(".")
+            stored = await asyncio.gather(
+                *(
+                    getattr(getattr((one, other)[n % 2], store), name)(SCOPE, make(), [draft(put)])
+                    for n in range(20)
+                )
+            )
+            assert len({statement.id for statement, _ in stored}) == 1
+            assert sum(is_new for _, is_new in stored) == 1
+        assert (await one.queue.waiting())["index"] == 2
+
+
+async def test_moves_through_two_stores_are_each_told_once(deployment: Deployment) -> None:
+    """Of twenty racing promotions one happens; then of twenty demotions; two events, in order."""
+    database = deployment.server.fresh_database()
+    async with deployment.opened(database) as one, deployment.opened(database) as other:
+        fact, _ = await one.semantic.put_fact(SCOPE, fact_by())
+        for tier in ("core", "archival"):
+            moved = await asyncio.gather(
+                *(
+                    (one, other)[n % 2].semantic.set_tier(SCOPE, fact, tier, tier, NOW)
+                    for n in range(20)
+                )
+            )
+            assert sum(moved) == 1
+            fact = fact.model_copy(update={"tier": tier})
+        feed = await one.log.audit(SCOPE)
+    assert [(event.seq, event.reason) for event in feed] == [(1, "core"), (2, "archival")]
+    assert "moved" not in deployment.server.client[database]["facts"].find_one({})
+
+
+async def test_a_move_that_was_cut_off_is_told_before_the_next(standalone: Deployment) -> None:
+    """Both events are in the feed, in the order in which the fact moved."""
+    database = standalone.server.fresh_database()
+    async with standalone.opened(database) as cold:
+        fact, _ = await cold.semantic.put_fact(SCOPE, fact_by())
+        standalone.server.fail_next("insert", code=8, collection="audit")
+        with pytest.raises(TierError):
+            await cold.semantic.set_tier(SCOPE, fact, "core", "first", NOW, [draft("up")])
+        core = fact.model_copy(update={"tier": "core"})
+        assert await cold.log.audit(SCOPE) == ()
+        assert await cold.semantic.set_tier(SCOPE, core, "archival", "second", NOW, [draft("down")])
+        assert await _followed(cold) == (["down", "up"], ["first", "second"])

@@ -1,0 +1,130 @@
+"""The stand-in for MongoDB against itself and against mongomock, on random documents."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from mongomock.filtering import filter_applies
+from support.mongo_server.filters import compile_filter
+from support.mongo_server.planning import matching
+from support.mongo_server.store import Collection
+from support.mongo_server.uniqueness import Index
+from support.mongo_server.values import key_of, sort_key
+
+_KEYS: tuple[dict[str, int], ...] = (
+    {"a": 1},
+    {"a": 1, "b": -1},
+    {"b": 1, "a": 1, "c": 1},
+    {"c.d": 1},
+    {"tags": 1, "b": 1},
+)
+
+
+def _value(draw: random.Random) -> Any:
+    return draw.choice([None, True, 1, 2, 3, 2.5, "x", "y"])
+
+
+def _document(draw: random.Random, number: int) -> dict[str, Any]:
+    document: dict[str, Any] = {"_id": number}
+    for name in ("a", "b"):
+        if draw.random() < 0.9:
+            document[name] = _value(draw)
+    if draw.random() < 0.7:
+        document["c"] = draw.choice([{"d": _value(draw)}, [{"d": 1}, {"d": 2}], 3])
+    if draw.random() < 0.7:
+        document["tags"] = draw.sample(["p", "q", "r"], draw.randrange(4))
+    return document
+
+
+def _condition(draw: random.Random) -> Any:
+    bound = draw.choice([1, 2, "x"])
+    return draw.choice(
+        [
+            _value(draw),
+            {"$in": [_value(draw), _value(draw)]},
+            {"$ne": _value(draw)},
+            {"$gt": bound},
+            {"$gte": bound, "$lt": draw.choice([3, "z"])},
+            {"$lte": bound},
+            {"$exists": draw.random() < 0.5},
+        ]
+    )
+
+
+def _query(draw: random.Random) -> dict[str, Any]:
+    fields = draw.sample(["a", "b", "c.d", "tags"], draw.randrange(1, 4))
+    query = {field: _condition(draw) for field in fields}
+    if "tags" in query:
+        query["tags"] = draw.choice(["p", {"$in": ["p", "q"]}, {"$nin": ["r"]}, [], ["p"]])
+    return query
+
+
+def _filled(draw: random.Random, *, size: int) -> Collection:
+    target = Collection("d", "c")
+    for number in range(size):
+        document = _document(draw, number)
+        target.put(key_of(number), document)
+    return target
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_index_changes_no_answer(seed: int) -> None:
+    """With any indexes, a query finds what a scan finds, in the same order where one was asked."""
+    draw = random.Random(seed)
+    target = _filled(draw, size=80)
+    for number, key in enumerate(draw.sample(_KEYS, 3)):
+        target.add_index(Index({"v": 2, "key": key, "name": f"i{number}"}))
+    for _ in range(60):
+        query = _query(draw)
+        test = compile_filter(query)
+        scanned = [document for document in target.every() if test(document)]
+        found = matching(target, query)
+        assert {one["_id"] for one in found} == {one["_id"] for one in scanned}, query
+        assert len(found) == len(scanned)
+        way = draw.choice([1, -1])
+        sort = [(path, way) for path in draw.sample(["a", "b", "_id"], 2)]
+        limit = draw.choice([None, 5])
+        ordered = matching(target, query, sort, limit)
+        keys = [[sort_key(one, (path,), way) for path, way in sort] for one in scanned]
+        expected = sorted(keys, reverse=way < 0)[:limit]
+        assert [[sort_key(one, (path,), way) for path, way in sort] for one in ordered] == expected
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_indexes_follow_every_write(seed: int) -> None:
+    """After random writes the indexes are those that would be built anew."""
+    draw = random.Random(seed)
+    target = _filled(draw, size=40)
+    for number, key in enumerate(_KEYS):
+        target.add_index(Index({"v": 2, "key": key, "name": f"i{number}"}))
+    for _ in range(200):
+        number = draw.randrange(60)
+        target.put(key_of(number), None if draw.random() < 0.3 else _document(draw, number))
+    followed = {name: index.entries for name, index in target.declared.items()}
+    target.reindex()
+    assert {name: index.entries for name, index in target.declared.items()} == followed
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_filters_agree_with_mongomock(seed: int) -> None:
+    """A second opinion, where mongomock is right: no booleans beside numbers, no empty paths."""
+    draw = random.Random(seed)
+    documents = [_document(draw, number) for number in range(60)]
+    for document in documents:
+        for name in ("a", "b"):
+            if document.get(name) is True:
+                document[name] = "true"
+        if not isinstance(document.get("c", {}), dict) or document.get("c") == {"d": True}:
+            del document["c"]
+    for _ in range(60):
+        query = {
+            path: "true" if condition is True else condition
+            for path, condition in _query(draw).items()
+            if "True" not in repr(condition) or "$exists" in repr(condition)
+        }
+        test = compile_filter(query)
+        ours = [document["_id"] for document in documents if test(document)]
+        theirs = [document["_id"] for document in documents if filter_applies(query, document)]
+        assert ours == theirs, query

@@ -1,0 +1,371 @@
+"""The stand-in for MongoDB in transactions: all or nothing, one point in time, lost races."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from pymongo import AsyncMongoClient
+from pymongo.asynchronous.client_session import AsyncClientSession
+from pymongo.asynchronous.collection import AsyncCollection
+from pymongo.errors import (
+    AutoReconnect,
+    BulkWriteError,
+    DuplicateKeyError,
+    OperationFailure,
+    PyMongoError,
+)
+from support.mongo_server import MongoServer, running_mongo
+
+Documents = AsyncCollection[dict[str, Any]]
+_TRANSIENT = "TransientTransactionError"
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[MongoServer]:
+    """One server for all tests; a write waits only shortly for a transaction."""
+    with running_mongo(lock_wait_seconds=0.05) as server:
+        yield server
+        assert server.open_transactions == 0
+
+
+@pytest.fixture
+async def things(shared: MongoServer) -> AsyncIterator[Documents]:
+    """A collection with a unique index, in a database of its own, with one document."""
+    async with AsyncMongoClient[dict[str, Any]](shared.uri) as client:
+        collection = client[shared.fresh_database()]["things"]
+        await collection.create_index("key", unique=True, sparse=True)
+        await collection.insert_one({"_id": 1, "n": 0})
+        yield collection
+
+
+@pytest.fixture
+async def session(things: Documents) -> AsyncIterator[AsyncClientSession]:
+    """A session with an open transaction."""
+    async with things.database.client.start_session() as opened:
+        await opened.start_transaction()
+        yield opened
+
+
+@pytest.fixture
+async def rival(things: Documents) -> AsyncIterator[AsyncClientSession]:
+    """Another session with an open transaction."""
+    async with things.database.client.start_session() as opened:
+        await opened.start_transaction()
+        yield opened
+
+
+_ADD = {"$inc": {"n": 1}}
+
+
+async def _n(things: Documents, session: AsyncClientSession | None = None) -> Any:
+    found = await things.find_one({"_id": 1}, session=session)
+    return found and found["n"]
+
+
+async def test_commit_shows_everything_at_once(
+    things: Documents, session: AsyncClientSession
+) -> None:
+    """Until then only the transaction sees its writes: new, changed and removed documents."""
+    other = things.database["other"]
+    await things.update_one({"_id": 1}, _ADD, session=session)
+    await things.insert_one({"_id": 2, "key": "k"}, session=session)
+    await other.insert_one({"_id": "o"}, session=session)
+    assert await things.count_documents({}, session=session) == 2
+    assert await things.find_one({"key": "k"}, session=session) is not None
+    assert await things.find_one({"key": "k"}) is None
+    assert await _n(things) == 0
+    assert await other.count_documents({}) == 0
+    await things.delete_one({"_id": 1}, session=session)
+    assert await _n(things) == 0
+    await session.commit_transaction()
+    assert [found["_id"] async for found in things.find()] == [2]
+    assert await other.count_documents({}) == 1
+
+
+async def test_abort_leaves_no_trace(things: Documents, session: AsyncClientSession) -> None:
+    """Rolled back: documents, and the keys of unique indexes."""
+    await things.insert_one({"_id": 2, "key": "k"}, session=session)
+    await things.update_one({"_id": 1}, {"$set": {"key": "other"}}, session=session)
+    await session.abort_transaction()
+    await things.insert_one({"_id": 3, "key": "k"})
+    await things.insert_one({"_id": 4, "key": "other"})
+    assert await _n(things) == 0
+
+
+async def test_a_transaction_sees_one_point_in_time(
+    things: Documents, session: AsyncClientSession
+) -> None:
+    """What others commit after its first statement is not there, by scan and by index."""
+    assert await _n(things, session) == 0
+    await things.update_one({"_id": 1}, _ADD)
+    await things.insert_one({"_id": 2, "key": "k"})
+    assert await _n(things, session) == 0
+    assert await things.find_one({"key": "k"}, session=session) is None
+    assert await things.count_documents({}, session=session) == 1
+    await session.commit_transaction()
+    assert await _n(things, session) == 1
+
+
+async def test_changing_what_has_changed_since_is_a_conflict(
+    things: Documents, session: AsyncClientSession
+) -> None:
+    """No lost update: the first to commit wins, the other is told to run again."""
+    assert await _n(things, session) == 0
+    await things.update_one({"_id": 1}, _ADD)
+    with pytest.raises(OperationFailure) as caught:
+        await things.update_one({"_id": 1}, _ADD, session=session)
+    assert caught.value.code == 112
+    assert caught.value.has_error_label(_TRANSIENT)
+    await session.abort_transaction()
+    assert await _n(things) == 1
+
+
+async def test_two_transactions_on_one_document(
+    things: Documents, session: AsyncClientSession, rival: AsyncClientSession
+) -> None:
+    """The second writer loses at once; on another document both go on."""
+    await things.update_one({"_id": 1}, _ADD, session=session)
+    await things.insert_one({"_id": 2}, session=rival)
+    with pytest.raises(OperationFailure) as caught:
+        await things.update_one({"_id": 1}, _ADD, session=rival)
+    assert caught.value.has_error_label(_TRANSIENT)
+    await session.commit_transaction()
+    await rival.abort_transaction()
+    assert await things.count_documents({}) == 1
+
+
+async def test_two_transactions_on_one_unique_key(
+    things: Documents, session: AsyncClientSession, rival: AsyncClientSession
+) -> None:
+    """A key that another open transaction has taken is a conflict, not a duplicate."""
+    await things.insert_one({"_id": 2, "key": "k"}, session=session)
+    with pytest.raises(OperationFailure) as caught:
+        await things.insert_one({"_id": 3, "key": "k"}, session=rival)
+    assert caught.value.code == 112
+    await session.commit_transaction()
+    await rival.abort_transaction()
+
+
+async def test_write_skew_is_possible(
+    things: Documents, session: AsyncClientSession, rival: AsyncClientSession
+) -> None:
+    """As in MongoDB: each reads what the other writes, and both commit."""
+    await things.insert_one({"_id": 2, "n": 0})
+    for mine, read, written in ((session, 1, 2), (rival, 2, 1)):
+        assert await things.find_one({"_id": read, "n": 0}, session=mine) is not None
+        await things.update_one({"_id": written}, _ADD, session=mine)
+    await session.commit_transaction()
+    await rival.commit_transaction()
+    assert await things.count_documents({"n": 1}) == 2
+
+
+async def test_a_duplicate_key_ends_the_transaction(
+    things: Documents, session: AsyncClientSession
+) -> None:
+    """The error is the usual one, without the label; the transaction is gone."""
+    await things.insert_one({"_id": 2}, session=session)
+    with pytest.raises(DuplicateKeyError) as caught:
+        await things.insert_one({"_id": 1}, session=session)
+    assert not caught.value.has_error_label(_TRANSIENT)
+    with pytest.raises(OperationFailure) as gone:
+        await things.find_one({}, session=session)
+    assert gone.value.code == 251
+    assert gone.value.has_error_label(_TRANSIENT)
+    await session.abort_transaction()
+    assert await things.count_documents({}) == 1
+
+
+async def test_a_batch_in_a_transaction_ends_at_its_first_error(
+    things: Documents, session: AsyncClientSession
+) -> None:
+    """An unordered one too: the transaction is over, so nothing can follow."""
+    with pytest.raises(BulkWriteError) as caught:
+        await things.insert_many([{"_id": 1}, {"_id": 1}], ordered=False, session=session)
+    assert [error["index"] for error in caught.value.details["writeErrors"]] == [0]
+    with pytest.raises(OperationFailure) as gone:
+        await session.commit_transaction()
+    assert gone.value.code == 251
+    assert await things.count_documents({}) == 1
+
+
+async def test_a_plain_write_waits_for_the_transaction() -> None:
+    """It is done after the commit, on what was committed."""
+    with running_mongo(lock_wait_seconds=10) as server:
+        async with AsyncMongoClient[dict[str, Any]](server.uri) as client:
+            things = client["d"]["things"]
+            await things.insert_one({"_id": 1, "n": 0})
+            async with client.start_session() as session:
+                async with await session.start_transaction():
+                    await things.update_one({"_id": 1}, _ADD, session=session)
+                    write = asyncio.ensure_future(things.update_one({"_id": 1}, _ADD))
+                    upsert = asyncio.ensure_future(
+                        things.update_one({"_id": 2}, {"$set": {"n": 5}}, upsert=True)
+                    )
+                    await asyncio.wait([write], timeout=0.05)
+                    assert not write.done()
+                    assert (await upsert).upserted_id == 2
+                assert (await write).modified_count == 1
+                assert await _n(things) == 2
+
+
+async def test_a_plain_write_does_not_wait_for_ever(
+    things: Documents, session: AsyncClientSession
+) -> None:
+    """After the time that the knob says it is a conflict, without the label of transactions."""
+    await things.update_one({"_id": 1}, _ADD, session=session)
+    for write in (things.update_one({"_id": 1}, _ADD), things.delete_many({})):
+        with pytest.raises(OperationFailure) as caught:
+            await write
+        assert caught.value.code == 112
+        assert not caught.value.has_error_label(_TRANSIENT)
+    await session.commit_transaction()
+
+
+async def test_racing_transactions_lose_nothing(shared: MongoServer, things: Documents) -> None:
+    """The driver runs conflicting ones again until each has read and written in turn."""
+
+    async def add(session: AsyncClientSession) -> None:
+        held = await _n(things, session)
+        await things.update_one({"_id": 1}, {"$set": {"n": held + 1}}, session=session)
+        await things.insert_one({"_id": f"log-{held}"}, session=session)
+
+    async def run() -> None:
+        async with things.database.client.start_session() as session:
+            await session.with_transaction(add)
+
+    await asyncio.gather(*(run() for _ in range(8)))
+    assert await _n(things) == 8
+    assert await things.count_documents({}) == 9
+    assert shared.open_transactions == 0
+
+
+# What ends a transaction from outside.
+
+
+async def test_a_cut_connection_rolls_back(
+    shared: MongoServer, things: Documents, session: AsyncClientSession
+) -> None:
+    """What the connection carried is gone, and nobody has to wait for it."""
+    await things.update_one({"_id": 1}, _ADD, session=session)
+    shared.fail_next("insert", close_connection=True, after=True)
+    with pytest.raises(AutoReconnect) as caught:
+        await things.insert_one({"_id": 2}, session=session)
+    assert caught.value.has_error_label(_TRANSIENT)
+    assert shared.open_transactions == 0
+    await things.update_one({"_id": 1}, _ADD)
+    assert await _n(things) == 1
+    await session.abort_transaction()
+    assert await things.count_documents({}) == 1
+
+
+@pytest.mark.parametrize("after", [False, True])
+async def test_a_cut_commit_is_asked_for_again(
+    shared: MongoServer, things: Documents, session: AsyncClientSession, *, after: bool
+) -> None:
+    """Whether it had happened or not, the driver's second commit succeeds, and it happens once."""
+    await things.update_one({"_id": 1}, _ADD, session=session)
+    shared.fail_next("commitTransaction", close_connection=True, after=after)
+    await session.commit_transaction()
+    assert await _n(things) == 1
+    await session.commit_transaction()
+    assert await _n(things) == 1
+
+
+async def test_a_commit_that_fails_for_good(
+    shared: MongoServer, things: Documents, session: AsyncClientSession
+) -> None:
+    """The outcome is unknown to the caller: the label says so, and the write is there."""
+    await things.update_one({"_id": 1}, _ADD, session=session)
+    shared.fail_next("commitTransaction", code=50, after=True, times=2)
+    with pytest.raises(PyMongoError) as caught:
+        await session.commit_transaction()
+    assert caught.value.has_error_label("UnknownTransactionCommitResult")
+    assert await _n(things) == 1
+    shared.reset()
+
+
+async def test_an_injected_error_rolls_back(
+    shared: MongoServer, things: Documents, session: AsyncClientSession
+) -> None:
+    """A statement that fails ends the transaction, as any error does."""
+    await things.insert_one({"_id": 2}, session=session)
+    shared.fail_next("update", code=112, error_labels=[_TRANSIENT])
+    with pytest.raises(OperationFailure) as caught:
+        await things.update_one({"_id": 1}, _ADD, session=session)
+    assert caught.value.has_error_label(_TRANSIENT)
+    assert shared.open_transactions == 0
+
+
+async def test_a_transaction_has_a_lifetime() -> None:
+    """One that is left open is rolled back, and its next statement is told so."""
+    with running_mongo(transaction_seconds=0.02) as server:
+        async with AsyncMongoClient[dict[str, Any]](server.uri) as client:
+            things = client["d"]["things"]
+            async with client.start_session() as session:
+                await session.start_transaction()
+                await things.insert_one({"_id": 1}, session=session)
+                async with asyncio.timeout(10):
+                    while server.open_transactions:
+                        await asyncio.wait_for(client.admin.command("ping"), 5)
+                with pytest.raises(OperationFailure) as caught:
+                    await things.insert_one({"_id": 2}, session=session)
+                assert caught.value.code == 251
+                with pytest.raises(OperationFailure) as caught:
+                    await session.commit_transaction()
+                assert caught.value.code == 251
+                assert caught.value.has_error_label(_TRANSIENT)
+            assert await things.count_documents({}) == 0
+
+
+async def test_a_killed_server_rolls_back() -> None:
+    """What was open when the process died never happened; what was committed stays."""
+    with running_mongo() as server:
+        async with AsyncMongoClient[dict[str, Any]](server.uri) as client:
+            things = client["d"]["things"]
+            async with client.start_session() as session:
+                async with await session.start_transaction():
+                    await things.insert_one({"_id": 1}, session=session)
+                await session.start_transaction()
+                await things.insert_one({"_id": 2}, session=session)
+                server.stop()
+                server.start()
+                with pytest.raises(PyMongoError) as caught:
+                    await things.insert_one({"_id": 3}, session=session)
+                assert caught.value.has_error_label(_TRANSIENT)
+            assert list(server.client["d"]["things"].find()) == [{"_id": 1}]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        {"count": "things"},
+        {"createIndexes": "things", "indexes": [{"key": {"a": 1}, "name": "a_1"}]},
+        {"drop": "things"},
+        {"aggregate": "things", "pipeline": [{"$search": {}}], "cursor": {}},
+    ],
+)
+async def test_what_a_transaction_may_not_do(
+    things: Documents, session: AsyncClientSession, command: dict[str, Any]
+) -> None:
+    """Counting by metadata, declaring and searching are refused inside, as MongoDB refuses them."""
+    with pytest.raises(OperationFailure) as caught:
+        await things.database.command(command, session=session)
+    assert caught.value.code == 263
+    await session.abort_transaction()
+    assert await _n(things) == 0
+
+
+async def test_a_cursor_of_a_transaction_goes_on_in_it(
+    things: Documents, session: AsyncClientSession
+) -> None:
+    """Later batches come from the same point in time."""
+    await things.insert_many([{"_id": number} for number in range(10, 20)])
+    cursor = things.find({"_id": {"$gte": 10}}, session=session).batch_size(3)
+    seen = [(await anext(cursor))["_id"]]
+    await things.delete_many({"_id": {"$gte": 10}})
+    seen += [found["_id"] async for found in cursor]
+    assert seen == list(range(10, 20))
+    await session.commit_transaction()

@@ -1,0 +1,335 @@
+"""Steps of the MongoDB cold tier that are cut off, at every command, on both kinds of server."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import product
+from typing import Any
+
+import pytest
+from support.cold_samples import (
+    OPERATOR,
+    SCOPE,
+    draft,
+    episode_by,
+    graph_of,
+    receipt_by,
+    summary_by,
+    turn_by,
+)
+from support.mongo_cuts import Cut, cut_at
+from support.mongo_server import MongoServer, running_mongo
+from support.tier_samples import NOW, scope_of
+
+from tiers.cold.mongo import mongo_cold_store
+from tiers.cold.stores import ColdStores
+from tiers.errors import Conflict, TierError, TierRejected
+from tiers.records import AgentRecord, GraphState
+
+HOUR = timedelta(hours=1)
+EVERY = ("index", "compress", "learn")
+WORK = [draft("a"), draft("b", "compress"), draft("c", "learn")]
+RECEIPT = receipt_by()
+UNKNOWN, EXCEEDED = 8, 262
+"""An error that nobody tries again, and one that passes when the server says so."""
+
+PASSING = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
+COMMANDS = range(1, 30)
+"""More than any operation sends."""
+
+Act = Callable[[ColdStores], Awaitable[object]]
+Seen = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation that changes several documents, and what must be there before it."""
+
+    act: Act
+    prepare: Act
+
+
+async def _nothing(_: ColdStores) -> None:
+    return None
+
+
+def _appending() -> Operation:
+    turn = turn_by(ref="r")
+    return Operation(lambda cold: cold.turns.append_turn(SCOPE, turn, WORK), _nothing)
+
+
+def _summing_up() -> Operation:
+    turns = [turn_by(text=f"turn {number}") for number in range(3)]
+    summary = summary_by(SCOPE, turns[:2])
+
+    async def prepare(cold: ColdStores) -> None:
+        for turn in turns:
+            await cold.turns.append_turn(SCOPE, turn)
+
+    return Operation(lambda cold: cold.episodic.put_summary(SCOPE, summary, WORK), prepare)
+
+
+def _consolidating() -> Operation:
+    turns = [turn_by(text=f"turn {number}") for number in range(2)]
+    summaries = [summary_by(SCOPE, [turn]) for turn in turns]
+    episode = episode_by(SCOPE, [summaries[0].id])
+
+    async def prepare(cold: ColdStores) -> None:
+        for turn, summary in zip(turns, summaries, strict=True):
+            await cold.turns.append_turn(SCOPE, turn)
+            await cold.episodic.put_summary(SCOPE, summary)
+
+    return Operation(lambda cold: cold.episodic.put_episode(SCOPE, episode, WORK), prepare)
+
+
+def _receiving() -> Operation:
+    return Operation(lambda cold: cold.log.put_receipt(SCOPE, RECEIPT, WORK), _nothing)
+
+
+OPERATIONS = [_appending, _summing_up, _consolidating, _receiving]
+SOME_OPERATIONS = [
+    _appending,
+    _summing_up,
+    pytest.param(_consolidating, marks=pytest.mark.slow),
+    pytest.param(_receiving, marks=pytest.mark.slow),
+]
+
+
+async def _seen(cold: ColdStores) -> Seen:
+    """Return what the operations change, as the ports show it."""
+    return {
+        "turns": [turn.id for turn in await cold.turns.recent_turns(SCOPE, 100)],
+        "waiting": [turn.id for turn in await cold.turns.waiting_turns(SCOPE, 0, 100)],
+        "summaries": [one.id for one in await cold.episodic.summaries(SCOPE)],
+        "due": [one.id for one in await cold.episodic.due_summaries(OPERATOR, NOW + 99 * HOUR, 9)],
+        "episodes": [one.id for one in await cold.episodic.episodes(SCOPE)],
+        "receipt": await cold.log.receipt(SCOPE, RECEIPT.id),
+    }
+
+
+async def _work(cold: ColdStores) -> list[str]:
+    """Return what a runtime of the tenant is given to do, an hour later."""
+    claimed = await cold.queue.claim(EVERY, "me", 100, 10, NOW + HOUR, tenant="acme")
+    return sorted(work.key for work in claimed)
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A server and the driver that talks to it."""
+
+    server: MongoServer
+    driver: Any
+
+    def opened(self, name: str) -> Any:
+        """Return a database of the server, to be entered."""
+        return mongo_cold_store(
+            self.server.uri, database=name, driver=self.driver, timeout_seconds=5.0
+        )
+
+    async def expected(self, operation: Operation) -> tuple[Seen, Seen]:
+        """Return what is seen before the operation and after it."""
+        async with self.opened(self.server.fresh_database()) as cold:
+            await operation.prepare(cold)
+            before = await _seen(cold)
+            await operation.act(cold)
+            done = await _seen(cold)
+            assert before != done
+            assert await _work(cold) == ["a", "b", "c"]
+        return before, done
+
+    async def cut(
+        self, operation: Operation, name: str, number: int, **how: Any
+    ) -> tuple[Cut, TierError | None]:
+        """Carry the operation out in a new database while its ``number``-th command fails."""
+        async with self.opened(name) as cold:
+            await operation.prepare(cold)
+            with cut_at(self.server, number, **how) as cut:
+                try:
+                    await operation.act(cold)
+                except TierError as error:
+                    return cut, error
+        return cut, None
+
+
+def _running(mode: str, driver: str) -> Iterator[Deployment]:
+    with running_mongo(mode=mode) as server:
+        yield Deployment(server, driver)
+
+
+@pytest.fixture(scope="module", params=["pymongo", pytest.param("motor", marks=pytest.mark.slow)])
+def standalone(request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    """A server without transactions."""
+    yield from _running("standalone", request.param)
+
+
+@pytest.fixture(scope="module", params=["motor", pytest.param("pymongo", marks=pytest.mark.slow)])
+def replica_set(request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    """A server with transactions."""
+    yield from _running("replica_set", request.param)
+
+
+@pytest.mark.parametrize("make", OPERATIONS)
+@pytest.mark.parametrize("after", [False, True], ids=["undone", "unanswered"])
+async def test_standalone_shows_nothing_half(
+    standalone: Deployment, make: Callable[[], Operation], *, after: bool
+) -> None:
+    """Cut anywhere: opened anew, all is there or nothing, and repeating or waiting completes it.
+
+    Where all is there, its work is given out exactly once, whether somebody repeats or not.
+    """
+    operation = make()
+    before, done = await standalone.expected(operation)
+    failed = 0
+    for number, repeats in product(COMMANDS, [False, True]):
+        name = standalone.server.fresh_database()
+        cut, error = await standalone.cut(operation, name, number, code=UNKNOWN, after=after)
+        if not cut.happened:
+            break
+        failed += error is not None
+        async with standalone.opened(name) as cold:
+            seen = await _seen(cold)
+            assert seen in (before, done), f"half of it after command {number}"
+            if repeats:
+                await operation.act(cold)
+                assert await _seen(cold) == done
+                assert sum((await cold.queue.waiting()).values()) == 3, "queued by repeating"
+            is_done = repeats or seen == done
+            assert await _work(cold) == (["a", "b", "c"] if is_done else [])
+    assert failed >= 8, "most cuts must have been felt"
+
+
+@pytest.mark.parametrize("make", OPERATIONS)
+async def test_replica_set_keeps_nothing_of_what_failed(
+    replica_set: Deployment, make: Callable[[], Operation]
+) -> None:
+    """Whichever command is refused, everything before it is taken back."""
+    operation = make()
+    before, done = await replica_set.expected(operation)
+    failed = 0
+    for number in COMMANDS:
+        name = replica_set.server.fresh_database()
+        cut, error = await replica_set.cut(operation, name, number, code=UNKNOWN)
+        if not cut.happened:
+            break
+        failed += isinstance(error, TierRejected)
+        async with replica_set.opened(name) as cold:
+            assert await _seen(cold) == (done if error is None else before)
+            assert await _work(cold) == (["a", "b", "c"] if error is None else [])
+    assert failed >= 4, "most refusals must have been felt"
+    assert replica_set.server.open_transactions == 0
+
+
+@pytest.mark.parametrize("make", SOME_OPERATIONS)
+@pytest.mark.parametrize("after", [False, True], ids=["undone", "unanswered"])
+async def test_replica_set_survives_what_passes(
+    replica_set: Deployment, make: Callable[[], Operation], *, after: bool
+) -> None:
+    """A passing failure of any command is felt by nobody, and nothing is done twice."""
+    operation = make()
+    _, done = await replica_set.expected(operation)
+    for number in COMMANDS:
+        name = replica_set.server.fresh_database()
+        cut, error = await replica_set.cut(
+            operation, name, number, code=EXCEEDED, labels=PASSING, after=after
+        )
+        if not cut.happened:
+            break
+        assert error is None
+        async with replica_set.opened(name) as cold:
+            assert await _seen(cold) == done
+            assert await _work(cold) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [pytest.param(False, marks=pytest.mark.slow), True],
+    ids=["unsent", "unanswered"],
+)
+@pytest.mark.parametrize("number", [2, 5], ids=["insert", "commit"])
+async def test_replica_set_survives_a_cut_connection(
+    replica_set: Deployment, number: int, *, after: bool
+) -> None:
+    """The turn is stored once, with its work, over a new connection."""
+    operation = _appending()
+    _, done = await replica_set.expected(operation)
+    name = replica_set.server.fresh_database()
+    cut, error = await replica_set.cut(operation, name, number, after=after)
+    assert cut.happened
+    assert error is None
+    async with replica_set.opened(name) as cold:
+        assert await _seen(cold) == done
+        assert await _work(cold) == ["a", "b", "c"]
+
+
+async def test_left_behind_work_is_not_given_out_while_it_is_being_stored(
+    standalone: Deployment,
+) -> None:
+    """A claim leaves records alone that are so young that their writer is still at it."""
+    name = standalone.server.fresh_database()
+    await standalone.cut(_appending(), name, 4, code=UNKNOWN)
+    async with standalone.opened(name) as cold:
+        soon = NOW + timedelta(seconds=9)
+        assert await cold.queue.claim(EVERY, "me", 9, 10, soon, tenant="acme") == ()
+        assert await cold.queue.claim(EVERY, "me", 9, 10, NOW + HOUR, tenant="acm") == ()
+        assert await cold.queue.claim(EVERY, "me", 9, 10, NOW + HOUR) == ()
+        assert await _work(cold) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["undone", "unanswered"])
+async def test_batch_of_work_is_completed_by_repeating(
+    standalone: Deployment, *, after: bool
+) -> None:
+    """Queueing again queues what is missing and doubles nothing."""
+
+    async def prepare(cold: ColdStores) -> None:
+        await cold.queue.enqueue(SCOPE, WORK[:1], NOW)
+
+    operation = Operation(lambda cold: cold.queue.enqueue(SCOPE, WORK, NOW), prepare)
+    for number in COMMANDS:
+        name = standalone.server.fresh_database()
+        cut, error = await standalone.cut(operation, name, number, code=UNKNOWN, after=after)
+        if not cut.happened:
+            break
+        assert error is not None
+        async with standalone.opened(name) as cold:
+            await operation.act(cold)
+            assert (await cold.queue.waiting())["index"] == 1
+            assert await _work(cold) == ["a", "b", "c"]
+
+
+GRAPH_STEPS: Sequence[Act] = (
+    lambda cold: cold.graphs.create_graph(graph_of("race")),
+    lambda cold: cold.graphs.spawn(
+        AgentRecord(tenant="acme", graph_id="race", id="a", spawned_at=NOW)
+    ),
+    lambda cold: cold.graphs.set_state(SCOPE, GraphState.CLOSED, NOW),
+    lambda cold: cold.graphs.leave(scope_of(agent_id="a"), NOW),
+)
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["undone", "unanswered"])
+async def test_life_of_a_graph_may_be_repeated_after_every_cut(
+    standalone: Deployment, *, after: bool
+) -> None:
+    """Each step is one document: repeated it comes to the same; a graph that is there says so."""
+    for number in COMMANDS:
+        name = standalone.server.fresh_database()
+        async with standalone.opened(name) as cold:
+            with cut_at(standalone.server, number, code=UNKNOWN, after=after) as cut:
+                for act in GRAPH_STEPS:
+                    try:
+                        await act(cold)
+                    except TierError:
+                        try:
+                            await act(cold)
+                        except Conflict:
+                            assert after, "only a graph that was stored is in the way"
+            graph = await cold.graphs.graph("acme", "race")
+            assert graph is not None
+            assert (graph.state, graph.closed_at) == (GraphState.CLOSED, NOW)
+            (agent,) = await cold.graphs.agents(SCOPE)
+            assert agent.left_at == NOW
+        if not cut.happened:
+            break

@@ -1,0 +1,96 @@
+"""One call of every method of every port of the cold tier."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from tiers.records import AgentRecord, GraphState, Lease, Work
+
+from .cold_backends import Cold
+from .cold_samples import (
+    SCOPE,
+    asked,
+    belief_by,
+    draft,
+    episode_by,
+    fact_by,
+    graph_of,
+    receipt_by,
+    rule_by,
+    summary_by,
+    turn_by,
+)
+from .tier_samples import NOW
+
+AGENT = AgentRecord(tenant="acme", graph_id="race", id="a", spawned_at=NOW)
+LEASE = Lease(name="tick", owner="a", token=1, expires_at=NOW)
+WORK = Work(
+    id="1",
+    tenant="acme",
+    graph_id="race",
+    agent_id=None,
+    kind="index",
+    key="k",
+    payload={},
+    attempts=1,
+    token=1,
+    queued_at=NOW,
+)
+
+CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
+    "create_graph": lambda cold: cold.graphs.create_graph(graph_of("race")),
+    "graph": lambda cold: cold.graphs.graph("acme", "race"),
+    "graphs": lambda cold: cold.graphs.graphs("acme"),
+    "set_state": lambda cold: cold.graphs.set_state(SCOPE, GraphState.CLOSED, NOW),
+    "lineage": lambda cold: cold.graphs.lineage("acme", "race"),
+    "spawn": lambda cold: cold.graphs.spawn(AGENT),
+    "leave": lambda cold: cold.graphs.leave(SCOPE, NOW),
+    "agents": lambda cold: cold.graphs.agents(SCOPE),
+    "append_turn": lambda cold: cold.turns.append_turn(SCOPE, turn_by()),
+    "recent_turns": lambda cold: cold.turns.recent_turns(SCOPE, 8),
+    "turns": lambda cold: cold.turns.turns(SCOPE, []),
+    "known_refs": lambda cold: cold.turns.known_refs(SCOPE, []),
+    "waiting_turns": lambda cold: cold.turns.waiting_turns(SCOPE, 8, 8),
+    "put_summary": lambda cold: cold.episodic.put_summary(SCOPE, summary_by(SCOPE, [turn_by()])),
+    "summaries": lambda cold: cold.episodic.summaries(SCOPE),
+    "put_episode": lambda cold: cold.episodic.put_episode(SCOPE, episode_by(SCOPE, [])),
+    "due_summaries": lambda cold: cold.episodic.due_summaries(SCOPE, NOW, 8),
+    "episodes": lambda cold: cold.episodic.episodes(SCOPE),
+    "put_fact": lambda cold: cold.semantic.put_fact(SCOPE, fact_by()),
+    "core": lambda cold: cold.semantic.core(SCOPE),
+    "facts": lambda cold: cold.semantic.facts(SCOPE, []),
+    "recall_archival": lambda cold: cold.semantic.recall_archival(SCOPE, asked()),
+    "add_uses": lambda cold: cold.semantic.add_uses(SCOPE, "cause", ["x"], NOW),
+    "set_tier": lambda cold: cold.semantic.set_tier(SCOPE, fact_by(), "core", "r", NOW),
+    "put_rule": lambda cold: cold.procedural.put_rule(SCOPE, rule_by()),
+    "match_rules": lambda cold: cold.procedural.match_rules(SCOPE, "tyre", 8),
+    "commit": lambda cold: cold.beliefs.commit(SCOPE, belief_by()),
+    "pin": lambda cold: cold.beliefs.pin(SCOPE, "x", NOW),
+    "active": lambda cold: cold.beliefs.active(SCOPE),
+    "events": lambda cold: cold.beliefs.events(SCOPE),
+    "enqueue": lambda cold: cold.queue.enqueue(SCOPE, [draft()], NOW),
+    "claim": lambda cold: cold.queue.claim(["index"], "a", 1, 1, NOW),
+    "complete": lambda cold: cold.queue.complete(WORK),
+    "fail": lambda cold: cold.queue.fail(WORK, "p", None),
+    "defer": lambda cold: cold.queue.defer(WORK, NOW),
+    "waiting": lambda cold: cold.queue.waiting(),
+    "parked": lambda cold: cold.queue.parked(),
+    "rerun": lambda cold: cold.queue.rerun(["1"]),
+    "acquire": lambda cold: cold.leases.acquire("tick", "a", 1, NOW),
+    "release": lambda cold: cold.leases.release(LEASE),
+    "put_receipt": lambda cold: cold.log.put_receipt(SCOPE, receipt_by()),
+    "receipt": lambda cold: cold.log.receipt(SCOPE, "x"),
+    "append_audit": lambda cold: cold.log.append_audit(SCOPE, "k", (), "", NOW),
+    "audit": lambda cold: cold.log.audit(SCOPE),
+    "search_words": lambda cold: cold.words.search_words(SCOPE, asked()),
+    "entries": lambda cold: cold.words.entries(SCOPE, ["x"]),
+    "census": lambda cold: cold.words.census(SCOPE),
+    "take_over": lambda cold: cold.upkeep.take_over(),
+    "searchable_after": lambda cold: cold.upkeep.searchable_after("acme", "", 1, NOW),
+    "count_searchable": lambda cold: cold.upkeep.count_searchable("acme", NOW),
+    "tenants": lambda cold: cold.archive.tenants(),
+    "export_rows": lambda cold: cold.archive.export_rows("acme", "turns", "", 1),
+    "import_rows": lambda cold: cold.archive.import_rows("acme", "turns", [turn_by()]),
+    "count_rows": lambda cold: cold.archive.count_rows("acme", "turns"),
+}
+"""By the method's name; a test holds the list to be whole."""

@@ -1,0 +1,335 @@
+"""A cold tier with something of everything in it, read out whole, and asked through every port."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from tiers.records import (
+    ALL_TOPICS,
+    AgentRecord,
+    Fact,
+    GraphState,
+    Hit,
+    Record,
+    Scope,
+    Turn,
+    Work,
+)
+from tiers.upkeep import ARCHIVE_ROWS, ColdArchive, Table
+
+from .cold_samples import (
+    HOSTILE_NAMES,
+    asked,
+    belief_by,
+    draft,
+    episode_by,
+    fact_by,
+    graph_of,
+    receipt_by,
+    rule_by,
+    summary_by,
+    turn_by,
+)
+from .tier_samples import HOSTILE_TEXT, NOW, scope_of
+
+TENANTS = ("acm", "acme", "acme/'; --")
+"""Sorted; one is the beginning of another."""
+
+WHOLE_ORDER: frozenset[Table] = frozenset(
+    {"graphs", "agents", "turns", "summaries", "episodes", "facts", "rules", "beliefs", "work"}
+)
+"""Tables whose order of storing counts. Events are in order per graph; uses and receipts have
+none."""
+
+QUESTIONS = ("medium tyres", "lap", "what was said about the gearbox?", HOSTILE_TEXT, "pit wall")
+RICH_GRAPHS = ("race", "child")
+LATER = NOW + timedelta(days=2)
+
+
+async def fill(cold: Any, tenant: str, *, hostile: bool = True) -> None:
+    """Store what an agent's life leaves behind, through the ports alone.
+
+    Args:
+        cold: Where.
+        tenant: Whose.
+        hostile: Whether there are graphs, agents and records with hostile names as well.
+    """
+    await _graphs(cold, tenant)
+    own = scope_of(tenant, "race", "strategist", ("strategy", "tyres"))
+    child = scope_of(tenant, "child", "engineer").model_copy(update={"lineage": ("race/2", "race")})
+    turns = [await _turn(cold, own, number) for number in range(12)]
+    for number in range(4):
+        await _turn(cold, child, number)
+    await _history(cold, own, turns)
+    await _facts(cold, own, child)
+    await _rules(cold, own, child)
+    await _beliefs(cold, own, child)
+    await _log(cold, own, child)
+    await _work(cold, own)
+    for name in HOSTILE_NAMES if hostile else ():
+        await _hostile(cold, tenant, name)
+
+
+async def _graphs(cold: Any, tenant: str) -> None:
+    for minute, (name, parents) in enumerate(
+        [("race", ()), ("race/2", ("race",)), ("child", ("race/2", "race")), ("closed", ())]
+    ):
+        await cold.graphs.create_graph(graph_of(name, *parents, tenant=tenant, minute=minute % 2))
+    for graph_id, agent_id in [("race", "strategist"), ("race", "engineer"), ("child", "engineer")]:
+        scope = scope_of(tenant, graph_id, agent_id)
+        await cold.graphs.spawn(_member(scope))
+    gone = scope_of(tenant, "race", "engineer")
+    await cold.graphs.leave(gone, NOW + timedelta(hours=1))
+    await cold.graphs.set_state(scope_of(tenant, "closed"), GraphState.CLOSED, NOW)
+
+
+def _member(scope: Scope) -> AgentRecord:
+    return AgentRecord(
+        tenant=scope.tenant,
+        graph_id=scope.graph_id,
+        id=scope.agent_id or "",
+        role=HOSTILE_TEXT,
+        user_id="team",
+        topics=("strategy", "tyres"),
+        spawned_at=NOW,
+    )
+
+
+async def _turn(cold: Any, scope: Scope, number: int) -> Turn:
+    fields: dict[str, Any] = {
+        "ref": f"chat:{number}" if number % 3 else None,
+        "private": number % 4 == 1,
+        "user_id": "team" if number % 2 else None,
+        "tokens": number,
+        "tool_outputs": [{"tool": "telemetry", "output": HOSTILE_TEXT}] if number == 2 else [],
+        "occurred_at": NOW - timedelta(days=number, microseconds=number),
+        "topics": ((), ("tyres",), ("strategy", "tyres"))[number % 3],
+    }
+    turn = turn_by(scope, f"Lap {number}: how long do medium tyres last?", **fields)
+    work = [draft(turn.id), draft("strategist", kind="compress")]
+    stored, _ = await cold.turns.append_turn(scope, turn, work)
+    return stored
+
+
+async def _history(cold: Any, scope: Scope, turns: Sequence[Turn]) -> None:
+    summaries = [
+        summary_by(scope, turns[:3], topics=("tyres",)),
+        summary_by(scope, turns[3:6], private=True, expires_at=NOW + timedelta(hours=1)),
+        summary_by(scope, turns[6:7], expires_at=None, topics=()),
+    ]
+    for summary in summaries:
+        await cold.episodic.put_summary(scope, summary, [draft(summary.id)])
+    await cold.episodic.put_summary(scope, summary_by(scope, turns[:6], level=1))
+    await cold.episodic.put_episode(scope, episode_by(scope, [summaries[0].id]))
+    await cold.episodic.put_episode(
+        scope, episode_by(scope, [summaries[0].id], grain="weekly", text=HOSTILE_TEXT)
+    )
+
+
+async def _facts(cold: Any, scope: Scope, child: Scope) -> None:
+    async def put(one: Scope, text: str = "", **fields: Any) -> Fact:
+        stored, _ = await cold.semantic.put_fact(one, fact_by(one, text, **fields))
+        return stored
+
+    # Superseded, and then said again: two rows of the same content, one of them current.
+    await put(scope, "The gearbox has done 900 km.", superseded_by="x", topics=())
+    core = await put(scope, "The gearbox has done 900 km.", tier="core", topics=())
+    later = await put(scope, "Medium tyres last 18 laps.", tier="core", minute=5)
+    await put(scope, "Medium tyres last 20 laps.", tier="core", minute=5, confidence=0.25)
+    secret = await put(scope, "Only I know about the medium tyres.", private=True)
+    triple = {"subject": "car", "predicate": "has", "object": "a gearbox", "user_id": "team"}
+    period = {"valid_from": NOW, "valid_to": NOW + timedelta(days=1), "source_ids": (core.id,)}
+    await put(scope, **triple, **period)
+    await put(child, HOSTILE_TEXT)
+    await cold.semantic.add_uses(scope, "turn 1", [core.id, secret.id], NOW)
+    await cold.semantic.add_uses(child, "turn 2", [core.id], NOW + timedelta(microseconds=1))
+    await cold.semantic.set_tier(scope, later, "archival", "over the cap", NOW)
+
+
+async def _rules(cold: Any, scope: Scope, child: Scope) -> None:
+    for one, trigger in [(scope, "tyre change"), (scope, "a change of tyres"), (child, "tyres")]:
+        await cold.procedural.put_rule(one, rule_by(one, trigger, successes=2))
+    await cold.procedural.put_rule(scope, rule_by(scope, "tyre change", private=True))
+
+
+async def _beliefs(cold: Any, scope: Scope, child: Scope) -> None:
+    first = belief_by(scope, "Start on mediums.", value="medium", trust=0.5)
+    await cold.beliefs.commit(scope, first)
+    await cold.beliefs.commit(scope, belief_by(scope, "Start on softs.", value="soft"))
+    await cold.beliefs.commit(scope, belief_by(scope, "Hidden.", private=True))
+    open_end = belief_by(scope, "Medium tyres matter.", key=None, topic=None, topics=())
+    await cold.beliefs.commit(scope, open_end)
+    await cold.beliefs.pin(scope, open_end.id, NOW + timedelta(minutes=1))
+    await cold.beliefs.commit(child, belief_by(child, HOSTILE_TEXT))
+
+
+async def _log(cold: Any, scope: Scope, child: Scope) -> None:
+    for one in (scope, child):
+        receipt = receipt_by(one, body={"score": 0.1, "deep": [{"ä": None}, 1, True], "text": "🏎️"})
+        await cold.log.put_receipt(one, receipt, [draft(f"uses/{receipt.id}", kind="learn")])
+        for kind in ("spawned", "left"):
+            await cold.log.append_audit(one, kind, ("a", "b"), HOSTILE_TEXT, NOW)
+
+
+async def _work(cold: Any, scope: Scope) -> None:
+    """Leave items claimed, asked for again, waiting for a retry, deferred and parked."""
+    drafts = [draft(f"item {number}", kind="learn", number=number) for number in range(6)]
+    await cold.queue.enqueue(scope, drafts, NOW)
+    claimed = await cold.queue.claim(("learn",), "somebody", 200, 60, NOW, scope=scope)
+    mine = {work.key: work for work in claimed}
+    await cold.queue.fail(mine["item 0"], "it broke", None)
+    await cold.queue.fail(mine["item 1"], "it broke", NOW + timedelta(hours=1))
+    await cold.queue.defer(mine["item 2"], NOW + timedelta(hours=2))
+    await cold.queue.complete(mine["item 3"])
+    await cold.queue.enqueue(scope, drafts[4:5], NOW + timedelta(minutes=1))
+
+
+async def _hostile(cold: Any, tenant: str, name: str) -> None:
+    scope = scope_of(tenant, name, name)
+    await cold.graphs.create_graph(graph_of(name, "race", tenant=tenant))
+    await cold.graphs.spawn(_member(scope))
+    turn, _ = await cold.turns.append_turn(scope, turn_by(scope, name, ref=name, user_id=name))
+    await cold.episodic.put_summary(scope, summary_by(scope, [turn], text=name))
+    stored, _ = await cold.semantic.put_fact(scope, fact_by(scope, name, topics=(name,)))
+    await cold.semantic.add_uses(scope, name, [stored.id], NOW)
+    await cold.beliefs.commit(scope, belief_by(scope, name, key=(name, name), topic=name))
+    await cold.log.append_audit(scope, name, (name,), name, NOW)
+    await cold.queue.enqueue(scope, [draft(name)], NOW)
+
+
+async def read_out(
+    archive: ColdArchive, tenant: str, table: Table, limit: int = 1_000
+) -> list[Record]:
+    """Return a table's rows, page by page."""
+    rows: list[Record] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = await archive.export_rows(tenant, table, cursor, limit)
+        assert len(page.rows) <= limit
+        rows += page.rows
+        cursor = page.cursor
+    return rows
+
+
+async def exported(archive: ColdArchive, tenant: str, limit: int = 1_000) -> dict[str, Any]:
+    """Return everything of a tenant in a form in which two archives compare."""
+    found: dict[str, Any] = {}
+    for table in ARCHIVE_ROWS:
+        rows = await read_out(archive, tenant, table, limit)
+        assert len(rows) == await archive.count_rows(tenant, table)
+        found[table] = comparable(table, rows)
+    return found
+
+
+def comparable(table: Table, rows: Sequence[Record]) -> Any:
+    """Return rows with as much of their order as the port promises."""
+    if table in WHOLE_ORDER:
+        return list(rows)
+    if table in ("fact_uses", "receipts"):
+        return sorted(row.model_dump_json() for row in rows)
+    by_graph = defaultdict(list)
+    for row in rows:
+        by_graph[getattr(row, "event", row).graph_id].append(row)
+    return dict(by_graph)
+
+
+async def copy(source: ColdArchive, target: ColdArchive, tenant: str, limit: int = 100) -> int:
+    """Move a tenant as the mover does, and return how many rows were new."""
+    new = 0
+    for table in ARCHIVE_ROWS:
+        cursor: str | None = ""
+        while cursor is not None:
+            page = await source.export_rows(tenant, table, cursor, limit)
+            new += await target.import_rows(tenant, table, page.rows)
+            cursor = page.cursor
+    return new
+
+
+async def answers(cold: Any, tenant: str, *, same_engine: bool) -> dict[str, Any]:
+    """Return what every port says about every graph, to every kind of asker.
+
+    Args:
+        cold: Whom to ask.
+        tenant: Whose.
+        same_engine: Whether scores and their order are to be compared too: engines rank alike by
+            agreement, not to the last digit.
+    """
+    found: dict[str, Any] = {"graphs": await cold.graphs.graphs(tenant)}
+    for graph in found["graphs"]:
+        lineage = await cold.graphs.lineage(tenant, graph.id)
+        found[f"lineage {graph.id}"] = lineage
+        is_rich = graph.id in RICH_GRAPHS
+        questions = QUESTIONS if is_rich else (graph.id,)
+        for asker in _askers(tenant, graph.id, lineage)[0 if is_rich else -1 :]:
+            key = f"{graph.id} {asker.agent_id} {asker.topics}"
+            found[f"records {key}"] = await _records(cold, asker)
+            searches = await _searches(cold, asker, questions, same_engine=same_engine)
+            found[f"searches {key}"] = searches
+    found["parked"] = [_item(work) for work in await cold.queue.parked(tenant=tenant)]
+    found["waiting"] = await cold.queue.waiting(tenant=tenant)
+    found["searchable"] = await cold.upkeep.count_searchable(tenant, NOW)
+    return found
+
+
+async def claimed(cold: Any) -> list[Any]:
+    """Return all work in the order in which it is claimed, once every lease and pause is over."""
+    items = await cold.queue.claim(("index", "compress", "learn"), "me", 10_000, 60, LATER)
+    return [_item(work) for work in items]
+
+
+def _item(work: Work) -> dict[str, Any]:
+    return work.model_dump(exclude={"id", "token"})
+
+
+def _askers(tenant: str, graph_id: str, lineage: tuple[str, ...]) -> list[Scope]:
+    kinds = [("strategist", ("tyres",)), ("engineer", ()), (graph_id, (ALL_TOPICS,))]
+    return [
+        scope_of(tenant, graph_id, agent_id, topics).model_copy(update={"lineage": lineage})
+        for agent_id, topics in kinds
+    ]
+
+
+async def _records(cold: Any, scope: Scope) -> dict[str, Any]:
+    operator = scope.for_graph()
+    events = await cold.beliefs.events(scope)
+    turns = await cold.turns.recent_turns(scope, 100)
+    everything = {
+        "agents": await cold.graphs.agents(scope),
+        "recent": turns,
+        "turns": await cold.turns.turns(scope, [turn.id for turn in turns]),
+        "refs": await cold.turns.known_refs(scope, [f"chat:{number}" for number in range(12)]),
+        "waiting": await cold.turns.waiting_turns(scope, 2, 100),
+        "summaries": await cold.episodic.summaries(scope),
+        "due": await cold.episodic.due_summaries(operator, LATER, 100),
+        "episodes": await cold.episodic.episodes(scope),
+        "core": await cold.semantic.core(scope),
+        "rules": await cold.procedural.match_rules(scope, "change the tyres now", 100),
+        "active": await cold.beliefs.active(scope),
+        "events": events,
+        "audit": await cold.log.audit(scope),
+        "census": await cold.words.census(scope),
+        "queued": await cold.queue.waiting(scope),
+    }
+    ids = [event.belief_id for event in events] + [turn.id for turn in turns]
+    return everything | {"entries": await cold.words.entries(scope, ids)}
+
+
+async def _searches(
+    cold: Any, scope: Scope, questions: Sequence[str], *, same_engine: bool
+) -> list[Any]:
+    found = []
+    for question in questions:
+        hits = await cold.words.search_words(scope, asked(question))
+        archival = await cold.semantic.recall_archival(scope, asked(question), limit=50)
+        for answer in (hits, archival):
+            shown = [_hit(hit, same_engine=same_engine) for hit in answer]
+            found.append(shown if same_engine else sorted(shown, key=lambda hit: str(hit["id"])))
+    return found
+
+
+def _hit(hit: Hit, *, same_engine: bool) -> dict[str, Any]:
+    score = round(hit.score, 9) if same_engine else 0.0
+    return hit.model_dump() | {"score": score}

@@ -1,0 +1,119 @@
+"""The cold tier on MongoDB as rows of the table of backends: one server per mode, for all tests."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pymongo import MongoClient
+
+from tiers.cold.mongo import mongo_cold_store
+from tiers.ports import WarmStore
+
+from .mongo_server import MongoServer, running_mongo
+from .session import SESSION
+
+LIVE_URI = os.environ.get("EZRA_TEST_MONGODB_URI")
+DATABASES_MAX = 8
+"""Databases of tests that ran before are dropped, so that a long run does not fill the memory."""
+
+Row = dict[str, Any]
+
+
+class MongoDatabases:
+    """The databases of one server, one for each folder that a test names.
+
+    Args:
+        uri: Starts the server if need be, and returns its address.
+        fresh: Returns the name of a database that nobody uses yet.
+        driver: Through which the store is opened.
+    """
+
+    def __init__(self, uri: Callable[[], str], fresh: Callable[[], str], driver: str) -> None:
+        self._uri = uri
+        self._fresh = fresh
+        self._driver = driver
+        self._names: dict[Path, str] = {}
+
+    def opened(
+        self, folder: Path, *, archival_index: WarmStore | None = None
+    ) -> AbstractAsyncContextManager[Any]:
+        """Return the tier in the folder's database, to be entered."""
+        return mongo_cold_store(
+            self._uri(),
+            database=self.name(folder),
+            driver=self._driver,
+            archival_index=archival_index,
+        )
+
+    def rows(self, folder: Path, table: str) -> list[Row]:
+        """Return documents as the server has them, by the table that holds the same in SQLite."""
+        collection, shape = _SHAPES.get(table, (table, None))
+        found = _raw(self._uri())[self.name(folder)][collection].find().sort("_id", 1)
+        return list(found) if shape is None else [row for one in found for row in shape(one)]
+
+    def name(self, folder: Path) -> str:
+        """Return the name of the folder's database."""
+        name = self._names.get(folder)
+        if name is None:
+            while len(self._names) >= DATABASES_MAX:
+                self._drop(next(iter(self._names)))
+            name = self._names[folder] = self._fresh()
+            if LIVE_URI is not None:
+                SESSION.callback(self._drop, folder)
+        return name
+
+    def _drop(self, folder: Path) -> None:
+        name = self._names.pop(folder, None)
+        if name is not None:
+            _raw(self._uri()).drop_database(name)
+
+
+def _coverage(summary: Row) -> Iterable[Row]:
+    for turn_id in summary["covers"]:
+        yield {"turn_id": turn_id, "summary_id": summary["id"], "level": summary["level"]}
+
+
+def _tail(turn: Row) -> Iterable[Row]:
+    if not turn["covered"]:
+        yield {"turn_id": turn["id"], "agent_id": turn["agent_id"], "seq": turn["seq"]}
+
+
+_SHAPES: dict[str, tuple[str, Callable[[Row], Iterable[Row]]]] = {
+    "coverage": ("summaries", _coverage),
+    "tail": ("turns", _tail),
+}
+"""Tables of SQLite that MongoDB has inside other documents."""
+
+
+@lru_cache
+def server(mode: str) -> MongoServer:
+    """Return the stand-in of a mode, that all tests share."""
+    return SESSION.enter_context(running_mongo(mode=mode))
+
+
+@lru_cache
+def _raw(uri: str) -> MongoClient[Row]:
+    return SESSION.enter_context(MongoClient(uri))
+
+
+def stand_in(mode: str, driver: str = "pymongo") -> MongoDatabases:
+    """Return the databases of the stand-in for MongoDB; it starts when the first is opened."""
+
+    def fresh() -> str:
+        server(mode).clear_commands()
+        return server(mode).fresh_database()
+
+    return MongoDatabases(lambda: server(mode).uri, fresh, driver)
+
+
+def live() -> MongoDatabases | None:
+    """Return databases on the server that the environment names, dropped after the run."""
+    if LIVE_URI is None:
+        return None
+    return MongoDatabases(lambda: LIVE_URI, lambda: f"ezra_test_{uuid.uuid4().hex}", "pymongo")

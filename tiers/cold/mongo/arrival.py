@@ -1,0 +1,279 @@
+"""Storing rows that come from another cold tier as they are, with what follows from them.
+
+What can be known is checked before anything is written. What an index refuses after all ends the
+transaction, or, on a server without, is taken back: what was inserted is removed again. Only the
+belief log takes nothing back; a row of it can only be refused when somebody else writes at the
+same moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+
+from bson import ObjectId
+
+from ...errors import Conflict
+from ...records import Episode, Fact, Record, Rule, Scope, SessionGraph, Summary, Turn
+from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table
+from ..archive_rows import core_of
+from .belief_log import belief_document, change_document, move_head
+from .coverage import mark_consolidated, mark_covered
+from .database import ROWS_MAX, Session
+from .documents import Document, document_of
+from .graphs import ancestors_of
+from .procedural import rule_document
+from .scope import of_tenant, own
+from .semantic import fact_document
+from .shelves import Key, Shelf, events_where
+from .terms import searchable_fields
+from .translation import DuplicateKey
+
+
+class Arrival:
+    """Stores rows of one table of one tenant that are not there yet."""
+
+    def __init__(self, tenant: str, table: Table, shelf: Shelf) -> None:
+        self._tenant = tenant
+        self._table = table
+        self._shelf = shelf
+
+    async def store(self, session: Session, rows: Sequence[Record]) -> list[Record]:
+        """Store rows inside the caller's step and return those that are new.
+
+        What follows from rows that are there already is brought about as well: an earlier call
+        may have been cut off before it was.
+
+        Raises:
+            Conflict: A row differs from the one that is there, or contradicts what is there.
+            DuplicateKey: So an index says.
+        """
+        known = await self._known(session, rows)
+        new: list[Record] = []
+        for row in rows:
+            key = self._key(row)
+            if key not in known:
+                known[key] = row
+                new.append(row)
+            elif known[key] != row:
+                # Neither row is shown: it may hold what somebody said.
+                raise Conflict(self._name(key), "the row that is imported", "another row")
+        if self._table == "belief_events":
+            await self._store_events(session, [row for row in new if isinstance(row, LoggedBelief)])
+        else:
+            await self._insert(session, await self._documents(session, new))
+        await self._follow(session, rows)
+        return new
+
+    async def _known(self, session: Session, rows: Sequence[Record]) -> dict[Key, Record]:
+        """Return the rows that are there under the names of these."""
+        keys = [self._key(row) for row in rows]
+        wanted: dict[str, list[object]] = {
+            name: list(dict.fromkeys(part))
+            for name, part in zip(self._shelf.names, zip(*keys, strict=True), strict=True)
+        }
+        if self._table == "belief_events":
+            seqs = [key[-1] for key in keys]
+            where = of_tenant(
+                self._tenant,
+                graph_id={"$in": wanted["graph_id"]},
+                first_seq={"$lte": max(seqs)},
+                last_seq={"$gte": min(seqs)},
+            )
+            found = await events_where(session, where, limit=ROWS_MAX)
+        else:
+            named = {name: {"$in": values} for name, values in wanted.items()}
+            collection = session.collection(self._shelf.collection, whole_tenant=True)
+            found = await collection.find(of_tenant(self._tenant, **named))
+        known = [self._shelf.read(document) for document in found]
+        return {self._key(row): row for row in known}
+
+    async def _documents(self, session: Session, rows: Sequence[Record]) -> list[Document]:
+        if self._table == "graphs":
+            return await self._graphs(session, [r for r in rows if isinstance(r, SessionGraph)])
+        if self._table == "fact_uses":
+            return await self._uses(session, [row for row in rows if isinstance(row, FactUse)])
+        if self._table == "summaries":
+            await self._check_turns(session, [row for row in rows if isinstance(row, Summary)])
+        return [_document(row) | {"tenant": self._tenant} for row in rows]
+
+    async def _insert(self, session: Session, documents: Sequence[Document]) -> None:
+        collection = session.collection(self._shelf.collection, whole_tenant=True)
+        stored = [{"_id": ObjectId()} | document for document in documents]
+        try:
+            await collection.insert(stored)
+        except DuplicateKey:
+            if not session.is_atomic:
+                mine = {"_id": {"$in": [document["_id"] for document in stored]}}
+                await collection.delete(of_tenant(self._tenant, **mine))
+            raise
+
+    async def _graphs(self, session: Session, rows: Sequence[SessionGraph]) -> list[Document]:
+        """Return graphs with their ancestors; parents are there or come before their children."""
+        parents = list({parent for graph in rows for parent in graph.inherits_from})
+        found = await session.collection("graphs").find(
+            of_tenant(self._tenant, id={"$in": parents}), fields=["id", "ancestors"]
+        )
+        above = {one["id"]: one["ancestors"] for one in found}
+        documents = []
+        for graph in rows:
+            missing = [parent for parent in graph.inherits_from if parent not in above]
+            if missing:
+                raise Conflict(self._name((graph.id,)), f"its parent {missing[0]}", "no such graph")
+            near = [(parent, above[parent]) for parent in graph.inherits_from]
+            above[graph.id] = ancestors_of(near)
+            documents.append(document_of(graph, ancestors=above[graph.id]))
+        return documents
+
+    async def _uses(self, session: Session, rows: Sequence[FactUse]) -> list[Document]:
+        """Return uses with their numbers: they go on where those of their fact have come to."""
+        named = {
+            name: {"$in": list({getattr(use, name) for use in rows})}
+            for name in ("graph_id", "fact_id")
+        }
+        uses = session.collection("fact_uses", whole_tenant=True)
+        place = {"graph_id": "$graph_id", "fact_id": "$fact_id"}
+        highest = await uses.aggregate(
+            [
+                {"$match": of_tenant(self._tenant, **named)},
+                {"$group": {"_id": place, "n": {"$max": "$n"}}},
+            ]
+        )
+        numbers = {(one["_id"]["graph_id"], one["_id"]["fact_id"]): one["n"] for one in highest}
+        facts = session.collection("facts", whole_tenant=True)
+        where = of_tenant(self._tenant, graph_id=named["graph_id"], id=named["fact_id"])
+        found = await facts.find(where, fields=["graph_id", "id"])
+        there = {(one["graph_id"], one["id"]) for one in found}
+        documents = []
+        for use in rows:
+            fact = (use.graph_id, use.fact_id)
+            if fact not in there:
+                raise Conflict(self._name(self._key(use)), "its fact", "no such fact")
+            numbers[fact] = numbers.get(fact, 0) + 1
+            documents.append(document_of(use, tenant=self._tenant, n=numbers[fact]))
+        return documents
+
+    async def _check_turns(self, session: Session, rows: Sequence[Summary]) -> None:
+        covered = {(row.graph_id, turn_id) for row in rows for turn_id in row.covers}
+        where = of_tenant(
+            self._tenant,
+            graph_id={"$in": list({graph_id for graph_id, _ in covered})},
+            id={"$in": list({turn_id for _, turn_id in covered})},
+        )
+        turns = session.collection("turns", whole_tenant=True)
+        found = await turns.find(where, fields=["graph_id", "id"])
+        there = {(one["graph_id"], one["id"]) for one in found}
+        for row in rows:
+            if any((row.graph_id, turn_id) not in there for turn_id in row.covers):
+                raise Conflict(self._name(self._key(row)), "the turns it covers", "no such turn")
+
+    async def _store_events(self, session: Session, rows: Sequence[LoggedBelief]) -> None:
+        """Append events to their logs, one to a change, contents first."""
+        if not rows:
+            return
+        log = session.collection("belief_log")
+        following: dict[str, int] = {}
+        for row in rows:
+            scope = self._scope(row.event.graph_id)
+            if scope.graph_id not in following:
+                last = await log.first(own(scope), sort=[("last_seq", -1)])
+                following[scope.graph_id] = 1 if last is None else last["last_seq"] + 1
+            wanted = following[scope.graph_id]
+            if row.event.seq != wanted:
+                raise Conflict(self._name(self._key(row)), f"event {wanted}", "a gap before it")
+            following[scope.graph_id] += 1
+        contents = session.collection("belief_contents", whole_tenant=True)
+        # Contents of events that are not there were left behind by a call that was cut off.
+        orphans = {"event_id": {"$in": [row.event.id for row in rows]}}
+        named = {"graph_id": {"$in": list(following)}}
+        await contents.delete(of_tenant(self._tenant, **named, **orphans))
+        await contents.insert([_content(row) for row in rows if row.salt is not None])
+        await log.insert(
+            [change_document(self._scope(row.event.graph_id), [row.event]) for row in rows]
+        )
+
+    async def _follow(self, session: Session, rows: Sequence[Record]) -> None:
+        """Mark what summaries and episodes stand for, and how far the log of beliefs has come.
+
+        The projection comes with rows of its own, which is all that is left of a belief whose
+        content was destroyed: it is not made from the events.
+        """
+        covered: dict[str, list[str]] = {}
+        reached: dict[str, int] = {}
+        for row in rows:
+            if isinstance(row, Summary):
+                covered.setdefault(row.graph_id, []).extend(row.covers)
+            elif isinstance(row, Episode):
+                scope = self._scope(row.graph_id)
+                await mark_consolidated(session, scope, row.children, row.id)
+            elif isinstance(row, LoggedBelief):
+                reached[row.event.graph_id] = row.event.seq
+        for graph_id, turn_ids in covered.items():
+            await mark_covered(session, self._scope(graph_id), turn_ids)
+        for graph_id, seq in reached.items():
+            await move_head(session, self._scope(graph_id), seq)
+
+    def _scope(self, graph_id: str) -> Scope:
+        return Scope(tenant=self._tenant, graph_id=graph_id)
+
+    def _key(self, row: Record) -> Key:
+        core = core_of(row)
+        return tuple(getattr(core, name) for name in self._shelf.names)
+
+    def _name(self, key: Key) -> str:
+        return f"{self._table} row {'/'.join(map(str, key))}"
+
+
+@singledispatch
+def _document(row: Record) -> Document:
+    """Return a row in the form in which its own store would have stored it."""
+    return document_of(row)
+
+
+@_document.register
+def _of_turn(turn: Turn) -> Document:
+    document = document_of(turn, **searchable_fields(turn), covered=False)
+    if turn.ref is None:
+        del document["ref"]  # the unique index holds those that have one
+    return document
+
+
+@_document.register
+def _of_summary(summary: Summary) -> Document:
+    return document_of(summary, **searchable_fields(summary), episode_id=None)
+
+
+@_document.register
+def _of_episode(episode: Episode) -> Document:
+    consolidates = {"consolidates": list(episode.children)} if episode.children else {}
+    return document_of(episode, **searchable_fields(episode), **consolidates)
+
+
+@_document.register
+def _of_belief(projected: ProjectedBelief) -> Document:
+    document = belief_document(projected.belief, projected.committed_seq)
+    if not projected.active:
+        document |= {"active": False, "live": False}
+        document.pop("active_key", None)
+    return document
+
+
+@_document.register
+def _of_work(work: QueuedWork) -> Document:
+    unclaimed = dict.fromkeys(("again_at", "lease_owner", "claim"))
+    return document_of(work, **unclaimed, token=0)
+
+
+_document.register(Fact, fact_document)
+_document.register(Rule, rule_document)
+
+
+def _content(row: LoggedBelief) -> Document:
+    return {
+        "tenant": row.event.tenant,
+        "graph_id": row.event.graph_id,
+        "event_id": row.event.id,
+        "content_digest": row.event.content_digest,
+        "salt": bytes.fromhex(row.salt or ""),
+        "content": row.content,
+    }

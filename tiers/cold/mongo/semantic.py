@@ -1,0 +1,412 @@
+"""Facts in MongoDB, and their recall by meaning and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from ...errors import TierTimeout, UsageError
+from ...ports import WarmStore
+from ...records import Fact, FactTier, Hit, IndexEntry, Scope, SearchQuery, WorkDraft
+from ...upkeep import RecordRef
+from ..archival import LIMIT_MAX, archival_query, narrowed, reciprocal_ranks
+from ..forms import hit_of, is_current
+from ..ownership import check_limit, check_owned, in_order
+from . import fact_moves, fact_uses
+from .archival_search import by_both, by_meaning, by_text, packed, text_of
+from .database import Database, Session
+from .documents import Document, document_of, record_of
+from .schema import Index, by, validator
+from .scope import inherited, of_tenant, own, visible
+from .search_index import (
+    COLLECTION,
+    ArchivalPlan,
+    ArchivalWay,
+    Progress,
+    SearchIndexReport,
+    ensure_search_indexes,
+    planned,
+)
+from .statements import ATTEMPTS_MAX, identity_of, put_once
+from .terms import searchable_fields
+from .together import together
+from .translation import DuplicateKey
+from .word_search import ranked_words, shown_fields
+
+COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]] = {
+    "facts": (
+        [
+            by("id", unique=True),
+            by("active_identity", unique=True, only_with=("active_identity",)),
+            by("tier", "live", "recorded_at"),
+            by("terms"),
+            Index((("tenant", 1), ("live", 1), ("embedding_model", 1))),
+            fact_moves.LEFT_BEHIND_INDEX,
+        ],
+        validator(
+            ("id", "agent_id", "topics", "private_to", "live", "terms"),
+            tier={"enum": ["archival", "core"]},
+        ),
+    ),
+    **fact_uses.COLLECTIONS,
+}
+
+FACTS_PER_READ = 8
+BUILD_SECONDS_MAX = 600.0
+TEXT_INDEX_LAG = timedelta(minutes=5)
+"""How far a text index may lie behind: seconds by itself, and the clocks of processes differ."""
+
+
+class MongoSemanticStore:
+    """A ``SemanticStore`` in MongoDB.
+
+    Args:
+        database: Where the facts are.
+        archival_index: Finds archival facts by meaning where the server cannot.
+        plan: How archival facts are recalled, from ``planned``; without one, not by the server.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        archival_index: WarmStore | None = None,
+        plan: ArchivalPlan | None = None,
+    ) -> None:
+        self._database = database
+        self._index = archival_index
+        self._plan = plan or ArchivalPlan("words" if archival_index is None else "warm")
+
+    @property
+    def archival(self) -> ArchivalWay:
+        """How archival facts are recalled: decided when the store was opened, or ensured since."""
+        return self._plan.way
+
+    async def ensure_vector_index(
+        self,
+        num_dimensions: int,
+        *,
+        timeout_seconds: float = BUILD_SECONDS_MAX,
+        update: bool = False,
+        progress: Progress | None = None,
+    ) -> SearchIndexReport:
+        """Make or check the server's search indexes over facts, wait until they answer, use them.
+
+        Args:
+            num_dimensions: Length of the embedder's vectors.
+            timeout_seconds: How long to wait in all.
+            update: Whether an index that only lacks fields to filter by may be built again with
+                them, while it goes on answering.
+            progress: Called with an index's name and status each time the server was asked.
+
+        Raises:
+            ConfigError: An index is there that does not fit; says what to do.
+            SearchUnavailable: The server has no search; recall goes on as before.
+            TierTimeout: They are still being built; asking again is harmless.
+        """
+        report = await ensure_search_indexes(
+            self._database,
+            num_dimensions,
+            timeout_seconds=timeout_seconds,
+            update=update,
+            progress=progress,
+        )
+        self._plan = await planned(self._database, has_warm=self._index is not None)
+        return report
+
+    @property
+    def vector_length(self) -> int | None:
+        """Length of the vectors that the server's search takes; ``None`` while it is not used."""
+        return self._plan.dimensions if self._plan.is_atlas else None
+
+    async def put_fact(
+        self, scope: Scope, fact: Fact, work: Sequence[WorkDraft] = ()
+    ) -> tuple[Fact, bool]:
+        """Store a fact and return it, and whether it is new.
+
+        An active fact of the same writer, text, topics and privacy is returned as it is, with
+        nothing written.
+
+        Raises:
+            Conflict: A fact of this id says something else.
+        """
+        check_owned(scope, fact)
+        return await put_once(
+            self._database,
+            scope,
+            COLLECTION,
+            fact,
+            same={"active_identity": identity_of(fact, fact.text)},
+            document=fact_document(fact),
+            work=work,
+        )
+
+    async def core(self, scope: Scope) -> tuple[Fact, ...]:
+        """Return visible active core facts of the own graph and the lineage, in one query.
+
+        Own graph first, then lineage order, then oldest first. Shadowing is the reader's job.
+        """
+        place = {graph: n for n, graph in enumerate((scope.graph_id, *scope.lineage))}
+
+        async def question(session: Session) -> tuple[Fact, ...]:
+            found = await session.collection(COLLECTION).find(
+                inherited(scope, tier="core", live=True),
+                sort=[("recorded_at", 1), ("_id", 1)],
+                fields=shown_fields(Fact),
+            )
+            found.sort(key=lambda document: place[document["graph_id"]])
+            return tuple(record_of(Fact, document) for document in found)
+
+        return await self._database.read("core", question)
+
+    async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the visible facts among ``ids``, in the order asked, superseded ones included.
+
+        Own graph, and core facts of the lineage.
+        """
+
+        async def question(session: Session) -> tuple[Fact, ...]:
+            return in_order(_records(await _readable(session, scope, ids)), ids)
+
+        return await self._database.read("facts", question)
+
+    async def recall_archival(
+        self,
+        scope: Scope,
+        query: SearchQuery,
+        *,
+        user_id: str | None = None,
+        scope_topics: Sequence[str] | None = None,
+        limit: int = 10,
+    ) -> tuple[Hit, ...]:
+        """Return active archival facts of the own graph, best first.
+
+        ``user_id`` and ``scope_topics`` narrow the scope inside the query; they never widen it.
+        The index, the server's or the warm one, has weighed meaning and words; facts that it does
+        not hold yet come in by their words, fused by reciprocal ranks. Where nothing has weighed
+        the words, all facts come in by them. A question whose vector does not fit the server's
+        index, because another model is taking over, is put to the warm one.
+
+        Raises:
+            TierError: The engine or the index failed; no half answer passes for a whole one.
+        """
+        check_limit(limit, LIMIT_MAX)
+        if None not in (user_id, query.user_id) and user_id != query.user_id:
+            return ()
+        asker = narrowed(scope, scope_topics)
+        asked = archival_query(query, user_id or query.user_id, limit)
+        plan = self._plan_for(asked)
+        by_index: list[list[str]] = []
+        if plan.way == "warm" and self._index is not None:
+            by_index.append([hit.id for hit in await self._index.search(asker, asked)])
+
+        async def question(session: Session) -> tuple[Hit, ...]:
+            weighed = by_index
+            if plan.is_atlas:
+                weighed = await self._by_atlas(session, asker, asked)
+            by_words = await self._by_words(session, asker, asked, weighed, plan)
+            scores = reciprocal_ranks(*weighed, by_words)
+            best = await _best_archival(session, asker, list(scores), asked.user_id, limit)
+            return tuple(hit_of(fact, scores[fact.id], scope.graph_id) for fact in best)
+
+        return await self._database.read("recall_archival", question)
+
+    async def store_vectors(
+        self, scope: Scope, entries: Sequence[IndexEntry], model_id: str
+    ) -> None:
+        """Keep the vectors of the facts among ``entries``; other entries are passed over.
+
+        Raises:
+            UsageError: An entry of another tenant or graph, or a vector of another length than
+                the server's index takes. Nothing was written.
+        """
+        for entry in entries:
+            owner = (entry.tenant, entry.graph_id)
+            if owner != (scope.tenant, scope.graph_id):
+                raise UsageError("owner", owner, f"entries of {scope.tenant!r}, {scope.graph_id!r}")
+            self._check_length(entry.vector)
+        changes = {
+            entry.id: _embedded(entry.vector, model_id) for entry in entries if entry.kind == "fact"
+        }
+
+        async def change(session: Session) -> None:
+            facts = session.collection(COLLECTION)
+            await together(
+                facts.update(own(scope, id=fact_id), update) for fact_id, update in changes.items()
+            )
+
+        await self._database.write("store_vectors", change)
+
+    async def facts_without_vectors(
+        self, tenant: str, model_id: str, limit: int
+    ) -> tuple[RecordRef, ...]:
+        """Return current facts of any graph that have not been through ``store_vectors``.
+
+        With ``model_id``, that is; oldest first, at most ``limit``.
+        """
+        check_limit(limit, LIMIT_MAX)
+        waiting = of_tenant(tenant, live=True, embedding_model={"$ne": model_id})
+
+        async def question(session: Session) -> tuple[RecordRef, ...]:
+            facts = session.collection(COLLECTION, whole_tenant=True)
+            found = await facts.find(waiting, sort=[("_id", 1)], limit=limit)
+            return tuple(
+                RecordRef(
+                    graph_id=one["graph_id"], id=one["id"], agent_id=one["private_to"] or None
+                )
+                for one in found
+            )
+
+        return await self._database.read("facts_without_vectors", question)
+
+    async def add_uses(
+        self, scope: Scope, cause: str, fact_ids: Sequence[str], now: datetime
+    ) -> tuple[Fact, ...]:
+        """Count one use of each fact for ``cause`` and return the facts as they now are.
+
+        The same cause never counts twice. Unknown or invisible facts are left out.
+
+        Raises:
+            TierTimeout: Others counted the same facts again and again.
+        """
+        if not cause:
+            raise UsageError("cause", cause, "the id of what used the facts")
+        if not fact_ids:
+            return ()
+
+        async def change(session: Session) -> tuple[Fact, ...]:
+            found = await _readable(session, scope, fact_ids)
+            if not found:
+                return ()
+            await fact_uses.count_uses(session, found, cause, now)
+            return in_order(_records(await _readable(session, scope, fact_ids)), fact_ids)
+
+        alone = ("uses", scope.tenant, scope.graph_id)
+        for _ in range(ATTEMPTS_MAX):
+            try:
+                return await self._database.step("add_uses", change, alone=alone)
+            except DuplicateKey:
+                continue
+        raise TierTimeout("cold", "add_uses", f"others were first {ATTEMPTS_MAX} times")
+
+    async def set_tier(
+        self,
+        scope: Scope,
+        fact: Fact,
+        tier: FactTier,
+        reason: str,
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+    ) -> bool:
+        """Move a fact between archival and core, with an audit event that holds the reason.
+
+        Compare-and-set on ``fact.tier``: returns ``False``, writing nothing, when it has moved,
+        is superseded, or is not visible in the scope's own graph.
+        """
+        if tier == fact.tier:
+            raise UsageError("tier", tier, "the tier that the fact is not in")
+        alone = ("audit", scope.tenant, scope.graph_id)
+        for _ in range(ATTEMPTS_MAX):
+            try:
+                return await self._database.step(
+                    "set_tier",
+                    lambda session: fact_moves.move(session, scope, fact, tier, reason, now, work),
+                    alone=alone,
+                )
+            except DuplicateKey:
+                continue  # another event took the number in the audit feed
+        raise TierTimeout("cold", "set_tier", f"others were first {ATTEMPTS_MAX} times")
+
+    async def _by_atlas(
+        self, session: Session, asker: Scope, asked: SearchQuery
+    ) -> list[list[str]]:
+        """Return what the server's search ranks: one list fused by it, or one for each leg."""
+        model_id = asked.model_id if asked.vector is not None else None
+        has_text = self._plan.way == "atlas hybrid" and bool(text_of(asked))
+        pipelines: list[list[Document]] = []
+        if model_id is not None and has_text and self._plan.is_fused:
+            pipelines.append(by_both(asker, asked, model_id))
+        else:
+            if model_id is not None:
+                pipelines.append(by_meaning(asker, asked, model_id))
+            if has_text:
+                pipelines.append(by_text(asker, asked))
+        facts = session.collection(COLLECTION)
+        found = await together(facts.aggregate(pipeline) for pipeline in pipelines)
+        return [[one["id"] for one in ranking] for ranking in found]
+
+    async def _by_words(
+        self,
+        session: Session,
+        asker: Scope,
+        asked: SearchQuery,
+        by_index: Sequence[Sequence[str]],
+        plan: ArchivalPlan,
+    ) -> list[str | None]:
+        """Return what our own words rank; ``None`` in the place of what the index has weighed.
+
+        A text index weighs all words but those of the last moments, so only these are left to us.
+        """
+        is_hybrid = plan.way == "atlas hybrid"
+        since = asked.now - TEXT_INDEX_LAG if is_hybrid else None
+        ranked = await ranked_words(session, asker, asked, since=since)
+        if plan.way == "warm":
+            return [one.id if one.words_only else None for one in ranked]
+        if not is_hybrid:
+            return [one.id for one in ranked]
+        weighed = {fact_id for ranking in by_index for fact_id in ranking}
+        return [None if one.id in weighed else one.id for one in ranked]
+
+    def _plan_for(self, asked: SearchQuery) -> ArchivalPlan:
+        """Return how this question is answered: not by an index that its vector does not fit."""
+        length = self.vector_length
+        if length is None or asked.vector is None or len(asked.vector) == length:
+            return self._plan
+        return ArchivalPlan("words" if self._index is None else "warm")
+
+    def _check_length(self, vector: Sequence[float] | None) -> None:
+        wanted = self._plan.dimensions
+        if vector is not None and wanted is not None and len(vector) != wanted:
+            raise UsageError("vector", f"{len(vector)} numbers", f"{wanted}, as in the index")
+
+
+def _embedded(vector: Sequence[float] | None, model_id: str) -> Document:
+    """Return the change that gives a fact a vector, or notes that the model has none for it."""
+    if vector is None:
+        return {"$set": {"embedding_model": model_id}, "$unset": {"embedding": ""}}
+    return {"$set": {"embedding": packed(vector), "embedding_model": model_id}}
+
+
+def fact_document(fact: Fact) -> Document:
+    """Return a fact in stored form, with the words it is found by and what it is known by."""
+    current = {"active_identity": identity_of(fact, fact.text)} if is_current(fact) else {}
+    return document_of(fact, **searchable_fields(fact), **current, live=is_current(fact))
+
+
+async def _readable(session: Session, scope: Scope, ids: Sequence[str]) -> list[Document]:
+    """Return the facts among ``ids`` of the own graph, and the core ones of its ancestors."""
+    mine_or_core: list[Document] = [{"graph_id": scope.graph_id}, {"tier": "core"}]
+    where = inherited(scope, id={"$in": list(ids)}) | {"$and": [{"$or": mine_or_core}]}
+    return await session.collection(COLLECTION).find(where, fields=shown_fields(Fact))
+
+
+async def _best_archival(
+    session: Session, asker: Scope, ranked: Sequence[str], user: str | None, limit: int
+) -> list[Fact]:
+    """Return the first ``limit`` of the ranked ids that are still visible archival facts.
+
+    Most are, so a batch as large as what is missing usually does.
+    """
+    best: list[Fact] = []
+    start = 0
+    users = {} if user is None else {"user_id": user}
+    while len(best) < limit and start < len(ranked):
+        batch = list(ranked[start : start + max(limit - len(best), FACTS_PER_READ)])
+        start += len(batch)
+        where = visible(asker, id={"$in": batch}, tier="archival", live=True, **users)
+        found = await session.collection(COLLECTION).find(where, fields=shown_fields(Fact))
+        best += in_order(_records(found), batch)
+    return best[:limit]
+
+
+def _records(found: Sequence[Document]) -> dict[str, Fact]:
+    return {document["id"]: record_of(Fact, document) for document in found}

@@ -1,0 +1,128 @@
+"""How the tables of an archive lie in collections, and how their rows are read back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+from ...moments import moment
+from ...records import (
+    AgentRecord,
+    AuditEvent,
+    BeliefEvent,
+    Commitment,
+    Episode,
+    Fact,
+    Receipt,
+    Record,
+    Rule,
+    SessionGraph,
+    Summary,
+    Turn,
+)
+from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table
+from .database import Session
+from .documents import Document, record_of
+from .scope import of_tenant
+
+Key: TypeAlias = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Where one table lies.
+
+    Attributes:
+        collection: Its collection.
+        read: Makes the row of a document.
+        names: Fields that name a row inside its tenant.
+        order: Fields in whose order rows are read. ``_id`` is the order of storing; what is stored
+            under a key of its own is read in the order of that.
+    """
+
+    collection: str
+    read: Callable[[Document], Record]
+    names: tuple[str, ...] = ("graph_id", "id")
+    order: tuple[str, ...] = ("_id",)
+
+
+def _projected(document: Document) -> ProjectedBelief:
+    return ProjectedBelief(
+        belief=record_of(Commitment, document),
+        active=document["active"],
+        committed_seq=document["committed_seq"],
+    )
+
+
+def _work(document: Document) -> QueuedWork:
+    """Return an item as it waits. A claim ends with its process: it is due as it once was."""
+    is_claimed = document["lease_owner"] is not None
+    due_at = document["queued_at"] if is_claimed else document["due_at"]
+    return record_of(QueuedWork, document, due_at=moment(due_at))
+
+
+def _event(document: Document) -> LoggedBelief:
+    """Return an event of the log, with the salt and the content that were put beside it."""
+    salt = document.get("salt")
+    return LoggedBelief(
+        event=record_of(BeliefEvent, document),
+        salt=None if salt is None else bytes(salt).hex(),
+        content=document.get("content"),
+    )
+
+
+SHELVES: Mapping[Table, Shelf] = {
+    "graphs": Shelf("graphs", partial(record_of, SessionGraph), ("id",)),
+    "agents": Shelf("agents", partial(record_of, AgentRecord)),
+    "turns": Shelf("turns", partial(record_of, Turn)),
+    "summaries": Shelf("summaries", partial(record_of, Summary)),
+    "episodes": Shelf("episodes", partial(record_of, Episode)),
+    "facts": Shelf("facts", partial(record_of, Fact)),
+    "fact_uses": Shelf(
+        "fact_uses",
+        partial(record_of, FactUse),
+        ("graph_id", "fact_id", "cause"),
+        ("graph_id", "fact_id", "cause"),
+    ),
+    "rules": Shelf("rules", partial(record_of, Rule)),
+    "belief_events": Shelf("belief_log", _event, ("graph_id", "seq"), ("graph_id", "seq")),
+    "beliefs": Shelf("beliefs", _projected),
+    "receipts": Shelf("receipts", partial(record_of, Receipt), order=("graph_id", "id")),
+    "audit": Shelf(
+        "audit", partial(record_of, AuditEvent), ("graph_id", "seq"), ("graph_id", "seq")
+    ),
+    "work": Shelf("work", _work, ("graph_id", "kind", "key")),
+}
+
+BY_STORING = tuple(shelf.collection for shelf in SHELVES.values() if shelf.order == ("_id",))
+"""Collections that are read in the order of storing, over all graphs of a tenant."""
+
+
+async def events_where(
+    session: Session, where: Document, *, sort: Sequence[tuple[str, int]] = (), limit: int
+) -> list[Document]:
+    """Return the events of some changes as documents of their own, each with its content.
+
+    A content that was destroyed, or that belongs to an event that never came to be, is not there.
+    """
+    changes = await session.collection("belief_log", whole_tenant=True).find(
+        where, sort=sort, limit=limit
+    )
+    events: list[Document] = [event for change in changes for event in change["events"]]
+    if not events:
+        return []
+    contents = await session.collection("belief_contents", whole_tenant=True).find(
+        of_tenant(where["tenant"], event_id={"$in": [event["id"] for event in events]})
+    )
+    said = {_content_key(one, "event_id"): one for one in contents}
+    return [event | _said(said.get(_content_key(event, "id"))) for event in events]
+
+
+def _content_key(document: Mapping[str, Any], name: str) -> tuple[str, str, str]:
+    return document["graph_id"], document[name], document["content_digest"]
+
+
+def _said(content: Document | None) -> Document:
+    return {} if content is None else {name: content[name] for name in ("salt", "content")}

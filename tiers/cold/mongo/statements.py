@@ -1,0 +1,96 @@
+"""Storing what is said once: facts and rules are known by what they say and who says it to whom."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from pydantic import JsonValue
+
+from ...errors import Conflict, TierTimeout
+from ...records import Fact, Rule, Scope, WorkDraft
+from ..chain import canonical
+from ..ownership import private_to
+from .database import Database, Session
+from .documents import Document, record_of
+from .outbox import send, send_left_behind, with_outbox
+from .scope import own
+from .translation import DuplicateKey
+from .word_search import count_words
+
+S = TypeVar("S", Fact, Rule)
+
+ATTEMPTS_MAX = 20
+
+
+def identity_of(statement: Fact | Rule, *said: str) -> str:
+    """Return what makes a statement the same as another: writer, words, topics and privacy."""
+    identity: dict[str, JsonValue] = {
+        "writer": statement.agent_id,
+        "said": [*said],
+        "topics": [*sorted(set(statement.topics))],
+        "private_to": private_to(statement),
+    }
+    return hashlib.sha256(canonical(identity)).hexdigest()
+
+
+async def put_once(
+    database: Database,
+    scope: Scope,
+    collection: str,
+    statement: S,
+    *,
+    same: Mapping[str, str],
+    document: Document,
+    work: Sequence[WorkDraft],
+) -> tuple[S, bool]:
+    """Store a statement, or return the one that says the same, and whether it is new.
+
+    Args:
+        database: Where to.
+        scope: Whose graph.
+        collection: Which holds statements of this kind.
+        statement: What.
+        same: The field of documents, and its value, by which one that says the same is known.
+        document: The statement in stored form.
+        work: Queued when it is new.
+
+    Raises:
+        Conflict: Its id stands for something else.
+        TierTimeout: It was stored and changed under our hands again and again.
+    """
+
+    async def store(session: Session) -> tuple[S, bool]:
+        stored = with_outbox(session, dict(document), work, statement.recorded_at)
+        await session.collection(collection).insert([stored])
+        await send(session, scope, collection, statement.id, work, statement.recorded_at)
+        return statement, True
+
+    async def look_and_store(session: Session) -> tuple[S, bool]:
+        rows = session.collection(collection)
+        known = await rows.first(own(scope, **same))
+        if known is not None:
+            await send_left_behind(session, scope, collection, known)
+            return record_of(type(statement), known), False
+        taken = await rows.first(own(scope, id=statement.id))
+        if taken is not None:
+            other = record_of(type(statement), taken)
+            raise Conflict(collection[:-1], statement.text, other.text)
+        return await store(session)
+
+    async def counted(session: Session, stored: tuple[S, bool]) -> None:
+        if stored[1]:
+            await count_words(session, statement)
+
+    operation = f"put_{collection[:-1]}"
+    # Most statements are new: whether one is known is asked when an index has refused it, or when
+    # none would.
+    first = store if same.items() <= document.items() else look_and_store
+    for change in itertools.chain([first], [look_and_store] * ATTEMPTS_MAX):
+        try:
+            return await database.step(operation, change, counted=counted)
+        except DuplicateKey:
+            continue
+    raise TierTimeout("cold", operation, "it changed under every attempt")

@@ -1,0 +1,137 @@
+"""Storing rows that come from another cold tier as they are, with what follows from them."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import singledispatchmethod
+
+from ...errors import Conflict
+from ...records import (
+    AgentRecord,
+    AuditEvent,
+    Episode,
+    Fact,
+    Owned,
+    Receipt,
+    Record,
+    Rule,
+    Scope,
+    SessionGraph,
+    Summary,
+    Turn,
+)
+from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table
+from ..ownership import check_owned
+from .database import Session
+from .episodic import put_episode, put_summary
+from .procedural import put_rule
+from .rows import fields_of, insert_owned
+from .searchable import index_words, retire
+
+_PLAIN: dict[type[Record], Table] = {
+    SessionGraph: "graphs",
+    AgentRecord: "agents",
+    FactUse: "fact_uses",
+    Receipt: "receipts",
+    AuditEvent: "audit",
+    QueuedWork: "work",
+}
+"""Rows from which nothing follows: a use that is stored here has been counted already."""
+
+
+class Arrival:
+    """Stores rows of one tenant that are not there yet, inside the caller's transaction."""
+
+    def __init__(self, session: Session, tenant: str) -> None:
+        self._session = session
+        self._tenant = tenant
+
+    @singledispatchmethod
+    def store(self, record: Record) -> None:
+        """Insert a row, and bring about what follows from it.
+
+        Raises:
+            Conflict: It contradicts what is there.
+            NotFound: It names a row that is not there.
+            sqlite3.IntegrityError: It breaks a rule of the schema.
+        """
+        self._session.insert(_PLAIN[type(record)], fields_of(record) | {"tenant": self._tenant})
+
+    @store.register
+    def _turn(self, turn: Turn) -> None:
+        self._scope(turn)
+        insert_owned(self._session, "turns", turn)
+        self._session.insert(
+            "tail",
+            {
+                "tenant": turn.tenant,
+                "graph_id": turn.graph_id,
+                "agent_id": turn.agent_id,
+                "seq": turn.seq,
+                "turn_id": turn.id,
+            },
+        )
+        index_words(self._session, turn)
+
+    @store.register
+    def _summary(self, summary: Summary) -> None:
+        put_summary(self._session, self._scope(summary), summary, ())
+
+    @store.register
+    def _episode(self, episode: Episode) -> None:
+        put_episode(self._session, self._scope(episode), episode, ())
+
+    @store.register
+    def _fact(self, fact: Fact) -> None:
+        # Not as a new fact is put: one that was superseded may say what a current one says.
+        self._scope(fact)
+        digest = hashlib.sha256(fact.text.encode()).digest()
+        insert_owned(self._session, "facts", fact, digest=digest)
+        index_words(self._session, fact)
+
+    @store.register
+    def _rule(self, rule: Rule) -> None:
+        known, is_new = put_rule(self._session, self._scope(rule), rule, ())
+        if not is_new:
+            raise Conflict("rule of the same content", rule.id, known.id)
+
+    @store.register
+    def _event(self, logged: LoggedBelief) -> None:
+        event = logged.event
+        self._session.insert("belief_events", fields_of(event))
+        if logged.salt is not None and logged.content is not None:
+            self._session.insert(
+                "belief_contents",
+                {
+                    "tenant": event.tenant,
+                    "graph_id": event.graph_id,
+                    "event_id": event.id,
+                    "salt": bytes.fromhex(logged.salt),
+                    "content": logged.content,
+                },
+            )
+
+    @store.register
+    def _belief(self, projected: ProjectedBelief) -> None:
+        belief = projected.belief
+        scope = self._scope(belief)
+        subject, attribute = belief.key or (None, None)
+        insert_owned(
+            self._session,
+            "beliefs",
+            belief,
+            "key",
+            key_subject=subject,
+            key_attribute=attribute,
+            active=int(projected.active),
+            committed_seq=projected.committed_seq,
+        )
+        index_words(self._session, belief)
+        if not projected.active:
+            retire(self._session, scope, belief.id)
+
+    def _scope(self, record: Owned) -> Scope:
+        """Return the scope of the record's graph, after checking that it can be owned by it."""
+        scope = Scope(tenant=self._tenant, graph_id=record.graph_id)
+        check_owned(scope, record)
+        return scope
