@@ -30,7 +30,7 @@ from .checks import checked
 from .membership import close_graph
 from .parts import Parts
 from .policy import topics_for
-from .recall import Degradation, RecallResult
+from .recall import Degradation, RecallResult, with_vector
 from .router import Request, TurnState, Written
 
 ToolOutputLike = ToolOutput | dict[str, str]
@@ -319,8 +319,7 @@ class Agent:
         )
         topics = None if scope_topics is None else checked(Turn, topics=scope_topics).topics
         state = Degradation(self._parts.settings.step_timeout_seconds)
-        vector = await self._parts.recaller.vector(query, (), state)
-        asked = asked.model_copy(update={"vector": vector})
+        asked = with_vector(asked, await self._parts.recaller.vector(query, (), state))
         return await self._parts.semantic.recall_archival(
             self._scope, asked, user_id=user_id, scope_topics=topics, limit=limit
         )

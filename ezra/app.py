@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Literal
 
 from metaagents.lifecycle.agent import LifecycleReport
+from metaagents.reindex.agent import ReembedReport
+from metaagents.reindex.rules import Reembedding
 from metaagents.work import WorkReport
-from tiers.errors import NotFound, UsageError
+from tiers.errors import ConfigError, NotFound, TierRejected, UsageError
 from tiers.ids import Clock, system_clock
 from tiers.ports import LanguageModel
 from tiers.records import ALL_TOPICS, Scope, SessionGraph, Work
@@ -131,18 +133,57 @@ class Ezra:
 
     async def drain_learning(self) -> WorkReport:
         """Finish all learning that is due: indexing, counting uses, promotion."""
-        return await self._parts.learning_worker.drain()
+        report = await self._parts.learning_worker.drain()
+        if self._parts.archival is not None:
+            await self._parts.archival.run_to_end()
+        return report
+
+    @property
+    def reembedding(self) -> Reembedding | None:
+        """How far re-embedding with another model has come; ``None`` when there is nothing to do.
+
+        It goes on in the background; recall answers with the former model meanwhile.
+        """
+        return self._parts.reembedder.progress
+
+    async def reembed(self) -> ReembedReport:
+        """Finish re-embedding now, or say what stopped it."""
+        return await self._parts.reembedder.run_to_end()
+
+    async def ensure_archival_index(
+        self, progress: Callable[[str, str], None] | None = None
+    ) -> str:
+        """Make or check the vector index of a cold tier that searches facts by meaning itself.
+
+        Waits until it answers and every fact has its vector, and returns how archival facts are
+        recalled from then on.
+
+        Args:
+            progress: Told an index's name and state whenever the server was asked.
+
+        Raises:
+            ConfigError: There is no embedding model, or an index is there that does not fit.
+            TierRejected: The cold tier has no search of its own; the warm tier goes on answering.
+            TierTimeout: It is still being built; asking again is harmless.
+        """
+        keeper = self._parts.archival
+        if keeper is None:
+            reason = "this cold tier has no vector search; the warm tier finds facts by meaning"
+            raise TierRejected("cold", "ensure archival index", reason)
+        if self._parts.embedder is None:
+            raise ConfigError("EZRA_EMBEDDER", "an index needs vectors, and no model makes them")
+        return await keeper.ensure(self._parts.embedder.dimensions, progress)
 
     async def waiting_work(self) -> dict[str, int]:
         """Return how much work waits, by kind, and how much is parked."""
-        return await self._parts.queue.waiting()
+        return await self._parts.queue.waiting(tenant=self.settings.tenant)
 
     async def parked_work(self) -> tuple[Work, ...]:
         """Return work that failed too often, with its problem."""
-        return await self._parts.queue.parked()
+        return await self._parts.queue.parked(tenant=self.settings.tenant)
 
     async def rerun_work(self, work_ids: Sequence[str]) -> int:
         """Try parked work again; return how many items were put back."""
-        put_back = await self._parts.queue.rerun(work_ids)
+        put_back = await self._parts.queue.rerun(work_ids, tenant=self.settings.tenant)
         self._parts.wake_learning()
         return put_back

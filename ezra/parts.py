@@ -9,6 +9,8 @@ from datetime import datetime
 
 from metaagents.clock import MetaAgentClock
 from metaagents.lifecycle.agent import LifecycleAgent, LifecycleReport
+from metaagents.reindex.agent import Reembedder
+from metaagents.reindex.archival import ArchivalKeeper
 from metaagents.work import Worker
 from tiers.errors import TierError
 from tiers.ids import IdFactory
@@ -91,6 +93,8 @@ class Parts:
     recaller: Recaller
     router: Router
     lifecycle: LifecycleAgent
+    reembedder: Reembedder
+    archival: ArchivalKeeper | None
     learning_worker: Worker
     lifecycle_worker: Worker
     meta_clock: MetaAgentClock | None = None

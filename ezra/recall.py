@@ -7,12 +7,13 @@ import logging
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar, get_args
+from typing import NamedTuple, TypeVar, get_args
 
 import numpy as np
 
-from tiers.errors import TierError, UsageError
-from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector, WarmStore
+from metaagents.reindex.index import SwitchingIndex
+from tiers.errors import ConfigError, TierError, UsageError
+from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector
 from tiers.records import Fact, Hit, Kind, Scope, SearchQuery
 
 from .checks import checked
@@ -29,6 +30,20 @@ SHARED_MIN = 1 / 3
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _T = TypeVar("_T")
+
+
+class QuestionVector(NamedTuple):
+    """The vector of a question and the model that made it: it fits no other model's index."""
+
+    vector: Vector
+    model_id: str
+
+
+def with_vector(query: SearchQuery, asked: QuestionVector | None) -> SearchQuery:
+    """Return the query with the question's vector, if there is one."""
+    if asked is None:
+        return query
+    return query.model_copy(update={"vector": asked.vector, "model_id": asked.model_id})
 
 
 @dataclass
@@ -55,10 +70,11 @@ class Degradation:
         except TimeoutError:
             self.lose(tier, leg, f"no answer within {self.seconds:g} s")
             return empty
-        except TierError as error:
+        except (TierError, ConfigError) as error:
             # A cold call may have failed for the warm index behind it: name the tier that failed.
+            # A key or a permission may be taken away while we run.
             log.warning("%s left out: %s", leg, error)
-            self.lose(error.tier, leg, str(error))
+            self.lose(error.tier if isinstance(error, TierError) else tier, leg, str(error))
             return empty
         self.used.setdefault(tier)
         return answer
@@ -93,16 +109,16 @@ class Recaller:
     """Asks the tiers and fuses what they answer.
 
     Args:
-        warm: The hybrid index.
+        warm: The hybrid index; knows whose vectors it answers with.
         words: Word search in the cold tier: finds what is not indexed yet.
         semantic: Core facts, own and inherited.
-        embedder: For the dense leg; ``None`` degrades every answer by ``dense``.
+        embedder: Says how close hits are to a question; ``None`` leaves that to words.
         timeout_seconds: Deadline of each leg.
     """
 
     def __init__(
         self,
-        warm: WarmStore,
+        warm: SwitchingIndex,
         words: LexicalIndex,
         semantic: SemanticStore,
         embedder: Embedder | None,
@@ -114,17 +130,26 @@ class Recaller:
         self._embedder = embedder
         self._timeout = timeout_seconds
 
-    async def vector(self, text: str, names: Sequence[str], state: Degradation) -> Vector | None:
-        """Return the query's vector, or ``None`` and a note in ``state``."""
+    async def vector(
+        self, text: str, names: Sequence[str], state: Degradation
+    ) -> QuestionVector | None:
+        """Return the query's vector by the model that serves, or ``None``.
+
+        Without one, and while the index does not hold every record yet, ``state`` says so.
+        """
+        serving = self._warm.serving
         if self._embedder is None:
             state.lose("dense", "dense", "no embedding model is installed")
+        elif serving.embedder is None or serving.partial:
+            state.lose("dense", "dense", f"still embedding with {self._embedder.model_id}")
+        if serving.embedder is None:
             return None
         asked = without_names(text, names)
         empty: tuple[Vector, ...] = ()
-        call = self._embedder.embed([asked], urgent=True)
+        call = serving.embedder.embed([asked], urgent=True, query=True)
         found = await state.answer("dense", "dense", call, empty)
         state.used.pop("dense", None)
-        return found[0] if found else None
+        return QuestionVector(found[0], serving.embedder.model_id) if found else None
 
     async def archival(
         self, scope: Scope, query: SearchQuery, state: Degradation
@@ -166,8 +191,7 @@ class Recaller:
         wide = max(limit, OVERFETCH)
         query = checked(SearchQuery, text=text, kinds=wanted, limit=wide, now=now)
         state = Degradation(self._timeout)
-        vector = await self.vector(text, names, state)
-        query = query.model_copy(update={"vector": vector})
+        query = with_vector(query, await self.vector(text, names, state))
         return RecallResult(
             items=fuse(await self._legs(scope, query, state), limit),
             degraded=tuple(state.lost),
@@ -217,9 +241,8 @@ class Recaller:
     ) -> list[float]:
         if self._embedder is None:
             return [0.0] * len(hits)
-        texts = [without_names(text, names), *(hit.text for hit in hits)]
         empty: tuple[Vector, ...] = ()
-        call = self._embedder.embed(texts, urgent=True)
+        call = _embed_beside(self._embedder, without_names(text, names), [hit.text for hit in hits])
         vectors = await state.answer("dense", "relevance", call, empty)
         state.used.pop("dense", None)
         if not vectors:
@@ -233,6 +256,14 @@ class Recaller:
             return ()
         facts = resolve_core(await self._semantic.core(scope)).visible
         return tuple(fact for fact in facts if fact.graph_id != scope.graph_id)
+
+
+async def _embed_beside(
+    embedder: Embedder, question: str, texts: Sequence[str]
+) -> tuple[Vector, ...]:
+    """Return the vector of the question, then those of the texts; as a rule all are cached."""
+    asked = await embedder.embed([question], urgent=True, query=True)
+    return asked + await embedder.embed(texts, urgent=True)
 
 
 def check_recall(text: str, limit: int, kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:

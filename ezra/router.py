@@ -26,7 +26,6 @@ from tiers.ports import (
     RecordLog,
     SemanticStore,
     TurnStore,
-    Vector,
     WarmStore,
 )
 from tiers.records import (
@@ -51,7 +50,7 @@ from .assemble import Context, Material, assemble
 from .fusion import resolve_core
 from .parse import Parsed, parse
 from .policy import check_source, topics_for
-from .recall import Degradation, Recaller
+from .recall import Degradation, QuestionVector, Recaller, with_vector
 
 Connector = Callable[[str, Scope], Awaitable[MeshResult]]
 """A mesh connector: the message and the asking scope in, a typed result out.
@@ -92,7 +91,7 @@ class TurnState:
     parsed: Parsed | None = None
     topics: tuple[str, ...] = ()
     beliefs: tuple[Commitment, ...] = ()
-    vector: Vector | None = None
+    vector: QuestionVector | None = None
     hot: HotState = field(default_factory=HotState)
     core: tuple[Fact, ...] = ()
     shadowed: tuple[Fact, ...] = ()
@@ -342,14 +341,10 @@ class Router:
     def _query(
         self, turn: TurnState, kinds: tuple[Kind, ...], limit: int, tier: FactTier | None = None
     ) -> SearchQuery:
-        return SearchQuery(
-            text=turn.request.input,
-            vector=turn.vector,
-            kinds=kinds,
-            tier=tier,
-            limit=limit,
-            now=self._clock(),
+        query = SearchQuery(
+            text=turn.request.input, kinds=kinds, tier=tier, limit=limit, now=self._clock()
         )
+        return with_vector(query, turn.vector)
 
     def _record_of(
         self, turn: TurnState, response: str, tool_outputs: Sequence[ToolOutput]

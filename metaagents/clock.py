@@ -33,14 +33,17 @@ class Beat:
     """One recurring pass.
 
     Attributes:
-        name: Also the name of the lease: two beats of one name never run at once.
+        name: Also names the lease: two beats of one name and group never run at once.
         seconds: From one tick to the next.
         run: The pass. It bounds itself; what it raises is logged, and the next tick tries again.
+        leased: Whether only one runtime at a time may run it; else each does, and the pass itself
+            takes what it needs.
     """
 
     name: str
     seconds: float
     run: Callable[[], Awaitable[object]]
+    leased: bool = True
 
 
 class MetaAgentClock:
@@ -51,6 +54,8 @@ class MetaAgentClock:
         leases: Where the right to run is taken.
         owner: Names this runtime in the leases.
         clock: Where the time comes from.
+        group: Stands before the leases' names; runtimes of different groups never wait for each
+            other.
     """
 
     def __init__(
@@ -59,11 +64,13 @@ class MetaAgentClock:
         leases: LeaseStore,
         owner: str,
         clock: Callable[[], datetime],
+        group: str = "",
     ) -> None:
         self._beats = {beat.name: beat for beat in beats}
         self._leases = leases
         self._owner = owner
         self._clock = clock
+        self._group = group
         self._due = {beat.name: asyncio.Event() for beat in beats}
         self._held: dict[str, Lease] = {}
         self._stack = AsyncExitStack()
@@ -105,14 +112,15 @@ class MetaAgentClock:
             await due.wait()
             due.clear()
             try:
-                if await self._may_run(beat.name):
+                if not beat.leased or await self._may_run(beat.name):
                     await beat.run()
             except Exception:  # the supervisor: one bad pass must not stop all later ones
                 log.exception("the %s pass failed and is tried again at its next tick", beat.name)
             await asyncio.sleep(REST_SECONDS)
 
     async def _may_run(self, name: str) -> bool:
-        lease = await self._leases.acquire(name, self._owner, LEASE_SECONDS, self._clock())
+        lease_name = f"{self._group}/{name}" if self._group else name
+        lease = await self._leases.acquire(lease_name, self._owner, LEASE_SECONDS, self._clock())
         if lease is None:
             self._held.pop(name, None)
             return False

@@ -85,6 +85,7 @@ class Worker:
         handlers: Who carries out which kind.
         owner: Names this runtime in the leases it takes.
         clock: Where the time comes from.
+        tenant: Whose work it does; everybody's if not given.
     """
 
     def __init__(
@@ -93,11 +94,13 @@ class Worker:
         handlers: Mapping[WorkKind, WorkHandler],
         owner: str,
         clock: Callable[[], datetime],
+        tenant: str | None = None,
     ) -> None:
         self._queue = queue
         self._handlers = handlers
         self._owner = owner
         self._clock = clock
+        self._tenant = tenant
         self._pass = asyncio.Lock()
 
     @property
@@ -127,7 +130,13 @@ class Worker:
     async def _run_claimed(self, scope: Scope | None) -> WorkReport:
         report = WorkReport()
         items = await self._queue.claim(
-            self.kinds, self._owner, BATCH_LIMIT, LEASE_SECONDS, self._clock(), scope=scope
+            self.kinds,
+            self._owner,
+            BATCH_LIMIT,
+            LEASE_SECONDS,
+            self._clock(),
+            tenant=self._tenant,
+            scope=scope,
         )
         batches: dict[tuple[WorkKind, str, str], list[Work]] = defaultdict(list)
         for item in items:

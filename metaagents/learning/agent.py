@@ -7,25 +7,23 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from tiers.errors import CorruptRecord
-from tiers.ports import Embedder, LexicalIndex, SemanticStore, WarmStore
-from tiers.records import Fact, FactTier, IndexEntry, Scope, Work, WorkDraft
+from tiers.ports import LexicalIndex, SemanticStore, WarmStore
+from tiers.records import Fact, FactTier, Scope, Work, WorkDraft
 
 from .rules import LearningPolicy, demotions, promotion_reason
 
 
 class IndexHandler:
-    """Puts stored records into the warm index, with vectors when there is a model.
+    """Puts stored records into the warm index.
 
     Args:
         records: Where the searchable form of a record comes from.
-        warm: The index.
-        embedder: Makes the vectors; ``None`` indexes words only.
+        warm: The index, which makes the vectors itself.
     """
 
-    def __init__(self, records: LexicalIndex, warm: WarmStore, embedder: Embedder | None) -> None:
+    def __init__(self, records: LexicalIndex, warm: WarmStore) -> None:
         self._records = records
         self._warm = warm
-        self._embedder = embedder
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Index the records of one graph; a record that is gone leaves the index as well."""
@@ -38,17 +36,8 @@ class IndexHandler:
             entries = [entry for entry in await self._records.entries(scope, ids) if entry.text]
             gone = sorted(set(ids) - {entry.id for entry in entries})
             await self._warm.delete(scope, gone)
-            await self._warm.upsert(scope, await self._with_vectors(entries))
+            await self._warm.upsert(scope, entries)
         return {}
-
-    async def _with_vectors(self, entries: Sequence[IndexEntry]) -> list[IndexEntry]:
-        if self._embedder is None or not entries:
-            return list(entries)
-        vectors = await self._embedder.embed([entry.text for entry in entries])
-        return [
-            entry.model_copy(update={"vector": vector})
-            for entry, vector in zip(entries, vectors, strict=True)
-        ]
 
 
 class LearningAgent:

@@ -26,7 +26,7 @@ async def test_without_the_warm_tier_words_still_answer(tmp_path: Path) -> None:
     """Archival facts are found in cold, summaries are left out, both said."""
     async with running(tmp_path) as ezra:
         agent = await agent_with_memory(ezra)
-        ezra._parts.warm.close()  # type: ignore[attr-defined]
+        ezra._parts.warm.serving.store.close()  # type: ignore[attr-defined]
         turn = await agent.turn("How long do mediums last?")
         assert set(turn.degraded) == {"dense", "warm"}
         assert [slot.text for slot in turn.slots if slot.kind == "archival"] == [

@@ -1,0 +1,278 @@
+"""The open generations of a tenant: one serves, one may be built, some are left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import TracebackType
+from typing import Self, TypeAlias
+
+from tiers.errors import ConfigError, TierError
+from tiers.ports import Embedder, WarmStore
+from tiers.upkeep import Generation, WarmGenerations
+
+from .rules import Plan, Reembedding, from_the_start, plan, progress, started
+
+log = logging.getLogger(__name__)
+
+WORDS_DIMENSIONS = 384
+"""Of an index that holds no vector, for an engine that wants a length all the same."""
+
+EmbedderSource: TypeAlias = Callable[[str], AbstractAsyncContextManager[Embedder] | None]
+"""Gives a model's embedder, to be entered; ``None`` when it cannot be had."""
+
+
+@dataclass(frozen=True)
+class OpenGeneration:
+    """One generation, open.
+
+    Attributes:
+        model_id: Whose vectors it holds.
+        store: The index.
+        embedder: Makes its vectors; ``None`` when it is searched and written by words only.
+        partial: Whether it lacks records that it should hold.
+    """
+
+    model_id: str | None
+    store: WarmStore
+    embedder: Embedder | None
+    partial: bool = False
+
+
+@dataclass(frozen=True)
+class Building:
+    """A generation that is being built, and how far it has come."""
+
+    opened: OpenGeneration
+    mark: Generation
+
+
+class OpenGenerations:
+    """Opens what a tenant needs of its generations, and switches from one to the next.
+
+    An async context manager; whatever it opens it closes. Every generation it holds is told of
+    every write, or it is dropped: none is ever behind without its mark saying so.
+
+    Args:
+        engine: The warm indexes.
+        tenant: Whose.
+        wanted: The embedder that is to be used; ``None`` for words only.
+        models: Opens the embedder of another model, to serve while the wanted one's is built.
+        clock: Where the time comes from.
+    """
+
+    def __init__(
+        self,
+        engine: WarmGenerations,
+        tenant: str,
+        wanted: Embedder | None,
+        models: EmbedderSource,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._engine = engine
+        self._tenant = tenant
+        self._wanted = wanted
+        self._models = models
+        self._clock = clock
+        self._stack = AsyncExitStack()
+        self._served: Generation | None = None
+        self._serving: OpenGeneration | None = None
+        self._building: Building | None = None
+        self._left: tuple[OpenGeneration, ...] = ()
+        self._idle: tuple[Generation, ...] = ()
+        self._marking = asyncio.Lock()
+        self.writing = asyncio.Lock()
+        """Held while entries are written, so that nothing older can overtake them."""
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            chosen, embedder = await self._choose(stack)
+            self._serving = await self._open(chosen.serve, embedder, stack)
+            if chosen.build is chosen.serve:
+                self._building = Building(self._serving, chosen.serve)
+            elif chosen.build is not None:
+                behind = await self._open(chosen.build, self._wanted, stack)
+                self._building = Building(behind, chosen.build)
+            self._served, self._idle = chosen.serve, chosen.idle
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._stack.aclose()
+
+    @property
+    def tenant(self) -> str:
+        """Whose generations these are."""
+        return self._tenant
+
+    @property
+    def serving(self) -> OpenGeneration:
+        """The generation that answers."""
+        if self._serving is None:
+            raise RuntimeError("the generations are not open")
+        return self._serving
+
+    @property
+    def building(self) -> Building | None:
+        """The generation that is being built, which may be the one that serves."""
+        return self._building
+
+    @property
+    def left(self) -> tuple[OpenGeneration, ...]:
+        """Generations that have served: they answer questions embedded for them before."""
+        return self._left
+
+    @property
+    def progress(self) -> Reembedding | None:
+        """How far building has come; ``None`` when nothing is built."""
+        building = self._building
+        if building is None:
+            return None
+        in_place = building.opened is self._serving
+        return progress(None if in_place else self.serving.model_id, building.mark)
+
+    async def before_write(self) -> None:
+        """Settle what the next write makes untrue; must come before it.
+
+        Idle generations do not get it and are dropped. One that is written without vectors has
+        to be built from the start before its model can answer alone again.
+        """
+        if not self._idle and not self._lacks_vectors():
+            return
+        async with self._marking:
+            await self._drop_idle()
+            if self._served is not None and self._lacks_vectors():
+                self._served = from_the_start(self._served, self._clock())
+                await self._engine.mark(self._tenant, self._served)
+
+    async def advance(self, mark: Generation) -> None:
+        """Write down how far building has come."""
+        async with self._marking:
+            if self._building is not None:
+                await self._engine.mark(self._tenant, mark)
+                self._building = replace(self._building, mark=mark)
+
+    async def complete(self) -> None:
+        """Let the generation that was built serve, from one question to the next.
+
+        The one before is marked first as no longer up to date: a crash in between leaves the new
+        one to be finished, and never an old one that seems complete.
+        """
+        async with self._marking:
+            building = self._building
+            if building is None:
+                return
+            if building.opened is not self._serving and self._served is not None:
+                left = from_the_start(self._served, self._clock())
+                await self._engine.mark(self._tenant, left)
+            done = {"state": "complete", "cursor": "", "marked_at": self._clock()}
+            mark = building.mark.model_copy(update=done)
+            await self._engine.mark(self._tenant, mark)
+            self._switch(building.opened, mark)
+
+    async def refresh(self) -> None:
+        """Take over what another runtime has marked: its progress, or that it has finished."""
+        async with self._marking:
+            building = self._building
+            if building is None:
+                return
+            for mark in await self._engine.generations(self._tenant):
+                if mark.model_id != building.opened.model_id:
+                    continue
+                if mark.state == "complete":
+                    self._switch(building.opened, mark)
+                else:
+                    self._building = replace(building, mark=mark)
+
+    async def drop_idle(self) -> tuple[str | None, ...]:
+        """Drop the generations that are no longer needed, unless one is still being built.
+
+        Returns:
+            Their models.
+        """
+        async with self._marking:
+            return () if self._building is not None else await self._drop_idle()
+
+    def _switch(self, built: OpenGeneration, mark: Generation) -> None:
+        before = self.serving
+        self._serving = replace(built, partial=False)
+        self._served = mark
+        self._building = None
+        if built is not before:
+            self._left = (*self._left, before)
+            log.info("recall now uses %s, no longer %s", _named(built), _named(before))
+
+    def _lacks_vectors(self) -> bool:
+        """Whether the next write goes without a vector into an index of vectors, unmarked yet."""
+        served = self._served
+        return (
+            served is not None
+            and served.model_id is not None
+            and self.serving.embedder is None
+            and (served.state == "complete" or started(served))
+        )
+
+    async def _drop_idle(self) -> tuple[str | None, ...]:
+        dropped = []
+        while self._idle:
+            await self._engine.drop(self._tenant, self._idle[0].model_id)
+            dropped.append(self._idle[0].model_id)
+            self._idle = self._idle[1:]
+        if dropped:
+            log.info("dropped the warm index of %s", ", ".join(map(str, dropped)))
+        return tuple(dropped)
+
+    async def _choose(self, stack: AsyncExitStack) -> tuple[Plan, Embedder | None]:
+        """Return the plan, with the embedder of the generation that serves open.
+
+        A model that cannot be opened after all is planned without.
+        """
+        known = await self._engine.generations(self._tenant)
+        wanted = Generation(
+            model_id=self._wanted.model_id if self._wanted else None,
+            dimensions=self._wanted.dimensions if self._wanted else WORDS_DIMENSIONS,
+            marked_at=self._clock(),
+        )
+        models = {one.model_id for one in known if one.model_id is not None}
+        while True:
+            chosen = plan(known, wanted, models)
+            serve = chosen.serve.model_id
+            if self._wanted is None or serve is None:
+                return chosen, None
+            if serve == wanted.model_id:
+                return chosen, self._wanted
+            embedder = await self._embedder(serve, stack)
+            if embedder is not None:
+                return chosen, embedder
+            models.remove(serve)
+
+    async def _embedder(self, model_id: str, stack: AsyncExitStack) -> Embedder | None:
+        source = self._models(model_id)
+        if source is None:
+            return None
+        try:
+            return await stack.enter_async_context(source)
+        except (ConfigError, TierError) as error:
+            log.warning("the former model %s cannot be opened: %s", model_id, error)
+            return None
+
+    async def _open(
+        self, generation: Generation, embedder: Embedder | None, stack: AsyncExitStack
+    ) -> OpenGeneration:
+        opening = self._engine.opened(generation.model_id, generation.dimensions)
+        store = await stack.enter_async_context(opening)
+        partial = generation.state == "building"
+        return OpenGeneration(generation.model_id, store, embedder, partial)
+
+
+def _named(generation: OpenGeneration) -> str:
+    return generation.model_id or "words alone"

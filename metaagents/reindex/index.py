@@ -1,0 +1,125 @@
+"""The warm index as everybody sees it, whichever generations are behind it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+
+from tiers.errors import TierError, UsageError
+from tiers.ports import LexicalIndex
+from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
+
+from .generations import OpenGeneration, OpenGenerations
+from .rules import filled_in
+from .vectors import vectors_of, with_vectors
+
+log = logging.getLogger(__name__)
+
+
+class SwitchingIndex:
+    """A ``WarmStore`` over the generation that serves and the one that is built behind it.
+
+    Makes the vectors of entries itself, for each generation by its own model; a vector that an
+    entry brings along is not used, since it does not say whose it is. A question goes to the
+    generation whose model made its vector, or is asked by its words.
+
+    Args:
+        generations: What is open.
+    """
+
+    def __init__(self, generations: OpenGenerations) -> None:
+        self._generations = generations
+        self._words: LexicalIndex | None = None
+
+    @property
+    def serving(self) -> OpenGeneration:
+        """The generation that answers, and the embedder for its questions."""
+        return self._generations.serving
+
+    def fill_in_from(self, words: LexicalIndex) -> None:
+        """Let word search answer for what an index that is built in place does not hold yet."""
+        self._words = words
+
+    async def upsert(self, scope: Scope, entries: Sequence[IndexEntry]) -> None:
+        """Write entries to every generation, the serving one first; may be repeated.
+
+        A text that a model refuses is indexed by its words. Generations that have served get
+        nothing new: who still asks them asked before this was written.
+
+        Raises:
+            TierError: An embedder or engine failed; what was written before stays.
+        """
+        if not entries:
+            return
+        await self._before_write(scope)
+        for generation in self._written():
+            vectors = await vectors_of((entry.text for entry in entries), generation.embedder)
+            async with self._generations.writing:
+                await generation.store.upsert(scope, with_vectors(entries, vectors))
+
+    async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+        """Return the best visible entries; see ``WarmStore``.
+
+        While the serving index is built in place, what it lacks is found by its words.
+        """
+        generation, asked = self._asked(query)
+        found = await generation.store.search(scope, asked)
+        if not generation.partial or self._words is None:
+            return found
+        try:
+            by_words = await self._words.search_words(scope, query)
+        except TierError as error:
+            log.warning("an unfinished index answers alone: %s", error)
+            return found
+        return filled_in(found, by_words, query.limit)
+
+    async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
+        """Remove entries from every generation, those that have served included."""
+        if not ids:
+            return
+        await self._before_write(scope)
+        async with self._generations.writing:
+            for generation in self._written():
+                await generation.store.delete(scope, ids)
+            for generation in self._generations.left:
+                try:
+                    await generation.store.delete(scope, ids)
+                except TierError as error:
+                    # Another runtime may have dropped it; nobody has to wait for what is over.
+                    log.warning("left index of %s: %s", generation.model_id, error)
+
+    async def delete_expired(self, scope: Scope, now: datetime) -> int:
+        """Remove expired entries; return how many the serving generation had."""
+        counts = [await one.store.delete_expired(scope, now) for one in self._written()]
+        return counts[0]
+
+    async def count(self, scope: Scope, kind: Kind | None = None) -> int:
+        """Return how many entries the serving generation holds."""
+        return await self.serving.store.count(scope, kind)
+
+    async def flush(self) -> None:
+        """Flush every generation."""
+        for generation in self._written():
+            await generation.store.flush()
+
+    async def _before_write(self, scope: Scope) -> None:
+        tenant = self._generations.tenant
+        if scope.tenant != tenant:
+            raise UsageError("scope.tenant", scope.tenant, f"{tenant!r}, whose index this is")
+        await self._generations.before_write()
+
+    def _written(self) -> list[OpenGeneration]:
+        serving, building = self._generations.serving, self._generations.building
+        behind = building is not None and building.opened is not serving
+        return [serving, building.opened] if behind and building is not None else [serving]
+
+    def _asked(self, query: SearchQuery) -> tuple[OpenGeneration, SearchQuery]:
+        """Return whom to ask what: the vector's own model, or the serving one by words."""
+        serving = self._generations.serving
+        if query.vector is None or query.model_id in (None, serving.model_id):
+            return serving, query
+        for generation in self._generations.left:
+            if generation.model_id == query.model_id:
+                return generation, query
+        return serving, query.model_copy(update={"vector": None, "model_id": None})
