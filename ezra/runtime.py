@@ -1,4 +1,4 @@
-"""The assembler: the only module that names concrete stores and agents.
+"""The assembler: puts engines, agents and router together.
 
 Everything is opened on one exit stack, in the order of need, and closed in reverse: the clock
 stops before the stores it ticks for.
@@ -6,33 +6,39 @@ stops before the stores it ticks for.
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
+from functools import partial
 
 from metaagents.clock import Beat, MetaAgentClock
 from metaagents.learning.agent import IndexHandler, LearningAgent
 from metaagents.learning.rules import LearningPolicy
 from metaagents.lifecycle.agent import LifecycleAgent
 from metaagents.lifecycle.rules import LifecyclePolicy
+from metaagents.reindex.agent import Reembedder
+from metaagents.reindex.archival import ArchivalKeeper
+from metaagents.reindex.generations import OpenGenerations
+from metaagents.reindex.index import SwitchingIndex
 from metaagents.work import Worker, WorkHandler
-from tiers.cold.owner import own_folder
-from tiers.cold.sqlite import ColdStores, sqlite_cold_store
-from tiers.embedding.installed import find_model
-from tiers.embedding.onnx_embedder import OnnxEmbedder
-from tiers.errors import ConfigError
-from tiers.hot.embedded import embedded_hot_store
+from tiers.cold.stores import ColdStores
 from tiers.ids import IdFactory, system_clock
-from tiers.ports import Embedder, HotStore, LanguageModel, LeaseStore, WarmStore
+from tiers.ports import Embedder, HotStore, LanguageModel, LeaseStore
 from tiers.records import ALL_TOPICS, GraphState, Scope, WorkKind
-from tiers.warm.edge_store import edge_warm_store
+from tiers.upkeep import ArchivalVectors
 
-from .models import EchoModel
+from .engines import (
+    cold_store,
+    embedder_of,
+    hot_store,
+    language_model,
+    owned_home,
+    wanted_embedder,
+    warm_generations,
+)
 from .parts import Parts, SpeakerNames
 from .recall import Recaller
 from .router import Connector, Router, RouterLimits
@@ -53,54 +59,39 @@ async def assemble_runtime(
             model is missing.
     """
     async with AsyncExitStack() as stack:
-        stores = await _open_stores(settings, stack)
+        stores = await _open_stores(settings, clock, stack)
         await stores.cold.upkeep.take_over()
-        await _index_anew_if_needed(settings, stores, clock())
-        parts = _parts(settings, stores, model or EchoModel(), connectors or {}, clock)
-        yield await _with_clock(parts, stores.cold.leases, stack)
+        answering = await stack.enter_async_context(language_model(settings, model))
+        owner = _owner(IdFactory(clock))
+        parts = _parts(settings, stores, answering, connectors or {}, clock, owner)
+        await parts.reembedder.begin()
+        yield await _with_clock(parts, stores.cold.leases, owner, stack)
 
 
 @dataclass(frozen=True)
 class _Stores:
     embedder: Embedder | None
     hot: HotStore
-    warm: WarmStore
+    generations: OpenGenerations
+    warm: SwitchingIndex
     cold: ColdStores
 
 
-async def _open_stores(settings: Settings, stack: AsyncExitStack) -> _Stores:
-    home = _made(settings.home)
-    await stack.enter_async_context(own_folder(home))
-    embedder = await _embedder(settings, stack)
-    warm = await stack.enter_async_context(edge_warm_store(home / "warm"))
-    cold = await stack.enter_async_context(sqlite_cold_store(home, archival_index=warm))
-    hot = await stack.enter_async_context(embedded_hot_store())
-    return _Stores(embedder, hot, warm, cold)
-
-
-async def _index_anew_if_needed(settings: Settings, stores: _Stores, now: datetime) -> None:
-    """Queue the indexing of everything when the warm index is new or of another model.
-
-    The marker lies in the warm folder, so that removing the folder removes it too. It is written
-    after the work is queued: a crash in between queues again, which changes nothing.
-    """
-    marker = settings.home / "warm" / "indexed.json"
-    indexed = _read_marker(marker)
-    model = stores.embedder.model_id if stores.embedder else None
-    known = settings.tenant in indexed
-    if known and model in (None, indexed[settings.tenant]):
-        return
-    await stores.cold.upkeep.queue_indexing(settings.tenant, now)
-    marker.write_text(json.dumps({**indexed, settings.tenant: model}))
-
-
-def _read_marker(marker: Path) -> dict[str, str | None]:
-    """Return which model indexed each tenant; a marker that cannot be read is as good as none."""
-    try:
-        found = json.loads(marker.read_text())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+async def _open_stores(
+    settings: Settings, clock: Callable[[], datetime], stack: AsyncExitStack
+) -> _Stores:
+    await stack.enter_async_context(owned_home(settings))
+    chosen = wanted_embedder(settings)
+    wanted = None if chosen is None else await stack.enter_async_context(chosen)
+    engine = await stack.enter_async_context(warm_generations(settings))
+    generations = await stack.enter_async_context(
+        OpenGenerations(engine, settings.tenant, wanted, partial(embedder_of, settings), clock)
+    )
+    warm = SwitchingIndex(generations)
+    cold = await stack.enter_async_context(cold_store(settings, archival_index=warm))
+    warm.fill_in_from(cold.words)
+    hot = await stack.enter_async_context(hot_store(settings))
+    return _Stores(wanted, hot, generations, warm, cold)
 
 
 def _parts(
@@ -109,6 +100,7 @@ def _parts(
     model: LanguageModel,
     connectors: dict[str, Connector],
     clock: Callable[[], datetime],
+    owner: str,
 ) -> Parts:
     hot, warm, cold, embedder = stores.hot, stores.warm, stores.cold, stores.embedder
     ids = IdFactory(clock)
@@ -132,9 +124,10 @@ def _parts(
         cold.turns, cold.episodic, warm, embedder, _lifecycle_policy(settings)
     )
     learning: dict[WorkKind, WorkHandler] = {
-        "index": IndexHandler(cold.words, warm, embedder),
+        "index": IndexHandler(cold.words, warm),
         "learn": LearningAgent(cold.semantic, _learning_policy(settings)),
     }
+    tenant = settings.tenant
     return Parts(
         settings=settings,
         clock=clock,
@@ -156,17 +149,29 @@ def _parts(
         recaller=recaller,
         router=router,
         lifecycle=lifecycle,
-        learning_worker=Worker(cold.queue, learning, _owner(), clock),
-        lifecycle_worker=Worker(cold.queue, {"compress": lifecycle}, _owner(), clock),
+        reembedder=Reembedder(
+            stores.generations, cold.upkeep, cold.words, cold.leases, owner, clock
+        ),
+        archival=_archival_keeper(stores, tenant),
+        learning_worker=Worker(cold.queue, learning, owner, clock, tenant),
+        lifecycle_worker=Worker(cold.queue, {"compress": lifecycle}, owner, clock, tenant),
     )
 
 
-def _owner() -> str:
-    """Return what this runtime is called in the leases it takes."""
-    return f"{socket.gethostname()}/{os.getpid()}"
+def _archival_keeper(stores: _Stores, tenant: str) -> ArchivalKeeper | None:
+    """Return what gives facts their vectors where the cold tier can search by them itself."""
+    facts = stores.cold.semantic
+    if not isinstance(facts, ArchivalVectors):
+        return None
+    return ArchivalKeeper(facts, stores.cold.words, stores.warm, tenant)
 
 
-async def _with_clock(parts: Parts, leases: LeaseStore, stack: AsyncExitStack) -> Parts:
+def _owner(ids: IdFactory) -> str:
+    """Return what this runtime, and no other of the same process, is called in its leases."""
+    return f"{socket.gethostname()}/{os.getpid()}/{ids.new()}"
+
+
+async def _with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: AsyncExitStack) -> Parts:
     """Return the parts with the background clock running, if the settings want one."""
     if not parts.settings.background:
         return parts
@@ -181,31 +186,20 @@ async def _with_clock(parts: Parts, leases: LeaseStore, stack: AsyncExitStack) -
     beats = [
         Beat("learning", parts.settings.learning_seconds, parts.learning_worker.drain),
         Beat("lifecycle", parts.settings.lifecycle_seconds, lifecycle_pass),
+        Beat(
+            "re-embedding",
+            parts.settings.learning_seconds,
+            parts.reembedder.run_pass,
+            leased=False,
+        ),
     ]
-    meta_clock = MetaAgentClock(beats, leases, _owner(), parts.clock)
+    if parts.archival is not None:
+        seconds = parts.settings.learning_seconds
+        beats.append(Beat("archival vectors", seconds, parts.archival.run_pass))
+    tenant = parts.settings.tenant
+    meta_clock = MetaAgentClock(beats, leases, owner, parts.clock, group=tenant)
     await stack.enter_async_context(meta_clock)
     return replace(parts, meta_clock=meta_clock)
-
-
-async def _embedder(settings: Settings, stack: AsyncExitStack) -> Embedder | None:
-    if settings.embedder == "off":
-        return None
-    folder = settings.models_folder()
-    installed = find_model(folder)
-    if installed is None:
-        if settings.embedder == "required":
-            reason = f"no embedding model in {folder}; run 'ezra embedder install'"
-            raise ConfigError("EZRA_EMBEDDER", reason)
-        return None
-    return await stack.enter_async_context(OnnxEmbedder(installed))
-
-
-def _made(home: Path) -> Path:
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError("EZRA_HOME", f"cannot make {home}: {error.strerror}") from error
-    return home
 
 
 def _limits(settings: Settings) -> RouterLimits:

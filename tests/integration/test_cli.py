@@ -6,9 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from support.command import ezra as run
 
 CHAT = """
 {"id": "1", "speaker": "Ada", "text": "The mediums lasted 18 laps in Monaco.", "at": "2026-05-14T10:00:00Z"}
@@ -16,19 +18,22 @@ CHAT = """
 """.strip()  # noqa: E501
 
 
-def ezra(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command with words only, so that no model is needed."""
-    environment = {"PATH": os.environ["PATH"], "EZRA_HOME": str(home), "EZRA_EMBEDDER": "off"}
-    command = [str(Path(sys.executable).parent / "ezra"), *arguments]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env=environment,
-        cwd=home.parent,
-    )
+COMMANDS = (
+    [],
+    ["replay"],
+    ["recall"],
+    ["status"],
+    ["doctor"],
+    ["worker"],
+    ["migrate"],
+    ["search-index"],
+    ["embedder", "install"],
+    ["embedder", "rebuild"],
+    ["embedder", "status"],
+)
+
+# With words only, so that no model is needed.
+ezra = partial(run, EZRA_EMBEDDER="off")
 
 
 @pytest.fixture
@@ -122,21 +127,33 @@ def test_errors_are_one_clear_line_with_an_exit_code(
 
 def test_a_bad_setting_is_a_configuration_error(home: Path) -> None:
     """Exit code 3 and the variable's name."""
-    environment = {"PATH": os.environ["PATH"], "EZRA_RING_CAPACITY": "many"}
-    command = [str(Path(sys.executable).parent / "ezra"), "status", "--home", str(home)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=False, env=environment
-    )
+    done = run(None, "status", "--home", home, EZRA_RING_CAPACITY="many")
     assert done.returncode == 3
     assert "EZRA_RING_CAPACITY" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "command", [[], ["replay"], ["recall"], ["status"], ["doctor"], ["embedder", "install"]]
-)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_examples(home: Path, command: list[str]) -> None:
     """Every command explains itself."""
     done = ezra(home, *command, "--help")
     assert done.returncode == 0
     if command:
         assert "Example" in done.stdout
+
+
+def test_the_worker_runs_until_it_is_told_to_stop(home: Path) -> None:
+    """It says that it works, and SIGTERM ends it cleanly."""
+    command = [str(Path(sys.executable).parent / "ezra"), "worker", "--home", str(home)]
+    with subprocess.Popen(
+        command,
+        env={"PATH": os.environ["PATH"], "EZRA_EMBEDDER": "off"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert "working for tenant 'default'" in process.stdout.readline()
+        process.terminate()
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert "Traceback" not in errors

@@ -1,0 +1,314 @@
+"""Which engine each tier runs on: the only module that names concrete stores and models.
+
+A tier is on a server when its address is set, and embedded when it is not; each switches alone.
+Nothing above this module knows which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from tiers.cold.mongo import mongo_cold_store
+from tiers.cold.mongo.health import mongo_health
+from tiers.cold.owner import own_folder
+from tiers.cold.sqlite import sqlite_cold_store
+from tiers.cold.sqlite.health import sqlite_health
+from tiers.cold.stores import ColdStores
+from tiers.embedding.gemini_embedder import GeminiEmbedder
+from tiers.embedding.installed import PRECISIONS, InstalledModel, find_model
+from tiers.embedding.onnx_embedder import OnnxEmbedder
+from tiers.embedding.openai_embedder import OpenAIEmbedder
+from tiers.errors import ConfigError
+from tiers.health import TierHealth
+from tiers.hot import embedded_hot_health, embedded_hot_store, redis_health, redis_hot_store
+from tiers.ports import Embedder, HotStore, LanguageModel, WarmStore
+from tiers.upkeep import WarmGenerations
+from tiers.warm import QdrantOptions, edge_generations, qdrant_generations, qdrant_health
+from tiers.warm.edge_health import edge_health
+
+from .models import EchoModel, GeminiModel, OpenAIModel
+from .moving.ends import shown
+from .moving.house import House
+from .settings import Settings
+
+GEMINI_EMBEDDING_MODEL = "gemini-embedding-001"
+GEMINI_DIMENSIONS = 768
+OPENAI_EMBEDDING_MODEL = "text-embedding-3-small"
+GEMINI_MODEL = "gemini-2.5-flash"
+OPENAI_MODEL = "gpt-4o-mini"
+
+
+@asynccontextmanager
+async def owned_home(settings: Settings) -> AsyncIterator[None]:
+    """Own the folder of the embedded tiers for the length of the block, if there are any.
+
+    Raises:
+        ConfigError: Another process owns it, or it cannot be made.
+    """
+    if not settings.needs_home:
+        yield
+        return
+    async with own_folder(_made(settings.home)):
+        yield
+
+
+def hot_store(settings: Settings) -> AbstractAsyncContextManager[HotStore]:
+    """Return the hot tier, to be entered."""
+    if settings.redis_url is None:
+        return embedded_hot_store()
+    return redis_hot_store(
+        settings.redis_url.get_secret_value(),
+        prefix=settings.redis_prefix,
+        connections_max=settings.redis_connections,
+        timeout_seconds=min(settings.server_timeout_seconds, settings.step_timeout_seconds),
+    )
+
+
+def warm_generations(settings: Settings) -> AbstractAsyncContextManager[WarmGenerations]:
+    """Return the warm tier's indexes, to be entered."""
+    if settings.qdrant_url is None:
+        return edge_generations(settings.home / "warm")
+    return qdrant_generations(
+        settings.qdrant_url.get_secret_value(),
+        api_key=_secret(settings.qdrant_api_key),
+        prefix=settings.qdrant_prefix,
+        options=QdrantOptions(
+            shard_number=settings.qdrant_shards,
+            replication_factor=settings.qdrant_replicas,
+            quantization=settings.qdrant_quantization,
+            timeout_seconds=settings.server_timeout_seconds,
+        ),
+    )
+
+
+def cold_store(
+    settings: Settings, archival_index: WarmStore | None = None
+) -> AbstractAsyncContextManager[ColdStores]:
+    """Return the cold tier, to be entered; ``archival_index`` finds facts by meaning."""
+    if settings.mongodb_uri is None:
+        return sqlite_cold_store(settings.home, archival_index=archival_index)
+    return mongo_cold_store(
+        settings.mongodb_uri.get_secret_value(),
+        database=settings.mongodb_database,
+        driver=settings.mongodb_driver,
+        archival_index=archival_index,
+        timeout_seconds=settings.server_timeout_seconds,
+        connections_max=settings.mongodb_connections,
+    )
+
+
+def wanted_embedder(settings: Settings) -> AbstractAsyncContextManager[Embedder] | None:
+    """Return the embedder that the settings ask for, to be entered, or ``None`` for words only.
+
+    Raises:
+        ConfigError: It is required and not installed, or a provider's key is missing.
+    """
+    if settings.embedder == "off":
+        return None
+    if settings.embedder in ("gemini", "openai"):
+        return _provider_embedder(settings, settings.embedder, settings.embedding_model, None)
+    folder = settings.models_folder()
+    installed = find_model(folder)
+    if installed is None and settings.embedder == "required":
+        reason = f"no embedding model in {folder}; run 'ezra embedder install'"
+        raise ConfigError("EZRA_EMBEDDER", reason)
+    return None if installed is None else OnnxEmbedder(installed)
+
+
+def embedder_of(settings: Settings, model_id: str) -> AbstractAsyncContextManager[Embedder] | None:
+    """Return the embedder of a model, to be entered, or ``None`` when it cannot be had here.
+
+    A former model answers with it while the index of the wanted one is built.
+    """
+    provider, _, rest = model_id.partition("/")
+    name, _, dimensions = rest.rpartition("@")
+    if provider in ("gemini", "openai") and name and dimensions.isdecimal():
+        keys = {"gemini": settings.gemini_api_key, "openai": settings.openai_api_key}
+        if keys[provider] is None and not (provider == "openai" and settings.openai_base_url):
+            return None
+        return _provider_embedder(settings, provider, name, int(dimensions))
+    for precision in PRECISIONS:
+        installed = find_model(settings.models_folder(), precision)
+        if installed is not None and installed.model_id == model_id:
+            return OnnxEmbedder(installed)
+    return None
+
+
+@asynccontextmanager
+async def language_model(
+    settings: Settings, given: LanguageModel | None = None
+) -> AsyncIterator[LanguageModel]:
+    """Hold the language model for the length of the block: the one given, or the settings' one.
+
+    Raises:
+        ConfigError: A provider's key is missing.
+    """
+    if given is not None or settings.llm == "none":
+        yield given or EchoModel()
+        return
+    async with _provider_model(settings) as model:
+        yield model
+
+
+@asynccontextmanager
+async def opened_house(settings: Settings, beside: House | None = None) -> AsyncIterator[House]:
+    """Hold one end of a move for the length of the block.
+
+    Args:
+        settings: Which tiers are where.
+        beside: The other end. A tier at the same place as one of its tiers is taken from it, and a
+            folder that it owns is not owned again.
+
+    Raises:
+        ConfigError: The folder is owned by another process or cannot be used.
+    """
+    embedded = f"embedded {settings.home.resolve()}"
+    cold_at = embedded if settings.mongodb_uri is None else _mongodb_place(settings)
+    warm_at = embedded if settings.qdrant_url is None else _qdrant_place(settings)
+    async with AsyncExitStack() as stack:
+        theirs = () if beside is None else (beside.cold_at, beside.warm_at)
+        if settings.needs_home and embedded not in theirs:
+            await stack.enter_async_context(own_folder(_made(settings.home)))
+        if beside is not None and warm_at == beside.warm_at:
+            generations = beside.generations
+        else:
+            generations = await stack.enter_async_context(warm_generations(settings))
+        if beside is not None and cold_at == beside.cold_at:
+            archive, leases = beside.cold, beside.leases
+        else:
+            cold = await stack.enter_async_context(cold_store(settings))
+            archive, leases = cold.archive, cold.leases
+        yield House(archive, generations, leases, cold_at=cold_at, warm_at=warm_at)
+
+
+async def check_up(settings: Settings) -> tuple[TierHealth, ...]:
+    """Return what each tier's engine, the embedder and the language model say about themselves.
+
+    Engines are asked one after the other: a round trip is then the engine's own.
+    """
+    timeout = settings.server_timeout_seconds
+    checks: list[Awaitable[TierHealth]] = []
+    if settings.redis_url is None:
+        checks.append(embedded_hot_health())
+    else:
+        url = settings.redis_url.get_secret_value()
+        checks.append(redis_health(url, settings.redis_prefix, timeout))
+    if settings.qdrant_url is None:
+        checks.append(edge_health(settings.home / "warm"))
+    else:
+        checks.append(
+            qdrant_health(
+                settings.qdrant_url.get_secret_value(),
+                api_key=_secret(settings.qdrant_api_key),
+                prefix=settings.qdrant_prefix,
+                timeout_seconds=timeout,
+            )
+        )
+    if settings.mongodb_uri is None:
+        checks.append(sqlite_health(settings.home))
+    else:
+        uri = settings.mongodb_uri.get_secret_value()
+        checks.append(
+            mongo_health(uri, settings.mongodb_database, settings.mongodb_driver, timeout)
+        )
+    checks.append(_embedder_health(settings))
+    if settings.llm != "none":
+        checks.append(_model_health(settings))
+    return tuple([await check for check in checks])
+
+
+def _provider_embedder(
+    settings: Settings, provider: str, model: str | None, dimensions: int | None
+) -> GeminiEmbedder | OpenAIEmbedder:
+    length = dimensions or settings.embedding_dimensions
+    if provider == "openai":
+        return OpenAIEmbedder(
+            _secret(settings.openai_api_key),
+            model or OPENAI_EMBEDDING_MODEL,
+            base_url=settings.openai_base_url,
+            dimensions=length,
+            requests_per_minute=settings.requests_per_minute,
+        )
+    key = _required("EZRA_GEMINI_API_KEY", settings.gemini_api_key)
+    return GeminiEmbedder(
+        key,
+        model or GEMINI_EMBEDDING_MODEL,
+        dimensions=length or GEMINI_DIMENSIONS,
+        base_url=settings.gemini_base_url,
+        requests_per_minute=settings.requests_per_minute,
+    )
+
+
+def _provider_model(settings: Settings) -> GeminiModel | OpenAIModel:
+    if settings.llm == "openai":
+        return OpenAIModel(
+            settings.openai_base_url,
+            _secret(settings.openai_api_key),
+            settings.llm_model or OPENAI_MODEL,
+            timeout_seconds=settings.model_timeout_seconds,
+            requests_per_minute=settings.requests_per_minute,
+        )
+    return GeminiModel(
+        _required("EZRA_GEMINI_API_KEY", settings.gemini_api_key),
+        settings.llm_model or GEMINI_MODEL,
+        base_url=settings.gemini_base_url,
+        timeout_seconds=settings.model_timeout_seconds,
+        requests_per_minute=settings.requests_per_minute,
+    )
+
+
+async def _embedder_health(settings: Settings) -> TierHealth:
+    """Return what can be said of the embedder without loading a local model."""
+    if settings.embedder in ("gemini", "openai"):
+        return await _of_provider(
+            _provider_embedder(settings, settings.embedder, settings.embedding_model, None)
+        )
+    if settings.embedder == "off":
+        return TierHealth(tier="embedding", engine="off", details={"recall": "by words only"})
+    found: InstalledModel | None = find_model(settings.models_folder())
+    if found is not None:
+        return TierHealth(tier="embedding", engine="onnxruntime", details={"model": found.model_id})
+    problem = "no embedding model: recall is by words only; run 'ezra embedder install'"
+    required = settings.embedder == "required"
+    return TierHealth(tier="embedding", engine="none", reachable=not required, problems=(problem,))
+
+
+async def _model_health(settings: Settings) -> TierHealth:
+    return await _of_provider(_provider_model(settings))
+
+
+async def _of_provider(
+    provider: GeminiEmbedder | OpenAIEmbedder | GeminiModel | OpenAIModel,
+) -> TierHealth:
+    async with provider:
+        return await provider.health()
+
+
+def _mongodb_place(settings: Settings) -> str:
+    return f"{shown(_secret(settings.mongodb_uri) or '')}, {settings.mongodb_database}"
+
+
+def _qdrant_place(settings: Settings) -> str:
+    return f"{shown(_secret(settings.qdrant_url) or '')}, {settings.qdrant_prefix}"
+
+
+def _secret(value: SecretStr | None) -> str | None:
+    return None if value is None else value.get_secret_value()
+
+
+def _required(key: str, value: SecretStr | None) -> str:
+    if value is None:
+        raise ConfigError(key, "is needed by the provider that was chosen")
+    return value.get_secret_value()
+
+
+def _made(home: Path) -> Path:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError("EZRA_HOME", f"cannot make {home}: {error.strerror}") from error
+    return home

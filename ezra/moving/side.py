@@ -1,0 +1,60 @@
+"""One end of a move while it runs."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from typing import Protocol, Self, cast
+
+from tiers.ports import WarmStore
+from tiers.records import Scope
+from tiers.upkeep import PAGE_ROWS_MAX, Generation, WarmArchive
+
+from .house import House
+
+
+class Index(WarmStore, WarmArchive, Protocol):
+    """A warm index that can be written and read out, as every ``WarmGenerations`` opens it."""
+
+
+class Side:
+    """A house, and its indexes, each opened once and kept open until the block ends.
+
+    Opening and closing an index takes longer than reading thousands of its entries.
+    """
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self._open: dict[str | None, Index] = {}
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self._stack.aclose()
+
+    async def index(self, generation: Generation) -> Index:
+        """Return the index of a generation; it is made when new."""
+        model = generation.model_id
+        if model not in self._open:
+            opening = self.house.generations.opened(model, generation.dimensions)
+            opened = await self._stack.enter_async_context(opening)
+            # The port promises a WarmStore only; what all of them open is an archive as well.
+            self._open[model] = cast("Index", opened)
+        return self._open[model]
+
+    async def count_entries(self, tenant: str, generation: Generation, graphs: list[str]) -> int:
+        """Return how many entries of the tenant's graphs an index has."""
+        index = await self.index(generation)
+        counts = [await index.count(Scope(tenant=tenant, graph_id=graph)) for graph in graphs]
+        return sum(counts)
+
+    async def graphs(self, tenant: str) -> list[str]:
+        """Return the ids of the tenant's graphs."""
+        names: list[str] = []
+        cursor: str | None = ""
+        while cursor is not None:
+            page = await self.house.cold.export_rows(tenant, "graphs", cursor, PAGE_ROWS_MAX)
+            names += [str(getattr(graph, "id", "")) for graph in page.rows]
+            cursor = page.cursor
+        return names

@@ -1,0 +1,142 @@
+"""``ezra migrate`` as a process: to folders and servers, what it says and what it refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.command import ezra as run
+from support.folder_copies import copied
+from support.moves import CHANGES, everything, raw, shared_inventory, shared_source
+from support.servers import server_variables
+
+from tiers.cold.owner import own_folder
+
+TESTS = Path(__file__).parents[1]
+
+# No data folder is set: each test names its own.
+ezra = partial(run, None, PYTHONPATH=os.pathsep.join([str(TESTS), str(TESTS.parent)]))
+
+
+@pytest.fixture(scope="module")
+def source() -> Path:
+    """A memory of two tenants, which moves only read."""
+    return shared_source()
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, Any]:
+    """What that memory holds, and has to hold after every test."""
+    return shared_inventory()
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """A folder that does not exist yet."""
+    return tmp_path / "target"
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    """A ledger that does not exist yet."""
+    return tmp_path / "ledger.json"
+
+
+def test_the_command_moves_and_says_so(source: Path, target: Path, ledger: Path) -> None:
+    """For people and for programs; run again, it is done; compared, it is equal."""
+    ends = ("--from", "embedded", "--to", "embedded", "--home", source, "--to-home", target)
+    where = (*ends, "--ledger", ledger)
+    first = ezra("migrate", *where, "--tenant", "acme")
+    assert first.returncode == 0, first.stderr
+    assert "acme: moved" in first.stdout
+    assert "vectors bit for bit" in first.stdout
+    assert "hot tier: not moved" in first.stdout
+    assert "[##########]" in first.stderr
+    both_tenants = json.loads(ezra("migrate", *where, "--json").stdout)
+    assert [one["state"] for one in both_tenants["tenants"]] == ["moved", "moved before"]
+    assert both_tenants["ok"]
+    raw(target, CHANGES["facts"])
+    differs = ezra("migrate", *where, "--verify-only")
+    assert differs.returncode == 1
+    assert "DIFFERS acme, facts: at least 0 rows are missing" in differs.stdout
+    assert "secret" not in differs.stdout + differs.stderr
+
+
+async def test_everything_moves_to_servers_and_back(
+    source: Path, target: Path, ledger: Path, expected: dict[str, Any]
+) -> None:
+    """The command, through the real clients, to the stand-ins of both servers and back again."""
+    servers = server_variables()
+    cold, warm, hot = (
+        servers[f"EZRA_{name}"] for name in ("MONGODB_URI", "QDRANT_URL", "REDIS_URL")
+    )
+    there = await asyncio.to_thread(
+        ezra,
+        *("migrate", "--from", "embedded", "--to", cold, "--to", warm, "--to", hot),
+        *("--home", source, "--ledger", ledger, "--json"),
+        **servers,
+    )
+    assert there.returncode == 0, there.stderr
+    assert json.loads(there.stdout)["ok"]
+    back = await asyncio.to_thread(
+        ezra,
+        *("migrate", "--from", "env:EZRA_MONGODB_URI", "--from", "env:EZRA_QDRANT_URL"),
+        *("--to", "embedded", "--home", target, "--ledger", ledger.with_name("back.json")),
+        **servers,
+    )
+    assert back.returncode == 0, back.stderr
+    assert await everything(target) == expected
+
+
+async def test_one_tier_moves_alone(
+    source: Path, target: Path, ledger: Path, expected: dict[str, Any]
+) -> None:
+    """The cold tier goes to its server and the warm one stays; both ends share the folder."""
+    servers = server_variables()
+    copied(source, target)
+    where = ("--home", target, "--ledger", ledger)
+    cold = ("--from", "embedded", "--to", "env:EZRA_MONGODB_URI")
+    done = await asyncio.to_thread(ezra, "migrate", *cold, *where, **servers)
+    assert done.returncode == 0, done.stderr
+    assert f"warm tier: stays in embedded {target}" in done.stdout
+    assert await everything(target) == expected
+
+
+def test_a_folder_in_use_is_refused(source: Path, target: Path, ledger: Path) -> None:
+    """Whoever has the folder is named; exit code 3, and no ledger."""
+    ends = ("--from", "embedded", "--to", "embedded", "--home", source, "--to-home", target)
+    for folder in (source, target):
+        with own_folder(folder):
+            done = ezra("migrate", *ends, "--ledger", ledger)
+        assert done.returncode == 3, done.stderr
+        assert f"{folder} is in use by process {os.getpid()}" in done.stderr
+    assert not ledger.exists()
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        ("mongo://me:hunter2-ch@nge/me@db.example/ezra",),
+        ("http://a", "--to", "http://me:hunter2@b"),
+    ],
+)
+def test_what_is_not_accepted_is_one_line_without_secrets(
+    source: Path, target: tuple[str, ...]
+) -> None:
+    """Exit code 2 and what would be accepted; never a password or a traceback."""
+    done = ezra("migrate", "--from", "embedded", "--to", *target, "--home", source)
+    assert done.returncode == 2, done.stderr
+    assert "accepted: " in done.stderr
+    assert not any(part in done.stderr + done.stdout for part in ("hunter2", "nge", "Traceback"))
+
+
+def test_help_has_examples() -> None:
+    """The command explains itself."""
+    done = ezra("migrate", "--help")
+    assert done.returncode == 0
+    assert "Examples" in done.stdout

@@ -1,0 +1,38 @@
+"""The command line, run as a person or a program runs it: as a process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+COMMAND = Path(sys.executable).parent / "ezra"
+
+
+def ezra(
+    home: Path | None, *arguments: object, timeout_seconds: float = 60.0, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run ``ezra`` and return what came of it; of this environment it gets ``PATH`` alone.
+
+    Args:
+        home: The data folder, given as ``EZRA_HOME``; it need not exist. Its parent is where the
+            command runs, so that files beside it have short names. ``None`` names no folder, and
+            the command runs where the tests do.
+        arguments: What follows the name of the command.
+        timeout_seconds: How long it may take.
+        variables: The rest of its environment.
+
+    Raises:
+        subprocess.TimeoutExpired: It took longer.
+    """
+    named = {} if home is None else {"EZRA_HOME": str(home)}
+    return subprocess.run(
+        [str(COMMAND), *map(str, arguments)],
+        env={"PATH": os.environ["PATH"], **named, **variables},
+        cwd=None if home is None else home.parent,
+        capture_output=True,
+        text=True,
+        timeout=timeout_seconds,
+        check=False,
+    )

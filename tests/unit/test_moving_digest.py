@@ -1,0 +1,99 @@
+"""Digests of tables: what they see, what they do not, and where they look for what differs."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from support.cold_samples import belief_by, fact_by, graph_of
+from support.tier_samples import NOW, entry_of, scope_of
+
+from ezra.moving.digest import BUCKETS, Tally, bucket_of, name_of, prints_of, same_row
+from tiers.records import AuditEvent, Record
+from tiers.upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork
+
+FACTS = [fact_by(text=f"Fact {number}.") for number in range(300)]
+
+
+def tallied(rows: list[Record]) -> Tally:
+    """Return the tally of rows."""
+    tally = Tally()
+    tally.add(prints_of(rows))
+    return tally
+
+
+def test_order_does_not_count() -> None:
+    """Two stores may keep the same rows in different orders."""
+    shuffled = Random(1).sample(FACTS, len(FACTS))
+    assert tallied(shuffled) == tallied(list(FACTS))
+    assert tallied(shuffled).count == 300
+    assert len(tallied(shuffled).digest) == 64
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        FACTS[1:],
+        [*FACTS, FACTS[0]],
+        [*FACTS, FACTS[0], FACTS[0]],
+        [FACTS[1], *FACTS[1:]],
+        [FACTS[0].model_copy(update={"uses": 1}), *FACTS[1:]],
+        [FACTS[0].model_copy(update={"recorded_at": NOW.replace(microsecond=1)}), *FACTS[1:]],
+    ],
+)
+def test_every_row_counts_as_often_as_it_is_there(rows: list[Record]) -> None:
+    """A row missing, doubled, or changed in any field changes the digest of its bucket only."""
+    whole, other = tallied(list(FACTS)), tallied(rows)
+    assert other.digest != whole.digest
+    buckets = {bucket_of(one) for one in prints_of(FACTS[:2])}
+    assert set(whole.differing(other)) <= buckets
+    assert whole.differing(other)
+
+
+def test_rows_are_spread_over_buckets() -> None:
+    """What differs is looked for in few rows."""
+    buckets = {bucket_of(one) for one in prints_of(FACTS)}
+    assert len(buckets) > BUCKETS // 2
+
+
+def test_vectors_count_bit_by_bit_and_are_the_same_up_to_a_millionth() -> None:
+    """The digest sees the last bit; the comparison of two rows forgives it."""
+    entry = entry_of(scope_of(), 1, vector=(0.6, 0.8, 0.0, 0.0))
+    near = entry.model_copy(update={"vector": (0.6000001, 0.8, 0.0, 0.0)})
+    far = entry.model_copy(update={"vector": (0.60001, 0.8, 0.0, 0.0)})
+    none = entry.model_copy(update={"vector": None})
+    other = entry.model_copy(update={"text": "other"})
+    assert tallied([entry]).digest != tallied([near]).digest
+    one, *rest = prints_of([entry, near, far, none, other])
+    assert [same_row(one, row) for row in (one, *rest)] == [True, True, False, False, False]
+    assert not same_row(one, None)
+
+
+def test_rows_are_named_by_ids_alone() -> None:
+    """Names are printed, so they hold no content."""
+    belief = belief_by(claim="secret")
+    event = AuditEvent(seq=3, tenant="acme", graph_id="g", agent_id=None, kind="k", recorded_at=NOW)
+    work = QueuedWork(
+        graph_id="g",
+        agent_id=None,
+        kind="index",
+        key="k",
+        payload={"secret": 1},
+        attempts=0,
+        queued_at=NOW,
+        due_at=NOW,
+        parked=False,
+        problem="secret",
+    )
+    logged = {
+        "id": "e", "tenant": "acme", "graph_id": "g", "seq": 2, "kind": "pinned", "belief_id": "b",
+        "agent_id": "a", "recorded_at": NOW, "content_digest": "", "previous_hash": "", "hash": "",
+    }  # fmt: skip
+    assert [
+        name_of(graph_of("g")),
+        name_of(event),
+        name_of(work),
+        name_of(FactUse(graph_id="g", fact_id="f", cause="c", used_at=NOW)),
+        name_of(ProjectedBelief(belief=belief, active=True, committed_seq=1)),
+        name_of(LoggedBelief(event=logged, salt=None, content=None)),
+    ] == ["g", "g/3", "g/index/k", "g/f/c", f"race/{belief.id}", "g/2"]
