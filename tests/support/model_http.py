@@ -103,6 +103,14 @@ class ModelServer:
         self.most = 0
         self.dropped = 0
 
+    def reset(self) -> None:
+        """Forget every request and every order, so that the next test finds all well."""
+        self.seen.clear()
+        self.faults.clear()
+        self.always = None
+        self.answers.clear()
+        self.most = self.dropped = 0
+
     @property
     def embedded(self) -> list[list[str]]:
         """The texts of every embedding request."""

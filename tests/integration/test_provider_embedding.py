@@ -1,0 +1,208 @@
+"""Texts embedded at a provider: what is sent, what comes back, and who waits for whom."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+from support.model_http import KEY, Fault, ModelServer, running_model_server
+from support.model_providers import PROVIDERS, Make, embedder_at, wanted
+
+from ezra.models import GeminiModel, OpenAIModel
+from tiers.embedding.gemini_embedder import GeminiEmbedder
+from tiers.embedding.openai_embedder import OpenAIEmbedder
+from tiers.errors import TierRejected, UsageError
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[ModelServer]:
+    """One server for all tests of the module."""
+    with running_model_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: ModelServer) -> ModelServer:
+    """The server, in order and with nothing left over from the test before."""
+    running.reset()
+    return running
+
+
+@pytest.fixture(params=PROVIDERS)
+def provider(request: pytest.FixtureRequest) -> str:
+    """Each provider."""
+    return request.param
+
+
+@pytest.fixture
+def embedder(provider: str, server: ModelServer) -> Make:
+    """What makes a closed embedder of 256 dimensions at the server."""
+    return partial(embedder_at, server, provider)
+
+
+def test_importing_and_constructing_loads_no_client_library() -> None:
+    """They take a third of a second each; only an opened provider pays, not every user of ezra."""
+    code = (
+        "import sys, ezra, ezra.models, ezra.runtime\n"
+        "from tiers.embedding.gemini_embedder import GeminiEmbedder\n"
+        "from tiers.embedding.openai_embedder import OpenAIEmbedder\n"
+        "GeminiEmbedder('k'), OpenAIEmbedder(None), ezra.models.GeminiModel('k')\n"
+        "ezra.models.OpenAIModel(None, 'k', 'm')\n"
+        "print([name for name in ('google.genai', 'openai', 'httpx2') if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: GeminiEmbedder(KEY, dimensions=127),
+        lambda: GeminiEmbedder(KEY, dimensions=3073),
+        lambda: GeminiEmbedder(KEY, "../models"),
+        lambda: GeminiEmbedder(KEY, queue_size=0),
+        lambda: OpenAIEmbedder(KEY, dimensions=0),
+        lambda: OpenAIEmbedder(KEY, max_characters=0),
+        lambda: OpenAIEmbedder(KEY, cache_size=-1),
+        lambda: GeminiModel(KEY, attempts=0),
+        lambda: OpenAIModel(None, KEY, ""),
+    ],
+)
+def test_arguments_out_of_range_are_refused(make: Callable[[], object]) -> None:
+    """At construction, before anything is opened."""
+    with pytest.raises(UsageError):
+        make()
+
+
+def test_the_model_is_named_with_provider_and_width() -> None:
+    """So that vectors of different models or widths are never compared."""
+    assert GeminiEmbedder(KEY).model_id == "gemini/gemini-embedding-001@768"
+    assert OpenAIEmbedder(None, "bge-m3", dimensions=8).model_id == "openai/bge-m3@8"
+
+
+async def test_vectors_are_those_of_their_texts_at_unit_length(
+    provider: str, embedder: Make
+) -> None:
+    """Whatever length and order the server answers with, each text gets its own direction."""
+    texts = [f"text {n}" for n in range(150)]
+    async with embedder() as opened:
+        vectors = await opened.embed(texts)
+    for text, vector in zip(texts, vectors, strict=True):
+        assert vector == pytest.approx(wanted(provider, text), abs=1e-6)
+
+
+async def test_long_texts_are_cut_and_share_no_request(
+    provider: str, server: ModelServer, embedder: Make
+) -> None:
+    """Each is cut at the documented length, and a request holds at most 250,000 characters."""
+    limit = 8_192 if provider == "gemini" else 8_000
+    texts = [f"{n:06}" + "x" * 20_000 for n in range(40)]
+    async with embedder() as opened:
+        await opened.embed(texts)
+    sent = server.embedded
+    assert {len(text) for batch in sent for text in batch} == {limit}
+    assert all(sum(map(len, batch)) <= 250_000 for batch in sent)
+    assert sum(map(len, sent)) == 40
+
+
+def _zero(values: list[float]) -> list[float]:
+    return [0.0] * len(values)
+
+
+BENT: dict[str, Callable[[list[list[float]]], list[Any]]] = {
+    "one too few": lambda rows: rows[:-1],
+    "one too many": lambda rows: [*rows, rows[0]],
+    "none": lambda rows: rows[:0],
+    "too narrow": lambda rows: [row[:-1] for row in rows],
+    "too wide": lambda rows: [[*row, 1.0] for row in rows],
+    "one too narrow": lambda rows: [rows[0][:-1], *rows[1:]],
+    "empty": lambda rows: [[] for _ in rows],
+    "zero": lambda rows: [_zero(rows[0]), *rows[1:]],
+    "not a number": lambda rows: [[float("nan"), *rows[0][1:]], *rows[1:]],
+    "infinite": lambda rows: [[float("inf"), *rows[0][1:]], *rows[1:]],
+    "beyond a float's square": lambda rows: [[1e300, *rows[0][1:]], *rows[1:]],
+    "null": lambda rows: [[None, *rows[0][1:]], *rows[1:]],
+    "words": lambda rows: [["x", *rows[0][1:]], *rows[1:]],
+}
+
+
+@pytest.mark.parametrize("bend", BENT.values(), ids=BENT.keys())
+async def test_a_vector_that_is_none_reaches_nobody(
+    provider: str, server: ModelServer, embedder: Make, bend: Callable[[Any], Any]
+) -> None:
+    """Wrong number, wrong width, no direction: refused with nothing kept; then all is well."""
+
+    def change(answer: Any) -> Any:
+        if provider == "gemini":
+            rows = bend([item["values"] for item in answer["embeddings"]])
+            return {"embeddings": [{"values": row} for row in rows]}
+        rows = bend([item["embedding"] for item in answer["data"]])
+        return {"data": [{"index": n, "embedding": row} for n, row in enumerate(rows)]}
+
+    server.faults.append(Fault(change=change))
+    async with embedder() as opened:
+        with pytest.raises(TierRejected, match="the answer cannot be read"):
+            await opened.embed(["a", "b", "c"])
+        assert opened.counts.held == 0
+        assert len(await opened.embed(["a", "b", "c"])) == 3
+
+
+async def test_identical_texts_are_asked_for_once(
+    provider: str, server: ModelServer, embedder: Make
+) -> None:
+    """Fifty callers at once and one later cost one request; a bounded cache remembers."""
+    async with embedder(cache_size=3) as opened:
+        await asyncio.gather(*(opened.embed(["same", "other"]) for _ in range(50)))
+        await opened.embed(["other", "same"])
+        assert server.embedded == [["same", "other"]]
+        await opened.embed(["a", "b", "same"])
+        assert opened.counts.held == 3
+        assert server.embedded == [["same", "other"], ["a", "b"]]
+
+
+async def test_urgent_texts_go_first(server: ModelServer, embedder: Make) -> None:
+    """With one slot taken, an urgent text overtakes the background that waits."""
+    gate = threading.Event()
+    server.faults.append(Fault(gate=gate))
+    async with embedder(concurrency=1) as opened:
+        first = asyncio.create_task(opened.embed(["first"]))
+        await server.until_seen(1)
+        later = asyncio.create_task(opened.embed([f"b{n}" for n in range(5)]))
+        urgent = asyncio.create_task(opened.embed(["urgent"], urgent=True))
+        await server.until(lambda: opened.counts.waiting == 6)
+        gate.set()
+        await asyncio.gather(first, later, urgent)
+    assert server.embedded == [["first"], ["urgent"], [f"b{n}" for n in range(5)]]
+
+
+async def test_the_background_leaves_a_slot_to_what_is_urgent(
+    server: ModelServer, embedder: Make
+) -> None:
+    """However much waits in the background, an urgent text is answered beside it."""
+    gate = threading.Event()
+    server.faults.extend([Fault(gate=gate), Fault(gate=gate)])
+    async with embedder(concurrency=3) as opened:
+        background = []
+        for n in range(4):
+            background.append(asyncio.create_task(opened.embed([f"b{n}"])))
+            await asyncio.sleep(0)
+            await server.until_seen(min(n + 1, 2))
+        assert len(await opened.embed(["urgent"], urgent=True)) == 1
+        assert not any(call.done() for call in background)
+        gate.set()
+        await asyncio.gather(*background)
+    assert server.embedded[:3] == [["b0"], ["b1"], ["urgent"]]
+
+
+async def test_no_more_requests_run_than_allowed(server: ModelServer, embedder: Make) -> None:
+    """Two hundred callers share three slots."""
+    async with embedder(concurrency=3) as opened:
+        calls = [opened.embed([f"{n}" * 400 for n in range(k, k + 20)]) for k in range(200)]
+        await asyncio.gather(*calls)
+    assert server.most <= 3

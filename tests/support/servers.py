@@ -1,0 +1,34 @@
+"""Every server of the server mode, for tests that run a whole runtime on them.
+
+Redis is real. Qdrant and MongoDB are the stand-ins, reached over HTTP and TCP by the real clients.
+All are shared by a test run; prefixes and a database keep its tests apart.
+"""
+
+from __future__ import annotations
+
+import functools
+import uuid
+
+from .cold_mongo import server
+from .qdrant_shim import shared_shim
+from .redis_server import RedisServer, running_redis
+from .session import SESSION
+
+
+@functools.cache
+def shared_redis() -> RedisServer:
+    """Return the real Redis of this test run, started when first asked for."""
+    return SESSION.enter_context(running_redis())
+
+
+def server_variables() -> dict[str, str]:
+    """Return the environment of a runtime with all three tiers on servers, nothing in them yet."""
+    name = f"t{uuid.uuid4().hex[:16]}"
+    return {
+        "EZRA_REDIS_URL": shared_redis().url,
+        "EZRA_REDIS_PREFIX": name,
+        "EZRA_QDRANT_URL": shared_shim().url,
+        "EZRA_QDRANT_PREFIX": name,
+        "EZRA_MONGODB_URI": server("replica_set").uri,
+        "EZRA_MONGODB_DATABASE": name,
+    }
