@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
+from types import ModuleType
+
+import pytest
 
 import ezra
-from tiers import errors, ports
+from tiers import cold, errors, ports, upkeep
 
 
 def test_all_is_sorted_and_complete() -> None:
@@ -39,12 +42,23 @@ def test_the_error_tree_is_drawn_as_it_is() -> None:
     assert drawn == real
 
 
-def test_ports_are_small_and_specified() -> None:
+def test_the_fixed_names_of_the_cold_tier_are_where_they_are_said_to_be() -> None:
+    """Both semantic stores recall archival facts alike, and MongoDB's makes its vector index."""
+    stores = (cold.SqliteSemanticStore, cold.MongoSemanticStore)
+    for store in stores:
+        asked = inspect.signature(store.recall_archival).parameters
+        assert list(asked)[2:] == ["query", "user_id", "scope_topics", "limit"]
+    making = inspect.signature(cold.MongoSemanticStore.ensure_vector_index).parameters
+    assert list(making)[1] == "num_dimensions"
+
+
+@pytest.mark.parametrize("floor", [ports, upkeep])
+def test_ports_are_small_and_specified(floor: ModuleType) -> None:
     """No port has more than eight methods, and each says what it promises."""
-    for name, port in vars(ports).items():
+    for name, port in vars(floor).items():
         if not (inspect.isclass(port) and getattr(port, "_is_protocol", False)):
             continue
-        if port.__module__ != ports.__name__:
+        if port.__module__ != floor.__name__:
             continue
         methods = [
             value
