@@ -38,7 +38,7 @@ def server() -> Iterator[RedisServer]:
 @pytest.fixture
 async def store(server: RedisServer) -> AsyncIterator[RedisHotStore]:
     """A store with an impatient client."""
-    async with redis_hot_store(server.url, timeout_seconds=0.2) as opened:
+    async with redis_hot_store(server.url, timeout_seconds=0.4) as opened:
         yield opened
 
 

@@ -21,7 +21,7 @@ from tiers.errors import TierRejected, TierTimeout, TierUnavailable
 # PyMongo leaves a socket to the garbage collector when it is closed while it is connecting.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
-TIMEOUT_SECONDS = 0.4
+TIMEOUT_SECONDS = 1.0
 DEPLOYMENTS = [
     ("replica_set", "pymongo"),
     ("standalone", "motor"),
