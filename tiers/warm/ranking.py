@@ -67,11 +67,11 @@ def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[st
 
 
 def _reciprocal_ranks(leg: Sequence[Candidate], rrf_k: int) -> list[float]:
-    ordered = sorted((_score(one) for one in leg), reverse=True)
+    scores = [_score(one) for one in leg]
     ranks: dict[float, int] = {}
-    for rank, score in enumerate(ordered):
+    for rank, score in enumerate(sorted(scores, reverse=True)):
         ranks.setdefault(score, rank)
-    return [1 / (rrf_k + ranks[_score(one)]) for one in leg]
+    return [1 / (rrf_k + ranks[score]) for score in scores]
 
 
 def _score(candidate: Candidate) -> float:
