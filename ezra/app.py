@@ -11,7 +11,7 @@ from metaagents.lifecycle.agent import LifecycleReport
 from metaagents.reindex.agent import ReembedReport
 from metaagents.reindex.rules import Reembedding
 from metaagents.work import WorkReport
-from tiers.errors import ConfigError, NotFound, TierRejected, UsageError
+from tiers.errors import ConfigError, EzraError, NotFound, TierRejected, UsageError
 from tiers.ids import Clock, system_clock
 from tiers.ports import LanguageModel
 from tiers.records import ALL_TOPICS, Scope, SessionGraph, Work
@@ -135,7 +135,10 @@ class Ezra:
         """Finish all learning that is due: indexing, counting uses, promotion."""
         report = await self._parts.learning_worker.drain()
         if self._parts.archival is not None:
-            await self._parts.archival.run_to_end()
+            try:
+                await self._parts.archival.run_to_end()
+            except EzraError as error:
+                report.problems.append(f"archival vectors: {type(error).__name__}: {error}")
         return report
 
     @property

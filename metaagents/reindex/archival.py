@@ -8,7 +8,7 @@ from collections.abc import Callable
 from tiers.errors import EzraError
 from tiers.ports import Embedder, LexicalIndex
 from tiers.records import Scope
-from tiers.upkeep import ArchivalVectors
+from tiers.upkeep import ArchivalVectors, RecordRef
 
 from .index import SwitchingIndex
 from .rules import by_owner
@@ -76,6 +76,7 @@ class ArchivalKeeper:
 
     async def _run(self, batches: int) -> int:
         done = 0
+        before: tuple[RecordRef, ...] = ()
         for _ in range(batches):
             embedder = self._index.serving.embedder
             if embedder is None or embedder.dimensions != self._vectors.vector_length:
@@ -83,6 +84,9 @@ class ArchivalKeeper:
             refs = await self._vectors.facts_without_vectors(
                 self._tenant, embedder.model_id, FACTS_PER_BATCH
             )
+            if refs == before:
+                break  # nobody can read them, so they stay without a vector
+            before = refs
             for scope, ids in by_owner(self._tenant, refs).items():
                 await self._embed(scope, ids, embedder)
             done += len(refs)
