@@ -1,0 +1,102 @@
+"""What no command gets past: a missing scope, and a change of the belief log."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from support.mongo_server import MongoServer, running_mongo
+
+from tiers.cold.mongo.database import Collection, Database, Session
+from tiers.cold.mongo.driver import connected
+from tiers.errors import (
+    TierRejected,
+)
+
+
+@pytest.fixture
+def server() -> Iterator[MongoServer]:
+    """A replica set of its own, for a test that hurts it."""
+    with running_mongo() as running:
+        yield running
+
+
+@asynccontextmanager
+async def _bare(server: MongoServer, name: str, timeout_seconds: float) -> AsyncIterator[Database]:
+    """A database as it is, opened without making anything."""
+
+    async def nothing(_: object) -> None:
+        return None
+
+    async with (
+        connected(
+            server.uri, "pymongo", timeout_seconds=timeout_seconds, connections_max=5
+        ) as client,
+        Database(client, name, nothing, timeout_seconds=timeout_seconds) as opened,
+    ):
+        yield opened
+
+
+@pytest.fixture
+async def database(server: MongoServer) -> AsyncIterator[Database]:
+    """An empty database without any schema."""
+    async with _bare(server, "d", 5) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {},
+        {"id": "x"},
+        {"tenant": "acme"},
+        {"graph_id": "race"},
+        {"tenant": "", "graph_id": "race"},
+        {"tenant": {"$ne": "x"}, "graph_id": "race"},
+        {"tenant": "acme", "graph_id": {"$ne": "x"}},
+        {"tenant": "acme", "graph_id": {"$in": []}},
+        {"$or": [{"tenant": "acme", "graph_id": "race"}]},
+    ],
+    ids=str,
+)
+async def test_commands_without_a_scope_are_refused(
+    server: MongoServer, database: Database, where: dict[str, Any]
+) -> None:
+    """Whoever makes them, they are not sent."""
+    turns = Session(database.raw).collection("turns")
+    attempts = [
+        turns.find(where),
+        turns.first(where),
+        turns.count(where),
+        turns.insert([where]),
+        turns.update(where, {"$set": {"a": 1}}),
+        turns.find_and_update(where, {"$set": {"a": 1}}),
+        turns.delete(where),
+        turns.aggregate([{"$match": where}]),
+        turns.aggregate([{"$vectorSearch": {"filter": where}}]),
+        turns.aggregate([{"$sort": {"a": 1}}]),
+        turns.aggregate([]),
+    ]
+    server.clear_commands()
+    for attempt in attempts:
+        with pytest.raises(TierRejected, match="guard"):
+            await attempt
+    assert server.commands == []
+
+
+async def test_belief_log_is_never_changed(server: MongoServer, database: Database) -> None:
+    """No command that changes or removes an event leaves this process."""
+    log: Collection = Session(database.raw).collection("belief_log")
+    where = {"tenant": "acme", "graph_id": "race"}
+    server.clear_commands()
+    for attempt in (
+        log.update(where, {"$set": {"a": 1}}),
+        log.find_and_update(where, {"$set": {"a": 1}}),
+        log.delete(where),
+        log.delete(where, many=False),
+    ):
+        with pytest.raises(TierRejected, match="append-only"):
+            await attempt
+    assert server.commands == []
