@@ -6,7 +6,7 @@ Nothing above this module knows which it is.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -188,37 +188,56 @@ async def opened_house(settings: Settings, beside: House | None = None) -> Async
 async def check_up(settings: Settings) -> tuple[TierHealth, ...]:
     """Return what each tier's engine, the embedder and the language model say about themselves.
 
-    Engines are asked one after the other: a round trip is then the engine's own.
+    Engines are asked one after the other: a round trip is then the engine's own. A setting that
+    does not allow to ask one is a problem of that one, and the others are asked all the same.
     """
-    timeout = settings.server_timeout_seconds
-    checks: list[Awaitable[TierHealth]] = []
-    if settings.redis_url is None:
-        checks.append(embedded_hot_health())
-    else:
-        url = settings.redis_url.get_secret_value()
-        checks.append(redis_health(url, settings.redis_prefix, timeout))
-    if settings.qdrant_url is None:
-        checks.append(edge_health(settings.home / "warm"))
-    else:
-        checks.append(
-            qdrant_health(
-                settings.qdrant_url.get_secret_value(),
-                api_key=_secret(settings.qdrant_api_key),
-                prefix=settings.qdrant_prefix,
-                timeout_seconds=timeout,
-            )
-        )
-    if settings.mongodb_uri is None:
-        checks.append(sqlite_health(settings.home))
-    else:
-        uri = settings.mongodb_uri.get_secret_value()
-        checks.append(
-            mongo_health(uri, settings.mongodb_database, settings.mongodb_driver, timeout)
-        )
-    checks.append(_embedder_health(settings))
+    checks: dict[str, Callable[[Settings], Awaitable[TierHealth]]] = {
+        "hot": _hot_health,
+        "warm": _warm_health,
+        "cold": _cold_health,
+        "embedding": _embedder_health,
+    }
     if settings.llm != "none":
-        checks.append(_model_health(settings))
-    return tuple([await check for check in checks])
+        checks["model"] = _model_health
+    return tuple([await _asked(tier, check, settings) for tier, check in checks.items()])
+
+
+async def _asked(
+    tier: str, check: Callable[[Settings], Awaitable[TierHealth]], settings: Settings
+) -> TierHealth:
+    try:
+        return await check(settings)
+    except ConfigError as error:
+        return TierHealth(tier=tier, engine="unknown", reachable=False, problems=(str(error),))
+
+
+async def _hot_health(settings: Settings) -> TierHealth:
+    if settings.redis_url is None:
+        return await embedded_hot_health()
+    url = settings.redis_url.get_secret_value()
+    return await redis_health(url, settings.redis_prefix, settings.server_timeout_seconds)
+
+
+async def _warm_health(settings: Settings) -> TierHealth:
+    if settings.qdrant_url is None:
+        return await edge_health(settings.home / "warm")
+    return await qdrant_health(
+        settings.qdrant_url.get_secret_value(),
+        api_key=_secret(settings.qdrant_api_key),
+        prefix=settings.qdrant_prefix,
+        timeout_seconds=settings.server_timeout_seconds,
+    )
+
+
+async def _cold_health(settings: Settings) -> TierHealth:
+    if settings.mongodb_uri is None:
+        return await sqlite_health(settings.home)
+    return await mongo_health(
+        settings.mongodb_uri.get_secret_value(),
+        settings.mongodb_database,
+        settings.mongodb_driver,
+        settings.server_timeout_seconds,
+    )
 
 
 def _provider_embedder(

@@ -157,3 +157,15 @@ def test_the_worker_runs_until_it_is_told_to_stop(home: Path) -> None:
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 0, errors
     assert "Traceback" not in errors
+
+
+def test_the_doctor_examines_what_a_wrong_setting_leaves(home: Path) -> None:
+    """Each wrong setting is a problem of its own row; the other tiers are examined all the same."""
+    done = run(home, "doctor", "--json", EZRA_QDRANT_URL="ftp://x", EZRA_EMBEDDER="gemini")
+    assert done.returncode == 1
+    assert done.stderr == ""
+    tiers = {tier["tier"]: tier for tier in json.loads(done.stdout)["tiers"]}
+    assert "EZRA_QDRANT_URL" in tiers["warm"]["problems"][0]
+    assert "EZRA_GEMINI_API_KEY" in tiers["embedding"]["problems"][0]
+    assert tiers["hot"]["reachable"]
+    assert tiers["cold"]["reachable"]
