@@ -6,6 +6,7 @@ Drawing (checked by a test):
     ├── ConfigError            a setting or the environment: the key and the reason
     ├── UsageError             the caller's mistake: field, value, what is accepted
     ├── PolicyDenied           the agent may not touch this topic or source
+    ├── BudgetExceeded         a limit of tokens, model calls or writes is reached
     ├── NotFound               what was asked for by name does not exist
     ├── Conflict               the stored version differs: carries both
     ├── IntegrityError         a chain of events does not verify
@@ -64,6 +65,21 @@ class PolicyDenied(EzraError):
         self.agent_id = agent_id
         self.action = action
         self.missing = missing
+
+
+class BudgetExceeded(EzraError):
+    """An agent or a graph would use more than its budget. Nothing was done and nothing counted."""
+
+    def __init__(self, whose: str, what: str, used: int, asked: int, limit: int) -> None:
+        super().__init__(
+            f"the budget of {whose} allows {limit} {what.replace('_', ' ')}; "
+            f"{used} are used, {asked} more were asked"
+        )
+        self.whose = whose
+        self.what = what
+        self.used = used
+        self.asked = asked
+        self.limit = limit
 
 
 class NotFound(EzraError):

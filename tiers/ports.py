@@ -1,10 +1,15 @@
-"""Every port of the storage floor, in one file. The docstrings are the specification.
+"""The ports that every turn goes through. The docstrings are the specification.
+
+Graphs, members and budgets are in ``tiers.registry``; what serves a whole store instead of one
+agent is in ``tiers.upkeep``. The same rules hold there.
 
 Rules for all ports:
 
 * ``scope`` comes first; the engine's own query carries it. Filtering after a top-k search is a bug.
 * A method that stores is all or nothing. An empty batch is a no-op.
 * ``work`` is queued in the same atomic write as the record that causes it.
+* What agents write (turns, facts, rules, beliefs) is refused with ``Conflict`` in a graph that is
+  archived; the state is looked at in the same atomic write.
 * What is not there is ``None`` or an empty tuple. Errors are those of ``tiers.errors``.
 * Time comes in as an argument (``now``); engine-side expiry is only a broom.
 * Stores are async context managers; after exit every method raises ``TierUnavailable``.
@@ -19,14 +24,13 @@ from typing import Protocol, TypeVar, runtime_checkable
 from pydantic import BaseModel
 
 from .records import (
-    AgentRecord,
     AuditEvent,
+    AuditFilter,
     BeliefEvent,
     Commitment,
     Episode,
     Fact,
     FactTier,
-    GraphState,
     Hit,
     HotState,
     IndexEntry,
@@ -37,7 +41,6 @@ from .records import (
     Rule,
     Scope,
     SearchQuery,
-    SessionGraph,
     Summary,
     Turn,
     Work,
@@ -126,8 +129,10 @@ class WarmStore(Protocol):
     async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return the best visible entries, fused in the engine, best first, ties by id.
 
-        Only the scope's own graph is searched. Without ``query.vector`` the lexical leg answers
-        alone. Blank text and no vector give nothing.
+        The scope's own graph is searched, or with ``query.inherited`` its ancestors instead: of
+        each the shared, visible entries of the kinds that it carries, recorded by the moment as
+        of which it is read, of facts the archival ones. Without ``query.vector`` the lexical leg
+        answers alone. Blank text and no vector give nothing.
         """
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
@@ -141,46 +146,6 @@ class WarmStore(Protocol):
 
     async def flush(self) -> None:
         """Bound what must be replayed after a crash. Durability does not depend on it."""
-
-
-class GraphStore(Protocol):
-    """Session graphs and their members."""
-
-    async def create_graph(self, graph: SessionGraph) -> None:
-        """Store a new graph.
-
-        Raises:
-            Conflict: A graph of this id exists in the tenant.
-            NotFound: A parent does not exist in the tenant.
-        """
-
-    async def graph(self, tenant: str, graph_id: str) -> SessionGraph | None:
-        """Return a graph, or ``None``."""
-
-    async def graphs(self, tenant: str) -> tuple[SessionGraph, ...]:
-        """Return all graphs of the tenant, oldest first."""
-
-    async def set_state(self, scope: Scope, state: GraphState, now: datetime) -> None:
-        """Move the scope's graph to ``state``; ``closed_at`` is set on closing."""
-
-    async def lineage(self, tenant: str, graph_id: str) -> tuple[str, ...]:
-        """Return all ancestors, each once: nearest first, and in list order among equally near.
-
-        An unknown graph has none.
-        """
-
-    async def spawn(self, agent: AgentRecord) -> bool:
-        """Add a member, or re-attach one of the same id.
-
-        Returns ``True`` when it is new. A re-attach takes over role, user, topics and sources,
-        and clears ``left_at``.
-        """
-
-    async def leave(self, scope: Scope, now: datetime) -> int:
-        """Mark the scope's agent as gone and return how many members remain. Idempotent."""
-
-    async def agents(self, scope: Scope) -> tuple[AgentRecord, ...]:
-        """Return all members of the scope's graph, those who left included, in order of spawn."""
 
 
 class TurnStore(Protocol):
@@ -264,18 +229,24 @@ class SemanticStore(Protocol):
     ) -> tuple[Fact, bool]:
         """Store a fact and return it, and whether it is new.
 
-        An active fact of the same writer, text, topics and privacy is returned as it is, with
-        nothing written.
+        An active fact of the same writer, user, text, topics and privacy is returned as it is,
+        with nothing written. A core fact begins its first core span.
         """
 
     async def core(self, scope: Scope) -> tuple[Fact, ...]:
         """Return visible active core facts of the own graph and the lineage, in one query.
 
         Own graph first, then lineage order, then oldest first. Shadowing is the reader's job.
+        Of an ancestor read ``as_of`` a moment: the facts that were recorded, core and not yet
+        superseded then. Redacted facts are gone from every moment.
         """
 
     async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
-        """Return the visible facts among ``ids``, own graph or lineage, in the order asked."""
+        """Return the visible facts among ``ids``, in the order asked, superseded ones included.
+
+        Of the own graph all, of the lineage core facts as ``core`` has them, and archival ones of
+        ancestors that carry ``fact``.
+        """
 
     async def recall_archival(
         self,
@@ -312,6 +283,25 @@ class SemanticStore(Protocol):
         """Move a fact between archival and core, with an audit event that holds the reason.
 
         Compare-and-set on ``fact.tier``: returns ``False``, writing nothing, when it has moved.
+        Moving to core begins a core span at ``now``, moving away ends it.
+        """
+
+    async def supersede(
+        self,
+        scope: Scope,
+        fact_id: str,
+        by: str,
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+    ) -> bool:
+        """Let the fact ``by`` take the place of another, with an audit event ``superseded``.
+
+        Sets ``superseded_by`` and ``superseded_at``; the old fact stays, and no search and no
+        context has it any more. Both must be visible facts of the scope's own graph. ``False``,
+        writing nothing, when the fact is superseded already.
+
+        Raises:
+            NotFound: One of them is not.
         """
 
 
@@ -326,7 +316,8 @@ class ProceduralStore(Protocol):
     async def match_rules(self, scope: Scope, text: str, limit: int) -> tuple[Rule, ...]:
         """Return visible rules whose trigger shares words with ``text``, best match first.
 
-        Rules of the own graph and of the lineage are considered.
+        Rules of the own graph and of the ancestors that carry ``rule`` are considered; of one
+        read ``as_of`` a moment, those recorded by then.
         """
 
 
@@ -336,9 +327,9 @@ class BeliefStore(Protocol):
     async def commit(self, scope: Scope, belief: Commitment) -> Commitment | None:
         """Append ``committed`` and make the belief active, in one step.
 
-        An active belief of the same key and topic is superseded in the same step, with its own
-        event, and returned; ``None`` otherwise. A belief whose id is already in the log changes
-        nothing and returns ``None``.
+        An active belief of the same key, topic, privacy and user is superseded in the same step,
+        with its own event, and returned; ``None`` otherwise. A belief whose id is already in the
+        log changes nothing and returns ``None``.
         """
 
     async def pin(self, scope: Scope, belief_id: str, now: datetime) -> Commitment:
@@ -444,12 +435,20 @@ class RecordLog(Protocol):
     async def append_audit(
         self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
     ) -> None:
-        """Append to the graph's audit feed: ids and reasons, never content."""
+        """Append to the audit feed of the graph and of its tenant: ids and reasons, never content.
+
+        The event takes the next ``seq`` of the graph and the next ``position`` of the tenant.
+        """
 
     async def audit(
-        self, scope: Scope, after: int = 0, limit: int = 1000
+        self, scope: Scope, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:
-        """Return the graph's audit feed after a ``seq``, in order."""
+        """Return the graph's audit feed after a ``seq``, in order, at most ``limit``."""
+
+    async def tenant_audit(
+        self, tenant: str, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
+    ) -> tuple[AuditEvent, ...]:
+        """Return the tenant's audit feed after a ``position``, in order, at most ``limit``."""
 
 
 class LexicalIndex(Protocol):
@@ -458,14 +457,15 @@ class LexicalIndex(Protocol):
     async def search_words(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return visible turns, summaries, facts and beliefs by BM25, best first.
 
-        The engine's query carries the scope. ``query.vector`` is not used. Hits whose indexing
+        The engine's query carries the scope. ``query.vector`` is not used, and ancestors are not
+        searched: ``query.inherited`` finds nothing. Hits whose indexing
         is still queued, and kinds that are never indexed, are marked ``words_only``.
         """
 
     async def entries(self, scope: Scope, ids: Sequence[str]) -> tuple[IndexEntry, ...]:
         """Return the searchable forms, without vectors, of the visible records among ``ids``.
 
-        Superseded and unknown records are left out; in the order asked.
+        Superseded, redacted and unknown records are left out; in the order asked.
         """
 
     async def census(self, scope: Scope) -> dict[str, int]:

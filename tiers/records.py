@@ -8,164 +8,48 @@ the runtime fills in. Owner fields (tenant, graph, agent, user) are always overw
 handle's scope by ``stamped``; giving them widens nothing.
 """
 
+# ruff: noqa: PLC0414 - one place to import every record from
+
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable
-from datetime import UTC, datetime
-from enum import StrEnum
+from datetime import datetime
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    JsonValue,
-    StringConstraints,
-    model_validator,
-)
+from pydantic import Field, JsonValue, StringConstraints, model_validator
 
-UNRECORDED = datetime(1970, 1, 1, tzinfo=UTC)
-"""``recorded_at`` of a record that no store has seen yet."""
-
-ALL_TOPICS = "*"
-"""The topic that stands for every topic; only an agent may hold it, no record may carry it."""
-
-NAME_CHARS_MAX = 256
-TEXT_CHARS_MAX = 200_000
-TOPICS_MAX = 64
-
-Kind: TypeAlias = Literal[
-    "turn", "summary", "episode", "fact", "rule", "belief", "document", "tool_output"
-]
-FactTier: TypeAlias = Literal["archival", "core"]
-
-
-def _utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
-
-
-def _normal_topics(value: object) -> tuple[str, ...]:
-    """Return topics trimmed, NFC, case-folded, unique and sorted; refuse what cannot be one."""
-    if value is None:
-        return ()
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        message = "topics must be a set, list or tuple of strings"
-        raise ValueError(message)
-    topics: set[str] = set()
-    for topic in value:
-        if not isinstance(topic, str) or not topic.strip() or not topic.isprintable():
-            message = f"topic {topic!r} must be a non-empty printable string"
-            raise ValueError(message)
-        topics.add(unicodedata.normalize("NFC", topic.strip().casefold()))
-    if len(topics) > TOPICS_MAX or any(len(topic) > NAME_CHARS_MAX for topic in topics):
-        message = f"at most {TOPICS_MAX} topics of at most {NAME_CHARS_MAX} characters"
-        raise ValueError(message)
-    return tuple(sorted(topics))
-
-
-def _printable(name: str) -> str:
-    if not name.isprintable():
-        message = "must not contain control characters"
-        raise ValueError(message)
-    return name
-
-
-Name: TypeAlias = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=NAME_CHARS_MAX, strip_whitespace=True),
-    AfterValidator(_printable),
-]
-"""An identifier given by people: 1 to 256 printable characters, outer white space removed."""
-
-Topics: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_normal_topics)]
-Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(_utc)]
-Text: TypeAlias = Annotated[str, StringConstraints(max_length=TEXT_CHARS_MAX)]
-
-
-class Record(BaseModel):
-    """Base of every record: frozen, and unknown fields are refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Scope(Record):
-    """Who asks, and therefore what may be seen. Made by the runtime, never by callers.
-
-    Visible: same tenant; own graph, or for inheritable kinds a graph of ``lineage``; topics that
-    meet ``topics``, or a record without topics; private records only to their writer.
-
-    Attributes:
-        tenant: The isolation boundary that nothing crosses.
-        graph_id: The session graph of the handle.
-        agent_id: The agent of the handle; ``None`` for the runtime acting on a whole graph.
-        user_id: The person the agent works for, if any.
-        topics: What the agent may see; ``("*",)`` is everything, ``()`` only untopiced records.
-        lineage: Ancestor graphs, nearest definition first, without the own graph.
-    """
-
-    tenant: Name
-    graph_id: Name
-    agent_id: Name | None = None
-    user_id: Name | None = None
-    topics: Topics = ()
-    lineage: tuple[Name, ...] = ()
-
-    @property
-    def sees_all_topics(self) -> bool:
-        """Whether no topic restriction applies."""
-        return ALL_TOPICS in self.topics
-
-    def for_graph(self) -> Scope:
-        """Return the scope of the runtime itself acting on this graph: every agent, every topic."""
-        return Scope(tenant=self.tenant, graph_id=self.graph_id, topics=(ALL_TOPICS,))
-
-    def for_agent(self, agent_id: str) -> Scope:
-        """Return the scope of the runtime acting for one agent of this graph."""
-        return self.model_copy(update={"agent_id": agent_id})
-
-
-class GraphState(StrEnum):
-    """Life of a session graph."""
-
-    ACTIVE = "active"
-    CLOSED = "closed"
-    ARCHIVED = "archived"
-
-
-class SessionGraph(Record):
-    """N agents bound together; ``inherits_from`` is ordered and names existing graphs only."""
-
-    tenant: Name
-    id: Name
-    state: GraphState = GraphState.ACTIVE
-    inherits_from: tuple[Name, ...] = ()
-    merge_strategy: Literal["last_write_wins", "highest_trust", "manual", "custom"] = (
-        "last_write_wins"
-    )
-    created_at: Moment
-    closed_at: Moment | None = None
-
-
-class AgentRecord(Record):
-    """A member of a session graph. ``left_at`` is ``None`` while it is present."""
-
-    tenant: Name
-    graph_id: Name
-    id: Name
-    role: Text = ""
-    user_id: Name | None = None
-    topics: Topics = ()
-    sources: Topics = (ALL_TOPICS,)
-    spawned_at: Moment
-    left_at: Moment | None = None
+from .fields import ALL_TOPICS as ALL_TOPICS
+from .fields import NAME_CHARS_MAX as NAME_CHARS_MAX
+from .fields import TEXT_CHARS_MAX as TEXT_CHARS_MAX
+from .fields import TOPICS_MAX as TOPICS_MAX
+from .fields import UNRECORDED as UNRECORDED
+from .fields import FactTier as FactTier
+from .fields import Kind as Kind
+from .fields import Moment as Moment
+from .fields import Name as Name
+from .fields import Record as Record
+from .fields import Text as Text
+from .fields import Topics as Topics
+from .fields import in_utc
+from .fleet import AgentRecord as AgentRecord
+from .fleet import Ancestor as Ancestor
+from .fleet import Budget as Budget
+from .fleet import Departure as Departure
+from .fleet import GraphState as GraphState
+from .fleet import MergeStrategy as MergeStrategy
+from .fleet import Parent as Parent
+from .fleet import Retention as Retention
+from .fleet import Scope as Scope
+from .fleet import SessionGraph as SessionGraph
+from .fleet import Standing as Standing
+from .fleet import Usage as Usage
 
 
 class Owned(Record):
-    """A record that belongs to a scope. ``stamped`` fills the owner in from the handle."""
+    """A record that belongs to a scope. ``stamped`` fills the owner in from the handle.
+
+    A record with ``redacted_at`` has lost its content for good; its row stays for those that name
+    it, and no search and no context has it.
+    """
 
     id: str = ""
     tenant: str = ""
@@ -175,6 +59,7 @@ class Owned(Record):
     topics: Topics = ()
     private: bool = False
     recorded_at: Moment = UNRECORDED
+    redacted_at: Moment | None = None
 
     def stamped(self, scope: Scope, record_id: str, now: datetime) -> Self:
         """Return a copy owned by ``scope``, with its id and record time."""
@@ -185,7 +70,8 @@ class Owned(Record):
                 "graph_id": scope.graph_id,
                 "agent_id": scope.agent_id or "",
                 "user_id": scope.user_id,
-                "recorded_at": _utc(now),
+                "recorded_at": in_utc(now),
+                "redacted_at": None,
             }
         )
 
@@ -239,11 +125,19 @@ class Episode(Owned):
     ends_at: Moment
 
 
+class Span(Record):
+    """From when until when something held; ``until`` is ``None`` while it does."""
+
+    since: Moment
+    until: Moment | None = None
+
+
 class Fact(Owned):
     """A statement held to be true, as free text, as (subject, predicate, object), or both.
 
     ``text`` is made of the triple when absent. ``tier`` is ``archival`` (found by recall) or
     ``core`` (in every context, and inherited). ``uses`` counts the turns and recalls it served.
+    ``core_spans`` says when it was core; the store keeps it.
     """
 
     text: Text = ""
@@ -255,6 +149,8 @@ class Fact(Owned):
     valid_from: Moment | None = None
     valid_to: Moment | None = None
     superseded_by: str | None = None
+    superseded_at: Moment | None = None
+    core_spans: tuple[Span, ...] = ()
     source_ids: tuple[str, ...] = ()
     uses: int = Field(default=0, ge=0)
     last_used_at: Moment | None = None
@@ -359,12 +255,8 @@ class Work(Record):
     @property
     def scope(self) -> Scope:
         """The scope of the runtime acting for the item's agent, or for its whole graph."""
-        return Scope(
-            tenant=self.tenant,
-            graph_id=self.graph_id,
-            agent_id=self.agent_id,
-            topics=(ALL_TOPICS,),
-        )
+        whole = Scope.of_graph(self.tenant, self.graph_id)
+        return whole if self.agent_id is None else whole.for_agent(self.agent_id)
 
 
 class Lease(Record):
@@ -377,9 +269,14 @@ class Lease(Record):
 
 
 class AuditEvent(Record):
-    """One entry of the audit feed: ids and reasons, never content."""
+    """One entry of the audit feed: ids and reasons, never content.
+
+    ``seq`` counts from 1 in its graph, ``position`` in its tenant, both without gaps and in the
+    order of recording.
+    """
 
     seq: int
+    position: int = 0
     tenant: str
     graph_id: str
     agent_id: str | None
@@ -387,6 +284,26 @@ class AuditEvent(Record):
     record_ids: tuple[str, ...] = ()
     reason: str = ""
     recorded_at: Moment
+
+
+class AuditFilter(Record):
+    """Which events of an audit feed are wanted; ``None`` and the empty tuple restrict nothing.
+
+    Attributes:
+        kinds: Any of these kinds.
+        graph_id: Of this graph; for the feed of a tenant.
+        agent_id: By this agent.
+        record_id: About this record.
+        since: Recorded at or after this moment.
+        until: Recorded before this moment.
+    """
+
+    kinds: tuple[str, ...] = ()
+    graph_id: str | None = None
+    agent_id: str | None = None
+    record_id: str | None = None
+    since: Moment | None = None
+    until: Moment | None = None
 
 
 class Receipt(Record):
@@ -425,6 +342,7 @@ class Hit(Record):
         source_ids: The records it rests on, itself included when it is a source.
         occurred_at: When what it tells happened, where known.
         inherited_from: The ancestor graph it was read from, if any.
+        path: The graphs from the own parent to ``inherited_from``, itself last.
         words_only: Not in the vector index, or not yet: it was found by its words.
     """
 
@@ -444,6 +362,7 @@ class Hit(Record):
     valid_from: Moment | None = None
     valid_to: Moment | None = None
     inherited_from: str | None = None
+    path: tuple[str, ...] = ()
     words_only: bool = False
 
 
@@ -460,6 +379,8 @@ class SearchQuery(Record):
         user_id: Restrict to records of one user; ``None`` restricts nothing.
         limit: How many to return, 1 to 200.
         now: Records that expire at or before this moment are not found.
+        inherited: Search the ancestors of the scope instead of its own graph: of each the kinds
+            that it carries, as of the moment at which it is read. Shared records only.
     """
 
     text: Text
@@ -470,6 +391,7 @@ class SearchQuery(Record):
     user_id: str | None = None
     limit: int = Field(default=10, ge=1, le=200)
     now: Moment
+    inherited: bool = False
 
 
 class IndexEntry(Owned):

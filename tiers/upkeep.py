@@ -30,6 +30,8 @@ from .records import (
     SessionGraph,
     Summary,
     Turn,
+    Usage,
+    WorkDraft,
 )
 
 R = TypeVar("R", bound=Record)
@@ -185,6 +187,63 @@ class ColdUpkeep(Protocol):
         """Return how many records ``searchable_after`` has to give."""
 
 
+class Redacted(Record):
+    """What a redaction reached, as ids by kind: ``turn``, ``summary``, ``fact``, ``receipt``, …"""
+
+    ids: dict[str, tuple[str, ...]]
+
+    @property
+    def all_ids(self) -> tuple[str, ...]:
+        """Every id, receipts aside, sorted: what must leave the warm index and the rings."""
+        return tuple(
+            sorted({one for kind, ids in self.ids.items() if kind != "receipt" for one in ids})
+        )
+
+
+class Redactor(Protocol):
+    """Destroys content on request. Rows, ids, ``seq``, coverage and lengths of chains stay."""
+
+    async def redact(
+        self, scope: Scope, record_ids: Sequence[str], reason: str, now: datetime
+    ) -> Redacted:
+        """Destroy the content of records of the scope's graph, and of all that was made of them.
+
+        Records are turns, summaries, episodes, facts and rules, of any agent, user and topic.
+        What was made of one: summaries that cover it, episodes that have it as a child, facts
+        that name it as a source, and so on from these; and receipts that name any of them, whose
+        question is blanked. Texts become ``[redacted]``, ``redacted_at`` is set, words leave
+        the word index, and an ``index`` work item for each record is queued, by which it leaves
+        the warm index. One audit event ``redacted`` names the asked records and the reason.
+
+        All or nothing where the engine has transactions; otherwise repeating the call finishes
+        what was begun. What is redacted already is passed over; if all is, nothing is written.
+
+        Raises:
+            NotFound: One of the ids is no such record of the graph.
+            UsageError: ``reason`` is blank, or there are more than 1,000 ids.
+        """
+
+    async def rewrite(
+        self, scope: Scope, record: Summary | Episode, work: Sequence[WorkDraft] = ()
+    ) -> bool:
+        """Give a redacted summary or episode a new text, made of what is left of its sources.
+
+        Clears ``redacted_at`` and makes the text findable. ``False``, writing nothing, when the
+        record is not there, or not redacted as ``record.redacted_at`` says: what it was made of
+        was redacted again meanwhile.
+        """
+
+    async def redacted(
+        self, scope: Scope, record_ids: Sequence[str]
+    ) -> tuple[Turn | Summary | Episode | Fact | Rule, ...]:
+        """Return the redacted records of the scope's graph among ids, whoever could see them."""
+
+    async def left_of(
+        self, scope: Scope, record: Summary | Episode
+    ) -> tuple[Turn | Summary | Episode, ...]:
+        """Return what is not redacted of that which a record was made of, in order."""
+
+
 class FactUse(Record):
     """One counted use of a fact."""
 
@@ -200,6 +259,14 @@ class LoggedBelief(Record):
     event: BeliefEvent
     salt: str | None
     content: str | None
+
+
+class UsageRow(Record):
+    """What an agent of a graph, or with an empty ``agent_id`` the graph itself, has used."""
+
+    graph_id: str
+    agent_id: str
+    used: Usage
 
 
 class ProjectedBelief(Record):
@@ -228,6 +295,7 @@ class QueuedWork(Record):
 Table: TypeAlias = Literal[
     "graphs",
     "agents",
+    "usage",
     "turns",
     "summaries",
     "episodes",
@@ -244,6 +312,7 @@ Table: TypeAlias = Literal[
 ARCHIVE_ROWS: dict[Table, type[Record]] = {
     "graphs": SessionGraph,
     "agents": AgentRecord,
+    "usage": UsageRow,
     "turns": Turn,
     "summaries": Summary,
     "episodes": Episode,

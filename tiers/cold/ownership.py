@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, get_args
 
-from ..errors import UsageError
-from ..records import NAME_CHARS_MAX, Owned, Receipt, Scope, WorkKind
+from ..errors import BudgetExceeded, Conflict, UsageError
+from ..records import NAME_CHARS_MAX, Budget, Owned, Receipt, Scope, Turn, Usage, WorkKind
 
 R = TypeVar("R")
 
@@ -14,6 +14,9 @@ WORK_KINDS: tuple[str, ...] = get_args(WorkKind)
 
 SHARED = ""
 """``private_to`` of a record that is not private; no agent is called that."""
+
+WHOLE_GRAPH = ""
+"""``agent_id`` of what a graph as a whole has used; no agent is called that."""
 
 NO_TOPIC = ""
 """The one member of the empty set of topics; no topic is called that."""
@@ -33,6 +36,22 @@ def check_owned(scope: Scope, record: Owned | Receipt) -> None:
     if isinstance(record, Owned) and record.private and not record.agent_id:
         # Stored as it is, it would belong to "" and thereby be shared.
         raise UsageError("private", record.id, "a private record that names its agent")
+
+
+def check_same_turn(turn: Turn, known: Turn) -> None:
+    """Refuse a turn under the id or ``ref`` of one that says something else.
+
+    A redacted turn is known by its agent and user alone. The error shows no content: who asks may
+    not be who may read it.
+
+    Raises:
+        Conflict: It does, or somebody else says it.
+    """
+    same = (turn.agent_id, turn.user_id) == (known.agent_id, known.user_id)
+    if known.redacted_at is None:
+        same = same and (turn.input, turn.response) == (known.input, known.response)
+    if not same:
+        raise Conflict(f"turn {turn.ref or turn.id}", "what is stored under it", "another turn")
 
 
 def check_agent(scope: Scope) -> str:
@@ -66,6 +85,26 @@ def check_lease(owner: str, lease_seconds: float) -> None:
         raise UsageError("owner", owner, "a name that is not empty")
     if not lease_seconds > 0:
         raise UsageError("lease_seconds", lease_seconds, "a number above 0")
+
+
+def check_budget(scope: Scope, whose: str, used: Usage, amount: Usage, limit: Budget) -> None:
+    """Refuse what would bring a count above its limit; what is not asked for is not looked at.
+
+    Args:
+        scope: Whose graph.
+        whose: The agent that has used something, or ``WHOLE_GRAPH``.
+        used: So far.
+        amount: What is to be added.
+        limit: The most that the counts may come to.
+
+    Raises:
+        BudgetExceeded: It would.
+    """
+    name = f"agent {whose!r}" if whose else f"session graph {scope.graph_id!r}"
+    for what, asked in amount:
+        most, before = getattr(limit, what), getattr(used, what)
+        if asked and most is not None and before + asked > most:
+            raise BudgetExceeded(name, what, before, asked, most)
 
 
 def private_to(record: Owned) -> str:

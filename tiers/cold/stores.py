@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from ..ports import (
     BeliefStore,
     EpisodicStore,
-    GraphStore,
     LeaseStore,
     LexicalIndex,
     ProceduralStore,
@@ -16,7 +15,8 @@ from ..ports import (
     TurnStore,
     WorkQueue,
 )
-from ..upkeep import ColdArchive, ColdUpkeep
+from ..registry import FleetStore, GraphStore, UsageStore
+from ..upkeep import ColdArchive, ColdUpkeep, Redactor
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class ColdStores:
     """Every store of the cold tier, over one database."""
 
     graphs: GraphStore
+    fleet: FleetStore
+    usage: UsageStore
     turns: TurnStore
     episodic: EpisodicStore
     semantic: SemanticStore
@@ -34,4 +36,5 @@ class ColdStores:
     log: RecordLog
     words: LexicalIndex
     upkeep: ColdUpkeep
+    redactor: Redactor
     archive: ColdArchive

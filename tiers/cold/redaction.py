@@ -1,0 +1,311 @@
+"""What redaction reaches, and what it leaves of records and receipts. Pure.
+
+The same for every engine: a redacted record is stored as if it had come to be in its redacted
+form, so that nothing but its row, its ids and its coverage tells that it said something once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import singledispatch
+from typing import Any, NamedTuple, TypeAlias
+
+from ..errors import NotFound, UsageError
+from ..ids import derived_id
+from ..lexical import estimate_tokens
+from ..records import Episode, Fact, Kind, Owned, Receipt, Rule, Summary, Turn, WorkDraft
+from ..upkeep import Redacted
+
+Redactable: TypeAlias = Turn | Summary | Episode | Fact | Rule
+Written: TypeAlias = Summary | Episode
+Fields: TypeAlias = dict[str, object]
+
+MODELS: dict[Kind, type[Redactable]] = {
+    "turn": Turn,
+    "summary": Summary,
+    "episode": Episode,
+    "fact": Fact,
+    "rule": Rule,
+}
+"""What can be redacted, by its kind."""
+
+REDACTED = "[redacted]"
+"""What a redacted record says: records must say something."""
+
+IDS_MAX = 1_000
+REACHED_MAX = 100_000
+PAGE_IDS = 500
+"""How many records are looked at with one question."""
+
+RECEIPTS_PER_PAGE = 500
+ATTEMPTS_MAX = 20
+"""How often a redaction begins anew because more was made of its records meanwhile."""
+
+AUDIT_KIND = "redacted"
+
+FEW_IDS = 100
+"""Up to so many it is cheaper to look for each of them than to take a receipt apart."""
+
+_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+
+
+class Grown(Exception):
+    """More was made of the records than was found when it was looked for."""
+
+
+class Trace(NamedTuple):
+    """A record that a redaction came upon. ``is_redacted``: it had lost its content before."""
+
+    kind: Kind
+    id: str
+    is_redacted: bool
+
+
+class Reach:
+    """A walk from records to everything that was made of them, by pages.
+
+    Args:
+        roots: Where it begins.
+        stand_ins: Ids of summaries that stand for the roots and were not made of what they said.
+        only_redacted: Goes on through redacted records alone: what was given a new text since
+            knows nothing of the roots.
+    """
+
+    def __init__(
+        self,
+        roots: Iterable[Trace],
+        stand_ins: Collection[str] = (),
+        *,
+        only_redacted: bool = False,
+    ) -> None:
+        self._found: dict[tuple[Kind, str], Trace] = {}
+        self._waiting: deque[str] = deque()
+        self._stand_ins = frozenset(stand_ins)
+        self._only_redacted = False
+        self.add(roots)
+        self._only_redacted = only_redacted
+
+    def page(self) -> list[str]:
+        """Return the next ids to ask about what was made of them; empty when all were asked."""
+        return [self._waiting.popleft() for _ in range(min(PAGE_IDS, len(self._waiting)))]
+
+    def add(self, traces: Iterable[Trace]) -> None:
+        """Note what was made of a page.
+
+        Raises:
+            UsageError: It is more than one redaction may reach.
+        """
+        for trace in traces:
+            key = (trace.kind, trace.id)
+            if key in self._found or trace.id in self._stand_ins:
+                continue
+            if self._only_redacted and not trace.is_redacted:
+                continue
+            self._found[key] = trace
+            self._waiting.append(trace.id)
+        if len(self._found) > REACHED_MAX:
+            accepted = f"ids of which at most {REACHED_MAX:,} records were made"
+            raise UsageError("record_ids", len(self._found), accepted)
+
+    @property
+    def found(self) -> tuple[Trace, ...]:
+        """Everything it came upon, the roots first."""
+        return tuple(self._found.values())
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids of everything it came upon."""
+        return frozenset(trace.id for trace in self._found.values())
+
+
+class Survey(NamedTuple):
+    """What a redaction has to do, as it was found before anything is written.
+
+    Attributes:
+        fresh: The asked records that still have their content, and all that was made of them.
+        before: The asked records that have lost it already, and what has lost it with them.
+    """
+
+    fresh: Reach
+    before: Reach
+
+    def reached(self, receipt_ids: Iterable[str] = ()) -> Redacted:
+        """Return what has no content any more once it is done, by kind, sorted."""
+        ids: dict[str, set[str]] = {}
+        for trace in (*self.fresh.found, *self.before.found):
+            ids.setdefault(trace.kind, set()).add(trace.id)
+        receipts = set(receipt_ids)
+        if receipts:
+            ids["receipt"] = receipts
+        order = [*MODELS, "receipt"]
+        return Redacted(ids={kind: tuple(sorted(ids[kind])) for kind in order if kind in ids})
+
+
+def checked_request(record_ids: Sequence[str], reason: str) -> tuple[str, ...]:
+    """Return the asked ids, each once.
+
+    Raises:
+        UsageError: The reason is blank, or there are too many ids.
+    """
+    if not reason.strip():
+        raise UsageError("reason", reason, "a reason that is not blank")
+    asked = tuple(dict.fromkeys(record_ids))
+    if len(asked) > IDS_MAX:
+        raise UsageError("record_ids", len(asked), f"at most {IDS_MAX:,} ids")
+    return asked
+
+
+def check_known(asked: Sequence[str], known: Collection[Trace], beliefs: Collection[str]) -> None:
+    """Refuse ids that are no record's, or a belief's.
+
+    Raises:
+        NotFound: One of the asked is no record of the graph.
+        UsageError: One of them is a belief.
+    """
+    for belief_id in sorted(beliefs):
+        accepted = (
+            "turns, summaries, episodes, facts and rules; a belief is redacted in its history"
+        )
+        raise UsageError("record_ids", belief_id, accepted)
+    there = {trace.id for trace in known}
+    for record_id in asked:
+        if record_id not in there:
+            raise NotFound("record", record_id)
+
+
+def redacted_form(record: Redactable, now: datetime) -> Redactable:
+    """Return a record without its content: what names it, and what it names, stays."""
+    return record.model_copy(update={**_nothing(record), "redacted_at": now})
+
+
+@singledispatch
+def _nothing(record: Redactable) -> Fields:
+    """Return what a record says instead of what it said."""
+    message = f"{type(record).__name__} cannot be redacted"
+    raise TypeError(message)
+
+
+@_nothing.register
+def _of_turn(turn: Turn) -> Fields:
+    silent = tuple(one.model_copy(update={"output": ""}) for one in turn.tool_outputs)
+    return {"input": REDACTED, "response": "", "tool_outputs": silent}
+
+
+@_nothing.register
+def _of_summary(_: Summary) -> Fields:
+    return {"text": REDACTED, "tokens": estimate_tokens(REDACTED)}
+
+
+@_nothing.register
+def _of_episode(_: Episode) -> Fields:
+    return {"text": REDACTED}
+
+
+@_nothing.register
+def _of_fact(_: Fact) -> Fields:
+    return {"text": REDACTED, "subject": None, "predicate": None, "object": None}
+
+
+@_nothing.register
+def _of_rule(_: Rule) -> Fields:
+    return {"trigger": REDACTED, "steps": (REDACTED,)}
+
+
+def stand_in_id(turn: Turn) -> str:
+    """Return the id of the summary that ``stand_in`` makes."""
+    return derived_id(turn.occurred_at, AUDIT_KIND, turn.tenant, turn.graph_id, turn.id)
+
+
+def stand_in(turn: Turn, now: datetime) -> Summary:
+    """Return the redacted summary that takes a redacted turn's place among what waits for one.
+
+    Nobody has to compress a turn that says nothing. And who has read the turn before and is still
+    at it comes too late: each turn has one summary, and this is it.
+    """
+    return Summary(
+        id=stand_in_id(turn),
+        tenant=turn.tenant,
+        graph_id=turn.graph_id,
+        agent_id=turn.agent_id,
+        user_id=turn.user_id,
+        topics=turn.topics,
+        private=turn.private,
+        recorded_at=now,
+        redacted_at=now,
+        text=REDACTED,
+        covers=(turn.id,),
+        tokens=estimate_tokens(REDACTED),
+        starts_at=turn.occurred_at,
+        ends_at=turn.occurred_at,
+    )
+
+
+def sources_of(record: Written) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
+    """Return the kinds and the ids of what a summary or an episode was made of."""
+    if isinstance(record, Summary):
+        return ("turn",), record.covers
+    return ("summary", "episode"), record.children
+
+
+def check_new_text(record: Written) -> None:
+    """Refuse to write nothing.
+
+    Raises:
+        UsageError: The text is blank.
+    """
+    if not record.text.strip():
+        raise UsageError("record.text", record.text, "a text that is not blank")
+
+
+def leaves_index(record: Owned) -> WorkDraft:
+    """Return the work by which a redacted record leaves the warm index."""
+    return WorkDraft(
+        kind="index",
+        key=record.id,
+        agent_id=record.agent_id or None,
+        payload={"id": record.id},
+    )
+
+
+def pages(ids: Iterable[str]) -> Iterator[list[str]]:
+    """Cut ids into pages of ``PAGE_IDS``."""
+    whole = list(ids)
+    for start in range(0, len(whole), PAGE_IDS):
+        yield whole[start : start + PAGE_IDS]
+
+
+class Names:
+    """Finds receipts that name one of some records, in their stored JSON."""
+
+    def __init__(self, ids: Collection[str]) -> None:
+        self._strings = frozenset(json.dumps(one, ensure_ascii=False) for one in ids)
+
+    def is_in(self, body: str) -> bool:
+        """Whether one of the ids stands in the text as a whole string."""
+        if len(self._strings) <= FEW_IDS and not any(one in body for one in self._strings):
+            return False
+        return not self._strings.isdisjoint(_STRINGS.findall(body))
+
+
+def blanked(receipt: Receipt) -> Receipt:
+    """Return a receipt without its question, and without any text; ids, scores and costs stay."""
+    return receipt.model_copy(update={"query": "", "body": _without_texts(receipt.body)})
+
+
+def _without_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(value, dict):
+        return {name: _kept(name, part) for name, part in value.items()}
+    return [_without_texts(part) for part in value] if isinstance(value, list) else value
+
+
+def _kept(name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
+    if name == "text" and isinstance(value, str):
+        return ""
+    if name == "skipped" and isinstance(value, list):
+        # An engine's reason may quote what it was asked; the leg that was left out stays.
+        return [str(reason).partition(":")[0] for reason in value]
+    return _without_texts(value)

@@ -1,0 +1,81 @@
+"""What every record is made of: names, topics, moments, and the frozen base model."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StringConstraints,
+)
+
+UNRECORDED = datetime(1970, 1, 1, tzinfo=UTC)
+"""``recorded_at`` of a record that no store has seen yet."""
+
+ALL_TOPICS = "*"
+"""The topic that stands for every topic; only an agent may hold it, no record may carry it."""
+
+NAME_CHARS_MAX = 256
+TEXT_CHARS_MAX = 200_000
+TOPICS_MAX = 64
+
+Kind: TypeAlias = Literal[
+    "turn", "summary", "episode", "fact", "rule", "belief", "document", "tool_output"
+]
+FactTier: TypeAlias = Literal["archival", "core"]
+
+
+def in_utc(moment: datetime) -> datetime:
+    """Return the same moment in UTC."""
+    return moment.astimezone(UTC)
+
+
+def _normal_topics(value: object) -> tuple[str, ...]:
+    """Return topics trimmed, NFC, case-folded, unique and sorted; refuse what cannot be one."""
+    if value is None:
+        return ()
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        message = "topics must be a set, list or tuple of strings"
+        raise ValueError(message)
+    topics: set[str] = set()
+    for topic in value:
+        if not isinstance(topic, str) or not topic.strip() or not topic.isprintable():
+            message = f"topic {topic!r} must be a non-empty printable string"
+            raise ValueError(message)
+        topics.add(unicodedata.normalize("NFC", topic.strip().casefold()))
+    if len(topics) > TOPICS_MAX or any(len(topic) > NAME_CHARS_MAX for topic in topics):
+        message = f"at most {TOPICS_MAX} topics of at most {NAME_CHARS_MAX} characters"
+        raise ValueError(message)
+    return tuple(sorted(topics))
+
+
+def _printable(name: str) -> str:
+    if not name.isprintable():
+        message = "must not contain control characters"
+        raise ValueError(message)
+    return name
+
+
+Name: TypeAlias = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=NAME_CHARS_MAX, strip_whitespace=True),
+    AfterValidator(_printable),
+]
+"""An identifier given by people: 1 to 256 printable characters, outer white space removed."""
+
+Topics: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_normal_topics)]
+Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(in_utc)]
+Text: TypeAlias = Annotated[str, StringConstraints(max_length=TEXT_CHARS_MAX)]
+
+
+class Record(BaseModel):
+    """Base of every record: frozen, and unknown fields are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,0 +1,202 @@
+"""Who asks and where: scopes, session graphs, their members, and what these may use."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from pydantic import Field
+
+from .fields import ALL_TOPICS, UNRECORDED, Kind, Moment, Name, Record, Text, Topics
+
+
+class Ancestor(Record):
+    """A graph that another inherits from, near or far, and how it is read from there.
+
+    Attributes:
+        graph_id: The ancestor.
+        path: The graphs from the reader's own parent to the ancestor, itself last.
+        as_of: It is read as it was at this moment; ``None``: as it is.
+        carries: The kinds that come through besides core facts, which always do.
+    """
+
+    graph_id: Name
+    path: tuple[Name, ...]
+    as_of: Moment | None = None
+    carries: tuple[Kind, ...] = ("rule",)
+
+
+class Scope(Record):
+    """Who asks, and therefore what may be seen. Made by the runtime, never by callers.
+
+    Visible: same tenant; own graph, or for inherited kinds a graph of ``lineage``; topics that
+    meet ``topics``, or a record without topics; no topic of ``denied``; records of the same user
+    or of no user; private records only to their writer.
+
+    Attributes:
+        tenant: The isolation boundary that nothing crosses.
+        graph_id: The session graph of the handle.
+        agent_id: The agent of the handle; ``None`` for the runtime acting on a whole graph.
+        user_id: The person the agent works for; ``None`` sees only records of no user.
+        every_user: The runtime itself, to which all users' records are open.
+        topics: What the agent may see; ``("*",)`` is everything, ``()`` only untopiced records.
+        denied: Topics whose records stay unseen, whatever else they carry.
+        lineage: Ancestor graphs, nearest definition first, without the own graph.
+    """
+
+    tenant: Name
+    graph_id: Name
+    agent_id: Name | None = None
+    user_id: Name | None = None
+    every_user: bool = False
+    topics: Topics = ()
+    denied: Topics = ()
+    lineage: tuple[Ancestor, ...] = ()
+
+    @classmethod
+    def of_graph(cls, tenant: str, graph_id: str) -> Scope:
+        """Return the scope of the runtime itself: every agent, user and topic of a graph."""
+        return cls(tenant=tenant, graph_id=graph_id, topics=(ALL_TOPICS,), every_user=True)
+
+    @property
+    def sees_all_topics(self) -> bool:
+        """Whether an agent need not hold a topic to see its records, ``denied`` ones aside."""
+        return ALL_TOPICS in self.topics
+
+    def carrying(self, *kinds: Kind) -> tuple[Ancestor, ...]:
+        """Return the ancestors through which at least one of the kinds comes, in order."""
+        return tuple(one for one in self.lineage if not set(kinds).isdisjoint(one.carries))
+
+    def for_graph(self) -> Scope:
+        """Return the scope of the runtime itself acting on this graph: everything in it."""
+        return Scope.of_graph(self.tenant, self.graph_id)
+
+    def for_agent(self, agent_id: str) -> Scope:
+        """Return the scope of the runtime acting for one agent of this graph."""
+        return self.model_copy(update={"agent_id": agent_id})
+
+
+class GraphState(StrEnum):
+    """Life of a session graph."""
+
+    ACTIVE = "active"
+    CLOSED = "closed"
+    ARCHIVED = "archived"
+
+
+class Parent(Record):
+    """A link to a graph that another inherits from.
+
+    Attributes:
+        id: The parent; it must exist.
+        as_of: Reads the parent, and what it inherits, as of this moment; ``None``: as it is.
+        rules: Whether rules come through, the parent's and those it inherits.
+        episodes: Whether episodes do.
+        linked_at: When the link was made; filled in by the runtime.
+    """
+
+    id: Name
+    as_of: Moment | None = None
+    rules: bool = True
+    episodes: bool = False
+    linked_at: Moment = UNRECORDED
+
+
+class Budget(Record):
+    """The most that an agent or a graph may use; ``None`` is no limit.
+
+    Attributes:
+        tokens: Estimated tokens of contexts handed out, answers and tool outputs.
+        model_calls: Calls of the configured language model.
+        writes: Turns, facts, rules and belief changes stored.
+    """
+
+    tokens: int | None = Field(default=None, ge=0)
+    model_calls: int | None = Field(default=None, ge=0)
+    writes: int | None = Field(default=None, ge=0)
+
+
+class Usage(Record):
+    """What was used, in the units of ``Budget``."""
+
+    tokens: int = Field(default=0, ge=0)
+    model_calls: int = Field(default=0, ge=0)
+    writes: int = Field(default=0, ge=0)
+
+
+class Retention(Record):
+    """How long a graph keeps what, where it differs from the settings; ``None`` is no difference.
+
+    Attributes:
+        summary_ttl_hours: Life of a warm summary.
+        archive_after_days: How long a closed graph stays idle before it is archived.
+    """
+
+    summary_ttl_hours: float | None = Field(default=None, gt=0)
+    archive_after_days: float | None = Field(default=None, gt=0)
+
+
+MergeStrategy: TypeAlias = Literal["last_write_wins", "highest_trust", "manual", "custom"]
+
+
+class SessionGraph(Record):
+    """N agents bound together; ``parents`` is ordered and names existing graphs only."""
+
+    tenant: Name
+    id: Name
+    state: GraphState = GraphState.ACTIVE
+    parents: tuple[Parent, ...] = ()
+    merge_strategy: MergeStrategy = "last_write_wins"
+    budget: Budget = Budget()
+    retention: Retention = Retention()
+    created_at: Moment
+    closed_at: Moment | None = None
+
+    @property
+    def inherits_from(self) -> tuple[str, ...]:
+        """The ids of the parents, in order."""
+        return tuple(parent.id for parent in self.parents)
+
+
+class AgentRecord(Record):
+    """A member of a session graph. ``left_at`` is ``None`` while it is present.
+
+    Attributes:
+        denied_topics: Topics it may neither see nor write, whatever it holds.
+        denied_sources: Mesh sources it may not ask, whatever it holds.
+        seen_at: Its last sign of life.
+        released: It did not leave but fell silent, and was let go.
+    """
+
+    tenant: Name
+    graph_id: Name
+    id: Name
+    role: Text = ""
+    user_id: Name | None = None
+    topics: Topics = ()
+    denied_topics: Topics = ()
+    sources: Topics = (ALL_TOPICS,)
+    denied_sources: Topics = ()
+    budget: Budget = Budget()
+    spawned_at: Moment
+    seen_at: Moment = UNRECORDED
+    left_at: Moment | None = None
+    released: bool = False
+
+
+class Departure(Record):
+    """What came of leaving: whether the agent was present until now, and how many still are."""
+
+    left: bool
+    remaining: int
+
+
+class Standing(Record):
+    """How a scope stands at this moment: its graph, its agent if it names one, and its ancestors.
+
+    ``lineage`` is nearest first, then in list order, each graph once, by the first path to it.
+    """
+
+    graph: SessionGraph
+    agent: AgentRecord | None = None
+    lineage: tuple[Ancestor, ...] = ()
