@@ -29,6 +29,7 @@ from ...records import (
     SessionGraph,
     Summary,
     Turn,
+    Usage,
 )
 from ...upkeep import (
     PAGE_ROWS_MAX,
@@ -38,11 +39,13 @@ from ...upkeep import (
     ProjectedBelief,
     QueuedWork,
     Table,
+    UsageRow,
 )
 from ..archive_rows import check_row, check_tenant, core_of
 from ..ownership import check_limit
 from .arrival import Arrival
 from .database import Database, Query, Session, Value
+from .graphs import GRAPHS
 from .rows import record_of
 
 
@@ -76,6 +79,7 @@ class _Shelf:
             f"{self.select} WHERE {owner} AND ({columns}) > ({marks})"
             f" ORDER BY {columns} LIMIT :limit",
             params,
+            reach="tenant",
         )
 
     def cursor(self, row: sqlite3.Row) -> str:
@@ -88,6 +92,7 @@ class _Shelf:
         return Query(
             f"{self.select} WHERE t.tenant = :tenant AND {named}",
             {"tenant": tenant} | {name: getattr(core_of(record), name) for name in self.names},
+            reach="tenant",
         )
 
 
@@ -114,6 +119,10 @@ def _use(row: sqlite3.Row) -> FactUse:
     return record_of(FactUse, row, used_at=moment(row["used_at"]))
 
 
+def _used(row: sqlite3.Row) -> UsageRow:
+    return record_of(UsageRow, row, used=record_of(Usage, row))
+
+
 def _work(row: sqlite3.Row) -> QueuedWork:
     return record_of(QueuedWork, row, due_at=moment(row["due"]))
 
@@ -126,8 +135,14 @@ def _owned(table: str, read: Callable[[sqlite3.Row], Record]) -> _Shelf:
 _PER_GRAPH: Mapping[str, Value] = {"graph_id": "", "seq": 0}
 
 _SHELVES: Mapping[Table, _Shelf] = {
-    "graphs": _Shelf("SELECT t.* FROM graphs t", partial(record_of, SessionGraph), ("id",)),
+    "graphs": _Shelf(GRAPHS, partial(record_of, SessionGraph), ("id",)),
     "agents": _Shelf("SELECT t.* FROM agents t", partial(record_of, AgentRecord)),
+    "usage": _Shelf(
+        "SELECT t.* FROM usage t",
+        _used,
+        ("graph_id", "agent_id"),
+        {"graph_id": "", "agent_id": ""},
+    ),
     "turns": _owned("turns", partial(record_of, Turn)),
     "summaries": _owned("summaries", partial(record_of, Summary)),
     "episodes": _owned("episodes", partial(record_of, Episode)),
@@ -176,7 +191,7 @@ class SqliteArchive:
 
     async def tenants(self) -> tuple[str, ...]:
         """Return every tenant that has a graph, sorted."""
-        query = Query("SELECT DISTINCT tenant FROM graphs ORDER BY tenant", {})
+        query = Query("SELECT DISTINCT tenant FROM graphs ORDER BY tenant", {}, reach="store")
         return await self._database.read(
             "tenants", lambda session: tuple(row["tenant"] for row in session.all(query))
         )
@@ -184,8 +199,8 @@ class SqliteArchive:
     async def export_rows(self, tenant: str, table: Table, cursor: str, limit: int) -> Page[Record]:
         """Return rows after a cursor in the order in which they were stored; ``""`` begins.
 
-        Uses and receipts are in the order of their key, as they are stored under nothing else;
-        belief and audit events graph by graph.
+        Counts, uses and receipts are in the order of their key, as they are stored under nothing
+        else; belief and audit events graph by graph.
 
         Raises:
             UsageError: An unknown table, a limit outside 1 to ``PAGE_ROWS_MAX``, or a cursor that
@@ -209,7 +224,8 @@ class SqliteArchive:
     async def import_rows(self, tenant: str, table: Table, rows: Sequence[Record]) -> int:
         """Store rows as they are, in order, with what follows from them; return how many are new.
 
-        A row that is there already, equal, is passed over.
+        A row that is there already, equal, is passed over. An audit event without a place in the
+        tenant's feed, or with one that is taken, is given the next.
 
         Raises:
             Conflict: A row of the same identity is there and differs, or a row contradicts what
@@ -233,7 +249,9 @@ class SqliteArchive:
         _shelf(table)
         check_tenant(tenant)
         query = Query(
-            f"SELECT COUNT(*) AS found FROM {table} t WHERE t.tenant = :tenant", {"tenant": tenant}
+            f"SELECT COUNT(*) AS found FROM {table} t WHERE t.tenant = :tenant",
+            {"tenant": tenant},
+            reach="tenant",
         )
         return await self._database.read(
             "count_rows", lambda session: int(session.all(query)[0]["found"])
@@ -250,10 +268,15 @@ def _import(session: Session, tenant: str, table: Table, shelf: _Shelf, record: 
             Arrival(session, tenant).store(record)
         except (sqlite3.IntegrityError, NotFound) as clash:
             raise Conflict(name, "rows that it fits to", str(clash)) from clash
-    elif shelf.read(found) != record:
+    elif _as_moved(shelf.read(found)) != _as_moved(record):
         # Neither row is shown: it may hold what somebody said.
         raise Conflict(name, "the row that is imported", "another row")
     return found is None
+
+
+def _as_moved(record: Record) -> Record:
+    """Return a row without what moving may change: an event's place where its own was taken."""
+    return record.model_copy(update={"position": 0}) if isinstance(record, AuditEvent) else record
 
 
 def _shelf(table: Table) -> _Shelf:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import singledispatchmethod
 
 from ...errors import Conflict
@@ -20,23 +19,27 @@ from ...records import (
     Summary,
     Turn,
 )
-from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table
+from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table, UsageRow
 from ..ownership import check_owned
-from .database import Session
+from .database import Query, Session, Value
 from .episodic import put_episode, put_summary
+from .graphs import insert_graph
+from .identity import identity_of
+from .log import next_position
 from .procedural import put_rule
 from .rows import fields_of, insert_owned
 from .searchable import index_words, retire
 
 _PLAIN: dict[type[Record], Table] = {
-    SessionGraph: "graphs",
     AgentRecord: "agents",
     FactUse: "fact_uses",
     Receipt: "receipts",
-    AuditEvent: "audit",
     QueuedWork: "work",
 }
 """Rows from which nothing follows: a use that is stored here has been counted already."""
+
+
+_AT_POSITION = "SELECT a.seq FROM audit a WHERE a.tenant = :tenant AND a.position = :position"
 
 
 class Arrival:
@@ -56,6 +59,25 @@ class Arrival:
             sqlite3.IntegrityError: It breaks a rule of the schema.
         """
         self._session.insert(_PLAIN[type(record)], fields_of(record) | {"tenant": self._tenant})
+
+    @store.register
+    def _graph(self, graph: SessionGraph) -> None:
+        # A link may name a graph that comes later: it was made after both.
+        insert_graph(self._session, graph)
+
+    @store.register
+    def _used(self, row: UsageRow) -> None:
+        self._session.insert(
+            "usage",
+            {"tenant": self._tenant, **fields_of(row, "used"), **fields_of(row.used)},
+        )
+
+    @store.register
+    def _audit(self, event: AuditEvent) -> None:
+        place = event.position
+        if place < 1 or self._is_taken(place):
+            place = next_position(self._session, self._tenant)
+        self._session.insert("audit", fields_of(event) | {"position": place})
 
     @store.register
     def _turn(self, turn: Turn) -> None:
@@ -85,8 +107,7 @@ class Arrival:
     def _fact(self, fact: Fact) -> None:
         # Not as a new fact is put: one that was superseded may say what a current one says.
         self._scope(fact)
-        digest = hashlib.sha256(fact.text.encode()).digest()
-        insert_owned(self._session, "facts", fact, digest=digest)
+        insert_owned(self._session, "facts", fact, digest=identity_of(fact))
         index_words(self._session, fact)
 
     @store.register
@@ -129,6 +150,11 @@ class Arrival:
         index_words(self._session, belief)
         if not projected.active:
             retire(self._session, scope, belief.id)
+
+    def _is_taken(self, position: int) -> bool:
+        place: dict[str, Value] = {"tenant": self._tenant, "position": position}
+        query = Query(_AT_POSITION, place, reach="tenant")
+        return self._session.one(query) is not None
 
     def _scope(self, record: Owned) -> Scope:
         """Return the scope of the record's graph, after checking that it can be owned by it."""

@@ -1,6 +1,6 @@
-"""Carries existing records into the word index when a database from before it is opened.
+"""Carries existing records into what a later version keeps of them, when it first opens a file.
 
-Writes by statements of its own: this step stays as it was when later versions change the tables.
+Writes by statements of its own: a step stays as it was when later versions change the tables.
 """
 
 # ruff: noqa: S608 - statements are made of constants only; values are always parameters
@@ -12,6 +12,7 @@ import sqlite3
 from ...records import Commitment, Episode, Fact, Owned, Rule, Summary, Turn
 from ..forms import entry_of
 from .bm25 import mark_of, marked_text
+from .identity import identity_of
 from .rows import record_of
 from .searchable import ALL_TENANTS
 
@@ -42,6 +43,19 @@ def index_existing_records(connection: sqlite3.Connection) -> None:
         for row in reading.execute(f"SELECT t.*, s.topics FROM {owned} ORDER BY t.row"):
             _index(connection, row, record_of(model, row))
     connection.execute(_TOTALS, (ALL_TENANTS,) * 3)
+
+
+def tell_users_apart(connection: sqlite3.Connection) -> None:
+    """Give facts and rules of users the digests by which two users' statements differ."""
+    reading = connection.cursor()
+    reading.row_factory = sqlite3.Row
+    kinds: tuple[tuple[type[Fact | Rule], str], ...] = ((Fact, "facts"), (Rule, "rules"))
+    for model, table in kinds:
+        of_users = f"SELECT t.* FROM {table} t WHERE t.user_id IS NOT NULL"
+        digests = [
+            (identity_of(record_of(model, row)), row["row"]) for row in reading.execute(of_users)
+        ]
+        connection.executemany(f"UPDATE {table} SET digest = ? WHERE row = ?", digests)
 
 
 def _index(connection: sqlite3.Connection, row: sqlite3.Row, record: Owned) -> None:

@@ -25,6 +25,7 @@ from ..chain import (
 from ..ownership import check_limit, check_owned, private_to
 from ..topics import accepted_topics
 from .database import Database, Session
+from .graphs import check_writable
 from .rows import fields_of, insert_owned, record_of
 from .scope import as_json, scoped
 from .searchable import index_words, retire
@@ -32,11 +33,11 @@ from .searchable import index_words, retire
 Salts = Callable[[], bytes]
 
 _SELECT = "SELECT b.*, s.topics FROM beliefs b JOIN topic_sets s ON s.id = b.topic_set WHERE "
-_ACTIVE = _SELECT + "$visible(b) AND b.active = 1"
+_ACTIVE = _SELECT + "$visible(b) AND b.active = 1 AND b.redacted_at IS NULL"
 _AMONG_ACTIVE = _ACTIVE + " AND b.id IN (SELECT value FROM json_each(:ids))"
 _RIVAL = _SELECT + (
     "$own(b) AND b.active = 1 AND b.key_subject = :subject AND b.key_attribute = :attribute"
-    " AND b.topic IS :topic AND b.private_to = :private_to"
+    " AND b.topic IS :topic AND b.private_to = :private_to AND b.user_id IS :believers_user"
 )
 _EVENTS = (
     "SELECT e.* FROM belief_events e WHERE $own(e) AND e.seq > :after ORDER BY e.seq LIMIT :limit"
@@ -61,9 +62,12 @@ class SqliteBeliefStore:
     async def commit(self, scope: Scope, belief: Commitment) -> Commitment | None:
         """Append ``committed`` and make the belief active, in one step.
 
-        An active belief of the same key, topic and privacy is superseded in the same step, with
-        its own event, and returned; ``None`` otherwise. A belief whose id is already in the log
-        changes nothing and returns ``None``. One without topics is seen under its ``topic``.
+        An active belief of the same key, topic, privacy and user is superseded in the same step,
+        with its own event, and returned; ``None`` otherwise. A belief whose id is already in the
+        log changes nothing and returns ``None``. One without topics is seen under its ``topic``.
+
+        Raises:
+            Conflict: The graph is archived.
         """
         check_owned(scope, belief)
         if not belief.topics and belief.topic is not None:
@@ -78,6 +82,7 @@ class SqliteBeliefStore:
 
         Raises:
             NotFound: No such active belief in the scope.
+            Conflict: The graph is archived.
         """
         return await self._database.write(
             "pin", lambda session: _pin(session, scope, belief_id, now, self._salts)
@@ -114,6 +119,7 @@ def _commit(session: Session, scope: Scope, belief: Commitment, salts: Salts) ->
     known = "SELECT 1 FROM beliefs b WHERE $own(b) AND b.id = :id"
     if session.one(scoped(known, scope, id=belief.id)) is not None:
         return None
+    check_writable(session, scope)
     rival = _rival(session, scope, belief)
     seq = _append(
         session, scope, belief, "committed", committed_content(belief), belief.recorded_at, salts
@@ -151,6 +157,7 @@ def _pin(session: Session, scope: Scope, belief_id: str, now: datetime, salts: S
         raise NotFound("active belief", belief_id)
     if found.pinned:
         return found
+    check_writable(session, scope)
     _append(session, scope, found, "pinned", pinned_content(), now, salts)
     _set(session, scope, belief_id, "UPDATE beliefs AS b SET pinned = 1")
     return found.model_copy(update={"pinned": True})
@@ -168,6 +175,7 @@ def _rival(session: Session, scope: Scope, belief: Commitment) -> Commitment | N
             attribute=belief.key[1],
             topic=belief.topic,
             private_to=private_to(belief),
+            believers_user=belief.user_id,
         )
     )
     return None if row is None else _belief(row)

@@ -11,7 +11,6 @@ instead of one per statement also makes it three to four times faster.
 from __future__ import annotations
 
 import asyncio
-import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,16 +19,17 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal, NamedTuple, Self, TypeAlias, TypeVar
 
-from ...errors import ConfigError, TierRejected, TierUnavailable
+from ...errors import ConfigError, TierUnavailable
 from .bm25 import local_weight
+from .guard import Reach, check_params, check_row
 from .translation import translated
 
 Value: TypeAlias = str | bytes | int | float | None
 Synchronous: TypeAlias = Literal["NORMAL", "FULL"]
 T = TypeVar("T")
 
-SQLITE_VERSION_MIN = (3, 37, 0)
-"""First with STRICT tables; RETURNING came with 3.35."""
+SQLITE_VERSION_MIN = (3, 38, 0)
+"""First with the operator ``->>``; STRICT tables came with 3.37."""
 
 READERS = 2
 WAITING_MAX = 256
@@ -39,28 +39,25 @@ BUSY_TIMEOUT_MS = 5_000
 CACHE_KIB = 16_384
 WAL_BYTES_MAX = 64 * 1024 * 1024
 
-SCOPED_TABLES = (
-    "turns", "tail", "coverage", "summaries", "episodes", "consolidation", "facts", "fact_uses",
-    "rules", "trigger_words", "belief_events", "belief_contents", "beliefs", "receipts", "audit",
-    "searchable", "word_totals", "word_index",
-)  # fmt: skip
-_MENTIONS_SCOPED = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO)\s+(?:{'|'.join(SCOPED_TABLES)})\b")
-_TENANT_PREDICATE = re.compile(r"\btenant = :tenant\b")
-
 
 class Query(NamedTuple):
-    """A statement and its named parameters."""
+    """A statement and its named parameters.
+
+    ``reach`` says how far it goes. Further than the graphs of one scope is only for what serves a
+    tenant or the whole store, and has to be asked for.
+    """
 
     sql: str
     params: Mapping[str, Value]
+    reach: Reach = "graph"
 
 
 class Session:
     """What a transaction's function works with: one connection, inside one transaction.
 
-    The second lock on the scope's door: a statement that reads, changes or removes records and
-    does not name the tenant is refused, whoever wrote it. The first is ``scope.scoped``, which
-    makes such statements.
+    The second lock on the scope's door (``guard``) is here: a statement that is not kept to its
+    tenant and graph is refused, whoever wrote it, and so is a row that does not say whose it is.
+    The first is ``scope.scoped``, which makes such statements.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -81,33 +78,22 @@ class Session:
 
     def insert(self, table: str, values: Mapping[str, Value]) -> int:
         """Insert one row and return its number."""
+        check_row(table, values)
         cursor = self._connection.execute(_insertion(table, tuple(values)), dict(values))
         return cursor.lastrowid or 0
 
     def insert_all(self, table: str, rows: Sequence[Mapping[str, Value]]) -> None:
         """Insert rows that have the same columns; none is no error."""
+        for row in rows:
+            check_row(table, row)
         if rows:
             self._connection.executemany(
                 _insertion(table, tuple(rows[0])), [dict(row) for row in rows]
             )
 
     def _execute(self, query: Query) -> sqlite3.Cursor:
-        if _needs_tenant(query.sql) and not query.params.get("tenant"):
-            raise TierRejected("cold", "scope guard", f"a statement without a tenant: {query.sql}")
+        check_params(query.sql, query.reach, query.params)
         return self._connection.execute(query.sql, query.params)
-
-
-@lru_cache(maxsize=512)
-def _needs_tenant(sql: str) -> bool:
-    """Whether the statement touches records, and then whether it names their tenant.
-
-    Raises:
-        TierRejected: It touches records of every tenant.
-    """
-    touches = _MENTIONS_SCOPED.search(sql) is not None
-    if touches and _TENANT_PREDICATE.search(sql) is None:
-        raise TierRejected("cold", "scope guard", f"a statement without a tenant: {sql}")
-    return touches
 
 
 @lru_cache(maxsize=128)
@@ -272,6 +258,8 @@ class Database:
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
             connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             connection.execute("PRAGMA temp_store = MEMORY")
+            # What is redacted is overwritten, not only given free.
+            connection.execute("PRAGMA secure_delete = ON")
             connection.create_function("local_weight", 4, local_weight, deterministic=True)
         except BaseException:
             connection.close()

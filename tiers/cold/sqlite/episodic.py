@@ -1,5 +1,7 @@
 """Summaries and episodes in SQLite."""
 
+# ruff: noqa: S608 - statements are made of constants only; values are always parameters
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,16 +18,18 @@ from .scope import as_json, scoped
 from .searchable import index_words
 
 _SUMMARIES = "SELECT r.*, s.topics FROM summaries r JOIN topic_sets s ON s.id = r.topic_set WHERE "
-_VISIBLE_SUMMARIES = _SUMMARIES + "$visible(r) ORDER BY r.starts_at, r.id"
+_KEPT = " AND r.redacted_at IS NULL"
+_VISIBLE_SUMMARIES = _SUMMARIES + f"$visible(r){_KEPT} ORDER BY r.starts_at, r.id"
 _DUE_SUMMARIES = _SUMMARIES + (
     "$own(r) AND r.episode_id IS NULL AND r.expires_at IS NOT NULL AND r.expires_at <= :before"
-    " ORDER BY r.starts_at, r.id LIMIT :limit"
+    f"{_KEPT} ORDER BY r.starts_at, r.id LIMIT :limit"
 )
 _EPISODES = "SELECT r.*, s.topics FROM episodes r JOIN topic_sets s ON s.id = r.topic_set WHERE "
 _OVERLAPPING = _EPISODES + (
-    "$visible(r) AND r.starts_at < :until AND r.ends_at >= :since ORDER BY r.starts_at, r.id"
+    "$visible(r) AND r.starts_at < :until AND r.ends_at >= :since"
+    f"{_KEPT} ORDER BY r.starts_at, r.id"
 )
-_AMONG = "$visible(r) AND r.id IN (SELECT value FROM json_each(:ids))"
+_AMONG = f"$visible(r){_KEPT} AND r.id IN (SELECT value FROM json_each(:ids))"
 _COVERED = (
     "SELECT c.turn_id AS child, c.summary_id AS parent FROM coverage c WHERE $own(c)"
     " AND c.level = :level AND c.turn_id IN (SELECT value FROM json_each(:ids)) LIMIT 1"
@@ -72,7 +76,10 @@ class SqliteEpisodicStore:
         )
 
     async def summaries(self, scope: Scope) -> tuple[Summary, ...]:
-        """Return the visible summaries of the scope's graph, oldest period first."""
+        """Return the visible summaries of the scope's graph that are not redacted.
+
+        Oldest period first.
+        """
         query = scoped(_VISIBLE_SUMMARIES, scope)
         return await self._database.read(
             "summaries",
@@ -99,7 +106,8 @@ class SqliteEpisodicStore:
     ) -> tuple[Summary, ...]:
         """Return summaries of the scope's graph that expire by ``before`` and have no episode.
 
-        Every agent's and every topic's; oldest period first, at most ``limit``.
+        Every agent's and every topic's, redacted ones aside; oldest period first, at most
+        ``limit``.
         """
         check_limit(limit)
         query = scoped(_DUE_SUMMARIES, scope, before=microseconds(before), limit=limit)
@@ -111,7 +119,10 @@ class SqliteEpisodicStore:
     async def episodes(
         self, scope: Scope, since: datetime | None = None, until: datetime | None = None
     ) -> tuple[Episode, ...]:
-        """Return visible episodes of the graph that overlap ``[since, until)``, oldest first."""
+        """Return visible episodes of the graph that overlap ``[since, until)``, oldest first.
+
+        Redacted ones are left out.
+        """
         query = scoped(
             _OVERLAPPING,
             scope,

@@ -1,21 +1,62 @@
-"""Session graphs and their members in SQLite."""
+"""Session graphs and the links between them in SQLite."""
 
 from __future__ import annotations
 
-import json
-from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from ...errors import Conflict, NotFound, UsageError
+from ...errors import Conflict, NotFound
 from ...moments import microseconds
-from ...records import AgentRecord, GraphState, Scope, SessionGraph
-from ..ownership import check_agent
-from .database import Database, Query, Session
-from .rows import fields_of, record_of
-from .scope import scoped
+from ...records import (
+    AgentRecord,
+    Budget,
+    GraphState,
+    Parent,
+    Retention,
+    Scope,
+    SessionGraph,
+    Standing,
+)
+from ...registry import CATALOG
+from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of
+from .database import Database, Query, Session, Value
+from .rows import fields_of, record_again, record_of, stored
+from .scope import as_json, scoped
 
-LINEAGE_MAX = 1_000
-"""Ancestors a graph may have; each is looked up once when a lineage is read."""
+GRAPHS = (
+    "SELECT t.*, (SELECT json_group_array(json_array("
+    "p.place, p.id, p.as_of, p.rules, p.episodes, p.linked_at))"
+    " FROM parents p WHERE p.tenant = t.tenant AND p.graph_id = t.id) AS parents FROM graphs t"
+)
+"""Up to its condition; a row has the links of its graph in it, which ``record_of`` understands."""
+
+_BY_ID = GRAPHS + " WHERE t.tenant = :tenant AND t.id = :id"
+_OLDEST_FIRST = GRAPHS + " WHERE t.tenant = :tenant ORDER BY t.created_at, t.row"
+_KNOWN = (
+    "SELECT t.id, t.state FROM graphs t"
+    " WHERE t.tenant = :tenant AND t.id IN (SELECT value FROM json_each(:ids))"
+)
+# The limit ends what the stores never let come about: one more than allowed is enough to know.
+_LINKS_ABOVE = (
+    "WITH RECURSIVE above (id) AS ("
+    "SELECT value FROM json_each(:ids)"
+    " UNION SELECT p.id FROM above a CROSS JOIN parents p"
+    " ON p.tenant = :tenant AND p.graph_id = a.id LIMIT :most)"
+    " SELECT p.* FROM above a CROSS JOIN parents p"
+    " ON p.tenant = :tenant AND p.graph_id = a.id ORDER BY p.graph_id, p.place"
+)
+_AGENT = "SELECT a.* FROM agents a WHERE $own(a) AND a.id = :agent_id"
+_MOVE = (
+    "UPDATE graphs SET state = :state, closed_at = CASE"
+    " WHEN :state = 'active' THEN NULL ELSE COALESCE(closed_at, :now) END"
+    " WHERE tenant = :tenant AND id = :graph_id"
+)
+_CONFIGURE = (
+    "UPDATE graphs SET budget = COALESCE(:budget, budget),"
+    " retention = COALESCE(:retention, retention) WHERE tenant = :tenant AND id = :graph_id"
+)
+_LAST_PLACE = "SELECT COALESCE(MAX(p.place), -1) AS place FROM parents p WHERE $own(p)"
+_UNLINK = "DELETE FROM parents WHERE tenant = :tenant AND graph_id = :graph_id AND id = :parent_id"
 
 
 class SqliteGraphStore:
@@ -25,13 +66,15 @@ class SqliteGraphStore:
         self._database = database
 
     async def create_graph(self, graph: SessionGraph) -> None:
-        """Store a new graph. Parents must exist, so a cycle cannot come about.
+        """Store a new graph, with its links to parents.
 
         Raises:
             Conflict: A graph of this id exists in the tenant.
             NotFound: A parent does not exist in the tenant.
-            UsageError: It would have more than ``LINEAGE_MAX`` ancestors.
+            UsageError: A parent is named twice, is the graph itself or the catalog, or there would
+                be more than ``ANCESTORS_MAX`` ancestors.
         """
+        check_parents(graph.id, graph.parents)
         await self._database.write("create_graph", lambda session: _create(session, graph))
 
     async def graph(self, tenant: str, graph_id: str) -> SessionGraph | None:
@@ -39,142 +82,187 @@ class SqliteGraphStore:
         return await self._database.read("graph", lambda session: _graph(session, tenant, graph_id))
 
     async def graphs(self, tenant: str) -> tuple[SessionGraph, ...]:
-        """Return all graphs of the tenant, oldest first."""
-        query = Query(
-            "SELECT * FROM graphs WHERE tenant = :tenant ORDER BY created_at, row",
-            {"tenant": tenant},
-        )
+        """Return all graphs of the tenant, oldest first, its catalog included."""
+        query = Query(_OLDEST_FIRST, {"tenant": tenant}, reach="tenant")
         return await self._database.read(
             "graphs",
             lambda session: tuple(record_of(SessionGraph, row) for row in session.all(query)),
         )
 
-    async def set_state(self, scope: Scope, state: GraphState, now: datetime) -> None:
-        """Move the scope's graph to ``state``.
+    async def standing(self, scope: Scope) -> Standing | None:
+        """Return the scope's graph, agent and ancestors as they are now; ``None``: no such graph.
 
-        ``closed_at`` is set when the graph stops being active and cleared when it is again.
+        All of one moment, in at most four statements, however many ancestors there are.
+        """
+        return await self._database.read("standing", lambda session: _standing(session, scope))
+
+    async def set_state(
+        self,
+        scope: Scope,
+        state: GraphState,
+        now: datetime,
+        only_from: Sequence[GraphState] | None = None,
+    ) -> bool:
+        """Move the scope's graph to ``state``; ``closed_at`` is set on closing, cleared on opening.
+
+        ``False``, writing nothing, when the graph is in none of the states of ``only_from``.
+
+        Raises:
+            NotFound: The graph does not exist.
+        """
+        move = scoped(_MOVE, scope, state=state.value, now=microseconds(now))
+
+        def transaction(session: Session) -> bool:
+            found = _state(session, scope)
+            if found is None:
+                raise NotFound("session graph", scope.graph_id)
+            allowed = only_from is None or found in only_from
+            if allowed and found != state:
+                session.run(move)
+            return allowed
+
+        return await self._database.write("set_state", transaction)
+
+    async def link(self, scope: Scope, parent: Parent) -> None:
+        """Let the scope's graph inherit from one more graph, after those it has.
+
+        Raises:
+            NotFound: The graph or the parent does not exist.
+            Conflict: The link exists, or the graph is archived.
+            UsageError: It would close a cycle or make more than ``ANCESTORS_MAX`` ancestors, or
+                the parent is the catalog.
+        """
+        check_parents(scope.graph_id, (parent,))
+        await self._database.write("link", lambda session: _link(session, scope, parent))
+
+    async def unlink(self, scope: Scope, parent_id: str) -> bool:
+        """Revoke a link; ``False`` when there is none. Holds from the next ``standing`` on."""
+        query = scoped(_UNLINK, scope, parent_id=parent_id)
+        return await self._database.write("unlink", lambda session: session.run(query) > 0)
+
+    async def configure(
+        self, scope: Scope, *, budget: Budget | None = None, retention: Retention | None = None
+    ) -> SessionGraph:
+        """Replace what is given and return the graph as it now is.
 
         Raises:
             NotFound: The graph does not exist.
         """
         query = scoped(
-            "UPDATE graphs SET state = :state, closed_at = CASE"
-            " WHEN :state = 'active' THEN NULL ELSE COALESCE(closed_at, :now) END"
-            " WHERE tenant = :tenant AND id = :graph_id",
+            _CONFIGURE,
             scope,
-            state=state.value,
-            now=microseconds(now),
-        )
-        if not await self._database.write("set_state", lambda session: session.run(query)):
-            raise NotFound("session graph", scope.graph_id)
-
-    async def lineage(self, tenant: str, graph_id: str) -> tuple[str, ...]:
-        """Return all ancestors, nearest first, then in list order, each once."""
-        return await self._database.read(
-            "lineage",
-            lambda session: _lineage(session, tenant, _parents(session, tenant, graph_id)),
+            budget=None if budget is None else stored(budget.model_dump()),
+            retention=None if retention is None else stored(retention.model_dump()),
         )
 
-    async def spawn(self, agent: AgentRecord) -> bool:
-        """Add a member, or re-attach one of the same id; return whether it is new.
+        def transaction(session: Session) -> SessionGraph:
+            session.run(query)
+            graph = _graph(session, scope.tenant, scope.graph_id)
+            if graph is None:
+                raise NotFound("session graph", scope.graph_id)
+            return graph
 
-        A re-attach takes over role, user, topics and sources, clears ``left_at``, and keeps the
-        time of the first spawn.
+        return await self._database.write("configure", transaction)
 
-        Raises:
-            NotFound: The graph does not exist.
-        """
-        return await self._database.write("spawn", lambda session: _spawn(session, agent))
 
-    async def leave(self, scope: Scope, now: datetime) -> int:
-        """Mark the scope's agent as gone and return how many members remain. Idempotent."""
-        check_agent(scope)
-        gone = scoped(
-            "UPDATE agents SET left_at = :now WHERE tenant = :tenant AND graph_id = :graph_id"
-            " AND id = :agent_id AND left_at IS NULL",
-            scope,
-            now=microseconds(now),
-        )
-        remaining = scoped(
-            "SELECT COUNT(*) AS members FROM agents"
-            " WHERE tenant = :tenant AND graph_id = :graph_id AND left_at IS NULL",
-            scope,
-        )
+def is_known(session: Session, scope: Scope) -> bool:
+    """Whether the scope's graph exists, in the caller's transaction."""
+    return _state(session, scope) is not None
 
-        def transaction(session: Session) -> int:
-            session.run(gone)
-            return int(session.all(remaining)[0]["members"])
 
-        return await self._database.write("leave", transaction)
+def check_writable(session: Session, scope: Scope) -> None:
+    """Refuse to write what agents write into an archived graph, in the caller's transaction.
 
-    async def agents(self, scope: Scope) -> tuple[AgentRecord, ...]:
-        """Return all members of the scope's graph, those who left included, in order of spawn."""
-        query = scoped(
-            "SELECT * FROM agents WHERE tenant = :tenant AND graph_id = :graph_id ORDER BY row",
-            scope,
-        )
-        return await self._database.read(
-            "agents",
-            lambda session: tuple(record_of(AgentRecord, row) for row in session.all(query)),
-        )
+    A graph that is not known is not archived.
+
+    Raises:
+        Conflict: It is archived.
+    """
+    if _state(session, scope) == GraphState.ARCHIVED:
+        raise Conflict(f"session graph {scope.graph_id!r}", "active or closed", "archived")
+
+
+def insert_graph(session: Session, graph: SessionGraph) -> None:
+    """Store a graph with its links as they are, in the caller's transaction."""
+    session.insert("graphs", fields_of(graph, "parents"))
+    for place, parent in enumerate(graph.parents):
+        _insert_link(session, graph.tenant, graph.id, parent, place)
 
 
 def _create(session: Session, graph: SessionGraph) -> None:
-    if _graph(session, graph.tenant, graph.id) is not None:
+    names = graph.inherits_from
+    known = _states(session, graph.tenant, (graph.id, *names))
+    if graph.id in known:
         raise Conflict("session graph", "a new id", graph.id)
-    for parent in graph.inherits_from:
-        if _graph(session, graph.tenant, parent) is None:
-            raise NotFound("session graph", parent)
-    ancestors = _lineage(session, graph.tenant, graph.inherits_from)
-    if len(ancestors) > LINEAGE_MAX:
-        raise UsageError("inherits_from", graph.inherits_from, f"{LINEAGE_MAX} ancestors at most")
-    session.insert("graphs", fields_of(graph))
+    _check_known(names, known)
+    if names:
+        links = _links_above(session, graph.tenant, names)
+        check_acyclic(graph.id, names[0], {**links, graph.id: graph.parents})
+    insert_graph(session, graph)
+
+
+def _link(session: Session, scope: Scope, parent: Parent) -> None:
+    _check_known(
+        (scope.graph_id, parent.id), _states(session, scope.tenant, (scope.graph_id, parent.id))
+    )
+    check_writable(session, scope)
+    links = _links_above(session, scope.tenant, (scope.graph_id, parent.id))
+    if any(link.id == parent.id for link in links.get(scope.graph_id, ())):
+        raise Conflict(f"link of session graph {scope.graph_id!r}", "a new parent", parent.id)
+    check_acyclic(scope.graph_id, parent.id, links)
+    (last,) = session.all(scoped(_LAST_PLACE, scope))
+    _insert_link(session, scope.tenant, scope.graph_id, parent, last["place"] + 1)
+
+
+def _insert_link(session: Session, tenant: str, graph_id: str, parent: Parent, place: int) -> None:
+    owner: dict[str, Value] = {"tenant": tenant, "graph_id": graph_id, "place": place}
+    session.insert("parents", fields_of(parent) | owner)
+
+
+def _standing(session: Session, scope: Scope) -> Standing | None:
+    graph = _graph(session, scope.tenant, scope.graph_id)
+    if graph is None:
+        return None
+    row = None if scope.agent_id is None else session.one(scoped(_AGENT, scope))
+    return Standing(
+        graph=graph,
+        agent=None if row is None else record_again(AgentRecord, row),
+        lineage=lineage_of(
+            scope.graph_id,
+            _links_above(session, scope.tenant, (scope.graph_id,)),
+            has_catalog=bool(_states(session, scope.tenant, (CATALOG,))),
+        ),
+    )
 
 
 def _graph(session: Session, tenant: str, graph_id: str) -> SessionGraph | None:
-    row = session.one(
-        Query(
-            "SELECT * FROM graphs WHERE tenant = :tenant AND id = :id",
-            {"tenant": tenant, "id": graph_id},
-        )
-    )
-    return None if row is None else record_of(SessionGraph, row)
+    row = session.one(Query(_BY_ID, {"tenant": tenant, "id": graph_id}))
+    return None if row is None else record_again(SessionGraph, row)
 
 
-def _parents(session: Session, tenant: str, graph_id: str) -> tuple[str, ...]:
-    # Not the whole record: a long lineage asks this a thousand times.
-    row = session.one(
-        Query(
-            "SELECT inherits_from FROM graphs WHERE tenant = :tenant AND id = :id",
-            {"tenant": tenant, "id": graph_id},
-        )
-    )
-    return () if row is None else tuple(json.loads(row["inherits_from"]))
+def _state(session: Session, scope: Scope) -> GraphState | None:
+    return _states(session, scope.tenant, (scope.graph_id,)).get(scope.graph_id)
 
 
-def _lineage(session: Session, tenant: str, parents: tuple[str, ...]) -> tuple[str, ...]:
-    """Walk up from ``parents``; one more than ``LINEAGE_MAX`` is enough to know it is too many."""
-    found: dict[str, None] = {}
-    waiting = deque(parents)
-    while waiting and len(found) <= LINEAGE_MAX:
-        name = waiting.popleft()
-        if name not in found:
-            found[name] = None
-            waiting += _parents(session, tenant, name)
-    return tuple(found)
+def _states(session: Session, tenant: str, graph_ids: Sequence[str]) -> dict[str, GraphState]:
+    """Return the states of those graphs that exist, by id."""
+    query = Query(_KNOWN, {"tenant": tenant, "ids": as_json(graph_ids)})
+    return {row["id"]: GraphState(row["state"]) for row in session.all(query)}
 
 
-def _spawn(session: Session, agent: AgentRecord) -> bool:
-    if _graph(session, agent.tenant, agent.graph_id) is None:
-        raise NotFound("session graph", agent.graph_id)
-    values = fields_of(agent)
-    again = Query(
-        "UPDATE agents SET role = :role, user_id = :user_id, topics = :topics,"
-        " sources = :sources, left_at = NULL"
-        " WHERE tenant = :tenant AND graph_id = :graph_id AND id = :id",
-        values,
-    )
-    if session.run(again):
-        return False
-    session.insert("agents", values | {"left_at": None})
-    return True
+def _check_known(names: Iterable[str], known: Mapping[str, GraphState]) -> None:
+    for name in names:
+        if name not in known:
+            raise NotFound("session graph", name)
+
+
+def _links_above(
+    session: Session, tenant: str, graph_ids: Sequence[str]
+) -> dict[str, list[Parent]]:
+    """Return the links of graphs and of every graph above them, in order, in one query."""
+    most = ANCESTORS_MAX + 1 + len(graph_ids)
+    query = Query(_LINKS_ABOVE, {"tenant": tenant, "ids": as_json(graph_ids), "most": most})
+    links: dict[str, list[Parent]] = {}
+    for row in session.all(query):
+        links.setdefault(row["graph_id"], []).append(record_again(Parent, row))
+    return links

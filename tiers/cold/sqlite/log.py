@@ -6,16 +6,30 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...errors import Conflict
-from ...records import AuditEvent, Receipt, Scope, WorkDraft
+from ...records import AuditEvent, AuditFilter, Receipt, Scope, WorkDraft
+from ..archive_rows import check_tenant
 from ..ownership import check_limit, check_owned
-from .database import Database, Session
+from .database import Database, Query, Session, Value
 from .queue import queue_work
 from .rows import fields_of, record_of, stored
 from .scope import scoped
 
 _RECEIPT = "SELECT r.* FROM receipts r WHERE $own(r) AND r.id = :id"
-_AUDIT = "SELECT a.* FROM audit a WHERE $own(a) AND a.seq > :after ORDER BY a.seq LIMIT :limit"
-_LAST_SEQ = "SELECT COALESCE(MAX(a.seq), 0) AS seq FROM audit a WHERE $own(a)"
+_AUDIT = "SELECT a.* FROM audit a WHERE "
+_OF_GRAPH = "$own(a) AND a.seq > :after"
+_OF_TENANT = "a.tenant = :tenant AND a.position > :after"
+_LAST_SEQ = "SELECT COALESCE(MAX(a.seq), 0) AS last FROM audit a WHERE $own(a)"
+_LAST_POSITION = "SELECT COALESCE(MAX(a.position), 0) AS last FROM audit a WHERE a.tenant = :tenant"
+_ONLY = {
+    "kinds": "a.kind IN (SELECT value FROM json_each(:only_kinds))",
+    "kind": "a.kind = :only_kind",
+    "graph_id": "a.graph_id = :only_graph_id",
+    "agent_id": "a.agent_id = :only_agent_id",
+    "record_id": "EXISTS (SELECT 1 FROM json_each(a.record_ids) WHERE value = :only_record_id)",
+    "since": "a.recorded_at >= :only_since",
+    "until": "a.recorded_at < :only_until",
+}
+"""The condition of each field of an ``AuditFilter``, and of ``kinds`` when it is one."""
 
 
 class SqliteRecordLog:
@@ -46,20 +60,41 @@ class SqliteRecordLog:
     async def append_audit(
         self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
     ) -> None:
-        """Append to the graph's audit feed: ids and reasons, never content."""
+        """Append to the audit feed of the graph and of its tenant: ids and reasons, never content.
+
+        The event takes the next ``seq`` of the graph and the next ``position`` of the tenant.
+        """
         await self._database.write(
             "append_audit",
             lambda session: append_event(session, scope, kind, record_ids, reason, now),
         )
 
     async def audit(
-        self, scope: Scope, after: int = 0, limit: int = 1000
+        self, scope: Scope, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:
-        """Return the graph's audit feed after a ``seq``, in order."""
+        """Return the graph's audit feed after a ``seq``, in order, at most ``limit``."""
         check_limit(limit)
-        query = scoped(_AUDIT, scope, after=after, limit=limit)
+        where, values = _wanted(only)
+        template = _AUDIT + " AND ".join([_OF_GRAPH, *where]) + " ORDER BY a.seq LIMIT :limit"
+        query = scoped(template, scope, after=after, limit=limit)
+        return await self._events("audit", Query(query.sql, {**query.params, **values}))
+
+    async def tenant_audit(
+        self, tenant: str, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
+    ) -> tuple[AuditEvent, ...]:
+        """Return the tenant's audit feed after a ``position``, in order, at most ``limit``."""
+        check_tenant(tenant)
+        check_limit(limit)
+        where, values = _wanted(only)
+        statement = (
+            _AUDIT + " AND ".join([_OF_TENANT, *where]) + " ORDER BY a.position LIMIT :limit"
+        )
+        params: dict[str, Value] = {"tenant": tenant, "after": after, "limit": limit}
+        return await self._events("tenant_audit", Query(statement, params | values, reach="tenant"))
+
+    async def _events(self, operation: str, query: Query) -> tuple[AuditEvent, ...]:
         return await self._database.read(
-            "audit",
+            operation,
             lambda session: tuple(record_of(AuditEvent, row) for row in session.all(query)),
         )
 
@@ -72,14 +107,17 @@ def append_event(
     reason: str,
     now: datetime,
 ) -> None:
-    """Append to the audit feed inside the caller's transaction; ``seq`` counts per graph."""
-    last = session.all(scoped(_LAST_SEQ, scope))[0]["seq"]
+    """Append to the audit feed inside the caller's transaction.
+
+    ``seq`` counts per graph, ``position`` per tenant.
+    """
     session.insert(
         "audit",
         {
             "tenant": scope.tenant,
             "graph_id": scope.graph_id,
-            "seq": last + 1,
+            "seq": session.all(scoped(_LAST_SEQ, scope))[0]["last"] + 1,
+            "position": next_position(session, scope.tenant),
             "agent_id": scope.agent_id,
             "kind": kind,
             "record_ids": stored(tuple(record_ids)),
@@ -87,6 +125,22 @@ def append_event(
             "recorded_at": stored(now),
         },
     )
+
+
+def next_position(session: Session, tenant: str) -> int:
+    """Return the next free place in the tenant's feed, in the caller's transaction."""
+    query = Query(_LAST_POSITION, {"tenant": tenant}, reach="tenant")
+    return int(session.all(query)[0]["last"]) + 1
+
+
+def _wanted(only: AuditFilter | None) -> tuple[list[str], dict[str, Value]]:
+    """Return the conditions of a filter, and their parameters."""
+    asked = {} if only is None else {name: value for name, value in only if value not in (None, ())}
+    if len(asked.get("kinds", ())) == 1:
+        # Denials are few among much: an equality goes by the index of kinds, a list would not.
+        (asked["kind"],) = asked.pop("kinds")
+    params = {f"only_{name}": stored(value) for name, value in asked.items()}
+    return [_ONLY[name] for name in asked], params
 
 
 def _put_receipt(

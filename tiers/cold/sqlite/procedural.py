@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import sqlite3
 from collections.abc import Sequence
 
 from ...errors import Conflict
@@ -13,6 +12,8 @@ from ...lexical import content_words, stem
 from ...records import Rule, Scope, WorkDraft
 from ..ownership import check_limit, check_owned, private_to
 from .database import Database, Session
+from .graphs import check_writable
+from .identity import identity_of
 from .queue import queue_work
 from .rows import insert_owned, record_of, topic_set
 from .scope import as_json, scoped
@@ -21,21 +22,21 @@ from .searchable import index_words
 TEXT_WORDS_MAX = 256
 
 _SELECT = "SELECT r.*, s.topics FROM rules r JOIN topic_sets s ON s.id = r.topic_set WHERE "
-_AMONG = _SELECT + "$visible(r) AND r.id IN (SELECT value FROM json_each(:ids))"
-_BY_ID = _SELECT + "$own(r) AND r.id = :id"
+_KEPT = " AND r.redacted_at IS NULL"
+_AMONG = _SELECT + f"$visible(r){_KEPT} AND r.id IN (SELECT value FROM json_each(:ids))"
+_TAKEN = "SELECT 1 FROM rules r WHERE $own(r) AND r.id = :id"
 _SAME = _SELECT + (
-    "$own(r) AND r.agent_id = :writer AND r.digest = :digest AND r.topic_set = :topic_set"
-    " AND r.private_to = :private_to"
+    "$own(r) AND r.agent_id = :writer AND r.user_id IS :writers_user AND r.digest = :digest"
+    f" AND r.topic_set = :topic_set AND r.private_to = :private_to{_KEPT}"
 )
 # Most shared words first, then the trigger with the least besides, then the nearest graph.
 # CROSS JOIN fixes the order: graph and word together are what the key of the words begins with.
 _MATCHING = (
-    "SELECT r.*, s.topics FROM json_each(:graphs) g"
-    " CROSS JOIN trigger_words w ON w.graph_id = g.value JOIN rules r ON r.row = w.rule_row"
-    " JOIN topic_sets s ON s.id = r.topic_set"
-    " WHERE w.tenant = :tenant AND w.word IN (SELECT value FROM json_each(:words))"
-    " AND $inherited(r) GROUP BY r.row"
-    " ORDER BY COUNT(*) DESC, w.of_words, g.key, r.row LIMIT :limit"
+    "SELECT r.*, s.topics FROM $family g"
+    " CROSS JOIN trigger_words w ON w.tenant = :tenant AND w.graph_id = g.graph_id"
+    " JOIN rules r ON r.row = w.rule_row JOIN topic_sets s ON s.id = r.topic_set"
+    f" WHERE w.word IN (SELECT value FROM json_each(:words)) AND $inherited(r){_KEPT}"
+    " GROUP BY r.row ORDER BY COUNT(*) DESC, w.of_words, g.place, r.row LIMIT :limit"
 )
 
 
@@ -50,27 +51,32 @@ class SqliteProceduralStore:
     ) -> tuple[Rule, bool]:
         """Store a rule and return it, and whether it is new.
 
-        One of the same writer, trigger, steps, topics and privacy is returned as it is.
+        One of the same writer, user, trigger, steps, topics and privacy is returned as it is.
 
         Raises:
-            Conflict: A rule of this id says something else.
+            Conflict: The id is another rule's, or the graph is archived.
         """
         check_owned(scope, rule)
-        return await self._database.write(
-            "put_rule", lambda session: put_rule(session, scope, rule, work)
-        )
+
+        def transaction(session: Session) -> tuple[Rule, bool]:
+            if _same(session, scope, rule) is None:
+                check_writable(session, scope)
+            return put_rule(session, scope, rule, work)
+
+        return await self._database.write("put_rule", transaction)
 
     async def match_rules(self, scope: Scope, text: str, limit: int) -> tuple[Rule, ...]:
         """Return visible rules whose trigger shares words with ``text``, best match first.
 
-        Rules of the own graph and of the lineage. Best: most different words in common, stop
-        words aside and plurals equal; then the shortest trigger; then the nearest graph.
+        Rules of the own graph and of the ancestors that carry ``rule``; of one read ``as_of`` a
+        moment, those recorded by then. Best: most different words in common, stop words aside and
+        plurals equal; then the shortest trigger; then the nearest graph.
         """
         check_limit(limit)
         asked = _stems(text)[:TEXT_WORDS_MAX]
         if not asked:
             return ()
-        query = scoped(_MATCHING, scope, words=as_json(asked), limit=limit)
+        query = scoped(_MATCHING, scope, carrying="rule", words=as_json(asked), limit=limit)
         return await self._database.read(
             "match_rules", lambda session: tuple(record_of(Rule, row) for row in session.all(query))
         )
@@ -87,29 +93,19 @@ def put_rule(
 ) -> tuple[Rule, bool]:
     """Store a rule and return it, and whether it is new, inside the caller's transaction.
 
-    One of the same writer, trigger, steps, topics and privacy is returned as it is.
+    Whether the graph may still be written to is not asked: what comes from elsewhere is stored.
+    One of the same writer, user, trigger, steps, topics and privacy is returned as it is.
 
     Raises:
-        Conflict: A rule of this id says something else.
+        Conflict: The id is another rule's.
     """
-    said = json.dumps([rule.trigger, *rule.steps], ensure_ascii=False)
-    digest = hashlib.sha256(said.encode()).digest()
-    known = session.one(
-        scoped(
-            _SAME,
-            scope,
-            writer=rule.agent_id,
-            digest=digest,
-            topic_set=topic_set(session, rule.topics),
-            private_to=private_to(rule),
-        )
-    )
+    known = _same(session, scope, rule)
     if known is not None:
         return record_of(Rule, known), False
-    taken = session.one(scoped(_BY_ID, scope, id=rule.id))
-    if taken is not None:
-        raise Conflict("rule", rule.text, record_of(Rule, taken).text)
-    row = insert_owned(session, "rules", rule, digest=digest)
+    if session.one(scoped(_TAKEN, scope, id=rule.id)) is not None:
+        # Not what it says: the asker may not be allowed to see it.
+        raise Conflict("rule", "an id of its own", rule.id)
+    row = insert_owned(session, "rules", rule, digest=identity_of(rule))
     stems = _stems(rule.trigger)
     session.insert_all(
         "trigger_words",
@@ -127,6 +123,20 @@ def put_rule(
     index_words(session, rule)
     queue_work(session, scope, work, rule.recorded_at)
     return rule, True
+
+
+def _same(session: Session, scope: Scope, rule: Rule) -> sqlite3.Row | None:
+    """Return the stored rule that says the same for the same writer, if any."""
+    query = scoped(
+        _SAME,
+        scope,
+        writer=rule.agent_id,
+        writers_user=rule.user_id,
+        digest=identity_of(rule),
+        topic_set=topic_set(session, rule.topics),
+        private_to=private_to(rule),
+    )
+    return session.one(query)
 
 
 def _stems(text: str) -> list[str]:

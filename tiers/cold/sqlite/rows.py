@@ -1,35 +1,41 @@
 """Records to rows and back. A column is named like the field it holds.
 
 Times become integer microseconds, tuples and objects JSON, booleans 0 and 1. Topics are stored
-as the number of their set, and privacy as the agent that alone may see the record.
+as the number of their set, privacy as the agent that alone may see the record, and a span of time
+as the pair of its ends.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TypeVar
+from functools import lru_cache
+from typing import TypeVar, cast
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ...errors import CorruptRecord
 from ...moments import microseconds, moment
-from ...records import Owned
+from ...records import Owned, Span
 from ..ownership import NO_TOPIC, SHARED, private_to
 from .database import Query, Session, Value
 from .scope import as_json
 
 R = TypeVar("R", bound=BaseModel)
 
+RECORDS_REMEMBERED = 4_096
+"""Rows that are parsed once for many reads: the core facts of a tenant at work."""
+
 _TIMES = frozenset(
     "recorded_at occurred_at starts_at ends_at expires_at valid_from valid_to last_used_at "
-    "created_at closed_at spawned_at left_at queued_at".split()
+    "created_at closed_at spawned_at left_at queued_at redacted_at superseded_at seen_at as_of "
+    "linked_at".split()
 )
 _JSON = frozenset(
-    "topics sources inherits_from covers children source_ids steps tool_outputs record_ids body "
-    "payload".split()
+    "topics sources denied_topics denied_sources budget retention covers children source_ids steps "
+    "tool_outputs record_ids body payload".split()
 )
 
 
@@ -41,12 +47,17 @@ def stored(value: object) -> Value:
         return int(value)
     if value is None or isinstance(value, str | bytes | int | float):
         return value
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=_ends)
 
 
 def fields_of(record: BaseModel, *without: str) -> dict[str, Value]:
     """Return a record's fields in stored form, some left out."""
-    return {name: stored(value) for name, value in record.model_dump(exclude=set(without)).items()}
+    spans = {"core_spans"} & type(record).model_fields.keys() - set(without)
+    plain = record.model_dump(exclude=spans.union(without))
+    return {
+        name: stored(value)
+        for name, value in (plain | {name: getattr(record, name) for name in spans}).items()
+    }
 
 
 def record_of(model: type[R], row: sqlite3.Row, **known: object) -> R:
@@ -60,18 +71,39 @@ def record_of(model: type[R], row: sqlite3.Row, **known: object) -> R:
     Raises:
         CorruptRecord: The row does not make a valid record.
     """
+    return _made(model, dict(zip(row.keys(), row, strict=True)), known)
+
+
+def _made(model: type[R], row: Mapping[str, Value], known: Mapping[str, object]) -> R:
     try:
         values: dict[str, object] = {
-            name: _loaded(name, row[name])
-            for name in row.keys()  # noqa: SIM118 - a Row iterates over its values
-            if name in model.model_fields
+            name: _loaded(name, value) for name, value in row.items() if name in model.model_fields
         }
         if "private" in model.model_fields:
             values["private"] = row["private_to"] != SHARED
-        return model.model_validate(values | known)
-    except (ValidationError, ValueError, OverflowError, IndexError) as error:
+        return model.model_validate({**values, **known})
+    except (ValidationError, ValueError, TypeError, OverflowError, KeyError) as error:
         reason = f"a stored {model.__name__.lower()} cannot be read back"
         raise CorruptRecord("cold", "read", reason) from error
+
+
+def record_again(model: type[R], row: sqlite3.Row) -> R:
+    """Return the record that a row holds, for rows that every turn reads.
+
+    A record is a pure function of its row and frozen, so equal rows may share one: parsing costs
+    ten times what reading does.
+
+    Raises:
+        CorruptRecord: The row does not make a valid record.
+    """
+    return cast("R", _remembered(model, tuple(row.keys()), tuple(row)))
+
+
+@lru_cache(maxsize=RECORDS_REMEMBERED)
+def _remembered(
+    model: type[BaseModel], names: tuple[str, ...], values: tuple[Value, ...]
+) -> BaseModel:
+    return _made(model, dict(zip(names, values, strict=True)), {})
 
 
 def insert_owned(session: Session, table: str, record: Owned, *without: str, **more: Value) -> int:
@@ -110,12 +142,40 @@ def topic_set(session: Session, topics: Sequence[str]) -> int:
     return number
 
 
-def _loaded(name: str, value: Value) -> JsonValue | datetime | bytes:
+def _ends(value: object) -> list[Value]:
+    """Return a span as JSON holds it; ``json`` asks for what it does not know itself."""
+    if not isinstance(value, Span):
+        message = f"{type(value).__name__} has no stored form"
+        raise TypeError(message)
+    return [stored(value.since), stored(value.until)]
+
+
+def _loaded(name: str, value: Value) -> object:
     if value is None:
         return None
     if name in _TIMES and isinstance(value, int):
         return moment(value)
     if name in _JSON and isinstance(value, str):
-        loaded: JsonValue = json.loads(value)
-        return loaded
+        return json.loads(value)
+    if name == "core_spans" and isinstance(value, str):
+        return [{"since": moment(one), "until": _moment(other)} for one, other in json.loads(value)]
+    if name == "parents" and isinstance(value, str):
+        return [_parent(*link) for link in sorted(json.loads(value))]
     return value
+
+
+def _parent(
+    _place: int, parent_id: str, as_of: int | None, rules: int, episodes: int, linked_at: int
+) -> dict[str, object]:
+    """Return a link from its columns, which begin with the place it is sorted by."""
+    return {
+        "id": parent_id,
+        "as_of": _moment(as_of),
+        "rules": bool(rules),
+        "episodes": bool(episodes),
+        "linked_at": moment(linked_at),
+    }
+
+
+def _moment(stored_at: int | None) -> datetime | None:
+    return None if stored_at is None else moment(stored_at)

@@ -4,60 +4,92 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-from ...errors import Conflict, UsageError
+from ...errors import Conflict, NotFound, UsageError
 from ...moments import microseconds
 from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, WorkDraft
 from ..archival import LIMIT_MAX, archival_query, narrowed, reciprocal_ranks
 from ..forms import hit_of
 from ..ownership import check_limit, check_owned, in_order, private_to
+from ..spans import begun, moved
 from .database import Database, Query, Session
+from .graphs import check_writable
+from .identity import identity_of
 from .log import append_event
 from .queue import queue_work
-from .rows import insert_owned, record_of, topic_set
+from .rows import fields_of, insert_owned, record_again, record_of, topic_set
 from .scope import as_json, scoped
-from .searchable import index_words, set_indexed_tier
+from .searchable import index_words, retire, set_indexed_tier
 from .word_search import ranked_words
 
 FACTS_PER_READ = 8
 
 _SELECT = "SELECT f.*, s.topics FROM facts f JOIN topic_sets s ON s.id = f.topic_set WHERE "
-# Of its ancestors a graph reads the core facts only.
-_READABLE = "$inherited(f) AND (f.graph_id = :graph_id OR f.tier = 'core')"
-_AMONG_READABLE = _SELECT + _READABLE + " AND f.id IN (SELECT value FROM json_each(:ids))"
-_AMONG_VISIBLE = _SELECT + "$visible(f) AND f.id IN (SELECT value FROM json_each(:ids))"
+_AMONG = " AND f.id IN (SELECT value FROM json_each(:ids))"
+_KEPT = " AND f.redacted_at IS NULL"
+_CORE_NOW = "f.tier = 'core' AND f.superseded_by IS NULL"
+# Of an ancestor that is read as of a moment: core then, whatever it is now. What was superseded
+# before the moments were kept counts as superseded at every one.
+_CORE_THEN = (
+    "f.core_spans <> '[]' AND f.recorded_at <= g.as_of"
+    " AND (f.superseded_by IS NULL OR f.superseded_at > g.as_of)"
+    " AND EXISTS (SELECT 1 FROM json_each(f.core_spans) c"
+    " WHERE json_extract(c.value, '$[0]') <= g.as_of"
+    " AND COALESCE(json_extract(c.value, '$[1]') > g.as_of, TRUE))"
+)
+# CROSS JOIN fixes the order: each graph of the family once, and there its core facts by the index.
+_FAMILYS = "FROM $family g CROSS JOIN facts f"
+_CORE = (
+    "SELECT c.*, s.topics FROM ("
+    f"SELECT g.place, f.* {_FAMILYS} WHERE g.as_of IS NULL AND $inherited(f){_KEPT}"
+    f" AND {_CORE_NOW}"
+    f" UNION ALL SELECT g.place, f.* {_FAMILYS} WHERE g.as_of IS NOT NULL AND $inherited(f){_KEPT}"
+    f" AND {_CORE_THEN}"
+    ") AS c JOIN topic_sets s ON s.id = c.topic_set ORDER BY c.place, c.recorded_at, c.row"
+)
+# Of the own graph everything, of an ancestor its core facts, and archival ones if they come
+# through.
+_READABLE = (
+    f"$inherited(f){_KEPT} AND (g.archival OR (g.as_of IS NULL AND {_CORE_NOW})"
+    f" OR (g.as_of IS NOT NULL AND {_CORE_THEN}))"
+)
+# The nearest last, so that it is the one that stands for an id.
+_AMONG_READABLE = (
+    f"SELECT f.*, s.topics {_FAMILYS} JOIN topic_sets s ON s.id = f.topic_set WHERE {_READABLE}"
+    f"{_AMONG} ORDER BY g.place DESC"
+)
+_AMONG_VISIBLE = _SELECT + f"$visible(f){_KEPT}{_AMONG}"
 # The plus keeps the tier out of the choice of index: a few ids, not every archival fact.
 _ARCHIVAL = _AMONG_VISIBLE + (
     " AND +f.tier = 'archival' AND f.superseded_by IS NULL"
     " AND (:user_id IS NULL OR f.user_id = :user_id)"
 )
-_CORE = (
-    "SELECT f.*, s.topics FROM json_each(:graphs) g"
-    " JOIN facts f ON f.graph_id = g.value JOIN topic_sets s ON s.id = f.topic_set"
-    " WHERE $inherited(f) AND f.tier = 'core' AND f.superseded_by IS NULL"
-    " ORDER BY g.key, f.recorded_at, f.row"
-)
 _SAME = _SELECT + (
-    "$own(f) AND f.agent_id = :writer AND f.digest = :digest AND f.topic_set = :topic_set"
-    " AND f.private_to = :private_to AND f.superseded_by IS NULL"
+    "$own(f) AND f.agent_id = :writer AND f.user_id IS :writers_user AND f.digest = :digest"
+    f" AND f.topic_set = :topic_set AND f.private_to = :private_to{_KEPT}"
+    " AND f.superseded_by IS NULL"
 )
-_BY_ID = _SELECT + "$own(f) AND f.id = :id"
+_TAKEN = "SELECT 1 FROM facts f WHERE $own(f) AND f.id = :id"
 _COUNT_USE = (
     "INSERT INTO fact_uses (tenant, graph_id, fact_id, cause, used_at)"
-    " SELECT f.tenant, f.graph_id, f.id, :cause, :now FROM facts f WHERE " + _READABLE
-) + " AND f.id = :id ON CONFLICT (tenant, graph_id, fact_id, cause) DO NOTHING"
+    f" SELECT f.tenant, f.graph_id, f.id, :cause, :now {_FAMILYS} WHERE {_READABLE} AND f.id = :id"
+    " ON CONFLICT (tenant, graph_id, fact_id, cause) DO NOTHING RETURNING graph_id"
+)
 _ADD_USE = (
     "UPDATE facts AS f SET uses = uses + 1, last_used_at = MAX(COALESCE(last_used_at, :now), :now)"
-    " WHERE " + _READABLE + " AND f.id = :id"
+    " WHERE $own(f) AND f.id = :id"
 )
 _MOVE = (
-    "UPDATE facts AS f SET tier = :tier WHERE $visible(f) AND f.id = :id AND f.tier = :expected"
-    " AND f.superseded_by IS NULL"
+    "UPDATE facts AS f SET tier = :tier, core_spans = :core_spans"
+    f" WHERE $visible(f) AND f.id = :id{_KEPT}"
+)
+_SUPERSEDE = (
+    "UPDATE facts AS f SET superseded_by = :by, superseded_at = :now"
+    f" WHERE $visible(f) AND f.id = :id{_KEPT}"
 )
 
 
@@ -78,11 +110,11 @@ class SqliteSemanticStore:
     ) -> tuple[Fact, bool]:
         """Store a fact and return it, and whether it is new.
 
-        An active fact of the same writer, text, topics and privacy is returned as it is, with
-        nothing written.
+        An active fact of the same writer, user, text, topics and privacy is returned as it is,
+        with nothing written. A core fact begins its first core span.
 
         Raises:
-            Conflict: A fact of this id says something else.
+            Conflict: The id is another fact's, or the graph is archived.
         """
         check_owned(scope, fact)
         return await self._database.write(
@@ -93,16 +125,19 @@ class SqliteSemanticStore:
         """Return visible active core facts of the own graph and the lineage, in one query.
 
         Own graph first, then lineage order, then oldest first. Shadowing is the reader's job.
+        Of an ancestor read ``as_of`` a moment: what was recorded, core and not yet superseded
+        then, as it is stored now.
         """
         query = scoped(_CORE, scope)
         return await self._database.read(
-            "core", lambda session: tuple(record_of(Fact, row) for row in session.all(query))
+            "core", lambda session: tuple(record_again(Fact, row) for row in session.all(query))
         )
 
     async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the visible facts among ``ids``, in the order asked, superseded ones included.
 
-        Own graph, and core facts of the lineage.
+        Of the own graph all, of the lineage core facts as ``core`` has them, and archival ones of
+        ancestors that carry ``fact``.
         """
         query = scoped(_AMONG_READABLE, scope, ids=as_json(ids))
         return await self._database.read(
@@ -129,6 +164,8 @@ class SqliteSemanticStore:
             TierError: The engine or the index failed; no half answer passes for a whole one.
         """
         check_limit(limit, LIMIT_MAX)
+        if query.inherited:
+            return ()  # what ancestors carry is the index's to find
         if None not in (user_id, query.user_id) and user_id != query.user_id:
             return ()
         user = user_id or query.user_id
@@ -184,6 +221,29 @@ class SqliteSemanticStore:
             "set_tier", lambda session: _move(session, scope, fact, tier, reason, now, work)
         )
 
+    async def supersede(
+        self,
+        scope: Scope,
+        fact_id: str,
+        by: str,
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+    ) -> bool:
+        """Let the fact ``by`` take the place of another, with an audit event ``superseded``.
+
+        The old fact stays, and no search and no context has it any more. ``False``, writing
+        nothing, when it is superseded already.
+
+        Raises:
+            NotFound: One of them is no visible fact of the scope's own graph.
+            UsageError: They are the same fact.
+        """
+        if by == fact_id:
+            raise UsageError("by", by, "another fact")
+        return await self._database.write(
+            "supersede", lambda session: _supersede(session, scope, fact_id, by, now, work)
+        )
+
 
 def _best_archival(
     session: Session, asker: Scope, ranked: Sequence[str], user: str | None, limit: int
@@ -215,13 +275,15 @@ def _facts(session: Session, query: Query) -> dict[str, Fact]:
 def _put(
     session: Session, scope: Scope, fact: Fact, work: Sequence[WorkDraft]
 ) -> tuple[Fact, bool]:
-    digest = hashlib.sha256(fact.text.encode()).digest()
+    fact = begun(fact)
+    digest = identity_of(fact)
     known = _same(session, scope, fact, digest)
     if known is not None:
         return record_of(Fact, known), False
-    taken = session.one(scoped(_BY_ID, scope, id=fact.id))
-    if taken is not None:
-        raise Conflict("fact", fact.text, record_of(Fact, taken).text)
+    if session.one(scoped(_TAKEN, scope, id=fact.id)) is not None:
+        # Not what it says: the asker may not be allowed to see it.
+        raise Conflict("fact", "an id of its own", fact.id)
+    check_writable(session, scope)
     insert_owned(session, "facts", fact, digest=digest)
     index_words(session, fact)
     queue_work(session, scope, work, fact.recorded_at)
@@ -233,6 +295,7 @@ def _same(session: Session, scope: Scope, fact: Fact, digest: bytes) -> sqlite3.
         _SAME,
         scope,
         writer=fact.agent_id,
+        writers_user=fact.user_id,
         digest=digest,
         topic_set=topic_set(session, fact.topics),
         private_to=private_to(fact),
@@ -243,10 +306,12 @@ def _same(session: Session, scope: Scope, fact: Fact, digest: bytes) -> sqlite3.
 def _add_uses(
     session: Session, scope: Scope, cause: str, fact_ids: Sequence[str], now: datetime
 ) -> tuple[Fact, ...]:
+    at = microseconds(now)
     for fact_id in dict.fromkeys(fact_ids):
-        at = microseconds(now)
-        if session.run(scoped(_COUNT_USE, scope, cause=cause, id=fact_id, now=at)):
-            session.run(scoped(_ADD_USE, scope, id=fact_id, now=at))
+        # Whether the asker may use it is asked once, by the statement that says in which graph.
+        for use in session.all(scoped(_COUNT_USE, scope, cause=cause, id=fact_id, now=at)):
+            there = Scope.of_graph(scope.tenant, use["graph_id"])
+            session.run(scoped(_ADD_USE, there, id=fact_id, now=at))
     query = scoped(_AMONG_READABLE, scope, ids=as_json(fact_ids))
     return in_order(_facts(session, query), fact_ids)
 
@@ -260,10 +325,36 @@ def _move(
     now: datetime,
     work: Sequence[WorkDraft],
 ) -> bool:
-    if not session.run(scoped(_MOVE, scope, id=fact.id, tier=tier, expected=fact.tier)):
+    known = read_active_facts(session, scope, [fact.id]).get(fact.id)
+    if known is None or known.tier != fact.tier:
         return False
+    # One that came from elsewhere may be core without a span.
+    spans = moved(known.core_spans or begun(known).core_spans, tier, now)
+    stored = fields_of(known.model_copy(update={"core_spans": spans}))["core_spans"]
+    session.run(scoped(_MOVE, scope, id=fact.id, tier=tier, core_spans=stored))
     set_indexed_tier(session, scope, fact.id, tier)
     kind = "promoted" if tier == "core" else "demoted"
     append_event(session, scope, kind, (fact.id,), reason, now)
+    queue_work(session, scope, work, now)
+    return True
+
+
+def _supersede(
+    session: Session,
+    scope: Scope,
+    fact_id: str,
+    by: str,
+    now: datetime,
+    work: Sequence[WorkDraft],
+) -> bool:
+    found = _facts(session, scoped(_AMONG_VISIBLE, scope, ids=as_json([fact_id, by])))
+    for one in (fact_id, by):
+        if one not in found:
+            raise NotFound("fact", one)
+    if found[fact_id].superseded_by is not None:
+        return False
+    session.run(scoped(_SUPERSEDE, scope, id=fact_id, by=by, now=microseconds(now)))
+    retire(session, scope, fact_id)
+    append_event(session, scope, "superseded", (fact_id, by), "", now)
     queue_work(session, scope, work, now)
     return True

@@ -14,15 +14,18 @@ from .archive import SqliteArchive
 from .beliefs import SqliteBeliefStore
 from .database import Database, Synchronous
 from .episodic import SqliteEpisodicStore
+from .fleet import SqliteFleetStore
 from .graphs import SqliteGraphStore
 from .leases import SqliteLeaseStore
 from .log import SqliteRecordLog
 from .procedural import SqliteProceduralStore
 from .queue import SqliteWorkQueue
+from .redaction import SqliteRedactor
 from .schema import migrate
 from .semantic import SqliteSemanticStore
 from .turns import SqliteTurnStore
 from .upkeep import SqliteUpkeep
+from .usage import SqliteUsageStore
 from .words import SqliteLexicalIndex
 
 DATABASE_NAME = "ezra.db"
@@ -54,6 +57,8 @@ async def sqlite_cold_store(
     ) as database:
         yield ColdStores(
             graphs=SqliteGraphStore(database),
+            fleet=SqliteFleetStore(database),
+            usage=SqliteUsageStore(database),
             turns=SqliteTurnStore(database),
             episodic=SqliteEpisodicStore(database),
             semantic=SqliteSemanticStore(database, archival_index),
@@ -64,6 +69,7 @@ async def sqlite_cold_store(
             log=SqliteRecordLog(database),
             words=SqliteLexicalIndex(database),
             upkeep=SqliteUpkeep(database),
+            redactor=SqliteRedactor(database),
             archive=SqliteArchive(database),
         )
 

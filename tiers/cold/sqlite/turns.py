@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...errors import Conflict
 from ...records import Scope, Turn, WorkDraft
-from ..ownership import check_agent, check_limit, check_owned, in_order
+from ..ownership import check_agent, check_limit, check_owned, check_same_turn, in_order
 from .database import Database, Session
+from .graphs import check_writable
 from .queue import queue_work
 from .rows import insert_owned, record_of
 from .scope import as_json, scoped
@@ -46,7 +46,8 @@ class SqliteTurnStore:
         graph is returned as stored, and nothing is written or queued.
 
         Raises:
-            Conflict: ``ref`` or id exists with another agent, input or response.
+            Conflict: ``ref`` or id exists with another agent, input or response, or the graph is
+                archived.
         """
         check_owned(scope, turn)
         return await self._database.write(
@@ -107,6 +108,7 @@ def _append(
     known = _known(session, scope, turn)
     if known is not None:
         return known, False
+    check_writable(session, scope)
     seq = _last_seq(session, scope, turn.agent_id) + 1
     stored = turn.model_copy(update={"seq": seq})
     insert_owned(session, "turns", stored)
@@ -137,10 +139,7 @@ def _known(session: Session, scope: Scope, turn: Turn) -> Turn | None:
     if row is None:
         return None
     known = record_of(Turn, row)
-    wanted = (turn.agent_id, turn.input, turn.response)
-    found = (known.agent_id, known.input, known.response)
-    if wanted != found:
-        raise Conflict(f"turn {turn.ref or turn.id}", wanted, found)
+    check_same_turn(turn, known)
     return known
 
 

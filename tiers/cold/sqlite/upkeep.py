@@ -67,6 +67,7 @@ class SqliteUpkeep:
                 "limit": limit + 1,
                 "now": microseconds(now),
             },
+            reach="tenant",
         )
         found = await self._database.read("searchable_after", lambda session: session.all(query))
         rows = tuple(
@@ -81,7 +82,7 @@ class SqliteUpkeep:
 
     async def count_searchable(self, tenant: str, now: datetime) -> int:
         """Return how many records ``searchable_after`` has to give."""
-        query = Query(_COUNT, {"tenant": tenant, "now": microseconds(now)})
+        query = Query(_COUNT, {"tenant": tenant, "now": microseconds(now)}, reach="tenant")
 
         def question(session: Session) -> int:
             return int(session.all(query)[0]["records"])

@@ -10,11 +10,12 @@ from ...records import Kind, Scope, SearchQuery
 from .bm25 import mark_of, marked_terms
 from .database import Session
 from .scope import as_json, scoped
-from .searchable import ALL_TENANTS
 
 # Each word of a question is looked up by itself, once per kind, so that its score can be weighed
 # by how rare it is among the records asked about. The scope and all conditions are part of the
 # statement, before its LIMIT. CROSS JOIN fixes the order: words first, then who has them.
+# The row that counts the whole index (``searchable.ALL_TENANTS``) is written out: a blank that no
+# parameter could turn into somebody's name.
 _RANKED = """
 WITH found AS MATERIALIZED (
     SELECT term.key AS term, term.value ->> 0 AS word, word_index.rowid AS row,
@@ -27,7 +28,7 @@ totals AS MATERIALIZED (
         (SELECT SUM(t.records) FROM word_totals AS t
             WHERE $own(t) AND t.kind IN (SELECT value FROM json_each(:kinds))) AS records,
         (SELECT t.records FROM word_totals AS t
-            WHERE t.tenant = :all_tenants AND t.graph_id = :all_tenants AND t.kind = :all_tenants)
+            WHERE t.tenant = ' ' AND t.graph_id = ' ' AND t.kind = ' ')
             AS all_records
 ),
 weights AS MATERIALIZED (
@@ -68,7 +69,12 @@ class Found(NamedTuple):
 
 
 def ranked_words(session: Session, scope: Scope, query: SearchQuery) -> list[Found]:
-    """Return the best visible records of the scope's graph for the question's words, best first."""
+    """Return the best visible records of the scope's graph for the question's words, best first.
+
+    Ancestors are not searched: a question to them finds nothing.
+    """
+    if query.inherited:
+        return []
     marks = [mark_of(scope.tenant, scope.graph_id, kind) for kind in dict.fromkeys(query.kinds)]
     terms = marked_terms(marks, query.text)
     if not terms:
@@ -77,7 +83,6 @@ def ranked_words(session: Session, scope: Scope, query: SearchQuery) -> list[Fou
         _RANKED,
         scope,
         terms=json.dumps(terms, ensure_ascii=False),
-        all_tenants=ALL_TENANTS,
         kinds=as_json(query.kinds),
         now=microseconds(query.now),
         tier=query.tier,

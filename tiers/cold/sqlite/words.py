@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ...records import Hit, IndexEntry, Kind, Owned, Scope, SearchQuery
-from ..forms import entry_of, hit_of
+from ..forms import entry_of, hit_of, is_current
 from ..ownership import in_order
 from .beliefs import read_active_beliefs
 from .database import Database, Session
@@ -37,10 +37,10 @@ SELECT
     (SELECT COUNT(*) FROM tail w WHERE $own(w)) AS tail,
     (SELECT COUNT(*) FROM summaries s WHERE $own(s)) AS summaries,
     (SELECT COUNT(*) FROM episodes e WHERE $own(e)) AS episodes,
-    (SELECT COUNT(*) FROM facts f WHERE $own(f) AND f.superseded_by IS NULL AND f.tier = 'core')
-        AS facts_core,
     (SELECT COUNT(*) FROM facts f WHERE $own(f) AND f.superseded_by IS NULL
-        AND f.tier = 'archival') AS facts_archival,
+        AND f.redacted_at IS NULL AND f.tier = 'core') AS facts_core,
+    (SELECT COUNT(*) FROM facts f WHERE $own(f) AND f.superseded_by IS NULL
+        AND f.redacted_at IS NULL AND f.tier = 'archival') AS facts_archival,
     (SELECT COUNT(*) FROM rules r WHERE $own(r)) AS rules,
     (SELECT COUNT(*) FROM beliefs b WHERE $own(b) AND b.active = 1) AS beliefs
 """
@@ -56,7 +56,8 @@ class SqliteLexicalIndex:
         """Return visible records of the asked kinds by BM25, best first, ties by id.
 
         Only the scope's own graph is searched, and only its word statistics count. A question
-        without words finds nothing. ``query.vector`` is not used.
+        without words, or to the ancestors (``query.inherited``), finds nothing. ``query.vector``
+        is not used.
         """
 
         def question(session: Session) -> tuple[Hit, ...]:
@@ -75,7 +76,7 @@ class SqliteLexicalIndex:
     async def entries(self, scope: Scope, ids: Sequence[str]) -> tuple[IndexEntry, ...]:
         """Return the searchable forms, without vectors, of the visible records among ``ids``.
 
-        Superseded and unknown records are left out; in the order asked, each once.
+        Superseded, redacted and unknown records are left out; in the order asked, each once.
         """
 
         def question(session: Session) -> tuple[IndexEntry, ...]:
@@ -105,9 +106,9 @@ class SqliteLexicalIndex:
 
 
 def _read(session: Session, scope: Scope, kinds: Mapping[str, Kind]) -> dict[str, Owned]:
-    """Return records of several kinds by id; each kind is read by its own store's reader."""
+    """Return current records of several kinds by id, each kind by its own store's reader."""
     records: dict[str, Owned] = {}
     for kind in dict.fromkeys(kinds.values()):
         ids = [record_id for record_id, its_kind in kinds.items() if its_kind == kind]
         records.update(_READERS[kind](session, scope, ids))
-    return records
+    return {record_id: record for record_id, record in records.items() if is_current(record)}

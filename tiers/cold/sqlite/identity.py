@@ -1,0 +1,29 @@
+"""What makes a fact or a rule the same statement as another of its writer. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from ...records import Fact, Rule
+
+_APART = b"\xff"
+"""In no UTF-8 text, so that no statement can pass for another user's, or for a redacted one."""
+
+
+def identity_of(record: Fact | Rule) -> bytes:
+    """Return the digest of what a record says, and for whom.
+
+    What one user's agent states is not what another's does. A redacted record says nothing that
+    could be said again: it is like no other, and its digest tells nothing of what it said.
+    """
+    if record.redacted_at is not None:
+        return hashlib.sha256(_APART * 3 + record.id.encode()).digest()
+    if isinstance(record, Fact):
+        said = record.text
+    else:
+        said = json.dumps([record.trigger, *record.steps], ensure_ascii=False)
+    data = said.encode()
+    if record.user_id is not None:
+        data = _APART + record.user_id.encode() + _APART + data
+    return hashlib.sha256(data).digest()

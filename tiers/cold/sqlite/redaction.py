@@ -1,0 +1,399 @@
+"""Redaction in SQLite: one transaction, after which no table of the file has the words any more.
+
+What was made of the records, and which receipts name them, is looked for before the transaction,
+on a reader's thread and by pages, so that the writer is held up by nothing but the change itself.
+The transaction looks again; what was made meanwhile makes it begin anew.
+
+The word index forgets a word by noting beside it that it is gone. Both leave the file when its
+segments are merged, so each redaction merges all of them.
+"""
+
+# ruff: noqa: S608 - statements are made of constants only; values are always parameters
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar, get_args
+
+from ...errors import TierTimeout
+from ...moments import microseconds
+from ...records import Episode, Fact, Kind, Owned, Receipt, Rule, Scope, Summary, Turn, WorkDraft
+from ...upkeep import Redacted
+from ..forms import entry_of, is_current
+from ..ownership import check_owned, in_order
+from ..redaction import (
+    ATTEMPTS_MAX,
+    AUDIT_KIND,
+    MODELS,
+    REACHED_MAX,
+    RECEIPTS_PER_PAGE,
+    Grown,
+    Names,
+    Reach,
+    Redactable,
+    Survey,
+    Trace,
+    Written,
+    blanked,
+    check_known,
+    check_new_text,
+    checked_request,
+    leaves_index,
+    pages,
+    redacted_form,
+    sources_of,
+    stand_in,
+    stand_in_id,
+)
+from .bm25 import mark_of, marked_text
+from .database import Database, Query, Session, Value
+from .episodic import put_summary
+from .identity import identity_of
+from .log import append_event
+from .queue import queue_work
+from .rows import fields_of, record_of, stored
+from .scope import as_json, scoped
+
+_R = TypeVar("_R", bound=Owned)
+
+_TABLES: Mapping[Kind, str] = {
+    "turn": "turns",
+    "summary": "summaries",
+    "episode": "episodes",
+    "fact": "facts",
+    "rule": "rules",
+}
+_AMONG = "IN (SELECT value FROM json_each(:ids))"
+_KNOWN = " UNION ALL ".join(
+    f"SELECT '{kind}' AS kind, r.id, r.redacted_at FROM {table} r WHERE $own(r) AND r.id {_AMONG}"
+    for kind, table in _TABLES.items()
+)
+_BELIEFS = f"SELECT b.id FROM beliefs b WHERE $own(b) AND b.id {_AMONG}"
+_GRAINS = ", ".join(f"'{grain}'" for grain in get_args(Episode.model_fields["grain"].annotation))
+# Levels and grains stand before the child in the keys: with all of them named, each child is one
+# look into the index.
+_NEXT_LEVEL = "SELECT MIN(c.level) AS level FROM coverage c WHERE $own(c) AND c.level > :after"
+_MADE_OF = f"""
+SELECT 'summary' AS kind, r.id, r.redacted_at FROM json_each(:levels) l
+    CROSS JOIN json_each(:ids) j CROSS JOIN coverage c CROSS JOIN summaries r
+    WHERE $own(c) AND c.level = l.value AND c.turn_id = j.value
+    AND $own(r) AND r.id = c.summary_id
+UNION
+SELECT 'episode', r.id, r.redacted_at FROM json_each(:ids) j
+    CROSS JOIN consolidation c CROSS JOIN episodes r
+    WHERE $own(c) AND c.grain IN ({_GRAINS}) AND c.child_id = j.value
+    AND $own(r) AND r.id = c.episode_id
+UNION
+SELECT 'fact', r.id, r.redacted_at FROM facts r WHERE $own(r) AND r.source_ids <> '[]'
+    AND EXISTS (SELECT 1 FROM json_each(r.source_ids) s WHERE s.value {_AMONG})
+LIMIT {REACHED_MAX + 1}
+"""
+_RECEIPTS = (
+    "SELECT r.id, r.body FROM receipts r WHERE $own(r) AND r.id > :after"
+    f" ORDER BY r.id LIMIT {RECEIPTS_PER_PAGE}"
+)
+_WHOLE_RECEIPTS = f"SELECT r.* FROM receipts r WHERE $own(r) AND r.id {_AMONG}"
+_BLANK = "UPDATE receipts AS r SET query = :asked, body = :saw WHERE $own(r) AND r.id = :id"
+_IS_COVERED = "SELECT 1 FROM coverage c WHERE $own(c) AND c.level = 0 AND c.turn_id = :id"
+_FORGET_TRIGGERS = (
+    "DELETE FROM trigger_words AS w WHERE $own(w) AND w.rule_row IN"
+    " (SELECT r.row FROM rules r WHERE $own(r) AND r.id = :id)"
+)
+_SEARCHABLE = "SELECT s.row, s.kind FROM searchable s WHERE $own(s) AND s.id = :id"
+_LIVE = "UPDATE searchable AS s SET live = :live WHERE $own(s) AND s.id = :id"
+# What went wrong with a record's work may quote the record.
+_FORGET_PROBLEMS = (
+    "UPDATE work SET problem = NULL WHERE tenant = :tenant AND graph_id = :graph_id"
+    f" AND key {_AMONG}"
+)
+
+LEVELS_MAX = 1_000
+LEVEL_BEFORE_ALL = -(1 << 63)
+
+
+class SqliteRedactor:
+    """A ``Redactor`` in SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def redact(
+        self, scope: Scope, record_ids: Sequence[str], reason: str, now: datetime
+    ) -> Redacted:
+        """Destroy the content of records of the scope's graph, and of all that was made of them.
+
+        In one transaction. Returns what has no content any more: what lost it now, and what lost
+        it with the asked records before and was given no new text since. Receipts are those
+        that were blanked now. What is freed is overwritten with zeros.
+
+        Raises:
+            NotFound: One of the ids is no such record of the graph.
+            UsageError: ``reason`` is blank, an id is a belief's, there are more than ``IDS_MAX``
+                ids, or more than ``REACHED_MAX`` records would be reached.
+            TierTimeout: More was made of the records under each attempt.
+        """
+        asked = checked_request(record_ids, reason)
+        for _ in range(ATTEMPTS_MAX):
+            survey = await self._database.read(
+                "redact", lambda session: _survey(session, scope, asked)
+            )
+            names = frozenset(one.id for one in survey.fresh.found if not one.is_redacted)
+            receipts = await self._receipts_naming(scope, names)
+            redaction = _Redaction(scope, asked, reason, now, names, receipts)
+            try:
+                return await self._database.write("redact", redaction.carry_out)
+            except Grown:
+                continue
+        raise TierTimeout("cold", "redact", "more was made of the records under each attempt")
+
+    async def rewrite(self, scope: Scope, record: Written, work: Sequence[WorkDraft] = ()) -> bool:
+        """Give a redacted summary or episode a new text, made of what is left of its sources.
+
+        ``record`` is as ``redacted`` returned it, with its ``redacted_at`` and the new text.
+        ``False``, writing nothing, when it is not there, not redacted, or was reached by another
+        redaction since: then the text may be made of what is gone by now.
+
+        Raises:
+            UsageError: The text is blank, or the record another graph's.
+        """
+        check_owned(scope, record)
+        check_new_text(record)
+        return await self._database.write(
+            "rewrite", lambda session: _rewrite(session, scope, record, work)
+        )
+
+    async def redacted(self, scope: Scope, record_ids: Sequence[str]) -> tuple[Redactable, ...]:
+        """Return the redacted records among ``record_ids``, whoever could see them, in order."""
+
+        def question(session: Session) -> tuple[Redactable, ...]:
+            found: dict[str, Redactable] = {}
+            for kind in _TABLES:
+                for record in _records(session, scope, kind, record_ids):
+                    if record.redacted_at is not None:
+                        found[record.id] = record
+            return in_order(found, record_ids)
+
+        return await self._database.read("redacted", question)
+
+    async def left_of(self, scope: Scope, record: Written) -> tuple[Turn | Summary | Episode, ...]:
+        """Return what is not redacted of that which a summary covers or an episode has, in order.
+
+        Whoever could see it.
+        """
+        kinds, ids = sources_of(record)
+
+        def question(session: Session) -> tuple[Turn | Summary | Episode, ...]:
+            left: dict[str, Turn | Summary | Episode] = {}
+            for kind in kinds:
+                for one in _records(session, scope, kind, ids):
+                    if isinstance(one, Turn | Summary | Episode) and one.redacted_at is None:
+                        left[one.id] = one
+            return in_order(left, ids)
+
+        return await self._database.read("left_of", question)
+
+    async def _receipts_naming(self, scope: Scope, ids: Collection[str]) -> tuple[str, ...]:
+        """Return the receipts of the graph that name one of the records; reads them all."""
+        names, found, after = Names(ids), list[str](), ""
+        while ids:
+            query = scoped(_RECEIPTS, scope, after=after)
+
+            def question(session: Session, query: Query = query) -> tuple[str, list[str]]:
+                rows = session.all(query)
+                last = rows[-1]["id"] if len(rows) == RECEIPTS_PER_PAGE else ""
+                return last, [row["id"] for row in rows if names.is_in(row["body"])]
+
+            after, naming = await self._database.read("redact", question)
+            found += naming
+            if not after:
+                break
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Redaction:
+    """One redaction, to be carried out inside a transaction.
+
+    Attributes:
+        scope: Whose graph.
+        asked: The records that somebody named.
+        reason: Why.
+        now: When.
+        looked_for: The records whose receipts were looked for.
+        receipts: Those receipts.
+    """
+
+    scope: Scope
+    asked: Sequence[str]
+    reason: str
+    now: datetime
+    looked_for: Collection[str]
+    receipts: Sequence[str]
+
+    def carry_out(self, session: Session) -> Redacted:
+        """Do all of it and return what has no content any more.
+
+        Raises:
+            Grown: More has to go than was looked for.
+        """
+        survey = _survey(session, self.scope, self.asked)
+        fresh = [trace for trace in survey.fresh.found if not trace.is_redacted]
+        if not {trace.id for trace in fresh} <= set(self.looked_for):
+            raise Grown
+        if not fresh:
+            return survey.reached()
+        records = self._destroy(session, fresh)
+        self._mark_again(session, [one for one in survey.fresh.found if one.is_redacted])
+        self._blank(session)
+        self._forget_problems(session, [record.id for record in records])
+        session.insert("word_index", {"word_index": "optimize"})
+        work = [leaves_index(record) for record in records]
+        queue_work(session, self.scope, work, self.now)
+        append_event(session, self.scope, AUDIT_KIND, self.asked, self.reason, self.now)
+        return survey.reached(self.receipts)
+
+    def _destroy(self, session: Session, fresh: Iterable[Trace]) -> list[Redactable]:
+        by_kind: dict[Kind, list[str]] = {}
+        for trace in fresh:
+            by_kind.setdefault(trace.kind, []).append(trace.id)
+        gone: list[Redactable] = []
+        for kind, ids in by_kind.items():
+            for page in pages(ids):
+                for record in _records(session, self.scope, kind, page):
+                    after = redacted_form(record, self.now)
+                    _replace(session, self.scope, kind, record, after)
+                    gone.append(after)
+        for record in gone:
+            if isinstance(record, Turn):
+                self._stand_in(session, record)
+        return gone
+
+    def _stand_in(self, session: Session, turn: Turn) -> None:
+        """Let a turn that waits for a summary have one."""
+        if session.one(scoped(_IS_COVERED, self.scope, id=turn.id)) is None:
+            put_summary(session, self.scope, stand_in(turn, self.now), ())
+
+    def _mark_again(self, session: Session, traces: Iterable[Trace]) -> None:
+        """Move the moment at which records lost their content: who rewrites them comes too late."""
+        for kind in ("summary", "episode"):
+            ids = [trace.id for trace in traces if trace.kind == kind]
+            statement = (
+                f"UPDATE {_TABLES[kind]} AS r SET redacted_at = MAX(redacted_at + 1, :now)"
+                f" WHERE $own(r) AND r.id {_AMONG}"
+            )
+            at = microseconds(self.now)
+            session.run(scoped(statement, self.scope, ids=as_json(ids), now=at))
+
+    def _blank(self, session: Session) -> None:
+        for page in pages(self.receipts):
+            for row in session.all(scoped(_WHOLE_RECEIPTS, self.scope, ids=as_json(page))):
+                after = blanked(record_of(Receipt, row))
+                saw = stored(after.body)
+                blank = scoped(_BLANK, self.scope, id=after.id, asked=after.query, saw=saw)
+                session.run(blank)
+
+    def _forget_problems(self, session: Session, ids: Sequence[str]) -> None:
+        owner = {"tenant": self.scope.tenant, "graph_id": self.scope.graph_id}
+        session.run(Query(_FORGET_PROBLEMS, {**owner, "ids": as_json(ids)}))
+
+
+def _survey(session: Session, scope: Scope, asked: Sequence[str]) -> Survey:
+    """Find out what is to be redacted.
+
+    Raises:
+        NotFound: One of the asked is no record of the graph.
+        UsageError: One of them is a belief, or too much would be reached.
+    """
+    ids = as_json(asked)
+    known = _traces(session, scoped(_KNOWN, scope, ids=ids))
+    beliefs = [row["id"] for row in session.all(scoped(_BELIEFS, scope, ids=ids))]
+    check_known(asked, known, beliefs)
+    turns = _of_model(_records(session, scope, "turn", asked), Turn)
+    stand_ins = [stand_in_id(turn) for turn in turns.values()]
+    lost = [trace for trace in known if trace.is_redacted]
+    fresh = Reach((trace for trace in known if not trace.is_redacted), stand_ins)
+    before = Reach(lost, stand_ins, only_redacted=True)
+    levels = json.dumps(_levels(session, scope))
+    for reach in (fresh, before):
+        while page := reach.page():
+            made = scoped(_MADE_OF, scope, ids=as_json(page), levels=levels)
+            reach.add(_traces(session, made))
+    return Survey(fresh, before)
+
+
+def _levels(session: Session, scope: Scope) -> list[int]:
+    """Return the levels of the graph's summaries, each found by one look into the index."""
+    levels: list[int] = []
+    while len(levels) < LEVELS_MAX:
+        after = levels[-1] if levels else LEVEL_BEFORE_ALL
+        level = session.all(scoped(_NEXT_LEVEL, scope, after=after))[0]["level"]
+        if level is None:
+            break
+        levels.append(level)
+    return levels
+
+
+def _traces(session: Session, query: Query) -> list[Trace]:
+    return [
+        Trace(row["kind"], row["id"], row["redacted_at"] is not None) for row in session.all(query)
+    ]
+
+
+def _records(session: Session, scope: Scope, kind: Kind, ids: Sequence[str]) -> list[Redactable]:
+    """Return records of one kind of the scope's graph, whoever could see them."""
+    select = (
+        f"SELECT r.*, s.topics FROM {_TABLES[kind]} r JOIN topic_sets s ON s.id = r.topic_set"
+        f" WHERE $own(r) AND r.id {_AMONG}"
+    )
+    rows = session.all(scoped(select, scope, ids=as_json(ids)))
+    return [record_of(MODELS[kind], row) for row in rows]
+
+
+def _of_model(records: Iterable[Redactable], model: type[_R]) -> dict[str, _R]:
+    return {record.id: record for record in records if isinstance(record, model)}
+
+
+def _replace(
+    session: Session, scope: Scope, kind: Kind, before: Redactable, after: Redactable
+) -> None:
+    """Store a record's new form over the old one, and in the word index."""
+    changed = _changed(before, after)
+    columns = ", ".join(f'"{name}" = :{name}' for name in changed)
+    statement = f"UPDATE {_TABLES[kind]} AS r SET {columns} WHERE $own(r) AND r.id = :id"
+    update = scoped(statement, scope, id=before.id)
+    session.run(Query(update.sql, {**update.params, **changed}))
+    if isinstance(after, Rule):
+        session.run(scoped(_FORGET_TRIGGERS, scope, id=after.id))
+    found = session.all(scoped(_SEARCHABLE, scope, id=before.id))[0]
+    mark = mark_of(scope.tenant, scope.graph_id, found["kind"])
+    old, new = (marked_text(mark, entry_of(one).text) for one in (before, after))
+    # Contentless: the index has to be told what it forgets.
+    session.insert("word_index", {"word_index": "delete", "rowid": found["row"], "words": old})
+    session.insert("word_index", {"rowid": found["row"], "words": new})
+    session.run(scoped(_LIVE, scope, id=after.id, live=int(is_current(after))))
+
+
+def _changed(before: Redactable, after: Redactable) -> dict[str, Value]:
+    """Return the columns in which two forms of a record differ."""
+    old, new = (fields_of(one, "topics", "private") for one in (before, after))
+    changed = {name: value for name, value in new.items() if value != old[name]}
+    if isinstance(after, Fact | Rule):
+        changed["digest"] = identity_of(after)
+    return changed
+
+
+def _rewrite(session: Session, scope: Scope, record: Written, work: Sequence[WorkDraft]) -> bool:
+    kind: Kind = "summary" if isinstance(record, Summary) else "episode"
+    found = _records(session, scope, kind, [record.id])
+    if record.redacted_at is None or not found or found[0].redacted_at != record.redacted_at:
+        return False
+    before = found[0]
+    told: dict[str, object] = {"text": record.text, "redacted_at": None}
+    if isinstance(record, Summary):
+        told["tokens"] = record.tokens
+    _replace(session, scope, kind, before, before.model_copy(update=told))
+    queue_work(session, scope, work, record.redacted_at)
+    return True
