@@ -1,7 +1,7 @@
 """Aggregation stages over rows. The stages that search come from ``search``.
 
-Implemented: ``$match $sort $skip $limit $project $addFields $set $group $unwind $count $lookup``
-(by equality of two fields). Everything else is refused when the pipeline is read.
+Implemented: ``$match $sort $skip $limit $project $addFields $set $group $unwind $count``, and what
+is in ``joins``. Everything else is refused when the pipeline is read.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from typing import Any
 from .errors import CommandError, only, refuse
 from .expressions import METADATA, Expression, Row, compile_expression
 from .filters import compile_filter
+from .joins import FindCollection, Pipelines, Stage, graph_lookup, lookup
 from .planning import checked_sort, matching
 from .projection import compile_projection, put_at
 from .store import Collection
-from .values import MISSING, Document, Key, add, expanded, is_number, key_of, sort_key
-
-Stage = Callable[[list[Row]], list[Row]]
-FindCollection = Callable[[str], Collection]
+from .values import MISSING, Document, Key, add, is_number, key_of, sort_key
 
 
 def stage_of(given: Any) -> tuple[str, Any]:
@@ -36,7 +34,9 @@ def compile_stages(stages: Iterable[Any], collection: FindCollection) -> list[St
     for given in stages:
         name, argument = stage_of(given)
         if name == "$lookup":
-            compiled.append(_lookup(argument, collection))
+            compiled.append(lookup(argument, collection, _INSIDE))
+        elif name == "$graphLookup":
+            compiled.append(graph_lookup(argument, collection))
         elif name in _STAGES:
             compiled.append(_STAGES[name](argument))
         elif name in _SEARCH_STAGES:
@@ -194,27 +194,6 @@ def _unwound(
     return Row(document, row.meta)
 
 
-def _lookup(argument: Any, collection: FindCollection) -> Stage:
-    if not isinstance(argument, dict):
-        raise CommandError(40319, "the $lookup specification must be an object")
-    names = ("from", "localField", "foreignField", "as")
-    only(frozenset(names), argument, "$lookup")
-    if any(not isinstance(argument.get(name), str) for name in names):
-        refuse("$lookup without from, localField, foreignField and as")
-    source = collection(argument["from"])
-    local = tuple(argument["localField"].split("."))
-
-    def joined(row: Row) -> Document:
-        values = [value for value in expanded(row.document, local) if not isinstance(value, list)]
-        wanted = [None if value is MISSING else value for value in values]
-        document = dict(row.document)
-        found = matching(source, {argument["foreignField"]: {"$in": wanted}})
-        put_at(document, argument["as"].split("."), found)
-        return document
-
-    return lambda rows: [Row(joined(row), row.meta) for row in rows]
-
-
 def _group(argument: Any) -> Stage:
     if not isinstance(argument, dict) or "_id" not in argument:
         raise CommandError(15955, "a group specification must include an _id")
@@ -274,6 +253,7 @@ def _push(values: list[Any]) -> Any:
     return [value for value in values if value is not MISSING]
 
 
+_INSIDE = Pipelines(compile_stages, run_pipeline)
 _ACCUMULATORS: dict[str, Callable[[list[Any]], Any]] = {
     "$sum": _sum,
     "$avg": _avg,

@@ -1,7 +1,8 @@
 """The questions that Atlas is asked for archival facts. Pure.
 
 Every stage that lets documents in carries the whole scope itself: Atlas filters while it searches,
-so nothing of another tenant, graph, topic, writer or user takes a place among the nearest.
+so nothing of another tenant, graph, topic, writer or user takes a place among the nearest. What is
+superseded or redacted is not ``live``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ CANDIDATES_MIN, CANDIDATES_PER_RESULT, CANDIDATES_MAX = 200, 20, 10_000
 """How many neighbours are looked at: 20 for each that is wanted is MongoDB's own advice for a
 recall near that of exact search, 200 keeps short answers from being guesses, and 10,000 is the
 most that the stage takes."""
+
+
+_PLACES = {"$in": "filter", "$nin": "mustNot"}
 
 
 def packed(vector: Sequence[float]) -> Binary:
@@ -70,15 +74,18 @@ def _vector_stage(asker: Scope, query: SearchQuery, model_id: str) -> Document:
             "queryVector": packed(query.vector or ()),
             "numCandidates": min(CANDIDATES_MAX, candidates),
             "limit": query.limit,
-            "filter": _archival(asker, query) | {"embedding_model": model_id},
+            "filter": _apart(_archival(asker, query) | {"embedding_model": model_id}),
         }
     }
 
 
 def _text_stage(asker: Scope, query: SearchQuery) -> Document:
     words = {"text": {"query": text_of(query), "path": list(WORDS)}}
-    clauses = [_clause(path, value) for path, value in _archival(asker, query).items()]
-    return {"$search": {"index": TEXT_INDEX, "compound": {"must": [words], "filter": clauses}}}
+    compound: dict[str, list[Document]] = {"must": [words], "filter": []}
+    for path, value in _archival(asker, query).items():
+        for clause, condition in _clauses(path, value):
+            compound.setdefault(clause, []).append(condition)
+    return {"$search": {"index": TEXT_INDEX, "compound": compound}}
 
 
 def _archival(asker: Scope, query: SearchQuery) -> Document:
@@ -86,11 +93,33 @@ def _archival(asker: Scope, query: SearchQuery) -> Document:
     return visible(asker, tier="archival", live=True, **users)
 
 
-def _clause(path: str, value: object) -> Document:
-    """Return a condition of a MongoDB filter as a clause of ``$search``."""
-    if isinstance(value, dict):
-        return {"in": {"path": path, "value": value["$in"]}}
-    return {"equals": {"path": path, "value": value}}
+def _apart(where: Document) -> Document:
+    """Return a filter in which no path has two operators; those stand beside each other.
+
+    The stage takes a part of the query language, and that is how its documentation writes it.
+    """
+    several = {path: value for path, value in where.items() if _has_several(value)}
+    single: Document = {path: value for path, value in where.items() if path not in several}
+    apart = [
+        {path: {operator: values}}
+        for path, value in several.items()
+        for operator, values in value.items()
+    ]
+    return single | ({"$and": apart} if apart else {})
+
+
+def _has_several(value: object) -> bool:
+    return isinstance(value, dict) and len(value) > 1
+
+
+def _clauses(path: str, value: object) -> list[tuple[str, Document]]:
+    """Return a condition of a MongoDB filter as clauses of ``$search``, each with its place."""
+    if not isinstance(value, dict):
+        return [("filter", {"equals": {"path": path, "value": value}})]
+    return [
+        (_PLACES[operator], {"in": {"path": path, "value": values}})
+        for operator, values in value.items()
+    ]
 
 
 def _shown(score: str) -> Document:

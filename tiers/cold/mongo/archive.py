@@ -1,7 +1,7 @@
 """Reading everything out of the database, and putting it into another, table by table.
 
-What follows from a record (coverage, consolidation, terms and their totals, ancestors) is not
-read out. The rows that are put in bring it about: see ``arrival``.
+What follows from a record (coverage, consolidation, terms and their totals) is not read out. The
+rows that are put in bring it about: see ``arrival``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .arrival import Arrival
 from .database import Database, Session
 from .documents import Document
 from .driver import settled
+from .log import audit_key
 from .schema import Index
 from .scope import of_tenant
 from .shelves import SHELVES, Shelf, events_where
@@ -52,8 +53,8 @@ class MongoArchive:
     async def export_rows(self, tenant: str, table: Table, cursor: str, limit: int) -> Page[Record]:
         """Return rows after a cursor in the order in which they were stored; ``""`` begins.
 
-        Uses and receipts are in the order of their key, as they are stored under nothing else;
-        belief and audit events graph by graph.
+        Uses, receipts and counts of usage are in the order of their key, as they are stored under
+        nothing else; belief and audit events graph by graph.
 
         Raises:
             UsageError: An unknown table, a limit outside 1 to ``PAGE_ROWS_MAX``, or a cursor that
@@ -100,7 +101,7 @@ class MongoArchive:
             new = await self._database.step(
                 "import_rows",
                 lambda session: arrival.store(session, rows),
-                alone=("import", tenant),
+                alone=audit_key(tenant) if table == "audit" else ("import", tenant),
                 counted=counted,
             )
         except DuplicateKey as clash:
@@ -131,17 +132,17 @@ async def _page(
     fields = shelf.order
     if shelf.collection == "belief_log":
         # Changes hold one event or more, so this many hold enough; the first may begin before.
-        where = of_tenant(tenant, **_beyond(("graph_id", "last_seq"), after))
+        where = of_tenant(tenant, **beyond(("graph_id", "last_seq"), after))
         sort = [("graph_id", 1), ("last_seq", 1)]
         events = await events_where(session, where, sort=sort, limit=limit)
         later = [one for one in events if not after or (one["graph_id"], one["seq"]) > tuple(after)]
         return later[:limit]
     rows = session.collection(shelf.collection, whole_tenant=True)
-    where = of_tenant(tenant, **_beyond(fields, after))
+    where = of_tenant(tenant, **beyond(fields, after))
     return await rows.find(where, sort=[(field, 1) for field in fields], limit=limit)
 
 
-def _beyond(fields: Sequence[str], after: Sequence[object]) -> Document:
+def beyond(fields: Sequence[str], after: Sequence[object]) -> Document:
     """Return the condition for what comes after a place in the order of some fields."""
     if not after:
         return {}

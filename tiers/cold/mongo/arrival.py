@@ -14,14 +14,25 @@ from functools import singledispatch
 from bson import ObjectId
 
 from ...errors import Conflict
-from ...records import Episode, Fact, Record, Rule, Scope, SessionGraph, Summary, Turn
-from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table
+from ...records import (
+    AuditEvent,
+    Episode,
+    Fact,
+    Record,
+    Rule,
+    Scope,
+    SessionGraph,
+    Summary,
+    Turn,
+)
+from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table, UsageRow
 from ..archive_rows import core_of
 from .belief_log import belief_document, change_document, move_head
 from .coverage import mark_consolidated, mark_covered
 from .database import ROWS_MAX, Session
 from .documents import Document, document_of
-from .graphs import ancestors_of
+from .graphs import graph_document
+from .log import last_number
 from .procedural import rule_document
 from .scope import of_tenant, own
 from .semantic import fact_document
@@ -55,7 +66,7 @@ class Arrival:
             if key not in known:
                 known[key] = row
                 new.append(row)
-            elif known[key] != row:
+            elif known[key] != _as_known(row, known[key]):
                 # Neither row is shown: it may hold what somebody said.
                 raise Conflict(self._name(key), "the row that is imported", "another row")
         if self._table == "belief_events":
@@ -89,8 +100,8 @@ class Arrival:
         return {self._key(row): row for row in known}
 
     async def _documents(self, session: Session, rows: Sequence[Record]) -> list[Document]:
-        if self._table == "graphs":
-            return await self._graphs(session, [r for r in rows if isinstance(r, SessionGraph)])
+        if self._table == "audit":
+            return await self._events(session, [r for r in rows if isinstance(r, AuditEvent)])
         if self._table == "fact_uses":
             return await self._uses(session, [row for row in rows if isinstance(row, FactUse)])
         if self._table == "summaries":
@@ -108,21 +119,24 @@ class Arrival:
                 await collection.delete(of_tenant(self._tenant, **mine))
             raise
 
-    async def _graphs(self, session: Session, rows: Sequence[SessionGraph]) -> list[Document]:
-        """Return graphs with their ancestors; parents are there or come before their children."""
-        parents = list({parent for graph in rows for parent in graph.inherits_from})
-        found = await session.collection("graphs").find(
-            of_tenant(self._tenant, id={"$in": parents}), fields=["id", "ancestors"]
-        )
-        above = {one["id"]: one["ancestors"] for one in found}
+    async def _events(self, session: Session, rows: Sequence[AuditEvent]) -> list[Document]:
+        """Return audit events with a position in the tenant's feed: their own if it is free.
+
+        Otherwise, as for events from before there were positions, the next one.
+        """
+        if not rows:
+            return []
+        events = session.collection("audit", whole_tenant=True)
+        wanted = {"$in": [row.position for row in rows]}
+        found = await events.find(of_tenant(self._tenant, position=wanted), fields=["position"])
+        taken = {one["position"] for one in found} | {0}
+        last = await last_number(session, "position", of_tenant(self._tenant))
         documents = []
-        for graph in rows:
-            missing = [parent for parent in graph.inherits_from if parent not in above]
-            if missing:
-                raise Conflict(self._name((graph.id,)), f"its parent {missing[0]}", "no such graph")
-            near = [(parent, above[parent]) for parent in graph.inherits_from]
-            above[graph.id] = ancestors_of(near)
-            documents.append(document_of(graph, ancestors=above[graph.id]))
+        for row in rows:
+            position = row.position if row.position not in taken else last + 1
+            last = max(last, position)
+            taken.add(position)
+            documents.append(document_of(row, position=position))
         return documents
 
     async def _uses(self, session: Session, rows: Sequence[FactUse]) -> list[Document]:
@@ -224,6 +238,13 @@ class Arrival:
         return f"{self._table} row {'/'.join(map(str, key))}"
 
 
+def _as_known(row: Record, known: Record) -> Record:
+    """Return a row as it may well be there: an event whose position was taken has another."""
+    if isinstance(row, AuditEvent) and isinstance(known, AuditEvent):
+        return row.model_copy(update={"position": known.position})
+    return row
+
+
 @singledispatch
 def _document(row: Record) -> Document:
     """Return a row in the form in which its own store would have stored it."""
@@ -259,11 +280,17 @@ def _of_belief(projected: ProjectedBelief) -> Document:
 
 
 @_document.register
+def _of_usage(row: UsageRow) -> Document:
+    return document_of(row, "used", **document_of(row.used))
+
+
+@_document.register
 def _of_work(work: QueuedWork) -> Document:
     unclaimed = dict.fromkeys(("again_at", "lease_owner", "claim"))
     return document_of(work, **unclaimed, token=0)
 
 
+_document.register(SessionGraph, graph_document)
 _document.register(Fact, fact_document)
 _document.register(Rule, rule_document)
 

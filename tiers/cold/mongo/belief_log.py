@@ -57,7 +57,18 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("ended_seq", only_with=("ended_seq",)),
             by("terms"),
         ],
-        validator(("id", "agent_id", "topics", "private_to", "active", "committed_seq", "terms")),
+        validator(
+            (
+                "id",
+                "agent_id",
+                "for_user",
+                "topics",
+                "private_to",
+                "active",
+                "committed_seq",
+                "terms",
+            )
+        ),
     ),
 }
 
@@ -102,8 +113,10 @@ def belief_document(belief: Commitment, committed_seq: int) -> Document:
 
 
 def key_of(belief: Commitment) -> str:
-    """Return what only one active belief of a graph can stand for: key, topic and privacy."""
-    return json.dumps([belief.key, belief.topic, private_to(belief)], ensure_ascii=False)
+    """Return what only one active belief of a graph can stand for: key, topic, privacy and user."""
+    users = [] if belief.user_id is None else [belief.user_id]
+    known = [belief.key, belief.topic, private_to(belief), *users]
+    return json.dumps(known, ensure_ascii=False)
 
 
 def events_of(changes: Sequence[Mapping[str, Any]]) -> list[BeliefEvent]:

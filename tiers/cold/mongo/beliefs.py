@@ -38,6 +38,7 @@ from .belief_log import (
 )
 from .database import Database, Session
 from .documents import Document, record_of
+from .graphs import check_writable
 from .scope import own, visible
 from .translation import DuplicateKey
 from .word_search import count_words
@@ -76,11 +77,12 @@ class MongoBeliefStore:
     async def commit(self, scope: Scope, belief: Commitment) -> Commitment | None:
         """Append ``committed`` and make the belief active, in one step.
 
-        An active belief of the same key, topic and privacy is superseded in the same step, with
-        its own event, and returned; ``None`` otherwise. A belief whose id is already in the log
-        changes nothing and returns ``None``. One without topics is seen under its ``topic``.
+        An active belief of the same key, topic, privacy and user is superseded in the same step,
+        with its own event, and returned; ``None`` otherwise. A belief whose id is already in the
+        log changes nothing and returns ``None``. One without topics is seen under its ``topic``.
 
         Raises:
+            Conflict: The graph is archived.
             TierTimeout: Others were first again and again.
         """
         check_owned(scope, belief)
@@ -91,9 +93,10 @@ class MongoBeliefStore:
         async def change(
             session: Session, last: BeliefEvent | None
         ) -> tuple[Commitment | None, bool]:
-            if await _is_known(session, scope, belief):
+            is_known, rival = await _known_or_rival(session, scope, belief)
+            if is_known:
                 return None, False
-            rival = await _rival(session, scope, belief)
+            await check_writable(session, scope)
             told = [_Told("committed", belief, committed_content(belief), belief.recorded_at)]
             if rival is not None:
                 content = superseded_content(belief)
@@ -113,17 +116,19 @@ class MongoBeliefStore:
 
         Raises:
             NotFound: No such active belief in the scope.
+            Conflict: The graph is archived.
             TierTimeout: Others were first again and again.
         """
 
         async def change(session: Session, last: BeliefEvent | None) -> Commitment:
-            where = visible(scope, id=belief_id, active=True)
+            where = visible(scope, id=belief_id, active=True, redacted_at=None)
             found = await session.collection("beliefs").first(where)
             if found is None:
                 raise NotFound("active belief", belief_id)
             belief = record_of(Commitment, found)
             if belief.pinned:
                 return belief
+            await check_writable(session, scope)
             told = _Told("pinned", belief, pinned_content(), now)
             await self._append(session, scope, last, [told])
             return belief.model_copy(update={"pinned": True})
@@ -137,7 +142,7 @@ class MongoBeliefStore:
         later one: a change that others are making is seen whole or not at all.
         """
         reached = await bring_up_to_date(self._database, scope, "active")
-        then = visible(scope, committed_seq={"$lte": reached})
+        then = visible(scope, committed_seq={"$lte": reached}, redacted_at=None)
 
         async def question(session: Session) -> tuple[Commitment, ...]:
             # In this order: what ends between the two questions is in one of the answers.
@@ -233,16 +238,16 @@ async def bring_up_to_date(database: Database, scope: Scope, operation: str) -> 
     raise TierTimeout("cold", operation, f"others were first {ATTEMPTS_MAX} times")
 
 
-async def _is_known(session: Session, scope: Scope, belief: Commitment) -> bool:
-    return await session.collection("beliefs").count(own(scope, id=belief.id)) > 0
-
-
-async def _rival(session: Session, scope: Scope, belief: Commitment) -> Commitment | None:
-    """Return the active belief whose place this one takes, if any."""
-    if belief.key is None:
-        return None
-    found = await session.collection("beliefs").first(own(scope, active_key=key_of(belief)))
-    return None if found is None else record_of(Commitment, found)
+async def _known_or_rival(
+    session: Session, scope: Scope, belief: Commitment
+) -> tuple[bool, Commitment | None]:
+    """Return whether a belief is in the log, and the active one whose place it takes, if any."""
+    wanted: list[Document] = [{"id": belief.id}]
+    if belief.key is not None:
+        wanted.append({"active_key": key_of(belief)})
+    found = await session.collection("beliefs").find(own(scope, **{"$or": wanted}))
+    rivals = [record_of(Commitment, one) for one in found if one["id"] != belief.id]
+    return len(rivals) < len(found), rivals[0] if rivals else None
 
 
 async def _forget(session: Session, scope: Scope, contents: Sequence[Document]) -> None:

@@ -5,8 +5,9 @@ has none, so every step is written to be cut anywhere: one document decides (its
 step), what follows from it is idempotent, and whoever finds it unfinished finishes it. A *write*
 is decided by one command, so no server needs a transaction for it.
 
-What is sent, all of it: ``hello`` and ``buildInfo`` when the database is opened; on opening a new
-one ``listCollections``, ``create``, ``collMod`` and ``createIndexes``; on collections ``find``,
+What is sent, all of it: ``hello``, ``buildInfo`` and ``listCollections`` when the database is
+opened; on opening a new one ``create``, ``collMod`` and ``createIndexes``, and ``dropIndexes`` on
+opening one of an older version, whose documents change by ``update``; on collections ``find``,
 ``aggregate``, ``getMore``, ``insert``, ``update``, ``findAndModify`` and ``delete``, by the methods
 of ``Collection``; ``commitTransaction`` and ``abortTransaction``; the search index commands of
 ``search_index``; and what the driver does by itself, ``ping``, ``endSessions`` and ``killCursors``.
@@ -26,13 +27,12 @@ from pymongo.errors import InvalidName, PyMongoError
 from ...errors import (
     ConfigError,
     EzraError,
-    TierRejected,
     TierTimeout,
     TierUnavailable,
 )
 from .documents import Document
 from .driver import Client, in_transaction, limited, settled, to_the_end
-from .scope import check_scoped
+from .guard import check_command, check_pipeline
 from .translation import translated
 
 T = TypeVar("T")
@@ -50,15 +50,6 @@ WAITING_MAX = 256
 
 ROWS_MAX = 100_000
 """The most documents that one question may bring back."""
-
-UNSCOPED = frozenset(("meta", "leases", "work"))
-"""Collections that hold no records of a tenant, and the queue, which serves the runtime."""
-
-GRAPHLESS = frozenset(("graphs", "word_totals"))
-"""Collections whose documents belong to a tenant, and are not inside a graph."""
-
-INSERT_ONLY = frozenset(("belief_log",))
-"""Collections to which no update and no delete is ever sent."""
 
 
 class Server(NamedTuple):
@@ -91,7 +82,7 @@ class Collection:
         self._raw = raw
         self._session = session
         self._name: str = raw.name
-        self._whole_tenant = whole_tenant or self._name in GRAPHLESS
+        self._whole_tenant = whole_tenant
 
     async def insert(self, documents: Sequence[Document]) -> None:
         """Insert documents in order, stopping at the first refusal; none is no error.
@@ -137,9 +128,8 @@ class Collection:
             return int(await self._raw.count_documents(where, session=self._session))
 
     async def aggregate(self, pipeline: Sequence[Document]) -> list[Document]:
-        """Return what a pipeline makes; its first stage carries the scope."""
-        for entry in _entry_filters(pipeline):
-            self._guard("aggregate", entry)
+        """Return what a pipeline makes; each stage that lets documents in carries the scope."""
+        check_pipeline(self._name, pipeline, whole_tenant=self._whole_tenant)
         with translated(f"aggregate {self._name}"):
             cursor = await settled(self._raw.aggregate(list(pipeline), session=self._session))
             found: list[Document] = await cursor.to_list(length=ROWS_MAX)
@@ -183,10 +173,7 @@ class Collection:
             return int(result.deleted_count)
 
     def _guard(self, operation: str, where: Mapping[str, Any]) -> None:
-        if self._name in INSERT_ONLY and operation in {"update", "findAndModify", "delete"}:
-            raise TierRejected("cold", "append-only guard", f"{operation} on {self._name}")
-        if self._name not in UNSCOPED:
-            check_scoped(f"{operation} on {self._name}", where, whole_tenant=self._whole_tenant)
+        check_command(operation, self._name, where, whole_tenant=self._whole_tenant)
 
 
 class Session:
@@ -422,33 +409,6 @@ class Database:
             return await in_transaction(
                 self._client, attempt, timeout_seconds=self._timeout_seconds
             )
-
-
-def _entry_filters(pipeline: Sequence[Document]) -> list[Mapping[str, Any]]:
-    """Return the filters by which a pipeline's first stage lets documents in: one, or one a leg."""
-    stage, body = next(iter(pipeline[0].items())) if pipeline else ("", {})
-    if stage == "$match":
-        return [dict(body)]
-    if stage == "$vectorSearch":
-        return [dict(body.get("filter", {}))]
-    if stage == "$search":
-        return [_required(body)]
-    if stage == "$rankFusion":
-        legs = body["input"]["pipelines"].values()
-        return [entry for leg in legs for entry in _entry_filters(leg)]
-    raise TierRejected("cold", "scope guard", f"a pipeline that begins with {stage!r}")
-
-
-def _required(search: Mapping[str, Any]) -> Document:
-    """Return what every answer of a ``$search`` must meet, in the form of a filter."""
-    filters: Document = {}
-    for clause in search.get("compound", {}).get("filter", []):
-        for name, condition in clause.items():
-            if name == "equals":
-                filters[condition["path"]] = condition["value"]
-            elif name == "in":
-                filters[condition["path"]] = {"$in": condition["value"]}
-    return filters
 
 
 async def asked(client: Client) -> Server:

@@ -32,7 +32,17 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("terms"),
         ],
         validator(
-            ("id", "level", "covers", "topics", "private_to", "starts_at", "episode_id", "terms"),
+            (
+                "id",
+                "level",
+                "covers",
+                "for_user",
+                "topics",
+                "private_to",
+                "starts_at",
+                "episode_id",
+                "terms",
+            ),
             covers={"bsonType": "array", "items": {"bsonType": "string"}},
             topics={"bsonType": "array", "items": {"bsonType": "string"}},
             private_to={"bsonType": "string"},
@@ -46,7 +56,17 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("terms"),
         ],
         validator(
-            ("id", "grain", "children", "topics", "private_to", "starts_at", "ends_at", "terms"),
+            (
+                "id",
+                "grain",
+                "children",
+                "for_user",
+                "topics",
+                "private_to",
+                "starts_at",
+                "ends_at",
+                "terms",
+            ),
             topics={"bsonType": "array", "items": {"bsonType": "string"}},
             private_to={"bsonType": "string"},
         ),
@@ -91,10 +111,14 @@ class MongoEpisodicStore:
         return await self._put("put_summary", scope, summary, change)
 
     async def summaries(self, scope: Scope) -> tuple[Summary, ...]:
-        """Return the visible summaries of the scope's graph, oldest period first."""
+        """Return the visible summaries of the scope's graph, oldest period first.
+
+        Redacted ones are left out.
+        """
+        where = visible(scope, redacted_at=None)
 
         async def question(session: Session) -> tuple[Summary, ...]:
-            found = await session.collection("summaries").find(visible(scope), sort=_BY_PERIOD)
+            found = await session.collection("summaries").find(where, sort=_BY_PERIOD)
             return tuple(record_of(Summary, document) for document in found)
 
         return await self._database.read("summaries", question)
@@ -135,10 +159,12 @@ class MongoEpisodicStore:
     ) -> tuple[Summary, ...]:
         """Return summaries of the scope's graph that expire by ``before`` and have no episode.
 
-        Every agent's and every topic's; oldest period first, at most ``limit``.
+        Every agent's and every topic's, redacted ones aside; oldest period first, at most
+        ``limit``.
         """
         check_limit(limit)
-        where = own(scope, episode_id=None, expires_at={"$lte": microseconds(before)})
+        expires_at = {"$lte": microseconds(before)}
+        where = own(scope, episode_id=None, redacted_at=None, expires_at=expires_at)
 
         async def question(session: Session) -> tuple[Summary, ...]:
             for _ in range(ATTEMPTS_MAX):
@@ -154,8 +180,11 @@ class MongoEpisodicStore:
     async def episodes(
         self, scope: Scope, since: datetime | None = None, until: datetime | None = None
     ) -> tuple[Episode, ...]:
-        """Return visible episodes of the graph that overlap ``[since, until)``, oldest first."""
-        where = visible(scope)
+        """Return visible episodes of the graph that overlap ``[since, until)``, oldest first.
+
+        Redacted ones are left out.
+        """
+        where = visible(scope, redacted_at=None)
         if since is not None:
             where["ends_at"] = {"$gte": microseconds(since)}
         if until is not None:

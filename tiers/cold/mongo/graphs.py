@@ -1,28 +1,35 @@
-"""Session graphs and their members in MongoDB.
-
-A graph's parents are there before it and never change, so neither do its ancestors: they are
-worked out once and stored with it, by their distance.
-"""
+"""Session graphs in MongoDB: one document each, with its links to parents in it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from pymongo import ASCENDING
 
-from ...errors import Conflict, NotFound, TierTimeout, UsageError
+from ...errors import Conflict, NotFound, TierTimeout
 from ...moments import microseconds
-from ...records import AgentRecord, GraphState, Scope, SessionGraph
-from ..ownership import check_agent
+from ...records import (
+    AgentRecord,
+    Budget,
+    GraphState,
+    Parent,
+    Retention,
+    Scope,
+    SessionGraph,
+    Standing,
+)
+from ...registry import CATALOG
+from ..lineage import check_acyclic, check_parents, lineage_of
+from . import links
 from .database import Database, Session
 from .documents import Document, document_of, record_of
-from .schema import Index, by, validator
+from .links import graphs_above
+from .schema import Index
 from .scope import of_tenant, own
+from .together import together
 from .translation import DuplicateKey
-
-LINEAGE_MAX = 1_000
-"""Ancestors a graph may have."""
 
 ATTEMPTS_MAX = 20
 
@@ -36,19 +43,21 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
         {
             "$jsonSchema": {
                 "bsonType": "object",
-                "required": ["tenant", "id", "state", "inherits_from", "ancestors"],
+                "required": ["tenant", "id", "state", "parents", "last_link"],
                 "properties": {
                     "tenant": {"bsonType": "string", "minLength": 1},
                     "id": {"bsonType": "string", "minLength": 1},
                     "state": {"enum": _GRAPH_STATES},
+                    "parents": {
+                        "bsonType": "array",
+                        "items": {"bsonType": "object", "required": ["id", "as_of", "linked_at"]},
+                    },
+                    "last_link": {"bsonType": ["int", "long"], "minimum": 0},
                 },
             }
         },
     ),
-    "agents": (
-        [by("id", unique=True), by("left_at"), by("_id")],
-        validator(("id", "topics", "sources", "spawned_at")),
-    ),
+    **links.COLLECTIONS,
 }
 
 
@@ -59,31 +68,25 @@ class MongoGraphStore:
         self._database = database
 
     async def create_graph(self, graph: SessionGraph) -> None:
-        """Store a new graph. Parents must exist, so a cycle cannot come about.
+        """Store a new graph, with its links to parents. These are there, so none closes a cycle.
 
         Raises:
             Conflict: A graph of this id exists in the tenant.
             NotFound: A parent does not exist in the tenant.
-            UsageError: It would have more than ``LINEAGE_MAX`` ancestors.
+            UsageError: A parent is named twice, is the graph itself or the catalog, or there would
+                be more than ``ANCESTORS_MAX`` ancestors.
         """
+        check_parents(graph.id, graph.parents)
+        names = graph.inherits_from
 
         async def change(session: Session) -> None:
-            graphs = session.collection("graphs")
-            wanted = list(dict.fromkeys((graph.id, *graph.inherits_from)))
-            found = await graphs.find(
-                of_tenant(graph.tenant, id={"$in": wanted}), fields=["id", "ancestors"]
-            )
-            known = {one["id"]: one["ancestors"] for one in found}
-            if graph.id in known:
+            above = await graphs_above(session, graph.tenant, (graph.id, *names))
+            if graph.id in above:
                 raise Conflict("session graph", "a new id", graph.id)
-            for parent in graph.inherits_from:
-                if parent not in known:
-                    raise NotFound("session graph", parent)
-            ancestors = ancestors_of([(parent, known[parent]) for parent in graph.inherits_from])
-            if sum(map(len, ancestors)) > LINEAGE_MAX:
-                accepted = f"{LINEAGE_MAX} ancestors at most"
-                raise UsageError("inherits_from", graph.inherits_from, accepted)
-            await graphs.insert([document_of(graph, ancestors=ancestors)])
+            _check_known(names, above)
+            if names:
+                check_acyclic(graph.id, names[0], {**_links_of(above), graph.id: graph.parents})
+            await session.collection("graphs").insert([graph_document(graph)])
 
         try:
             await self._database.write("create_graph", change)
@@ -100,7 +103,7 @@ class MongoGraphStore:
         return await self._database.read("graph", question)
 
     async def graphs(self, tenant: str) -> tuple[SessionGraph, ...]:
-        """Return all graphs of the tenant, oldest first."""
+        """Return all graphs of the tenant, oldest first, its catalog included."""
 
         async def question(session: Session) -> tuple[SessionGraph, ...]:
             found = await session.collection("graphs").find(
@@ -110,114 +113,199 @@ class MongoGraphStore:
 
         return await self._database.read("graphs", question)
 
-    async def set_state(self, scope: Scope, state: GraphState, now: datetime) -> None:
-        """Move the scope's graph to ``state``.
+    async def standing(self, scope: Scope) -> Standing | None:
+        """Return the scope's graph, agent and ancestors as they are now; ``None``: no such graph.
 
-        ``closed_at`` is set when the graph stops being active and cleared when it is again.
+        Two commands at the same time, however many ancestors there are.
+        """
+
+        async def question(session: Session) -> Standing | None:
+            asked = (scope.graph_id, CATALOG)
+            above, member = await together(
+                [graphs_above(session, scope.tenant, asked), _member(session, scope)]
+            )
+            graph = above.get(scope.graph_id)
+            if graph is None:
+                return None
+            return Standing(
+                graph=record_of(SessionGraph, graph),
+                agent=next((record_of(AgentRecord, one) for one in member.values()), None),
+                lineage=lineage_of(scope.graph_id, _links_of(above), has_catalog=CATALOG in above),
+            )
+
+        return await self._database.read("standing", question)
+
+    async def set_state(
+        self,
+        scope: Scope,
+        state: GraphState,
+        now: datetime,
+        only_from: Sequence[GraphState] | None = None,
+    ) -> bool:
+        """Move the scope's graph to ``state``; ``closed_at`` is set on closing, cleared on opening.
+
+        ``False``, writing nothing, when the graph is in none of the states of ``only_from``.
 
         Raises:
             NotFound: The graph does not exist.
+            TierTimeout: Others moved it again and again.
         """
         mine = of_tenant(scope.tenant, id=scope.graph_id)
 
-        async def change(session: Session) -> None:
+        async def change(session: Session) -> bool:
             graphs = session.collection("graphs")
             for _ in range(ATTEMPTS_MAX):
                 seen = await graphs.first(mine)
                 if seen is None:
                     raise NotFound("session graph", scope.graph_id)
+                allowed = only_from is None or seen["state"] in only_from
+                if not allowed or seen["state"] == state:
+                    return allowed
                 closed_at = None
                 if state is not GraphState.ACTIVE:
                     closed_at = seen["closed_at"] or microseconds(now)
-                as_seen = mine | {"closed_at": seen["closed_at"]}
+                as_seen = mine | {name: seen[name] for name in ("state", "closed_at")}
                 becomes = {"state": state.value, "closed_at": closed_at}
                 if await graphs.update(as_seen, {"$set": becomes}):
-                    return
+                    return True
             raise TierTimeout("cold", "set_state", "others moved the graph again and again")
 
-        await self._database.write("set_state", change)
+        return await self._database.write("set_state", change)
 
-    async def lineage(self, tenant: str, graph_id: str) -> tuple[str, ...]:
-        """Return all ancestors, nearest first, then in list order, each once."""
+    async def link(self, scope: Scope, parent: Parent) -> None:
+        """Let the scope's graph inherit from one more graph, after those it has.
 
-        async def question(session: Session) -> tuple[str, ...]:
-            found = await session.collection("graphs").find(
-                of_tenant(tenant, id=graph_id), limit=1, fields=["ancestors"]
-            )
-            return tuple(name for one in found for near in one["ancestors"] for name in near)
+        Raises:
+            NotFound: The graph or the parent does not exist.
+            Conflict: The link exists, or the graph is archived.
+            UsageError: It would close a cycle or make more than ``ANCESTORS_MAX`` ancestors, or
+                the parent is the catalog.
+            TierTimeout: Others linked graphs of the tenant again and again.
+        """
+        check_parents(scope.graph_id, (parent,))
 
-        return await self._database.read("lineage", question)
+        async def change(session: Session) -> None:
+            for _ in range(links.ATTEMPTS_MAX):
+                last = await links.last_number(session, scope.tenant)
+                wanted = (scope.graph_id, parent.id)
+                _check_link(scope, parent, await graphs_above(session, scope.tenant, wanted))
+                announced = await links.announce(
+                    session, scope.tenant, last, scope.graph_id, parent
+                )
+                if announced is not None:
+                    if not await links.carry_out(session, scope.tenant, last + 1, announced):
+                        await _check_carried(session, scope, parent)
+                    return
+            raise TierTimeout("cold", "link", "others linked graphs again and again")
 
-    async def spawn(self, agent: AgentRecord) -> bool:
-        """Add a member, or re-attach one of the same id; return whether it is new.
+        await self._database.write("link", change, alone=("links", scope.tenant))
+
+    async def unlink(self, scope: Scope, parent_id: str) -> bool:
+        """Revoke a link; ``False`` when there is none. Holds from the next ``standing`` on."""
+        linked = of_tenant(scope.tenant, id=scope.graph_id, **{"parents.id": parent_id})
+
+        async def change(session: Session) -> bool:
+            # What a crash has left announced comes first: it must not come after it was revoked.
+            await links.last_number(session, scope.tenant)
+            revoked = {"$pull": {"parents": {"id": parent_id}}}
+            return await session.collection("graphs").update(linked, revoked) > 0
+
+        return await self._database.write("unlink", change, alone=("links", scope.tenant))
+
+    async def configure(
+        self, scope: Scope, *, budget: Budget | None = None, retention: Retention | None = None
+    ) -> SessionGraph:
+        """Replace what is given and return the graph as it now is.
 
         Raises:
             NotFound: The graph does not exist.
         """
-        member = {"tenant": agent.tenant, "graph_id": agent.graph_id, "id": agent.id}
-        stored = document_of(agent) | {"left_at": None}
-        again = {name: stored[name] for name in ("role", "user_id", "topics", "sources", "left_at")}
+        mine = of_tenant(scope.tenant, id=scope.graph_id)
+        given = {"budget": budget, "retention": retention}
+        change = {name: document_of(one) for name, one in given.items() if one is not None}
 
-        async def change(session: Session) -> bool:
-            agents = session.collection("agents")
-            if await agents.update(member, {"$set": again}):
-                return False
-            graph = of_tenant(agent.tenant, id=agent.graph_id)
-            if not await session.collection("graphs").find(graph, limit=1, fields=["_id"]):
-                raise NotFound("session graph", agent.graph_id)
-            try:
-                await agents.insert([dict(stored)])
-            except DuplicateKey:  # somebody spawned it meanwhile, and no member is ever removed
-                await agents.update(member, {"$set": again})
-                return False
-            return True
+        async def configured(session: Session) -> SessionGraph:
+            graphs = session.collection("graphs")
+            if change:
+                found = await graphs.find_and_update(mine, {"$set": change})
+            else:
+                found = await graphs.first(mine)
+            if found is None:
+                raise NotFound("session graph", scope.graph_id)
+            return record_of(SessionGraph, found)
 
-        return await self._database.write("spawn", change)
-
-    async def leave(self, scope: Scope, now: datetime) -> int:
-        """Mark the scope's agent as gone and return how many members remain. Idempotent."""
-        agent_id = check_agent(scope)
-
-        async def change(session: Session) -> int:
-            # In no transaction: of two that leave at once, neither would see the other gone, and
-            # nobody would know that the graph is empty.
-            agents = session.collection("agents")
-            here = own(scope, left_at=None)
-            gone = {"$set": {"left_at": microseconds(now)}}
-            await agents.update(here | {"id": agent_id}, gone)
-            return await agents.count(here)
-
-        return await self._database.write(
-            "leave", change, alone=("leave", scope.tenant, scope.graph_id)
-        )
-
-    async def agents(self, scope: Scope) -> tuple[AgentRecord, ...]:
-        """Return all members of the scope's graph, those who left included, in order of spawn."""
-
-        async def question(session: Session) -> tuple[AgentRecord, ...]:
-            found = await session.collection("agents").find(own(scope), sort=[("_id", 1)])
-            return tuple(record_of(AgentRecord, document) for document in found)
-
-        return await self._database.read("agents", question)
+        return await self._database.write("configure", configured)
 
 
-def ancestors_of(parents: Sequence[tuple[str, Sequence[Sequence[str]]]]) -> list[list[str]]:
-    """Return a graph's ancestors by distance, from its parents and theirs.
+def graph_document(graph: SessionGraph) -> Document:
+    """Return a graph in stored form; ``last_link`` is the number of the last link it took."""
+    return document_of(graph, last_link=0)
 
-    Within a distance they are in the order of a walk in breadth: by the first of the parents
-    through which they are that near, then as that parent has them.
+
+async def check_writable(session: Session, scope: Scope) -> None:
+    """Refuse to write into the scope's graph when it is archived; one that is unknown is not.
+
+    Inside the caller's step, so that a transaction sees the state as of its own beginning.
+
+    Raises:
+        Conflict: The graph is archived.
     """
-    seen_from = [([parent], *above) for parent, above in parents]
-    found: dict[str, None] = {}
-    by_distance: list[list[str]] = []
-    for distance in range(max(map(len, seen_from), default=0)):
-        reached = [name for levels in seen_from for name in _level(levels, distance)]
-        near = [name for name in dict.fromkeys(reached) if name not in found]
-        found |= dict.fromkeys(near)
-        if near:
-            by_distance.append(near)
-    return by_distance
+    if await state_of(session, scope) == GraphState.ARCHIVED:
+        raise archived(scope.graph_id)
 
 
-def _level(levels: Sequence[Sequence[str]], distance: int) -> Sequence[str]:
-    return levels[distance] if distance < len(levels) else ()
+async def state_of(session: Session, scope: Scope) -> GraphState | None:
+    """Return the state of the scope's graph, inside the caller's step; ``None``: no such graph."""
+    found = await session.collection("graphs").find(
+        of_tenant(scope.tenant, id=scope.graph_id), limit=1, fields=["state"]
+    )
+    return GraphState(found[0]["state"]) if found else None
+
+
+def archived(graph_id: str) -> Conflict:
+    """Return the error for writing into a graph that is archived."""
+    return Conflict(f"session graph {graph_id!r}", "active or closed", "archived")
+
+
+async def _member(session: Session, scope: Scope) -> dict[str, Document]:
+    """Return the scope's agent by its id, if it names one that is or was a member."""
+    if scope.agent_id is None:
+        return {}
+    found = await session.collection("agents").find(own(scope, id=scope.agent_id), limit=1)
+    return {one["id"]: one for one in found}
+
+
+def _links_of(graphs: Mapping[str, Document]) -> dict[str, list[Parent]]:
+    return {
+        name: [record_of(Parent, parent) for parent in graph["parents"]]
+        for name, graph in graphs.items()
+    }
+
+
+def _check_known(names: Iterable[str], known: Mapping[str, Any]) -> None:
+    for name in names:
+        if name not in known:
+            raise NotFound("session graph", name)
+
+
+def _check_link(scope: Scope, parent: Parent, above: Mapping[str, Document]) -> None:
+    """Refuse a link that cannot be, by what is linked already."""
+    _check_known((scope.graph_id, parent.id), above)
+    if above[scope.graph_id]["state"] == GraphState.ARCHIVED:
+        raise archived(scope.graph_id)
+    linked = _links_of(above)
+    if any(link.id == parent.id for link in linked[scope.graph_id]):
+        raise Conflict(f"link of session graph {scope.graph_id!r}", "a new parent", parent.id)
+    check_acyclic(scope.graph_id, parent.id, linked)
+
+
+async def _check_carried(session: Session, scope: Scope, parent: Parent) -> None:
+    """Refuse after all, when the graph was archived before the link that was announced was in it.
+
+    Otherwise somebody else has carried it out.
+    """
+    graph = await session.collection("graphs").first(of_tenant(scope.tenant, id=scope.graph_id))
+    if graph is None or graph["state"] != GraphState.ARCHIVED:
+        return
+    if all(one["id"] != parent.id for one in graph["parents"]):
+        raise archived(scope.graph_id)

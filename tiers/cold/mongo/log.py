@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from pymongo import ASCENDING
+
 from ...errors import Conflict, TierTimeout
 from ...moments import microseconds
-from ...records import AuditEvent, Receipt, Scope, WorkDraft
+from ...records import AuditEvent, AuditFilter, Receipt, Scope, WorkDraft
+from ..archive_rows import check_tenant
 from ..ownership import check_limit, check_owned
 from .database import Database, Session
 from .documents import Document, document_of, record_of
 from .outbox import send, send_left_behind, with_outbox
 from .schema import Index, by, validator
-from .scope import own
+from .scope import of_tenant, own
+from .together import together
 from .translation import DuplicateKey
 
 ATTEMPTS_MAX = 100
+
+_NUMBER = {"bsonType": ["int", "long"], "minimum": 1}
+_BY_POSITION = (("tenant", ASCENDING), ("position", ASCENDING))
+_BY_KIND = (("tenant", ASCENDING), ("kind", ASCENDING), ("position", ASCENDING))
 
 COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]] = {
     "receipts": (
@@ -24,8 +32,13 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
         validator(("id", "kind", "body", "recorded_at")),
     ),
     "audit": (
-        [by("seq", unique=True), by("cause", unique=True, only_with=("cause",))],
-        validator(("seq", "kind", "recorded_at"), seq={"bsonType": ["int", "long"], "minimum": 1}),
+        [
+            by("seq", unique=True),
+            by("cause", unique=True, only_with=("cause",)),
+            Index(_BY_POSITION, unique=True),
+            Index(_BY_KIND),
+        ],
+        validator(("seq", "position", "kind", "recorded_at"), seq=_NUMBER, position=_NUMBER),
     ),
 }
 
@@ -78,26 +91,67 @@ class MongoRecordLog:
     async def append_audit(
         self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
     ) -> None:
-        """Append to the graph's audit feed: ids and reasons, never content."""
+        """Append to the audit feed of the graph and of its tenant: ids and reasons, never content.
+
+        The event takes the next ``seq`` of the graph and the next ``position`` of the tenant.
+        """
         await self._database.write(
             "append_audit",
             lambda session: append_event(session, scope, kind, record_ids, reason, now),
-            alone=("audit", scope.tenant, scope.graph_id),
+            alone=audit_key(scope.tenant),
         )
 
     async def audit(
-        self, scope: Scope, after: int = 0, limit: int = 1000
+        self, scope: Scope, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:
-        """Return the graph's audit feed after a ``seq``, in order."""
+        """Return the graph's audit feed after a ``seq``, in order, at most ``limit``."""
         check_limit(limit)
+        if only is not None and only.graph_id not in {None, scope.graph_id}:
+            return ()
+        where = _wanted(only) | own(scope, seq={"$gt": after})
 
         async def question(session: Session) -> tuple[AuditEvent, ...]:
-            found = await session.collection("audit").find(
-                own(scope, seq={"$gt": after}), sort=[("seq", 1)], limit=limit
-            )
+            found = await session.collection("audit").find(where, sort=[("seq", 1)], limit=limit)
             return tuple(record_of(AuditEvent, event) for event in found)
 
         return await self._database.read("audit", question)
+
+    async def tenant_audit(
+        self, tenant: str, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
+    ) -> tuple[AuditEvent, ...]:
+        """Return the tenant's audit feed after a ``position``, in order, at most ``limit``."""
+        check_tenant(tenant)
+        check_limit(limit)
+        where = _wanted(only) | of_tenant(tenant, position={"$gt": after})
+
+        async def question(session: Session) -> tuple[AuditEvent, ...]:
+            events = session.collection("audit", whole_tenant=True)
+            found = await events.find(where, sort=[("position", 1)], limit=limit)
+            return tuple(record_of(AuditEvent, event) for event in found)
+
+        return await self._database.read("tenant_audit", question)
+
+
+def _wanted(only: AuditFilter | None) -> Document:
+    """Return the conditions of a filter."""
+    if only is None:
+        return {}
+    where: Document = {}
+    if only.kinds:
+        where["kind"] = {"$in": list(only.kinds)}
+    named = {"graph_id": only.graph_id, "agent_id": only.agent_id, "record_ids": only.record_id}
+    where |= {name: value for name, value in named.items() if value is not None}
+    bounds = {"$gte": only.since, "$lt": only.until}
+    period = {name: microseconds(one) for name, one in bounds.items() if one is not None}
+    return where | ({"recorded_at": period} if period else {})
+
+
+def audit_key(tenant: str) -> tuple[str, str]:
+    """Return the key under which one process appends to a tenant's feed one event after another.
+
+    Positions count in the whole tenant: whoever appends takes the one after the last.
+    """
+    return ("audit", tenant)
 
 
 async def append_event(
@@ -109,7 +163,10 @@ async def append_event(
     now: datetime,
     cause: str | None = None,
 ) -> None:
-    """Append to the audit feed inside the caller's step; ``seq`` counts per graph without gaps.
+    """Append to the audit feed inside the caller's step, under ``audit_key``.
+
+    ``seq`` counts per graph and ``position`` per tenant, both without gaps: an event only comes to
+    be as the one after the last, and stays.
 
     Args:
         session: The step.
@@ -137,9 +194,9 @@ async def append_event(
     if cause is not None:
         event["cause"] = cause
     for _ in range(ATTEMPTS_MAX):
-        last = await events.first(own(scope), sort=[("seq", -1)])
+        numbers = await _next_numbers(session, scope)
         try:
-            await events.insert([event | {"seq": 1 if last is None else last["seq"] + 1}])
+            await events.insert([event | numbers])
         except DuplicateKey as error:
             if session.is_atomic:
                 raise
@@ -148,3 +205,21 @@ async def append_event(
         else:
             return
     raise TierTimeout("cold", "append audit", "others were first again and again")
+
+
+async def _next_numbers(session: Session, scope: Scope) -> dict[str, int]:
+    """Return the ``seq`` and the ``position`` that no event has yet."""
+    feeds = {"seq": own(scope), "position": of_tenant(scope.tenant)}
+    if session.is_atomic:  # the commands of a transaction go one by one
+        last = [await last_number(session, name, where) for name, where in feeds.items()]
+    else:
+        last = await together(last_number(session, name, where) for name, where in feeds.items())
+    return {name: number + 1 for name, number in zip(feeds, last, strict=True)}
+
+
+async def last_number(session: Session, name: str, where: Document) -> int:
+    """Return the highest ``seq`` or ``position`` among some events; 0 without any."""
+    found = await session.collection("audit", whole_tenant=True).find(
+        where, sort=[(name, -1)], limit=1, fields=[name]
+    )
+    return int(found[0][name]) if found else 0

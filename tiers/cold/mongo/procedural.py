@@ -23,7 +23,7 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("trigger_words"),
             by("terms"),
         ],
-        validator(("id", "agent_id", "topics", "private_to", "identity", "terms")),
+        validator(("id", "agent_id", "for_user", "topics", "private_to", "identity", "terms")),
     ),
 }
 
@@ -41,10 +41,10 @@ class MongoProceduralStore:
     ) -> tuple[Rule, bool]:
         """Store a rule and return it, and whether it is new.
 
-        One of the same writer, trigger, steps, topics and privacy is returned as it is.
+        One of the same writer, user, trigger, steps, topics and privacy is returned as it is.
 
         Raises:
-            Conflict: A rule of this id says something else.
+            Conflict: The id is another rule's, or the graph is archived.
         """
         check_owned(scope, rule)
         document = rule_document(rule)
@@ -61,8 +61,9 @@ class MongoProceduralStore:
     async def match_rules(self, scope: Scope, text: str, limit: int) -> tuple[Rule, ...]:
         """Return visible rules whose trigger shares words with ``text``, best match first.
 
-        Rules of the own graph and of the lineage. Best: most different words in common, stop
-        words aside and plurals equal; then the shortest trigger; then the nearest graph.
+        Rules of the own graph and of the ancestors that carry ``rule``; of one read ``as_of`` a
+        moment, those recorded by then. Best: most different words in common, stop words aside and
+        plurals equal; then the shortest trigger; then the nearest graph.
         """
         check_limit(limit)
         asked = _stems(text)[:TEXT_WORDS_MAX]
@@ -94,7 +95,8 @@ def _matching(scope: Scope, asked: Sequence[str], limit: int) -> list[Document]:
     """
     shared = [_one_if({"$in": [word, "$trigger_words"]}) for word in asked]
     farther = [
-        _one_if({"$eq": ["$graph_id", graph]}, n) for n, graph in enumerate(scope.lineage, 1)
+        _one_if({"$eq": ["$graph_id", {"$literal": ancestor.graph_id}]}, n)
+        for n, ancestor in enumerate(scope.carrying("rule"), 1)
     ]
     order = {
         "shared": {"$add": shared},
@@ -102,7 +104,7 @@ def _matching(scope: Scope, asked: Sequence[str], limit: int) -> list[Document]:
         "distance": {"$add": [0, *farther]},
     }
     return [
-        {"$match": inherited(scope, trigger_words={"$in": list(asked)})},
+        {"$match": inherited(scope, "rule", redacted_at=None, trigger_words={"$in": list(asked)})},
         {"$project": dict.fromkeys(shown_fields(Rule), 1) | order},
         {"$sort": {"shared": -1, "of_words": 1, "distance": 1, "_id": 1}},
         {"$limit": limit},

@@ -3,13 +3,19 @@
 Everything is ensured when the database is opened: what is there stays, what is missing is made,
 and a database that a newer ezra has written is refused. The validators repeat what the code
 already holds to: whoever else writes into the database is held to it as well.
+
+A database of an older ezra is brought up to date, in an order that may be cut off anywhere. First
+its mark says the new version, so that no older ezra opens it any more. Then the validators, so
+that one that has it open can write no more in its old ways. Then the documents, then the indexes
+that only fit them now, and at last the digest, without which everything is looked at again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,11 +24,15 @@ from pymongo.errors import OperationFailure
 
 from ...errors import ConfigError
 from .documents import Document
+from .driver import limited
 from .together import together
 from .translation import translated
 
-VERSION = 1
+VERSION = 2
 """Raised with each change that older code could not read."""
+
+BUILDING_SECONDS_MAX = 600.0
+"""How long a command may take that builds an index, or that upgrades a page of documents."""
 
 Keys = Sequence[tuple[str, int]]
 _OWNER: Keys = (("tenant", ASCENDING), ("graph_id", ASCENDING))
@@ -77,25 +87,34 @@ Specification: TypeAlias = tuple[Sequence[Index], Mapping[str, Document] | None]
 async def prepare(
     database: Any,  # noqa: ANN401 - of either driver
     collections: Mapping[str, Specification],
+    upgrade: Callable[[Any], Awaitable[None]],
 ) -> None:
     """Make what is missing and check what is there. A database that is complete is only looked at.
+
+    Any number of processes may do it at the same time.
 
     Args:
         database: The driver's database.
         collections: What every collection has, by its name.
+        upgrade: Brings the documents of an older version up to date; nothing happens to others.
 
     Raises:
         ConfigError: A newer ezra wrote the database.
         TierError: It cannot be reached, or refuses.
     """
-    found, present = await together([schema_mark(database), _names(database)])
-    made = mark_of(collections)
-    if found == made and collections.keys() <= set(present):
+    answers: list[Any] = await together([schema_mark(database), _names(database)])
+    found, present, made = answers[0], set(answers[1]), mark_of(collections)
+    if found == made and collections.keys() <= present:
         return
-    lanes = [list(collections.items())[lane::_LANES] for lane in range(_LANES)]
-    await together(_ensure_all(database, lane, set(present)) for lane in lanes)
-    with translated("prepare"):
-        await database["meta"].update_one({"_id": "schema"}, {"$set": made}, upsert=True)
+    is_used = not present.isdisjoint(collections)
+    is_older = is_used and ("digest" not in found or found.get("version", 0) < VERSION)
+    if is_older:
+        await _mark(database, {"$set": {"version": VERSION}, "$unset": {"digest": ""}})
+    await _in_lanes(_ensure_rules, database, collections, present)
+    if is_older:
+        await upgrade(database)
+    await _in_lanes(_ensure_indexes, database, collections, present)
+    await _mark(database, {"$set": made})
 
 
 async def schema_mark(database: Any) -> Document:  # noqa: ANN401 - of either driver
@@ -132,19 +151,51 @@ async def _names(database: Any) -> list[str]:  # noqa: ANN401 - of either driver
         return names
 
 
-async def _ensure_all(
+async def _mark(database: Any, change: Document) -> None:  # noqa: ANN401 - of either driver
+    with translated("prepare"):
+        await database["meta"].update_one({"_id": "schema"}, change, upsert=True)
+
+
+async def _in_lanes(
+    ensure: Callable[[Any, str, Specification, Collection[str]], Awaitable[None]],
     database: Any,  # noqa: ANN401 - of either driver
-    collections: Sequence[tuple[str, Specification]],
+    collections: Mapping[str, Specification],
     present: Collection[str],
 ) -> None:
-    for name, (indexes, schema) in collections:
-        rules: Document = {} if schema is None else _rules(schema)
-        with translated(f"prepare {name}"):
-            is_new = name not in present and await _created(database, name, rules)
-            if not is_new and rules:
-                await database.command("collMod", name, **rules)
-            if indexes:
-                await database[name].create_indexes([index.model() for index in indexes])
+    """Ensure something of every collection, of some at the same time."""
+
+    async def lane(number: int) -> None:
+        for name, specification in list(collections.items())[number::_LANES]:
+            # What is there already may take its time; in a new database there is nothing to build.
+            limit = limited(BUILDING_SECONDS_MAX) if name in present else nullcontext()
+            with translated(f"prepare {name}"), limit:
+                await ensure(database, name, specification, present)
+
+    await together(lane(number) for number in range(_LANES))
+
+
+async def _ensure_rules(
+    database: Any,  # noqa: ANN401 - of either driver
+    name: str,
+    specification: Specification,
+    present: Collection[str],
+) -> None:
+    _, schema = specification
+    rules: Document = {} if schema is None else _rules(schema)
+    is_new = name not in present and await _created(database, name, rules)
+    if not is_new and rules:
+        await database.command("collMod", name, **rules)
+
+
+async def _ensure_indexes(
+    database: Any,  # noqa: ANN401 - of either driver
+    name: str,
+    specification: Specification,
+    _: Collection[str],
+) -> None:
+    indexes, _schema = specification
+    if indexes:
+        await database[name].create_indexes([index.model() for index in indexes])
 
 
 async def _created(database: Any, name: str, rules: Document) -> bool:  # noqa: ANN401 - of either driver

@@ -31,6 +31,7 @@ FILTERS: Mapping[str, str] = {
     "graph_id": "token",
     "topics": "token",
     "private_to": "token",
+    "for_user": "token",
     "user_id": "token",
     "tier": "token",
     "live": "boolean",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from ...errors import TierTimeout, UsageError
@@ -12,12 +12,13 @@ from ...upkeep import RecordRef
 from ..archival import LIMIT_MAX, archival_query, narrowed, reciprocal_ranks
 from ..forms import hit_of, is_current
 from ..ownership import check_limit, check_owned, in_order
+from ..spans import begun
 from . import fact_moves, fact_uses
 from .archival_search import by_both, by_meaning, by_text, packed, text_of
 from .database import Database, Session
 from .documents import Document, document_of, record_of
 from .schema import Index, by, validator
-from .scope import inherited, of_tenant, own, visible
+from .scope import core, of_tenant, own, readable_facts, visible
 from .search_index import (
     COLLECTION,
     ArchivalPlan,
@@ -39,12 +40,13 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("id", unique=True),
             by("active_identity", unique=True, only_with=("active_identity",)),
             by("tier", "live", "recorded_at"),
+            by("core_spans.since"),
             by("terms"),
             Index((("tenant", 1), ("live", 1), ("embedding_model", 1))),
             fact_moves.LEFT_BEHIND_INDEX,
         ],
         validator(
-            ("id", "agent_id", "topics", "private_to", "live", "terms"),
+            ("id", "agent_id", "for_user", "topics", "private_to", "live", "terms"),
             tier={"enum": ["archival", "core"]},
         ),
     ),
@@ -123,13 +125,14 @@ class MongoSemanticStore:
     ) -> tuple[Fact, bool]:
         """Store a fact and return it, and whether it is new.
 
-        An active fact of the same writer, text, topics and privacy is returned as it is, with
-        nothing written.
+        An active fact of the same writer, user, text, topics and privacy is returned as it is,
+        with nothing written. A core fact begins its first core span.
 
         Raises:
-            Conflict: A fact of this id says something else.
+            Conflict: The id is another fact's, or the graph is archived.
         """
         check_owned(scope, fact)
+        fact = begun(fact)
         return await put_once(
             self._database,
             scope,
@@ -144,24 +147,25 @@ class MongoSemanticStore:
         """Return visible active core facts of the own graph and the lineage, in one query.
 
         Own graph first, then lineage order, then oldest first. Shadowing is the reader's job.
+        Of an ancestor read ``as_of`` a moment: what was recorded, core and not yet superseded
+        then, as it is stored now.
         """
-        place = {graph: n for n, graph in enumerate((scope.graph_id, *scope.lineage))}
 
         async def question(session: Session) -> tuple[Fact, ...]:
             found = await session.collection(COLLECTION).find(
-                inherited(scope, tier="core", live=True),
+                core(scope, redacted_at=None),
                 sort=[("recorded_at", 1), ("_id", 1)],
                 fields=shown_fields(Fact),
             )
-            found.sort(key=lambda document: place[document["graph_id"]])
-            return tuple(record_of(Fact, document) for document in found)
+            return tuple(record_of(Fact, document) for document in _nearest_first(scope, found))
 
         return await self._database.read("core", question)
 
     async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the visible facts among ``ids``, in the order asked, superseded ones included.
 
-        Own graph, and core facts of the lineage.
+        Of the own graph all, of the lineage core facts as ``core`` has them, and archival ones of
+        ancestors that carry ``fact``.
         """
 
         async def question(session: Session) -> tuple[Fact, ...]:
@@ -190,6 +194,8 @@ class MongoSemanticStore:
             TierError: The engine or the index failed; no half answer passes for a whole one.
         """
         check_limit(limit, LIMIT_MAX)
+        if query.inherited:
+            return ()  # what ancestors carry is the index's to find
         if None not in (user_id, query.user_id) and user_id != query.user_id:
             return ()
         asker = narrowed(scope, scope_topics)
@@ -215,6 +221,8 @@ class MongoSemanticStore:
     ) -> None:
         """Keep the vectors of the facts among ``entries``; other entries are passed over.
 
+        A fact that was redacted meanwhile gets none: it would tell what was said.
+
         Raises:
             UsageError: An entry of another tenant or graph, or a vector of another length than
                 the server's index takes. Nothing was written.
@@ -231,7 +239,8 @@ class MongoSemanticStore:
         async def change(session: Session) -> None:
             facts = session.collection(COLLECTION)
             await together(
-                facts.update(own(scope, id=fact_id), update) for fact_id, update in changes.items()
+                facts.update(own(scope, id=fact_id, redacted_at=None), update)
+                for fact_id, update in changes.items()
             )
 
         await self._database.write("store_vectors", change)
@@ -244,7 +253,7 @@ class MongoSemanticStore:
         With ``model_id``, that is; oldest first, at most ``limit``.
         """
         check_limit(limit, LIMIT_MAX)
-        waiting = of_tenant(tenant, live=True, embedding_model={"$ne": model_id})
+        waiting = of_tenant(tenant, live=True, redacted_at=None, embedding_model={"$ne": model_id})
 
         async def question(session: Session) -> tuple[RecordRef, ...]:
             facts = session.collection(COLLECTION, whole_tenant=True)
@@ -300,21 +309,53 @@ class MongoSemanticStore:
         """Move a fact between archival and core, with an audit event that holds the reason.
 
         Compare-and-set on ``fact.tier``: returns ``False``, writing nothing, when it has moved,
-        is superseded, or is not visible in the scope's own graph.
+        is superseded, or is not visible in the scope's own graph. Moving to core begins a core
+        span at ``now``, moving away ends it.
         """
         if tier == fact.tier:
             raise UsageError("tier", tier, "the tier that the fact is not in")
-        alone = ("audit", scope.tenant, scope.graph_id)
+        return await self._moved(
+            "set_tier",
+            scope,
+            lambda session: fact_moves.move(session, scope, fact, tier, reason, now, work),
+        )
+
+    async def supersede(
+        self,
+        scope: Scope,
+        fact_id: str,
+        by: str,
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+    ) -> bool:
+        """Let the fact ``by`` take the place of another, with an audit event ``superseded``.
+
+        The old fact stays, and no search and no context has it any more. ``False``, writing
+        nothing, when it is superseded already.
+
+        Raises:
+            NotFound: One of them is no visible fact of the scope's own graph.
+            UsageError: They are the same fact.
+        """
+        if by == fact_id:
+            raise UsageError("by", by, "another fact")
+        return await self._moved(
+            "supersede",
+            scope,
+            lambda session: fact_moves.supersede(session, scope, fact_id, by, now, work),
+        )
+
+    async def _moved(
+        self, operation: str, scope: Scope, change: Callable[[Session], Awaitable[bool]]
+    ) -> bool:
+        """Carry a move out, again when another event took its number in the audit feed."""
+        alone = ("audit", scope.tenant)
         for _ in range(ATTEMPTS_MAX):
             try:
-                return await self._database.step(
-                    "set_tier",
-                    lambda session: fact_moves.move(session, scope, fact, tier, reason, now, work),
-                    alone=alone,
-                )
+                return await self._database.step(operation, change, alone=alone)
             except DuplicateKey:
-                continue  # another event took the number in the audit feed
-        raise TierTimeout("cold", "set_tier", f"others were first {ATTEMPTS_MAX} times")
+                continue
+        raise TierTimeout("cold", operation, f"others were first {ATTEMPTS_MAX} times")
 
     async def _by_atlas(
         self, session: Session, asker: Scope, asked: SearchQuery
@@ -383,10 +424,10 @@ def fact_document(fact: Fact) -> Document:
 
 
 async def _readable(session: Session, scope: Scope, ids: Sequence[str]) -> list[Document]:
-    """Return the facts among ``ids`` of the own graph, and the core ones of its ancestors."""
-    mine_or_core: list[Document] = [{"graph_id": scope.graph_id}, {"tier": "core"}]
-    where = inherited(scope, id={"$in": list(ids)}) | {"$and": [{"$or": mine_or_core}]}
-    return await session.collection(COLLECTION).find(where, fields=shown_fields(Fact))
+    """Return those of the facts that the scope may read, the nearest last."""
+    where = readable_facts(scope, id={"$in": list(ids)}, redacted_at=None)
+    found = await session.collection(COLLECTION).find(where, fields=shown_fields(Fact))
+    return _nearest_first(scope, found)[::-1]
 
 
 async def _best_archival(
@@ -402,11 +443,21 @@ async def _best_archival(
     while len(best) < limit and start < len(ranked):
         batch = list(ranked[start : start + max(limit - len(best), FACTS_PER_READ)])
         start += len(batch)
-        where = visible(asker, id={"$in": batch}, tier="archival", live=True, **users)
+        where = visible(
+            asker, id={"$in": batch}, tier="archival", live=True, redacted_at=None, **users
+        )
         found = await session.collection(COLLECTION).find(where, fields=shown_fields(Fact))
         best += in_order(_records(found), batch)
     return best[:limit]
 
 
+def _nearest_first(scope: Scope, found: Sequence[Document]) -> list[Document]:
+    """Return documents of the own graph first, then those of its ancestors in their order."""
+    names = (scope.graph_id, *(ancestor.graph_id for ancestor in scope.lineage))
+    place = {name: number for number, name in enumerate(names)}
+    return sorted(found, key=lambda document: place[document["graph_id"]])
+
+
 def _records(found: Sequence[Document]) -> dict[str, Fact]:
+    """Return facts by id; of several with one id, the last."""
     return {document["id"]: record_of(Fact, document) for document in found}

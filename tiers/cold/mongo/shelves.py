@@ -21,8 +21,9 @@ from ...records import (
     SessionGraph,
     Summary,
     Turn,
+    Usage,
 )
-from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table
+from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table, UsageRow
 from .database import Session
 from .documents import Document, record_of
 from .scope import of_tenant
@@ -63,6 +64,10 @@ def _work(document: Document) -> QueuedWork:
     return record_of(QueuedWork, document, due_at=moment(due_at))
 
 
+def _used(document: Document) -> UsageRow:
+    return record_of(UsageRow, document, used=record_of(Usage, document))
+
+
 def _event(document: Document) -> LoggedBelief:
     """Return an event of the log, with the salt and the content that were put beside it."""
     salt = document.get("salt")
@@ -76,6 +81,7 @@ def _event(document: Document) -> LoggedBelief:
 SHELVES: Mapping[Table, Shelf] = {
     "graphs": Shelf("graphs", partial(record_of, SessionGraph), ("id",)),
     "agents": Shelf("agents", partial(record_of, AgentRecord)),
+    "usage": Shelf("usage", _used, ("graph_id", "agent_id"), ("graph_id", "agent_id")),
     "turns": Shelf("turns", partial(record_of, Turn)),
     "summaries": Shelf("summaries", partial(record_of, Summary)),
     "episodes": Shelf("episodes", partial(record_of, Episode)),

@@ -1,4 +1,4 @@
-"""Storing what is said once: facts and rules are known by what they say and who says it to whom."""
+"""Storing what is said once: facts and rules are known by what they say, who says it, for whom."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..chain import canonical
 from ..ownership import private_to
 from .database import Database, Session
 from .documents import Document, record_of
+from .graphs import check_writable
 from .outbox import send, send_left_behind, with_outbox
 from .scope import own
 from .translation import DuplicateKey
@@ -26,13 +27,20 @@ ATTEMPTS_MAX = 20
 
 
 def identity_of(statement: Fact | Rule, *said: str) -> str:
-    """Return what makes a statement the same as another: writer, words, topics and privacy."""
+    """Return what makes a statement the same as another: writer, user, words, topics and privacy.
+
+    A redacted one says nothing that could be said again: it is like no other.
+    """
     identity: dict[str, JsonValue] = {
         "writer": statement.agent_id,
         "said": [*said],
         "topics": [*sorted(set(statement.topics))],
         "private_to": private_to(statement),
     }
+    if statement.user_id is not None:
+        identity["user"] = statement.user_id
+    if statement.redacted_at is not None:
+        identity = {"redacted": statement.id}
     return hashlib.sha256(canonical(identity)).hexdigest()
 
 
@@ -58,27 +66,20 @@ async def put_once(
         work: Queued when it is new.
 
     Raises:
-        Conflict: Its id stands for something else.
+        Conflict: The id is another statement's, or the graph is archived.
         TierTimeout: It was stored and changed under our hands again and again.
     """
 
     async def store(session: Session) -> tuple[S, bool]:
+        await check_writable(session, scope)
         stored = with_outbox(session, dict(document), work, statement.recorded_at)
         await session.collection(collection).insert([stored])
         await send(session, scope, collection, statement.id, work, statement.recorded_at)
         return statement, True
 
     async def look_and_store(session: Session) -> tuple[S, bool]:
-        rows = session.collection(collection)
-        known = await rows.first(own(scope, **same))
-        if known is not None:
-            await send_left_behind(session, scope, collection, known)
-            return record_of(type(statement), known), False
-        taken = await rows.first(own(scope, id=statement.id))
-        if taken is not None:
-            other = record_of(type(statement), taken)
-            raise Conflict(collection[:-1], statement.text, other.text)
-        return await store(session)
+        known = await _known(session, scope, collection, statement, same)
+        return (known, False) if known is not None else await store(session)
 
     async def counted(session: Session, stored: tuple[S, bool]) -> None:
         if stored[1]:
@@ -93,4 +94,27 @@ async def put_once(
             return await database.step(operation, change, counted=counted)
         except DuplicateKey:
             continue
+        except Conflict:
+            if change is not store:
+                raise
+            # The graph is archived. What is known there is still returned as it is.
     raise TierTimeout("cold", operation, "it changed under every attempt")
+
+
+async def _known(
+    session: Session, scope: Scope, collection: str, statement: S, same: Mapping[str, str]
+) -> S | None:
+    """Return the stored statement that says the same, if any, with its work queued.
+
+    Raises:
+        Conflict: There is none, and the id is another statement's.
+    """
+    rows = session.collection(collection)
+    known = await rows.first(own(scope, **same))
+    if known is not None:
+        await send_left_behind(session, scope, collection, known)
+        return record_of(type(statement), known)
+    if await rows.count(own(scope, id=statement.id)):
+        # Not what it says: the asker may not be allowed to see it.
+        raise Conflict(collection[:-1], "an id of its own", statement.id)
+    return None

@@ -14,14 +14,17 @@ from . import (
     belief_log,
     beliefs,
     episodic,
+    fleet,
     graphs,
     leases,
     log,
     procedural,
     queue,
+    redaction,
     semantic,
     turns,
     upkeep,
+    usage,
     word_search,
     words,
 )
@@ -30,18 +33,22 @@ from .beliefs import MongoBeliefStore
 from .database import TIMEOUT_SECONDS, Database
 from .driver import DriverName, connected
 from .episodic import MongoEpisodicStore
+from .fleet import MongoFleetStore
 from .graphs import MongoGraphStore
 from .leases import MongoLeaseStore
 from .log import MongoRecordLog
 from .outbox import OUTBOX_COLLECTIONS, OUTBOX_INDEX
 from .procedural import MongoProceduralStore
 from .queue import MongoWorkQueue
+from .redaction import MongoRedactor
 from .schema import Specification, prepare
 from .search_index import planned
 from .semantic import MongoSemanticStore
 from .shelves import BY_STORING
 from .turns import MongoTurnStore
+from .upgrade import upgrade
 from .upkeep import MongoUpkeep
+from .usage import MongoUsageStore
 from .words import MongoLexicalIndex
 
 CONNECTIONS_MAX = 50
@@ -49,8 +56,8 @@ _CONNECTIONS_LIMIT = 10_000
 _TIMEOUT_SECONDS_LIMIT = 3_600
 
 _MODULES = (
-    graphs, turns, episodic, semantic, procedural, beliefs, belief_log, queue, leases, log, words,
-    word_search, upkeep, archive,
+    graphs, fleet, usage, turns, episodic, semantic, procedural, beliefs, belief_log, queue, leases,
+    log, words, word_search, upkeep, archive, redaction,
 )  # fmt: skip
 
 
@@ -99,7 +106,7 @@ async def mongo_cold_store(
     _check(driver, timeout_seconds, connections_max)
 
     async def made(raw: Any) -> None:  # noqa: ANN401 - of either driver
-        await prepare(raw, collections())
+        await prepare(raw, collections(), upgrade)
 
     async with (
         connected(
@@ -110,6 +117,8 @@ async def mongo_cold_store(
         plan = await planned(opened, has_warm=archival_index is not None)
         yield ColdStores(
             graphs=MongoGraphStore(opened),
+            fleet=MongoFleetStore(opened),
+            usage=MongoUsageStore(opened),
             turns=MongoTurnStore(opened),
             episodic=MongoEpisodicStore(opened),
             semantic=MongoSemanticStore(opened, archival_index, plan),
@@ -120,6 +129,7 @@ async def mongo_cold_store(
             log=MongoRecordLog(opened),
             words=MongoLexicalIndex(opened),
             upkeep=MongoUpkeep(opened),
+            redactor=MongoRedactor(opened),
             archive=MongoArchive(opened),
         )
 

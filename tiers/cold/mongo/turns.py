@@ -10,15 +10,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from ...errors import Conflict, TierTimeout
-from ...records import Scope, Turn, WorkDraft
-from ..ownership import check_agent, check_limit, check_owned, in_order
+from ...errors import TierTimeout
+from ...records import GraphState, Scope, Turn, WorkDraft
+from ..ownership import check_agent, check_limit, check_owned, check_same_turn, in_order
 from .coverage import make_up_for_turns
 from .database import Database, Session
 from .documents import Document, document_of, record_of
+from .graphs import archived
 from .outbox import send, send_left_behind, with_outbox
 from .schema import Index, by, validator
-from .scope import own, visible
+from .scope import of_tenant, own, visible
 from .terms import searchable_fields
 from .translation import DuplicateKey
 from .word_search import count_words
@@ -60,14 +61,21 @@ class MongoTurnStore:
         graph is returned as stored, and nothing is written or queued.
 
         Raises:
-            Conflict: ``ref`` or id exists with another agent, input or response.
+            Conflict: ``ref`` or id exists with another agent, input or response; or the turn is
+                new and the graph is archived.
             TierTimeout: Others were first again and again.
         """
         check_owned(scope, turn)
         alone = ("turns", scope.tenant, scope.graph_id, turn.agent_id)
 
         async def append(session: Session) -> tuple[Turn, bool]:
-            return await _append(session, scope, turn, work), True
+            last, state = await _last_seq_and_state(session, scope, turn.agent_id)
+            if state != GraphState.ARCHIVED:
+                return await _append(session, scope, turn, last + 1, work), True
+            known = await _known(session, scope, turn)
+            if known is None:
+                raise archived(scope.graph_id)
+            return known, False
 
         async def append_unknown(session: Session) -> tuple[Turn, bool]:
             known = await _known(session, scope, turn)
@@ -140,8 +148,9 @@ class MongoTurnStore:
         return await self._database.read("waiting_turns", question)
 
 
-async def _append(session: Session, scope: Scope, turn: Turn, work: Sequence[WorkDraft]) -> Turn:
-    seq = await _last_seq(session, scope, turn.agent_id) + 1
+async def _append(
+    session: Session, scope: Scope, turn: Turn, seq: int, work: Sequence[WorkDraft]
+) -> Turn:
     stored = turn.model_copy(update={"seq": seq})
     document = document_of(stored, **searchable_fields(stored), covered=False)
     if turn.ref is None:
@@ -166,10 +175,7 @@ async def _known(session: Session, scope: Scope, turn: Turn) -> Turn | None:
     if found is None:
         return None
     known = record_of(Turn, found)
-    said = (turn.agent_id, turn.input, turn.response)
-    stored = (known.agent_id, known.input, known.response)
-    if said != stored:
-        raise Conflict(f"turn {turn.ref or turn.id}", said, stored)
+    check_same_turn(turn, known)
     await send_left_behind(session, scope, "turns", found)
     return known
 
@@ -179,3 +185,29 @@ async def _last_seq(session: Session, scope: Scope, agent_id: str) -> int:
         own(scope, agent_id=agent_id), sort=[("seq", -1)], limit=1, fields=["seq"]
     )
     return found[0]["seq"] if found else 0
+
+
+async def _last_seq_and_state(
+    session: Session, scope: Scope, agent_id: str
+) -> tuple[int, str | None]:
+    """Return the last ``seq`` of an agent, and in which state its graph is, by one command.
+
+    A turn is worth a command less. Who has no graph, as only tests and imports do, pays for it.
+    """
+    last = [
+        {"$match": own(scope, agent_id=agent_id)},
+        {"$sort": {"seq": -1}},
+        {"$limit": 1},
+        {"$project": {"_id": 0, "seq": 1}},
+    ]
+    found = await session.collection("graphs").aggregate(
+        [
+            {"$match": of_tenant(scope.tenant, id=scope.graph_id)},
+            {"$project": {"_id": 0, "state": 1}},
+            {"$lookup": {"from": "turns", "pipeline": last, "as": "last"}},
+        ]
+    )
+    if not found:
+        return await _last_seq(session, scope, agent_id), None
+    (graph,) = found
+    return max((turn["seq"] for turn in graph["last"]), default=0), graph["state"]

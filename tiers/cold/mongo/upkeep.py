@@ -110,7 +110,7 @@ class MongoUpkeep:
 
 
 def _current(tenant: str, kind: Kind, now: datetime) -> Document:
-    where = of_tenant(tenant, live={"$ne": False})
+    where = of_tenant(tenant, live={"$ne": False}, redacted_at=None)
     if kind == "summary":
         later: list[Document] = [{"expires_at": None}, {"expires_at": {"$gt": microseconds(now)}}]
         where["$or"] = later

@@ -130,12 +130,14 @@ async def ranked_words(
 ) -> list[Found]:
     """Return the best visible records of the scope's graph for the question's words, best first.
 
+    Ancestors are not searched: a question to them finds nothing.
+
     With ``since`` only those are looked at that were recorded then or later, and compared with
     each other alone: what that costs does not grow with the graph.
     """
     asked = Counter(filter(None, map(term_of, content_words(query.text)[:QUERY_WORDS_MAX])))
     kinds = [kind for kind in dict.fromkeys(query.kinds) if kind in SHELVES]
-    if not asked or not kinds:
+    if query.inherited or not asked or not kinds:
         return []
     recent = {} if since is None else {"recorded_at": {"$gte": microseconds(since)}}
     statistics = await _statistics(session, scope, kinds, list(asked), recent)
@@ -208,7 +210,9 @@ async def _best(
     recent: Document,
 ) -> list[Found]:
     """Return the best of one kind. The scope and all conditions come before the limit."""
-    where = visible(scope, live={"$ne": False}, terms={"$in": list(weights)}) | recent
+    where = visible(
+        scope, live={"$ne": False}, redacted_at=None, terms={"$in": list(weights)}, **recent
+    )
     if kind == "summary":
         alive: list[Document] = [
             {"expires_at": None},

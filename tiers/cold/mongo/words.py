@@ -37,7 +37,8 @@ class MongoLexicalIndex:
         """Return visible records of the asked kinds by BM25, best first, ties by id.
 
         Only the scope's own graph is searched, and only its word statistics count. A question
-        without words finds nothing. ``query.vector`` is not used.
+        without words, or to the ancestors (``query.inherited``), finds nothing. ``query.vector``
+        is not used.
         """
         if "belief" in query.kinds:
             await bring_up_to_date(self._database, scope, "search_words")
@@ -60,7 +61,7 @@ class MongoLexicalIndex:
     async def entries(self, scope: Scope, ids: Sequence[str]) -> tuple[IndexEntry, ...]:
         """Return the searchable forms, without vectors, of the visible records among ``ids``.
 
-        Superseded and unknown records are left out; in the order asked, each once.
+        Superseded, redacted and unknown records are left out; in the order asked, each once.
         """
         if not ids:
             return ()
@@ -96,13 +97,13 @@ class MongoLexicalIndex:
 async def _current(
     session: Session, scope: Scope, kinds: Sequence[Kind], ids: Sequence[str]
 ) -> dict[str, Owned]:
-    """Return the visible records of some kinds among ``ids``, by id; what was superseded is not."""
+    """Return the visible current records of some kinds among ``ids``, by id."""
     found = await together(_of_kind(session, scope, kind, ids) for kind in kinds)
     return {record.id: record for of_kind in found for record in of_kind}
 
 
 async def _of_kind(session: Session, scope: Scope, kind: Kind, ids: Sequence[str]) -> list[Owned]:
     collection, model = SHELVES[kind]
-    where = visible(scope, id={"$in": list(ids)}, live={"$ne": False})
+    where = visible(scope, id={"$in": list(ids)}, live={"$ne": False}, redacted_at=None)
     found = await session.collection(collection).find(where, fields=shown_fields(model))
     return [record_of(model, document) for document in found]

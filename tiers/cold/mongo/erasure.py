@@ -1,0 +1,400 @@
+"""One redaction as a step of the database.
+
+On a replica set it is one transaction. A standalone server has none: there a redaction writes down
+first what it is about to do, in ``redactions``, and takes it away when everything is done. One
+that was cut off is carried on by the next that names one of its records; every part of it may be
+repeated, and its audit event is known by it.
+
+The asked records lose their content first, and what was made of them is looked for after: whatever
+is made of them meanwhile is either found, or refused for the summary that each turn has by then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import singledispatch
+from typing import Any, NamedTuple, TypeVar
+
+from bson import ObjectId
+
+from ...moments import microseconds, moment
+from ...records import Fact, Kind, Owned, Receipt, Rule, Scope, Summary, Turn, WorkDraft
+from ...upkeep import Redacted
+from ..redaction import (
+    AUDIT_KIND,
+    MODELS,
+    REACHED_MAX,
+    Grown,
+    Reach,
+    Redactable,
+    Survey,
+    Trace,
+    Written,
+    blanked,
+    check_known,
+    leaves_index,
+    pages,
+    redacted_form,
+    stand_in,
+    stand_in_id,
+)
+from .coverage import mark_covered
+from .database import Session
+from .documents import Document, document_of, record_of
+from .log import append_event
+from .outbox import send, with_outbox
+from .procedural import rule_document
+from .scope import own
+from .semantic import fact_document
+from .terms import searchable_fields
+from .together import together
+from .translation import DuplicateKey
+from .word_search import ALL_TENANTS, SHELVES, count_words
+from .work_items import queue_work
+
+T = TypeVar("T")
+
+_MADE_OF: Mapping[Kind, str] = {
+    "summary": "covers",
+    "episode": "consolidates",
+    "fact": "source_ids",
+}
+"""The field of each kind that names what a record was made of."""
+
+_VECTOR = dict.fromkeys(("embedding", "embedding_model"), "")
+
+
+class _Begun(NamedTuple):
+    """How far the asked records are.
+
+    Attributes:
+        fresh: Those that have their content, and those of redactions that were cut off.
+        before: Those that have lost it.
+        left: Redactions of some of them that were cut off.
+        stand_ins: Ids of summaries that only stand for turns among all of these.
+    """
+
+    fresh: list[Trace]
+    before: list[Trace]
+    left: list[Document]
+    stand_ins: list[str]
+
+
+class Done(NamedTuple):
+    """What was done, and what the statistics of words have to know of it.
+
+    Attributes:
+        reached: What has no content any more.
+        gained: By how many words records have grown, by kind; mostly below 0.
+        new: Summaries that were not there before.
+    """
+
+    reached: Redacted
+    gained: Counter[Kind]
+    new: tuple[Summary, ...] = ()
+
+
+@dataclass
+class Redaction:
+    """One redaction, to be carried out inside a step, which may run several times.
+
+    Attributes:
+        scope: Whose graph.
+        asked: The records that somebody named.
+        reason: Why.
+        now: When.
+        name: Tells it from any other.
+        looked_for: The records whose receipts were looked for.
+        receipts: Those receipts.
+    """
+
+    scope: Scope
+    asked: Sequence[str]
+    reason: str
+    now: datetime
+    name: str = field(default_factory=lambda: str(ObjectId()))
+    looked_for: frozenset[str] = frozenset()
+    receipts: Sequence[str] = ()
+
+    async def survey(self, session: Session) -> frozenset[str]:
+        """Return the ids of all that has to go.
+
+        Raises:
+            NotFound: One of the asked is no record of the graph.
+            UsageError: One of them is a belief, or too much would be reached.
+        """
+        begun = await self._begun(session)
+        return _to_go(begun, await self._reached(session, begun))
+
+    async def carry_out(self, session: Session) -> Done:
+        """Do all of it and return what has no content any more.
+
+        Raises:
+            Grown: More has to go than was looked for.
+        """
+        begun = await self._begun(session)
+        if not begun.fresh:
+            return Done((await self._reached(session, begun)).reached(), Counter())
+        told = [*begun.left, *await self._announced(session, begun)]
+        gained = await self._destroy(session, begun.fresh)
+        new = await self._stand_in(session, begun.fresh)
+        survey = await self._reached(session, begun)
+        names = _to_go(begun, survey)
+        if not names <= self.looked_for:
+            raise Grown
+        gained.update(await self._destroy(session, survey.fresh.found))
+        await self._mark_again(session, begun, survey.fresh.found)
+        await self._blank(session)
+        await self._queue(session, names)
+        await self._tell(session, told)
+        return Done(survey.reached(self.receipts), gained, new)
+
+    async def count(self, session: Session, done: Done) -> None:
+        """Bring the statistics of words up to date."""
+        await count_gained(session, self.scope, done.gained)
+        await count_words(session, *done.new)
+
+    async def _begun(self, session: Session) -> _Begun:
+        among: Document = {"$in": list(self.asked)}
+        found = await each(
+            session, (_traces(session, self.scope, kind, id=among) for kind in MODELS)
+        )
+        beliefs = await session.collection("beliefs").find(own(self.scope, id=among), fields=["id"])
+        known = [trace for of_kind in found for trace in of_kind]
+        check_known(self.asked, known, [one["id"] for one in beliefs])
+        left = await session.collection("redactions").find(own(self.scope, asked=among))
+        roots = {trace.id: trace for trace in known if not trace.is_redacted}
+        for one in left:
+            roots |= {name: Trace(kind, name, is_redacted=True) for kind, name in one["fresh"]}
+        before = [trace for trace in known if trace.id not in roots]
+        turn_ids = [trace.id for trace in (*known, *roots.values()) if trace.kind == "turn"]
+        turns = await records_of(session, self.scope, "turn", turn_ids)
+        stand_ins = [stand_in_id(turn) for turn in turns if isinstance(turn, Turn)]
+        return _Begun(list(roots.values()), before, left, stand_ins)
+
+    async def _reached(self, session: Session, begun: _Begun) -> Survey:
+        survey = Survey(
+            Reach(begun.fresh, begun.stand_ins),
+            Reach(begun.before, begun.stand_ins, only_redacted=True),
+        )
+        for reach in survey:
+            while page := reach.page():
+                made = await each(session, _made_of(session, self.scope, page))
+                reach.add(trace for of_kind in made for trace in of_kind)
+        return survey
+
+    async def _announced(self, session: Session, begun: _Begun) -> list[Document]:
+        """Return what is about to be done, written down where a crash could come in between."""
+        known = {name for one in begun.left for _, name in one["fresh"]}
+        fresh = [[trace.kind, trace.id] for trace in begun.fresh if trace.id not in known]
+        if not fresh:
+            return []
+        told = own(
+            self.scope,
+            id=self.name,
+            asked=list(self.asked),
+            fresh=fresh,
+            reason=self.reason,
+            agent_id=self.scope.agent_id,
+            at=microseconds(self.now),
+        )
+        if not session.is_atomic:
+            await session.collection("redactions").insert([dict(told)])
+        return [told]
+
+    async def _destroy(self, session: Session, traces: Iterable[Trace]) -> Counter[Kind]:
+        """Destroy the content of those that have it; return how many words they gained, by kind."""
+        by_kind: dict[Kind, list[str]] = {}
+        for trace in traces:
+            by_kind.setdefault(trace.kind, []).append(trace.id)
+        gained: Counter[Kind] = Counter()
+        for kind, ids in by_kind.items():
+            rows = session.collection(SHELVES[kind].collection)
+            for page in pages(ids):
+                for found in await rows.find(own(self.scope, id={"$in": page}, redacted_at=None)):
+                    before: Redactable = record_of(MODELS[kind], found)
+                    change = difference(before, redacted_form(before, self.now))
+                    where = own(self.scope, id=before.id, redacted_at=None)
+                    if await rows.update(where, change):
+                        gained[kind] += words_gained(found, change)
+        return gained
+
+    async def _stand_in(self, session: Session, roots: Iterable[Trace]) -> tuple[Summary, ...]:
+        """Let each turn that waits for a summary have one; return those that are new."""
+        summaries = session.collection("summaries")
+        new: list[Summary] = []
+        for page in pages(trace.id for trace in roots if trace.kind == "turn"):
+            covering = await summaries.find(
+                own(self.scope, covers={"$in": page}, level=0), fields=["covers"]
+            )
+            covered = {turn_id for one in covering for turn_id in one["covers"]}
+            for turn in await records_of(session, self.scope, "turn", page):
+                if not isinstance(turn, Turn) or turn.id in covered:
+                    continue
+                summary = stand_in(turn, self.now)
+                document = document_of(summary, **searchable_fields(summary), episode_id=None)
+                try:
+                    await summaries.insert([document])
+                except DuplicateKey:
+                    if session.is_atomic:
+                        raise
+                    continue  # somebody covered it meanwhile: that summary is found after this
+                new.append(summary)
+            await mark_covered(session, self.scope, page)
+        return tuple(new)
+
+    async def _mark_again(self, session: Session, begun: _Begun, traces: Iterable[Trace]) -> None:
+        """Move the moment at which records lost their content: who rewrites them comes too late."""
+        roots = {trace.id for trace in begun.fresh}
+        again = [one for one in traces if one.is_redacted and one.id not in roots]
+        kinds: tuple[Kind, ...] = ("summary", "episode")
+        for kind in kinds:
+            rows = session.collection(SHELVES[kind].collection)
+            for page in pages(trace.id for trace in again if trace.kind == kind):
+                where = own(self.scope, id={"$in": page}, redacted_at={"$ne": None})
+                await rows.update(where, {"$inc": {"redacted_at": 1}}, many=True)
+
+    async def _blank(self, session: Session) -> None:
+        receipts = session.collection("receipts")
+        for page in pages(self.receipts):
+            for found in await receipts.find(own(self.scope, id={"$in": page})):
+                after = document_of(blanked(record_of(Receipt, found)))
+                said = {name: after[name] for name in ("query", "body")}
+                await receipts.update(own(self.scope, id=after["id"]), {"$set": said})
+
+    async def _queue(self, session: Session, names: Collection[str]) -> None:
+        """Queue the work by which records leave the warm index.
+
+        What went wrong with their work before is forgotten: it may quote them.
+        """
+        for page in pages(sorted(names)):
+            found = await each(
+                session, (records_of(session, self.scope, kind, page) for kind in MODELS)
+            )
+            work = [leaves_index(record) for of_kind in found for record in of_kind]
+            await session.collection("work").update(
+                own(self.scope, key={"$in": page}, problem={"$ne": None}),
+                {"$set": {"problem": None}},
+                many=True,
+            )
+            await queue_work(session, self.scope, work, self.now)
+
+    async def _tell(self, session: Session, told: Sequence[Document]) -> None:
+        """Append the audit event of each redaction that is done by now."""
+        for one in told:
+            asker = self.scope.for_graph().model_copy(update={"agent_id": one["agent_id"]})
+            cause = f"{AUDIT_KIND}/{one['id']}"
+            at = moment(one["at"])
+            await append_event(session, asker, AUDIT_KIND, one["asked"], one["reason"], at, cause)
+            if "_id" in one or not session.is_atomic:
+                done = own(self.scope, id=one["id"])
+                await session.collection("redactions").delete(done, many=False)
+
+
+async def rewrite(
+    session: Session, scope: Scope, record: Written, work: Sequence[WorkDraft]
+) -> Counter[Kind] | None:
+    """Give a redacted record its new text inside a step; ``None`` when it is not as it was read.
+
+    Returns how many words it gained.
+    """
+    then = record.redacted_at
+    if then is None:
+        return None
+    kind: Kind = "summary" if isinstance(record, Summary) else "episode"
+    collection = SHELVES[kind].collection
+    where = own(scope, id=record.id, redacted_at=microseconds(then))
+    found = await session.collection(collection).first(where)
+    if found is None:
+        return None
+    before = record_of(type(record), found)
+    told: dict[str, object] = {"text": record.text, "redacted_at": None}
+    if isinstance(record, Summary):
+        told["tokens"] = record.tokens
+    update = difference(before, before.model_copy(update=told))
+    update["$set"] |= with_outbox(session, {}, work, then)
+    if not await session.collection(collection).update(where, update):
+        return None
+    await send(session, scope, collection, record.id, work, then)
+    return Counter({kind: words_gained(found, update)})
+
+
+def _to_go(begun: _Begun, survey: Survey) -> frozenset[str]:
+    """Return the ids of all that has to go, or has gone when its redaction was cut off."""
+    roots = {trace.id for trace in begun.fresh}
+    return frozenset(
+        trace.id
+        for trace in survey.fresh.found
+        if begun.left or not trace.is_redacted or trace.id in roots
+    )
+
+
+def _made_of(
+    session: Session, scope: Scope, ids: Sequence[str]
+) -> Iterator[Coroutine[Any, Any, list[Trace]]]:
+    """Yield a question per kind: which records were made of one of these."""
+    for kind, name in _MADE_OF.items():
+        yield _traces(session, scope, kind, **{name: {"$in": list(ids)}})
+
+
+async def _traces(session: Session, scope: Scope, kind: Kind, **where: object) -> list[Trace]:
+    found = await session.collection(SHELVES[kind].collection).find(
+        own(scope, **where), fields=["id", "redacted_at"], limit=REACHED_MAX + 1
+    )
+    return [Trace(kind, one["id"], one.get("redacted_at") is not None) for one in found]
+
+
+async def each(session: Session, questions: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Return all answers, in order; inside a transaction commands go one after the other."""
+    if session.is_atomic:
+        return [await question for question in questions]
+    return await together(questions)
+
+
+async def records_of(
+    session: Session, scope: Scope, kind: Kind, ids: Sequence[str], **where: object
+) -> list[Redactable]:
+    """Return records of one kind of the scope's graph, whoever could see them."""
+    found = await session.collection(SHELVES[kind].collection).find(
+        own(scope, id={"$in": list(ids)}, **where)
+    )
+    return [record_of(MODELS[kind], one) for one in found]
+
+
+async def count_gained(session: Session, scope: Scope, gained: Mapping[Kind, int]) -> None:
+    """Change the sums of words by as much as records have grown or shrunk."""
+    totals = session.collection("word_totals")
+    places = [(scope.tenant, scope.graph_id, str(kind), more) for kind, more in gained.items()]
+    places.append((ALL_TENANTS, ALL_TENANTS, ALL_TENANTS, sum(gained.values())))
+    for tenant, graph_id, kind, more in places:
+        if more:
+            where = {"tenant": tenant, "graph_id": graph_id, "kind": kind}
+            await totals.update(where, {"$inc": {"length": more}})
+
+
+def words_gained(found: Document, change: Mapping[str, Document]) -> int:
+    """Return by how many words a stored record grows with a change."""
+    return int(change["$set"].get("length", found["length"]) - found["length"])
+
+
+def difference(before: Redactable, after: Redactable) -> dict[str, Document]:
+    """Return the update that turns one stored form of a record into another."""
+    old, new = _document(before), _document(after)
+    changed = {name: value for name, value in new.items() if name not in old or old[name] != value}
+    gone = dict.fromkeys(old.keys() - new.keys(), "")
+    if isinstance(after, Fact):
+        gone |= _VECTOR
+    return {"$set": changed} | ({"$unset": gone} if gone else {})
+
+
+@singledispatch
+def _document(record: Owned) -> Document:
+    """Return a record in the form in which its own store would have stored it."""
+    return document_of(record, **searchable_fields(record))
+
+
+_document.register(Fact, fact_document)
+_document.register(Rule, rule_document)
