@@ -61,11 +61,12 @@ class SwitchingIndex:
     async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return the best visible entries; see ``WarmStore``.
 
-        While the serving index is built in place, what it lacks is found by its words.
+        While the serving index is built in place, what it lacks is found by its words, except of
+        ancestors: word search does not reach them, so theirs come with the index.
         """
         generation, asked = self._asked(query)
         found = await generation.store.search(scope, asked)
-        if not generation.partial or self._words is None:
+        if not generation.partial or self._words is None or query.inherited:
             return found
         try:
             by_words = await self._words.search_words(scope, query)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tiers.records import ALL_TOPICS, Hit, IndexEntry, Kind, Scope
+from tiers.records import Hit, IndexEntry, Kind, Scope
 from tiers.upkeep import Generation, RecordRef
 
 NEVER_INDEXED: frozenset[Kind] = frozenset(("belief",))
@@ -109,10 +109,11 @@ def by_owner(tenant: str, refs: Sequence[RecordRef]) -> dict[Scope, list[str]]:
     grouped: dict[tuple[str, str | None], list[str]] = defaultdict(list)
     for ref in refs:
         grouped[ref.graph_id, ref.agent_id].append(ref.id)
-    return {
-        Scope(tenant=tenant, graph_id=graph_id, agent_id=agent_id, topics=(ALL_TOPICS,)): ids
-        for (graph_id, agent_id), ids in grouped.items()
+    scopes = {
+        owner: Scope.of_graph(tenant, owner[0]).model_copy(update={"agent_id": owner[1]})
+        for owner in grouped
     }
+    return {scopes[owner]: ids for owner, ids in grouped.items()}
 
 
 def indexable(entries: Sequence[IndexEntry]) -> list[IndexEntry]:

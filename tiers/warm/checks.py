@@ -21,7 +21,12 @@ def check_asker(scope: Scope, user_id: str | None = None) -> None:
     Raises:
         UsageError: The name holds a lone surrogate.
     """
-    for field, name in (("scope.agent_id", scope.agent_id), ("user_id", user_id)):
+    asked = (
+        ("scope.agent_id", scope.agent_id),
+        ("scope.user_id", scope.user_id),
+        ("user_id", user_id),
+    )
+    for field, name in asked:
         if not encodable(name or ""):
             raise UsageError(field, name, "text without lone surrogates")
 

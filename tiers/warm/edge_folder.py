@@ -164,7 +164,7 @@ def _load(path: Path) -> EdgeShard:
 
 
 def _index(shard: EdgeShard) -> None:
-    """Make the payload indexes that are missing; none are, unless the shard lost its segments."""
+    """Make the payload indexes that are missing: of a shard that is new, or of a former version."""
     present = shard.info().payload_schema
     for key in KEYWORD_KEYS:
         if key not in present:

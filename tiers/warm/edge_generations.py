@@ -7,11 +7,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from qdrant_edge import FieldCondition, Filter, MatchValue, ScrollRequest, UpdateOperation
-
 from ..errors import ConfigError
 from ..upkeep import Generation
-from .edge_folder import EngineCall, opened_shard, owned
+from .edge_filter import of_tenant, of_tenant_among
+from .edge_folder import opened_shard, owned
 from .edge_layout import (
     DiskCall,
     Marks,
@@ -22,7 +21,9 @@ from .edge_layout import (
     slug_of,
     write_marks,
 )
+from .edge_points import EdgePoints
 from .edge_store import STEP_POINTS, EdgeWarmStore, edge_warm_store
+from .guard import whole_tenant
 
 
 class EdgeGenerations:
@@ -135,22 +136,17 @@ async def _finish_leaving(folder: Path, marks: Marks, dimensions: int) -> None:
     In steps with the event loop in between: the engine holds the interpreter's lock.
     """
     with opened_shard(folder, dimensions) as shard:
+        points = EdgePoints(shard)
         for tenant in marks.leaving:
-            # All graphs of a tenant: the one condition that no scope can express.
-            theirs = Filter(must=[FieldCondition("tenant", match=MatchValue(tenant))])
-            request = ScrollRequest(
-                limit=STEP_POINTS, filter=theirs, with_payload=False, with_vector=False
-            )
+            theirs = of_tenant(tenant)
             while True:
-                with EngineCall("drop"):
-                    points, _ = shard.scroll(request)
-                    if points:
-                        ids = [point.id for point in points]
-                        shard.update(UpdateOperation.delete_points(ids))
-                if len(points) < STEP_POINTS:
+                found, _ = points.page("drop", whole_tenant(tenant), theirs, STEP_POINTS)
+                if found:
+                    step = of_tenant_among(tenant, {str(point.id) for point in found})
+                    points.remove("drop", whole_tenant(tenant), step)
+                if len(found) < STEP_POINTS:
                     break
                 await asyncio.sleep(0)
-        with EngineCall("drop"):
-            shard.flush()
+        points.flush("drop")
         with DiskCall("drop"):
             write_marks(folder, marks.model_copy(update={"leaving": ()}))

@@ -17,25 +17,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 from uuid import UUID
 
-from qdrant_edge import (
-    CountRequest,
-    EdgeShard,
-    FieldCondition,
-    Filter,
-    IdfParams,
-    MatchValue,
-    Point,
-    Query,
-    QueryRequest,
-    ScoredPoint,
-    ScrollRequest,
-    SearchParams,
-    SparseVector,
-    UpdateOperation,
-)
+from qdrant_edge import EdgeShard, Filter, Point, ScoredPoint, SparseVector
 from qdrant_edge import Record as EngineRecord
 
 from ..errors import TierError, TierUnavailable, UsageError
@@ -44,8 +29,11 @@ from ..upkeep import PAGE_ROWS_MAX, Page
 from . import filters
 from .archive import entry_of
 from .checks import check_asker, check_positive, encodable
-from .edge_filter import rendered
+from .edge_filter import of_tenant, rendered
 from .edge_folder import DENSE, LEXICAL, EngineCall, opened_shard
+from .edge_points import EdgePoints, Leg, Offset
+from .filters import Predicate
+from .guard import Bounds, of_search, own_graph, whole_tenant
 from .payload import check_entry, check_vector, hit_of, payload_of, point_id
 from .ranking import Bm25Words, Candidate, best
 
@@ -60,11 +48,6 @@ UNFLUSHED_MAX = 10_000
 _LOG = logging.getLogger(__name__)
 
 
-class _Leg(NamedTuple):
-    query: Query
-    params: SearchParams | None
-
-
 def flush_due(unflushed: int, quiet_seconds: float) -> bool:
     """Whether to flush now: something is unwritten, and nobody waits or it has become too much."""
     return unflushed > 0 and (quiet_seconds >= QUIET_SECONDS or unflushed >= UNFLUSHED_MAX)
@@ -74,7 +57,7 @@ class EdgeWarmStore:
     """A ``WarmStore`` over one embedded shard. Opened by ``edge_warm_store``."""
 
     def __init__(self, shard: EdgeShard, *, dimensions: int, rrf_k: int, overfetch: int) -> None:
-        self._shard = shard
+        self._points = EdgePoints(shard)
         self._dimensions = dimensions
         self._rrf_k = rrf_k
         self._overfetch = overfetch
@@ -97,37 +80,36 @@ class EdgeWarmStore:
                 await asyncio.sleep(0)
             for entry in step:
                 check_entry(scope, entry, self._dimensions)
+        bounds = own_graph(scope)
         for number, step in enumerate(steps):
             if number:
                 await asyncio.sleep(0)
                 self._use("upsert")
             with EngineCall("upsert"):
                 points = [self._point(scope, entry) for entry in step]
-                self._shard.update(UpdateOperation.upsert_points(points))
+            self._points.write("upsert", bounds, points)
             self._unflushed += len(step)
 
     async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return the best visible entries, best first, ties by id.
 
         Both legs carry the scope's conditions into the engine and fetch ``overfetch`` candidates,
-        which ``ranking.best`` fuses by reciprocal rank. Word statistics come from the scope's
-        graph alone, so what others store never moves a score.
+        which ``ranking.best`` fuses by reciprocal rank. Word statistics come from the searched
+        graphs alone, so what others store never moves a score.
         """
         self._use("search")
         check_vector(query.vector, self._dimensions)
         check_asker(scope, query.user_id)
-        with EngineCall("search"):
-            legs = self._legs(scope, query) if query.kinds else []
-            if not legs:
-                return ()
-            visible = rendered(scope, filters.visible(scope, query))
-            limit = max(self._overfetch, query.limit)
-            found = [self._candidates(leg, visible, limit) for leg in legs]
-            scores = best(found, self._rrf_k, query.limit)
-            # Texts are fetched for the answer only, not for every candidate.
-            stored = self._shard.retrieve(list(scores), with_payload=True, with_vector=False)
+        reach = filters.reach(scope, query)
+        legs = self._legs(query, reach.counted) if reach else []
+        if reach is None or not legs:
+            return ()
+        bounds = of_search(scope, query)
+        scores = self._ranked(bounds, legs, rendered(reach.visible), query.limit)
+        # Texts are fetched for the answer only, not for every candidate.
+        stored = self._points.found("search", bounds, list(scores))
         payloads = {str(point.id): point.payload or {} for point in stored}
-        return tuple(hit_of(payloads[found_id], score) for found_id, score in scores.items())
+        return tuple(hit_of(payloads[found], score, scope) for found, score in scores.items())
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
         """Remove entries of the scope's tenant and graph by id; unknown ids are no error."""
@@ -141,17 +123,12 @@ class EdgeWarmStore:
 
     async def delete_expired(self, scope: Scope, now: datetime) -> int:
         """Remove entries of the scope's graph with ``expires_at <= now``; return how many."""
-        request = ScrollRequest(
-            limit=STEP_POINTS,
-            filter=rendered(scope, filters.expired(scope, now)),
-            with_payload=False,
-            with_vector=False,
-        )
+        bounds = own_graph(scope)
+        expired = rendered(filters.expired(scope, now))
         removed = 0
         while True:
             self._use("delete_expired")
-            with EngineCall("delete_expired"):
-                points, _ = self._shard.scroll(request)
+            points, _ = self._points.page("delete_expired", bounds, expired, STEP_POINTS)
             self._remove("delete_expired", scope, [str(point.id) for point in points])
             removed += len(points)
             if len(points) < STEP_POINTS:
@@ -161,9 +138,7 @@ class EdgeWarmStore:
     async def count(self, scope: Scope, kind: Kind | None = None) -> int:
         """Return how many entries the scope's graph holds, expired ones included."""
         self._use("count")
-        with EngineCall("count"):
-            request = CountRequest(exact=True, filter=rendered(scope, filters.of_kind(scope, kind)))
-            return self._shard.count(request)
+        return self._points.count("count", own_graph(scope), rendered(filters.of_kind(scope, kind)))
 
     async def export_entries(self, tenant: str, cursor: str, limit: int) -> Page[IndexEntry]:
         """Return the tenant's entries of every graph, with their vectors; ``""`` begins.
@@ -177,23 +152,21 @@ class EdgeWarmStore:
         self._use("export_entries")
         if not 1 <= limit <= PAGE_ROWS_MAX:
             raise UsageError("limit", limit, f"1 to {PAGE_ROWS_MAX}")
-        offset: int | str | UUID | None = _offset(cursor)
-        # All graphs of a tenant: the one condition that no scope can express.
-        theirs = Filter(must=[FieldCondition("tenant", match=MatchValue(tenant))])
+        offset: Offset | None = _offset(cursor)
         rows: list[IndexEntry] = []
         while len(rows) < limit:
             if rows:
                 await asyncio.sleep(0)
                 self._use("export_entries")
-            request = ScrollRequest(
+            points, offset = self._points.page(
+                "export_entries",
+                whole_tenant(tenant),
+                of_tenant(tenant),
+                min(STEP_POINTS, limit - len(rows)),
                 offset=offset,
-                limit=min(STEP_POINTS, limit - len(rows)),
-                filter=theirs,
                 with_payload=True,
-                with_vector=[DENSE],
+                with_vectors=[DENSE],
             )
-            with EngineCall("export_entries"):
-                points, offset = self._shard.scroll(request)
             rows += (entry_of(point.payload or {}, _dense(point)) for point in points)
             if offset is None:
                 break
@@ -235,16 +208,14 @@ class EdgeWarmStore:
 
     def _flush(self) -> None:
         if self._unflushed:
-            with EngineCall("flush"):
-                self._shard.flush()
+            self._points.flush("flush")
             self._unflushed = 0
 
     def _remove(self, operation: str, scope: Scope, point_ids: Sequence[str]) -> None:
         if not point_ids:
             return
-        with EngineCall(operation):
-            condition = rendered(scope, filters.among(scope, point_ids))
-            self._shard.update(UpdateOperation.delete_points_by_filter(condition))
+        condition = rendered(filters.among(scope, point_ids))
+        self._points.remove(operation, own_graph(scope), condition)
         self._unflushed += len(point_ids)
 
     def _point(self, scope: Scope, entry: IndexEntry) -> Point:
@@ -256,24 +227,25 @@ class EdgeWarmStore:
             vectors[LEXICAL] = words
         return Point(point_id(scope, entry.id), vectors, payload_of(entry))
 
-    def _legs(self, scope: Scope, query: SearchQuery) -> list[_Leg]:
+    def _legs(self, query: SearchQuery, counted: Predicate) -> list[Leg]:
         legs = []
         if query.vector is not None:
-            legs.append(_Leg(Query.Nearest(list(query.vector), using=DENSE), None))
-        words = self._words.of_question(query.text)
+            legs.append(Leg(list(query.vector), DENSE))
+        with EngineCall("search"):
+            words = self._words.of_question(query.text)
         if words.indices:
-            corpus = IdfParams(corpus=rendered(scope, filters.of_graph(scope)))
-            legs.append(_Leg(Query.Nearest(words, using=LEXICAL), SearchParams(idf=corpus)))
+            legs.append(Leg(words, LEXICAL, rendered(counted)))
         return legs
 
-    def _candidates(self, leg: _Leg, visible: Filter, limit: int) -> list[Candidate]:
-        request = QueryRequest(
-            limit=limit, query=leg.query, params=leg.params, filter=visible, with_payload=["id"]
-        )
-        return [
-            Candidate(point.score, _record_id(point), str(point.id))
-            for point in self._shard.query(request)
+    def _ranked(
+        self, bounds: Bounds, legs: Sequence[Leg], visible: Filter, limit: int
+    ) -> dict[str, float]:
+        most = max(self._overfetch, limit)
+        found = [
+            [Candidate(point.score, _record_id(point), str(point.id)) for point in points]
+            for points in self._points.nearest("search", bounds, legs, visible, most)
         ]
+        return best(found, self._rrf_k, limit)
 
 
 @asynccontextmanager

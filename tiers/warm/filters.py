@@ -1,7 +1,8 @@
 """Who may see, count and remove what: the scope as conditions, for any engine to render.
 
 This is the only place that turns a scope into conditions. An adapter renders them into its
-engine's own filter, so that the engine never ranks what the asker may not see.
+engine's own filter, so that the engine never ranks what the asker may not see. What was rendered
+is looked at once more by ``guard`` before it leaves.
 """
 
 from __future__ import annotations
@@ -9,16 +10,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from ..errors import UsageError
-from ..records import Kind, Scope, SearchQuery
-from .payload import NO_TIER, NO_TOPIC, SHARED, expiry
+from ..moments import microseconds
+from ..records import ALL_TOPICS, Kind, Scope, SearchQuery
+from .payload import ARCHIVAL, NO_TIER, NO_TOPIC, NO_USER, SHARED, expiry
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
     """The key, or one of its elements when it is a list, equals one of ``values``."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoneOf:
+    """Neither the key, nor any of its elements when it is a list, equals one of ``values``."""
 
     key: str
     values: tuple[str, ...]
@@ -47,36 +56,72 @@ class PointIds:
     ids: tuple[str, ...]
 
 
-Condition: TypeAlias = AnyOf | After | UpTo | PointIds
+@dataclass(frozen=True, slots=True)
+class Either:
+    """All conditions of one of the alternatives hold; there are at least two.
+
+    Without any, engines take it for no condition at all.
+    """
+
+    alternatives: tuple[tuple[Condition, ...], ...]
+
+
+Condition: TypeAlias = AnyOf | NoneOf | After | UpTo | PointIds | Either
 Predicate: TypeAlias = tuple[Condition, ...]
 """Conditions that must all hold."""
 
 
+class Reach(NamedTuple):
+    """What a search reaches.
+
+    Attributes:
+        counted: Everything that the searched graphs hold: how rare a word is, is counted here.
+        visible: What may be found.
+    """
+
+    counted: Predicate
+    visible: Predicate
+
+
+class _Portion(NamedTuple):
+    """Ancestors that are read alike: the same kinds, as of the same moment."""
+
+    graph_ids: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    as_of: datetime | None
+
+    @property
+    def stored(self) -> Predicate:
+        graphs = AnyOf("graph", self.graph_ids)
+        if self.as_of is None:
+            return (graphs,)
+        return (graphs, UpTo("recorded_at", microseconds(self.as_of)))
+
+    @property
+    def asked(self) -> Predicate:
+        return (*self.stored, AnyOf("kind", self.kinds))
+
+
 def of_graph(scope: Scope) -> Predicate:
     """Everything the scope's tenant and graph hold: for counting, removing, and word statistics."""
-    return (AnyOf("tenant", (scope.tenant,)), AnyOf("graph", (scope.graph_id,)))
+    return (_of_tenant(scope), AnyOf("graph", (scope.graph_id,)))
 
 
-def visible(scope: Scope, query: SearchQuery) -> Predicate:
-    """What a search may find.
+def reach(scope: Scope, query: SearchQuery) -> Reach | None:
+    """What a search may find: in the own graph, or in its ancestors when those are asked.
 
-    The graph's entries of the asked kinds (for facts of the asked tier, and of the asked user)
-    that have not expired at ``query.now``, are shared or the asking agent's own, and have no
-    topic or one that the scope holds.
+    ``None`` when nothing can be found whatever is stored: no kind is asked, or none that an
+    ancestor carries. Of ancestors come shared entries only, and no core facts, which every
+    context has without being searched for.
     """
-    conditions: list[Condition] = [
-        *of_graph(scope),
-        AnyOf("kind", query.kinds),
-        AnyOf("private_to", (SHARED, scope.agent_id) if scope.agent_id else (SHARED,)),
-        After("expires_at", expiry(query.now)),
-    ]
-    if not scope.sees_all_topics:
-        conditions.append(AnyOf("topics", (NO_TOPIC, *scope.topics)))
-    if query.tier is not None:
-        conditions.append(AnyOf("tier", (query.tier, NO_TIER)))
-    if query.user_id is not None:
-        conditions.append(AnyOf("user_id", (query.user_id,)))
-    return tuple(conditions)
+    if query.inherited:
+        return _inherited(scope, query)
+    if not query.kinds:
+        return None
+    own = of_graph(scope)
+    writers = (SHARED, scope.agent_id) if scope.agent_id else (SHARED,)
+    kinds = AnyOf("kind", query.kinds)
+    return Reach(own, (*own, kinds, AnyOf("private_to", writers), *_seen(scope, query)))
 
 
 def of_kind(scope: Scope, kind: Kind | None) -> Predicate:
@@ -94,15 +139,56 @@ def among(scope: Scope, point_ids: Sequence[str]) -> Predicate:
     return (*of_graph(scope), PointIds(tuple(point_ids)))
 
 
-def check_scoped(scope: Scope, predicate: Predicate) -> None:
-    """Refuse a predicate that does not hold to the scope's tenant and graph.
+def _inherited(scope: Scope, query: SearchQuery) -> Reach | None:
+    portions = _portions(scope, query)
+    if not portions:
+        return None
+    tenant = _of_tenant(scope)
+    shared: Predicate = (AnyOf("private_to", (SHARED,)),)
+    if "fact" in query.kinds:
+        shared += (AnyOf("tier", (ARCHIVAL, NO_TIER)),)
+    return Reach(
+        (tenant, *_one_of([portion.stored for portion in portions])),
+        (tenant, *_one_of([portion.asked for portion in portions]), *shared, *_seen(scope, query)),
+    )
 
-    The second lock on the same door: adapters call it just before they render, so that a
-    predicate made anywhere else, or made wrongly here, finds nothing instead of everything.
 
-    Raises:
-        UsageError: A condition on tenant or graph is missing.
-    """
-    missing = [condition for condition in of_graph(scope) if condition not in predicate]
-    if missing:
-        raise UsageError("predicate", predicate, "conditions on the scope's tenant and graph")
+def _portions(scope: Scope, query: SearchQuery) -> list[_Portion]:
+    """Return the ancestors that carry something asked, those together that are read alike."""
+    found: dict[tuple[tuple[Kind, ...], datetime | None], list[str]] = {}
+    for one in scope.carrying(*query.kinds):
+        kinds = tuple(kind for kind in query.kinds if kind in one.carries)
+        found.setdefault((kinds, one.as_of), []).append(one.graph_id)
+    return [_Portion(tuple(ids), kinds, as_of) for (kinds, as_of), ids in found.items()]
+
+
+def _one_of(alternatives: Sequence[Predicate]) -> Predicate:
+    """Return the alternatives as conditions; a single one, which is the usual case, as it is."""
+    return alternatives[0] if len(alternatives) == 1 else (Either(tuple(alternatives)),)
+
+
+def _of_tenant(scope: Scope) -> AnyOf:
+    return AnyOf("tenant", (scope.tenant,))
+
+
+def _seen(scope: Scope, query: SearchQuery) -> Predicate:
+    """What holds in every graph: lifetime, topics, users, and what the question leaves out."""
+    conditions: list[Condition] = [After("expires_at", expiry(query.now)), *_topics(scope)]
+    if not scope.every_user:
+        users = (NO_USER, scope.user_id) if scope.user_id else (NO_USER,)
+        conditions.append(AnyOf("user_id", users))
+    if query.tier is not None:
+        conditions.append(AnyOf("tier", (query.tier, NO_TIER)))
+    if query.user_id is not None:
+        conditions.append(AnyOf("user_id", (query.user_id,)))
+    return tuple(conditions)
+
+
+def _topics(scope: Scope) -> Predicate:
+    """No topic, or one that the scope holds; and none that is denied to it, which goes first."""
+    if ALL_TOPICS in scope.denied:
+        return (AnyOf("topics", (NO_TOPIC,)),)
+    denied = (NoneOf("topics", scope.denied),) if scope.denied else ()
+    if scope.sees_all_topics:
+        return denied
+    return (AnyOf("topics", (NO_TOPIC, *scope.topics)), *denied)

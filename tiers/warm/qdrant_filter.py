@@ -4,35 +4,15 @@ from __future__ import annotations
 
 from qdrant_client import models
 
-from ..records import Scope
-from .filters import After, AnyOf, Condition, PointIds, Predicate, UpTo, check_scoped
+from .filters import After, AnyOf, Condition, Either, NoneOf, PointIds, Predicate, UpTo
 
 NO_GRAPH = ""
 """The graph of points that are no entries; no scope can name it."""
 
 
-def rendered(scope: Scope, predicate: Predicate) -> models.Filter:
-    """Return the engine's filter; the only way a scope's conditions get to the engine.
-
-    Raises:
-        UsageError: The predicate does not hold to the scope's tenant and graph.
-    """
-    check_scoped(scope, predicate)
+def rendered(predicate: Predicate) -> models.Filter:
+    """Return the engine's filter."""
     return models.Filter(must=[_condition(condition) for condition in predicate])
-
-
-def _condition(condition: Condition) -> models.Condition:
-    match condition:
-        case AnyOf(key, (value,)):
-            return equal(key, value)
-        case AnyOf(key, values):
-            return models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
-        case After(key, bound):
-            return models.FieldCondition(key=key, range=models.Range(gt=bound))
-        case UpTo(key, bound):
-            return models.FieldCondition(key=key, range=models.Range(lte=bound))
-        case PointIds(ids):
-            return models.HasIdCondition(has_id=list(ids))
 
 
 def of_tenant(tenant: str) -> models.Filter:
@@ -45,6 +25,24 @@ def marks() -> models.FieldCondition:
     return equal("graph", NO_GRAPH)
 
 
-def equal(key: str, value: str) -> models.FieldCondition:
-    """Return the condition that a key, or one of its elements, equals a value."""
-    return models.FieldCondition(key=key, match=models.MatchValue(value=value))
+def equal(key: str, *values: str) -> models.FieldCondition:
+    """Return the condition that a key, or one of its elements, equals one of the values."""
+    if len(values) == 1:
+        return models.FieldCondition(key=key, match=models.MatchValue(value=values[0]))
+    return models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
+
+
+def _condition(condition: Condition) -> models.Condition:
+    match condition:
+        case AnyOf(key, values):
+            return equal(key, *values)
+        case NoneOf(key, values):
+            return models.Filter(must_not=[equal(key, *values)])
+        case After(key, bound):
+            return models.FieldCondition(key=key, range=models.Range(gt=bound))
+        case UpTo(key, bound):
+            return models.FieldCondition(key=key, range=models.Range(lte=bound))
+        case PointIds(ids):
+            return models.HasIdCondition(has_id=list(ids))
+        case Either(alternatives):
+            return models.Filter(should=[rendered(one) for one in alternatives])

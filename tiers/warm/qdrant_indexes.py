@@ -20,6 +20,7 @@ from ..errors import ConfigError, TierRejected
 from ..ids import derived_id
 from ..records import UNRECORDED
 from ..upkeep import Generation
+from .guard import every_mark, marks_of, whole_tenant
 from .qdrant_calls import QdrantCalls
 from .qdrant_collection import collection_name, is_named
 from .qdrant_filter import NO_GRAPH, equal, marks, of_tenant
@@ -29,6 +30,7 @@ from .qdrant_store import STEP_IDS, QdrantWarmStore, qdrant_warm_store
 
 _STAYS = "generation"
 _LEAVES = "leaving"
+_MARK = "generation"
 
 
 class QdrantGenerations:
@@ -99,7 +101,8 @@ class QdrantGenerations:
         """
         name = collection_name(self._prefix, generation.model_id)
         said = {"generation": generation.model_dump(mode="json")}
-        await self._points(name).write("mark", [_mark_point(tenant, _STAYS, said)])
+        mark = _mark_point(tenant, _STAYS, said)
+        await self._points(name).write("mark", marks_of(tenant), [mark])
 
     async def drop(self, tenant: str, model_id: str | None) -> None:
         """Remove the tenant's entries and mark; the collection when it is empty then.
@@ -117,9 +120,9 @@ class QdrantGenerations:
         if not await self._calls.answer("drop", lambda: self._client.collection_exists(name)):
             return
         points = self._points(name)
-        await points.write("drop", [_mark_point(tenant, _LEAVES, {})])
+        await points.write("drop", marks_of(tenant), [_mark_point(tenant, _LEAVES, {})])
         await _remove_tenant(points, tenant)
-        if not await points.count("drop", None):
+        if not await points.count_of_everybody("drop"):
             timeout = self._calls.server_seconds
             await self._calls.answer(
                 "drop", lambda: self._client.delete_collection(name, timeout=timeout)
@@ -131,7 +134,7 @@ class QdrantGenerations:
     async def _mark(self, name: str, tenant: str) -> Generation | None:
         own = models.Filter(must=[equal("tenant", tenant), marks(), equal("kind", _STAYS)])
         try:
-            stored, _ = await self._points(name).page("generations", own, 1)
+            stored, _ = await self._points(name).page("generations", marks_of(tenant), own, 1)
         except TierRejected:
             # Another process may have dropped it since it was listed.
             exists = partial(self._client.collection_exists, name)
@@ -149,7 +152,9 @@ class QdrantGenerations:
         leaving = models.Filter(must=[marks(), equal("kind", _LEAVES)])
         offset: Offset | None = None
         while True:
-            stored, offset = await points.page("open", leaving, STEP_IDS, offset=offset)
+            stored, offset = await points.page(
+                "open", every_mark(), leaving, STEP_IDS, offset=offset
+            )
             for mark in stored:
                 await _remove_tenant(points, str((mark.payload or {}).get("tenant", "")))
             if offset is None:
@@ -158,22 +163,24 @@ class QdrantGenerations:
 
 async def _remove_tenant(points: QdrantPoints, tenant: str) -> None:
     """Remove a tenant's entries in steps, then its mark; may be repeated."""
+    theirs = whole_tenant(tenant)
     offset: Offset | None = None
     while True:
         stored, offset = await points.page(
-            "drop", of_tenant(tenant), STEP_IDS, offset=offset, with_payload=False
+            "drop", theirs, of_tenant(tenant), STEP_IDS, offset=offset, with_payload=False
         )
         if stored:
             ids = models.HasIdCondition(has_id=[point.id for point in stored])
-            await points.remove("drop", models.Filter(must=[equal("tenant", tenant), ids]))
+            await points.remove("drop", theirs, models.Filter(must=[equal("tenant", tenant), ids]))
         if offset is None:
             break
-    await points.remove("drop", models.Filter(must=[equal("tenant", tenant), marks()]))
+    mark = models.Filter(must=[equal("tenant", tenant), marks()])
+    await points.remove("drop", marks_of(tenant), mark)
 
 
 def _mark_point(tenant: str, kind: str, said: dict[str, Any]) -> models.PointStruct:
     return models.PointStruct(
-        id=derived_id(UNRECORDED, tenant, NO_GRAPH, "generation"),
+        id=derived_id(UNRECORDED, tenant, NO_GRAPH, _MARK),
         vector={},
-        payload={"tenant": tenant, "graph": NO_GRAPH, "kind": kind, **said},
+        payload={"id": _MARK, "tenant": tenant, "graph": NO_GRAPH, "kind": kind, **said},
     )

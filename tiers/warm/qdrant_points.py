@@ -1,4 +1,4 @@
-"""The points of one collection: each request to the server, with its limits, in one place."""
+"""The points of one collection: each request to the server in one place, behind the guard."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from qdrant_client import AsyncQdrantClient, models
 
+from .guard import Bounds, check_filter, check_points
 from .qdrant_calls import QdrantCalls
 from .qdrant_options import QdrantOptions
 
@@ -14,18 +15,16 @@ Offset = models.ExtendedPointId
 
 
 class Leg(NamedTuple):
-    """One way to look for points: by direction or by words."""
+    """One way to look for points: by direction, or by words and how rare they are somewhere."""
 
     query: list[float] | models.SparseVector
     using: str
-    params: models.SearchParams | None
+    params: models.SearchParams | None = None
+    counted: models.Filter | None = None
 
 
 class QdrantPoints:
-    """Requests about the points of one collection.
-
-    Conditions come from the caller; ``qdrant_filter.rendered`` makes those of a scope.
-    """
+    """Requests about the points of one collection; each says whose points it may touch."""
 
     def __init__(self, client: AsyncQdrantClient, collection: str, options: QdrantOptions) -> None:
         self._client = client
@@ -33,8 +32,11 @@ class QdrantPoints:
         self._calls = QdrantCalls(options.timeout_seconds)
         self._consistency = _consistency(options)
 
-    async def write(self, operation: str, points: Sequence[models.PointStruct]) -> None:
+    async def write(
+        self, operation: str, bounds: Bounds, points: Sequence[models.PointStruct]
+    ) -> None:
         """Put points under their ids, whole, and wait until they can be found."""
+        check_points(operation, bounds, points)
         await self._calls.done(
             operation,
             lambda: self._client.upsert(
@@ -45,8 +47,9 @@ class QdrantPoints:
             ),
         )
 
-    async def remove(self, operation: str, condition: models.Filter) -> None:
+    async def remove(self, operation: str, bounds: Bounds, condition: models.Filter) -> None:
         """Remove what meets the condition, and wait until it is gone."""
+        check_filter(operation, bounds, condition)
         await self._calls.done(
             operation,
             lambda: self._client.delete(
@@ -57,8 +60,16 @@ class QdrantPoints:
             ),
         )
 
-    async def count(self, operation: str, condition: models.Filter | None) -> int:
+    async def count(self, operation: str, bounds: Bounds, condition: models.Filter) -> int:
         """Return exactly how many points meet the condition."""
+        check_filter(operation, bounds, condition)
+        return await self._count(operation, condition)
+
+    async def count_of_everybody(self, operation: str) -> int:
+        """Return exactly how many points there are, whoever's, marks included."""
+        return await self._count(operation, None)
+
+    async def _count(self, operation: str, condition: models.Filter | None) -> int:
         counted = await self._calls.answer(
             operation,
             lambda: self._client.count(
@@ -73,6 +84,7 @@ class QdrantPoints:
     async def page(
         self,
         operation: str,
+        bounds: Bounds,
         condition: models.Filter,
         limit: int,
         *,
@@ -81,6 +93,7 @@ class QdrantPoints:
         with_vectors: Sequence[str] = (),
     ) -> tuple[list[models.Record], Offset | None]:
         """Return points in order of id from ``offset`` on, and where to go on."""
+        check_filter(operation, bounds, condition)
         return await self._calls.answer(
             operation,
             lambda: self._client.scroll(
@@ -98,6 +111,7 @@ class QdrantPoints:
     async def nearest(
         self,
         operation: str,
+        bounds: Bounds,
         legs: Sequence[Leg],
         condition: models.Filter,
         limit: int,
@@ -105,13 +119,18 @@ class QdrantPoints:
     ) -> list[list[models.ScoredPoint]]:
         """Return the best points of each leg, with the named keys of their payload.
 
-        One request: the legs see the same points.
+        One request: the legs see the same points. Words are weighed by points inside the bounds
+        too: without a condition the engine would count those of everybody.
         """
+        check_filter(operation, bounds, condition)
+        for leg in legs:
+            if leg.counted is not None or isinstance(leg.query, models.SparseVector):
+                check_filter(operation, bounds, leg.counted)
         requests = [
             models.QueryRequest(
                 query=leg.query,
                 using=leg.using,
-                params=leg.params,
+                params=_params(leg),
                 filter=condition,
                 limit=limit,
                 with_payload=keys,
@@ -128,6 +147,12 @@ class QdrantPoints:
             ),
         )
         return [response.points for response in responses]
+
+
+def _params(leg: Leg) -> models.SearchParams | None:
+    if leg.counted is None:
+        return leg.params
+    return models.SearchParams(idf=models.IdfCorpusParams(corpus=leg.counted))
 
 
 def _consistency(options: QdrantOptions) -> models.ReadConsistency | None:

@@ -22,6 +22,8 @@ from ..upkeep import PAGE_ROWS_MAX, Page
 from . import filters
 from .archive import entry_of
 from .checks import check_asker, check_positive, encodable
+from .filters import Predicate
+from .guard import Bounds, of_search, own_graph, whole_tenant
 from .payload import check_entry, check_vector, hit_of, payload_of, point_id
 from .qdrant_calls import QdrantCalls
 from .qdrant_collection import DENSE, LEXICAL, collection_name, dense_params, ensured
@@ -66,36 +68,38 @@ class QdrantWarmStore:
                 await asyncio.sleep(0)
             for entry in step:
                 check_entry(scope, entry, self._dimensions)
+        bounds = own_graph(scope)
         for step in steps:
             self._use("upsert")
             points = {entry.id: self._point(scope, entry) for entry in step}
-            await self._points.write("upsert", list(points.values()))
+            await self._points.write("upsert", bounds, list(points.values()))
 
     async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return the best visible entries, best first, ties by id.
 
         Both legs carry the scope's conditions into the engine and fetch ``overfetch`` candidates,
-        which ``ranking.best`` fuses by reciprocal rank. Word statistics come from the scope's
-        graph alone, so what others store never moves a score. What is removed while the answer is
-        made is left out of it.
+        which ``ranking.best`` fuses by reciprocal rank. Word statistics come from the searched
+        graphs alone, so what others store never moves a score. What is removed while the answer
+        is made is left out of it.
         """
         self._use("search")
         check_vector(query.vector, self._dimensions)
         check_asker(scope, query.user_id)
-        legs = self._legs(scope, query) if query.kinds else []
-        if not legs:
+        reach = filters.reach(scope, query)
+        legs = self._legs(query, reach.counted) if reach else []
+        if reach is None or not legs:
             return ()
-        found = await self._candidates(scope, query, legs)
-        scores = best(found, self._options.rrf_k, query.limit)
+        bounds = of_search(scope, query)
+        scores = await self._ranked(bounds, legs, rendered(reach.visible), query.limit)
         if not scores:
             return ()
         self._use("search")
         # Texts are fetched for the answer only, not for every candidate.
-        chosen = (*filters.visible(scope, query), filters.PointIds(tuple(scores)))
-        stored, _ = await self._points.page("search", rendered(scope, chosen), len(scores))
+        chosen = rendered((*reach.visible, filters.PointIds(tuple(scores))))
+        stored, _ = await self._points.page("search", bounds, chosen, len(scores))
         payloads = {str(point.id): point.payload or {} for point in stored}
         return tuple(
-            hit_of(payloads[found_id], score)
+            hit_of(payloads[found_id], score, scope)
             for found_id, score in scores.items()
             if found_id in payloads
         )
@@ -107,13 +111,14 @@ class QdrantWarmStore:
         for start in range(0, len(point_ids), STEP_IDS):
             self._use("delete")
             step = filters.among(scope, point_ids[start : start + STEP_IDS])
-            await self._points.remove("delete", rendered(scope, step))
+            await self._points.remove("delete", own_graph(scope), rendered(step))
 
     async def delete_expired(self, scope: Scope, now: datetime) -> int:
         """Remove entries of the scope's graph with ``expires_at <= now``; return how many.
 
         An entry written anew meanwhile stays. Two sweeps at once may count an entry twice.
         """
+        bounds = own_graph(scope)
         expired = filters.expired(scope, now)
         removed = 0
         offset: Offset | None = None
@@ -121,14 +126,15 @@ class QdrantWarmStore:
             self._use("delete_expired")
             found, offset = await self._points.page(
                 "delete_expired",
-                rendered(scope, expired),
+                bounds,
+                rendered(expired),
                 STEP_IDS,
                 offset=offset,
                 with_payload=False,
             )
             if found:
                 ids = filters.PointIds(tuple(str(point.id) for point in found))
-                await self._points.remove("delete_expired", rendered(scope, (*expired, ids)))
+                await self._points.remove("delete_expired", bounds, rendered((*expired, ids)))
             removed += len(found)
             if offset is None:
                 return removed
@@ -136,7 +142,8 @@ class QdrantWarmStore:
     async def count(self, scope: Scope, kind: Kind | None = None) -> int:
         """Return how many entries the scope's graph holds, expired ones included."""
         self._use("count")
-        return await self._points.count("count", rendered(scope, filters.of_kind(scope, kind)))
+        condition = rendered(filters.of_kind(scope, kind))
+        return await self._points.count("count", own_graph(scope), condition)
 
     async def flush(self) -> None:
         """Do nothing: the server logs every write ahead and flushes by itself."""
@@ -160,6 +167,7 @@ class QdrantWarmStore:
             self._use("export_entries")
             stored, offset = await self._points.page(
                 "export_entries",
+                whole_tenant(tenant),
                 of_tenant(tenant),
                 min(self._step_points, limit - len(rows)),
                 offset=offset,
@@ -190,27 +198,26 @@ class QdrantWarmStore:
             id=point_id(scope, entry.id), vector=vectors, payload=payload_of(entry)
         )
 
-    def _legs(self, scope: Scope, query: SearchQuery) -> list[Leg]:
+    def _legs(self, query: SearchQuery, counted: Predicate) -> list[Leg]:
         legs = []
         if query.vector is not None:
             legs.append(Leg(list(query.vector), DENSE, dense_params(self._options)))
         words = self._words.of_question(query.text)
         if words.indices:
             asked = models.SparseVector(indices=words.indices, values=words.values)
-            corpus = models.IdfCorpusParams(corpus=rendered(scope, filters.of_graph(scope)))
-            legs.append(Leg(asked, LEXICAL, models.SearchParams(idf=corpus)))
+            legs.append(Leg(asked, LEXICAL, counted=rendered(counted)))
         return legs
 
-    async def _candidates(
-        self, scope: Scope, query: SearchQuery, legs: list[Leg]
-    ) -> list[list[Candidate]]:
-        visible = rendered(scope, filters.visible(scope, query))
-        limit = max(self._options.overfetch, query.limit)
-        found = await self._points.nearest("search", legs, visible, limit, ["id"])
-        return [
+    async def _ranked(
+        self, bounds: Bounds, legs: list[Leg], visible: models.Filter, limit: int
+    ) -> dict[str, float]:
+        most = max(self._options.overfetch, limit)
+        found = await self._points.nearest("search", bounds, legs, visible, most, ["id"])
+        candidates = [
             [Candidate(point.score, _record_id(point), str(point.id)) for point in points]
             for points in found
         ]
+        return best(candidates, self._options.rrf_k, limit)
 
 
 @asynccontextmanager

@@ -62,7 +62,8 @@ def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[st
         for candidate, weight in zip(leg, weights, strict=True):
             record_ids[candidate.found_id] = candidate.record_id
             scores[candidate.found_id] = scores.get(candidate.found_id, 0.0) + weight
-    ordered = sorted(scores, key=lambda found_id: (-scores[found_id], record_ids[found_id]))
+    # By the engine's ids at last: two ancestors may hold records of one id.
+    ordered = sorted(scores, key=lambda one: (-scores[one], record_ids[one], one))
     return {found_id: scores[found_id] for found_id in ordered[:limit]}
 
 

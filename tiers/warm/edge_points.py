@@ -1,0 +1,124 @@
+"""The points of one shard: each command to the engine in one place, behind the guard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+from uuid import UUID
+
+from qdrant_edge import (
+    CountRequest,
+    EdgeShard,
+    Filter,
+    IdfParams,
+    Point,
+    Query,
+    QueryRequest,
+    Record,
+    ScoredPoint,
+    ScrollRequest,
+    SearchParams,
+    SparseVector,
+    UpdateOperation,
+)
+
+from .edge_folder import EngineCall
+from .guard import Bounds, check_filter, check_found, check_points
+
+Offset: TypeAlias = int | str | UUID
+
+
+class Leg(NamedTuple):
+    """One way to look for points: by direction, or by words and how rare they are somewhere."""
+
+    query: list[float] | SparseVector
+    using: str
+    counted: Filter | None = None
+
+
+class EdgePoints:
+    """Commands about the points of one shard; each says whose points it may touch."""
+
+    def __init__(self, shard: EdgeShard) -> None:
+        self._shard = shard
+
+    def write(self, operation: str, bounds: Bounds, points: list[Point]) -> None:
+        """Put points under their ids, whole."""
+        with EngineCall(operation):
+            check_points(operation, bounds, points)
+            self._shard.update(UpdateOperation.upsert_points(points))
+
+    def remove(self, operation: str, bounds: Bounds, condition: Filter) -> None:
+        """Remove what meets the condition."""
+        with EngineCall(operation):
+            check_filter(operation, bounds, condition)
+            self._shard.update(UpdateOperation.delete_points_by_filter(condition))
+
+    def count(self, operation: str, bounds: Bounds, condition: Filter) -> int:
+        """Return exactly how many points meet the condition."""
+        with EngineCall(operation):
+            check_filter(operation, bounds, condition)
+            return self._shard.count(CountRequest(exact=True, filter=condition))
+
+    def page(
+        self,
+        operation: str,
+        bounds: Bounds,
+        condition: Filter,
+        limit: int,
+        *,
+        offset: Offset | None = None,
+        with_payload: bool = False,
+        with_vectors: Sequence[str] = (),
+    ) -> tuple[list[Record], Offset | None]:
+        """Return points in order of id from ``offset`` on, and where to go on."""
+        request = ScrollRequest(
+            offset=offset,
+            limit=limit,
+            filter=condition,
+            with_payload=with_payload,
+            with_vector=list(with_vectors) or False,
+        )
+        with EngineCall(operation):
+            check_filter(operation, bounds, condition)
+            return self._shard.scroll(request)
+
+    def nearest(
+        self, operation: str, bounds: Bounds, legs: Sequence[Leg], condition: Filter, limit: int
+    ) -> list[list[ScoredPoint]]:
+        """Return the best points of each leg, with their record ids.
+
+        Words are weighed by points inside the bounds too: without a condition the engine would
+        count those of everybody.
+        """
+        with EngineCall(operation):
+            check_filter(operation, bounds, condition)
+            for leg in legs:
+                if leg.counted is not None or isinstance(leg.query, SparseVector):
+                    check_filter(operation, bounds, leg.counted)
+            return [self._shard.query(_request(leg, condition, limit)) for leg in legs]
+
+    def found(self, operation: str, bounds: Bounds, point_ids: Sequence[str]) -> list[Record]:
+        """Return what is stored under ids that ``nearest`` gave."""
+        with EngineCall(operation):
+            stored = self._shard.retrieve(list(point_ids), with_payload=True, with_vector=False)
+            check_found(operation, bounds, stored)
+            return stored
+
+    def flush(self, operation: str) -> None:
+        """Write everything out."""
+        with EngineCall(operation):
+            self._shard.flush()
+
+
+def _request(leg: Leg, condition: Filter, limit: int) -> QueryRequest:
+    params = None
+    if leg.counted is not None:
+        params = SearchParams(idf=IdfParams(corpus=leg.counted))
+    return QueryRequest(
+        limit=limit,
+        query=Query.Nearest(leg.query, using=leg.using),
+        params=params,
+        filter=condition,
+        with_payload=["id"],
+    )

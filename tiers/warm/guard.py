@@ -1,0 +1,233 @@
+"""The way out of the warm tier: every command is looked at once more before it leaves.
+
+What is looked at is the filter as the engine gets it, and the point as it is stored. Both are
+taken apart here by other means than those that made them in ``filters`` and ``payload``, so that
+no single mistake lets a command reach the entries of somebody else. What is not understood does
+not leave.
+
+The classes of the two engines are different, but called alike and of one shape. So one guard
+reads both, by their names, and imports neither driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from ..errors import TierRejected
+from ..ids import derived_id
+from ..records import UNRECORDED, Scope, SearchQuery
+
+Rendered: TypeAlias = Any
+"""A filter, a condition or a point of either engine."""
+
+_OWNER_KEYS = frozenset({"tenant", "graph"})
+_NO_GRAPH = ""
+"""Of marks, which are no entries: no graph of a scope is called that."""
+
+_ALTERNATIVES_TO_MATCH = (
+    "range",
+    "values_count",
+    "is_empty",
+    "is_null",
+    "geo_bounding_box",
+    "geo_radius",
+    "geo_polygon",
+)
+"""What else a condition on a key may hold: engines let one of them be enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Whose points a command may touch.
+
+    Attributes:
+        tenant: This one; ``None`` for all, which only ``every_mark`` has.
+        graphs: One or more of these; ``None`` for all, which only ``whole_tenant`` has.
+    """
+
+    tenant: str | None
+    graphs: frozenset[str] | None
+
+
+def own_graph(scope: Scope) -> Bounds:
+    """Return the bounds of everything but inheriting."""
+    return Bounds(scope.tenant, frozenset({scope.graph_id}))
+
+
+def of_search(scope: Scope, query: SearchQuery) -> Bounds:
+    """Return the own graph, or the ancestors when those are asked."""
+    if not query.inherited:
+        return own_graph(scope)
+    return Bounds(scope.tenant, frozenset(one.graph_id for one in scope.lineage))
+
+
+def whole_tenant(tenant: str) -> Bounds:
+    """Return the bounds of moving or removing a tenant, with all its graphs."""
+    return Bounds(tenant, None)
+
+
+def marks_of(tenant: str) -> Bounds:
+    """Return the bounds of what is written down about a tenant's index."""
+    return Bounds(tenant, frozenset({_NO_GRAPH}))
+
+
+def every_mark() -> Bounds:
+    """Return the bounds of what is written down about any tenant's index; no entry is in them."""
+    return Bounds(None, frozenset({_NO_GRAPH}))
+
+
+def check_filter(operation: str, bounds: Bounds, condition: Rendered) -> None:
+    """Refuse a filter that does not hold to exactly one tenant and to graphs of the bounds.
+
+    Raises:
+        TierRejected: It does not, or is not understood; nothing was sent.
+    """
+    try:
+        demands = _demands(condition)
+    except _NotUnderstood as error:
+        raise _refusal(operation, f"a filter with {error}") from error
+    tenants = [] if bounds.tenant is None else [frozenset({bounds.tenant})]
+    if demands.tenants != tenants:
+        raise _refusal(operation, "a filter that does not hold to its one tenant")
+    if bounds.graphs is None:
+        if demands.graphs:
+            raise _refusal(operation, "a filter for a whole tenant that names graphs")
+    elif len(demands.graphs) != 1 or not frozenset() < demands.graphs[0] <= bounds.graphs:
+        raise _refusal(operation, "a filter that does not hold to its graphs")
+
+
+def check_points(operation: str, bounds: Bounds, points: Iterable[Rendered]) -> None:
+    """Refuse points that are somebody else's, or would take the place of somebody else's.
+
+    Raises:
+        TierRejected: There is one; none was sent.
+    """
+    for point in points:
+        if str(point.id) != derived_id(UNRECORDED, *_owner(operation, bounds, point)):
+            raise _refusal(operation, "a point under an id that is not its own")
+
+
+def check_found(operation: str, bounds: Bounds, points: Iterable[Rendered]) -> None:
+    """Refuse points that were read by their ids alone and are somebody else's.
+
+    Raises:
+        TierRejected: There is one; it was not handed on.
+    """
+    for point in points:
+        _owner(operation, bounds, point)
+
+
+class _NotUnderstood(Exception):
+    """A filter has something of which it is not known that it keeps to its owners."""
+
+
+class _Demands(NamedTuple):
+    """What must hold of tenant and graph: for each demand, the values that pass."""
+
+    tenants: list[frozenset[str]]
+    graphs: list[frozenset[str]]
+
+
+class _Parts(NamedTuple):
+    must: list[Rendered]
+    should: list[Rendered]
+    must_not: list[Rendered]
+
+
+def _demands(condition: Rendered) -> _Demands:
+    """Return what a filter demands of tenant and graph; it says nothing else about the two."""
+    parts = _parts(condition)
+    if parts.should:
+        raise _NotUnderstood("alternatives that are not a condition of their own")
+    for one in parts.must_not:
+        if _names_owner(one) and not _is_mark(one):
+            raise _NotUnderstood("owners that are left out")
+    found = _Demands([], [])
+    for one in parts.must:
+        if not _names_owner(one):
+            continue
+        if _kind(one) == "Filter":
+            found.graphs.append(_graphs_of_alternatives(one))
+        elif one.key == "tenant":
+            found.tenants.append(_values(one))
+        else:
+            found.graphs.append(_values(one))
+    return found
+
+
+def _graphs_of_alternatives(condition: Rendered) -> frozenset[str]:
+    """Return the graphs of all alternatives, each of which must name its own."""
+    parts = _parts(condition)
+    if parts.must or parts.must_not or not parts.should:
+        raise _NotUnderstood("owners inside a condition that is no list of alternatives")
+    graphs: set[str] = set()
+    for one in parts.should:
+        tenants, demanded = _demands(one)
+        if tenants or len(demanded) != 1:
+            raise _NotUnderstood("an alternative without graphs of its own")
+        graphs |= demanded[0]
+    return frozenset(graphs)
+
+
+def _parts(condition: Rendered) -> _Parts:
+    if _kind(condition) != "Filter":
+        raise _NotUnderstood(f"{_kind(condition)} in place of a filter")
+    if condition.min_should is not None:
+        raise _NotUnderstood("min_should")
+    given = (condition.must, condition.should, condition.must_not)
+    return _Parts(*([] if part is None else part for part in given))
+
+
+def _names_owner(condition: Rendered) -> bool:
+    """Whether it says anything about tenant or graph, at whatever depth."""
+    kind = _kind(condition)
+    if kind == "FieldCondition":
+        return condition.key in _OWNER_KEYS
+    if kind == "Filter":
+        inside = [_names_owner(one) for part in _parts(condition) for one in part]
+        return any(inside)
+    if kind == "HasIdCondition":
+        return False
+    raise _NotUnderstood(kind)
+
+
+def _is_mark(condition: Rendered) -> bool:
+    return (
+        _kind(condition) == "FieldCondition"
+        and condition.key == "graph"
+        and _values(condition) == {_NO_GRAPH}
+    )
+
+
+def _values(condition: Rendered) -> frozenset[str]:
+    """Return the values that pass a condition on a key."""
+    if any(getattr(condition, name) is not None for name in _ALTERNATIVES_TO_MATCH):
+        raise _NotUnderstood(f"more than a match of {condition.key}")
+    match = condition.match
+    if _kind(match) == "MatchValue":
+        return frozenset({match.value})
+    if _kind(match) == "MatchAny":
+        return frozenset(match.any if hasattr(match, "any") else match.value)
+    raise _NotUnderstood(f"{_kind(match)} of {condition.key}")
+
+
+def _kind(rendered: Rendered) -> str:
+    return type(rendered).__name__
+
+
+def _owner(operation: str, bounds: Bounds, point: Rendered) -> tuple[str, str, str]:
+    """Return tenant, graph and id as a point's payload has them."""
+    payload = point.payload or {}
+    tenant, graph, name = (payload.get(key) for key in ("tenant", "graph", "id"))
+    if not isinstance(tenant, str) or not isinstance(graph, str) or not isinstance(name, str):
+        raise _refusal(operation, "a point that does not say whose it is")
+    if tenant != bounds.tenant or bounds.graphs is None or graph not in bounds.graphs:
+        raise _refusal(operation, "a point of another tenant or graph")
+    return tenant, graph, name
+
+
+def _refusal(operation: str, what: str) -> TierRejected:
+    # Names and texts stay out of it: they may be somebody else's.
+    return TierRejected("warm", operation, f"{what}; the guard let nothing through")
