@@ -20,6 +20,7 @@ from .address import RedisAddress, parse_redis_url
 from .calls import CallLimits, limited
 from .client import Client, ClientLimits, redis_client
 from .embedded import embedded_hot_store
+from .guard import send_without_key
 from .permissions import missing_permissions
 from .server import advice_on_silence, each_server, greetings, obstacles
 
@@ -131,7 +132,7 @@ async def _round_trip_ms(call: Callable[[], Awaitable[object]]) -> float:
 
 
 async def _ping(client: Client) -> None:
-    await client.execute_command("PING")
+    await send_without_key(client, "PING")
 
 
 async def _infos(client: Client) -> tuple[Mapping[str, Any], ...]:

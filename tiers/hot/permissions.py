@@ -15,12 +15,16 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 from redis.exceptions import NoPermissionError, NoScriptError
 
+from ..records import Scope
 from .calls import CallLimits, limited
 from .client import Client
+from .guard import GuardedClient
+from .keys import hot_key
 from .scripts import PROBE
 
 _ON_A_KEY: Mapping[str, tuple[str, ...]] = {
@@ -54,11 +58,13 @@ async def missing_permissions(client: Client, prefix: str, limits: CallLimits) -
     Raises:
         TierError: A command failed for another reason.
     """
-    key = f"{prefix}:{{doctor/{uuid.uuid4()}}}:hot"
+    scope = Scope(tenant="doctor", graph_id="doctor", agent_id=str(uuid.uuid4()))
+    key = hot_key(prefix, scope)
+    send = partial(GuardedClient(client, prefix).send, scope, "check permissions")
     refused: list[str] = []
     for name, arguments in _ON_A_KEY.items():
         command = _command(name, key, arguments)
-        refusal = await limited("check permissions", limits, lambda: _refusal(client, command))  # noqa: B023 - awaited at once
+        refusal = await limited("check permissions", limits, lambda: _refusal(send, command))  # noqa: B023 - awaited at once
         if _KEY_REFUSED.search(refusal):
             return (f"the user may not use keys that begin with {prefix}: - grant ~{prefix}:*",)
         if refusal:
@@ -77,10 +83,10 @@ def _command(name: str, key: str, arguments: tuple[str, ...]) -> tuple[str, ...]
     return (name, key, *arguments)
 
 
-async def _refusal(client: Client, command: tuple[str, ...]) -> str:
+async def _refusal(send: Callable[..., Awaitable[object]], command: tuple[str, ...]) -> str:
     """Return why the user may not run a command, or nothing."""
     try:
-        await client.execute_command(*command)
+        await send(*command)
     except NoPermissionError as error:
         return str(error)
     except NoScriptError:

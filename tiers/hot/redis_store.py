@@ -1,19 +1,20 @@
 """The hot tier on Redis 7.0 or later, a single server or a cluster.
 
-One hash per agent, ``<prefix>:{<tenant>/<graph>/<agent>}:hot``, with the fields ``turn:<seq>``,
-``pin:<belief id>`` and ``mesh``. The braces are the cluster's hash tag: all of an agent's state
-lives on one node. Each name is percent-encoded, so no name can leave its place in the key or
-close the tag.
+One hash per agent, ``<prefix>:{<tenant>/<graph>/<agent>}:hot`` (see ``keys``), with the fields
+``turn:<seq>``, ``pin:<belief id>``, ``mesh`` and ``view``. The last holds a digest of the user and
+the topics for which the hash was filled: a write under another view empties it first, in the same
+atomic step, and a read under another view finds nothing (see ``view``).
 
-Every method is one round trip and atomic; what takes more than one command is a Lua script.
+Every method is one round trip and atomic; what takes more than one command is a Lua script. Every
+command leaves through ``guard``, which checks its key against the scope once more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
-from urllib.parse import quote
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
@@ -23,6 +24,9 @@ from ..errors import CorruptRecord, TierUnavailable, UsageError
 from ..records import Commitment, HotState, MeshResult, Owned, Record, Scope, Turn
 from . import scripts
 from .calls import CallLimits, limited
+from .guard import GuardedClient
+from .keys import encodable, hot_key
+from .view import RUNTIME_VIEW, may_see, view_of
 
 CAPACITY_MAX = 256
 PINS_MAX = 1024
@@ -31,6 +35,7 @@ SEQ_MAX = 2**53 - 1
 """Largest ``seq`` that Lua, whose numbers are doubles, still tells from its neighbours."""
 
 _RecordT = TypeVar("_RecordT", bound=Record)
+_OwnedT = TypeVar("_OwnedT", bound=Owned)
 
 
 class RedisHotStore:
@@ -60,6 +65,7 @@ class RedisHotStore:
         if not ttl_seconds >= 1:
             raise UsageError("ttl_seconds", ttl_seconds, "1 or more")
         self._client = client
+        self._guarded = GuardedClient(client, prefix)
         self._prefix = prefix
         self._ttl_ms = int(ttl_seconds * 1000)
         self._limits = limits
@@ -83,19 +89,28 @@ class RedisHotStore:
     async def append(self, scope: Scope, turn: Turn, capacity: int) -> tuple[Turn, ...]:
         """Put a turn into the ring and return what no longer fits, oldest first.
 
-        Repeating it is safe; what the first call evicted is not returned again.
+        Repeating it is safe; what the first call evicted is not returned again. Neither is what
+        was put in under another view.
         """
         key = self._key(scope, "append")
         _check_capacity(capacity)
         field = _turn_field(scope, turn)
-        evicted = await self._run("append", scripts.APPEND, key, capacity, field, _json(turn))
+        evicted = await self._run(
+            scope, "append", scripts.APPEND, key, capacity, field, _json(turn)
+        )
         return tuple(_parsed(Turn, stored, "append") for stored in evicted)
 
     async def read(self, scope: Scope) -> HotState:
-        """Return everything held for the agent; an unknown agent has an empty state."""
+        """Return everything held for the agent; unknown, or of another view, is an empty state."""
         key = self._key(scope, "read")
-        stored = await limited("read", self._limits, lambda: self._client.hgetall(key))
-        return _state({_text(name, "read"): value for name, value in stored.items()})
+        stored = await limited(
+            "read", self._limits, lambda: self._guarded.send(scope, "read", "HGETALL", key)
+        )
+        view = view_of(scope)
+        found = stored.get(b"view", stored.get("view"))
+        if view != RUNTIME_VIEW and found not in {view, view.encode()}:
+            return HotState()
+        return _state(scope, {_text(name, "read"): value for name, value in stored.items()})
 
     async def restore(self, scope: Scope, turns: Sequence[Turn], capacity: int) -> None:
         """Fill the ring from cold, never replacing a turn that is already there."""
@@ -109,7 +124,7 @@ class RedisHotStore:
         # More than the highest `capacity` would be trimmed anyway, so they are not sent.
         newest = [by_seq[seq] for seq in sorted(by_seq)[-capacity:]]
         args = [part for field, turn in newest for part in (field, _json(turn))]
-        await self._run("restore", scripts.RESTORE, key, capacity, *args)
+        await self._run(scope, "restore", scripts.RESTORE, key, capacity, *args)
 
     async def pin(self, scope: Scope, belief: Commitment) -> None:
         """Keep a belief at hand for the agent; pinning again replaces it.
@@ -122,43 +137,41 @@ class RedisHotStore:
         if not belief.id:
             raise UsageError("belief.id", belief.id, "the id of a stored belief")
         field = f"pin:{belief.id}"
-        kept = await self._run("pin", scripts.PIN, key, PINS_MAX, field, _json(belief))
+        kept = await self._run(scope, "pin", scripts.PIN, key, PINS_MAX, field, _json(belief))
         if not kept:
             raise UsageError("belief", belief.id, f"at most {PINS_MAX} pinned beliefs per agent")
 
     async def unpin(self, scope: Scope, belief_id: str) -> None:
-        """Stop keeping a belief; an unknown one is no error."""
+        """Stop keeping a belief; one that is unknown, or of another view, is no error."""
         key = self._key(scope, "unpin")
-        field = f"pin:{_encodable('belief_id', belief_id)}"
-        await limited("unpin", self._limits, lambda: self._client.hdel(key, field))
+        field = f"pin:{encodable('belief_id', belief_id)}"
+        await self._run(scope, "unpin", scripts.UNPIN, key, field)
 
     async def put_mesh(self, scope: Scope, result: MeshResult) -> None:
         """Keep the latest mesh result, replacing the one before."""
         key = self._key(scope, "put_mesh")
-        await self._run("put_mesh", scripts.PUT_MESH, key, _json(result))
+        await self._run(scope, "put_mesh", scripts.PUT_MESH, key, _json(result))
 
     async def clear(self, scope: Scope) -> None:
-        """Forget everything held for the agent."""
+        """Forget everything held for the agent, of whatever view."""
         key = self._key(scope, "clear")
-        await limited("clear", self._limits, lambda: self._client.delete(key))
+        await limited("clear", self._limits, lambda: self._guarded.send(scope, "clear", "DEL", key))
 
-    async def _run(self, operation: str, script: scripts.Script, key: str, *args: str | int) -> Any:  # noqa: ANN401 - Lua's
-        """Run a script that keeps the agent's hash for another time to live."""
+    async def _run(
+        self, scope: Scope, operation: str, script: scripts.Script, key: str, *args: str | int
+    ) -> Any:  # noqa: ANN401 - Lua's
+        """Run a script on the agent's hash under the scope's view."""
+        send = partial(self._guarded.send, scope, operation)
+        view = view_of(scope)
         return await limited(
-            operation,
-            self._limits,
-            lambda: script.run(self._client, key, self._ttl_ms, *args),
+            operation, self._limits, lambda: script.run(send, key, self._ttl_ms, view, *args)
         )
 
     def _key(self, scope: Scope, operation: str) -> str:
-        """Return the agent's key; the one place every method passes on its way to the server."""
+        """Return the agent's key, if the store is open."""
         if self._closed:
             raise TierUnavailable("hot", operation, "the store is closed")
-        if scope.agent_id is None:
-            raise UsageError("scope.agent_id", None, "the agent whose hot state is meant")
-        names = (scope.tenant, scope.graph_id, scope.agent_id)
-        tag = "/".join(quote(_encodable("scope", name), safe="") for name in names)
-        return f"{self._prefix}:{{{tag}}}:hot"
+        return hot_key(self._prefix, scope)
 
 
 def _check_capacity(capacity: int) -> None:
@@ -167,10 +180,12 @@ def _check_capacity(capacity: int) -> None:
 
 
 def _check_owner(scope: Scope, record: Owned) -> None:
-    """Refuse a record of another tenant or graph: a ring is no way around the scope."""
+    """Refuse a record that the scope may not see: a ring is no way around it."""
     owner = (record.tenant, record.graph_id)
     if owner != (scope.tenant, scope.graph_id):
         raise UsageError("owner", owner, f"a record of {scope.tenant!r}, {scope.graph_id!r}")
+    if not may_see(scope, record):
+        raise UsageError("record", record.id, "one whose user, topics and privacy the scope meets")
 
 
 def _turn_field(scope: Scope, turn: Turn) -> str:
@@ -180,14 +195,6 @@ def _turn_field(scope: Scope, turn: Turn) -> str:
     if not 1 <= turn.seq <= SEQ_MAX:
         raise UsageError("turn.seq", turn.seq, f"1 to {SEQ_MAX}, as given by the cold store")
     return f"turn:{turn.seq}"
-
-
-def _encodable(field: str, name: str) -> str:
-    try:
-        name.encode()
-    except UnicodeEncodeError as error:
-        raise UsageError(field, name, "text without lone surrogates") from error
-    return name
 
 
 def _json(record: Record) -> str:
@@ -213,12 +220,13 @@ def _parsed(model: type[_RecordT], stored: bytes | str, operation: str) -> _Reco
         raise CorruptRecord("hot", operation, reason) from error
 
 
-def _state(fields: dict[str, bytes | str]) -> HotState:
-    """Return the fields of one hash as records: turns by ``seq``, beliefs by record time."""
-    turns = [_parsed(Turn, value, "read") for name, value in fields.items() if _is(name, "turn")]
-    pinned = [
-        _parsed(Commitment, value, "read") for name, value in fields.items() if _is(name, "pin")
-    ]
+def _state(scope: Scope, fields: dict[str, bytes | str]) -> HotState:
+    """Return the fields of one hash as records: turns by ``seq``, beliefs by record time.
+
+    What the runtime put in under the scope's view, and the scope may not see, is left out.
+    """
+    turns = _visible(Turn, scope, fields, "turn:")
+    pinned = _visible(Commitment, scope, fields, "pin:")
     mesh = fields.get("mesh")
     return HotState(
         turns=tuple(sorted(turns, key=lambda turn: turn.seq)),
@@ -227,5 +235,8 @@ def _state(fields: dict[str, bytes | str]) -> HotState:
     )
 
 
-def _is(field: str, kind: str) -> bool:
-    return field.startswith(f"{kind}:")
+def _visible(
+    model: type[_OwnedT], scope: Scope, fields: dict[str, bytes | str], kind: str
+) -> list[_OwnedT]:
+    stored = (value for name, value in fields.items() if name.startswith(kind))
+    return [one for value in stored if may_see(scope, one := _parsed(model, value, "read"))]

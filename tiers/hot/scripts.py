@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from redis.asyncio import Redis, RedisCluster
 from redis.exceptions import NoScriptError
 
 
@@ -27,20 +27,26 @@ class Script:
         sha = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
         return cls(text, sha)
 
-    async def run(self, client: Redis | RedisCluster, key: str, *args: str | int) -> Any:  # noqa: ANN401 - Lua's
+    async def run(self, send: Callable[..., Awaitable[Any]], key: str, *args: str | int) -> Any:  # noqa: ANN401 - Lua's
         """Run on ``key`` in one atomic step and return what the script returns.
 
         EVAL after NOSCRIPT, not SCRIPT LOAD: it goes to the node that owns the key, in a cluster
         too, and that node keeps the script for the next call.
+
+        Args:
+            send: Sends a command, given with its arguments.
+            key: The hash.
+            args: For the script.
         """
         try:
-            return await client.evalsha(self.sha, 1, key, *args)
+            return await send("EVALSHA", self.sha, 1, key, *args)
         except NoScriptError:
-            return await client.eval(self.text, 1, key, *args)
+            return await send("EVAL", self.text, 1, key, *args)
 
 
-APPEND = Script.of("ring", "append")
-RESTORE = Script.of("ring", "restore")
-PIN = Script.of("pin")
-PUT_MESH = Script.of("put_mesh")
+APPEND = Script.of("view", "ring", "append")
+RESTORE = Script.of("view", "ring", "restore")
+PIN = Script.of("view", "pin")
+UNPIN = Script.of("unpin")
+PUT_MESH = Script.of("view", "put_mesh")
 PROBE = Script.of("probe")

@@ -12,6 +12,7 @@ from redis.exceptions import ResponseError
 
 from .address import Kind, RedisAddress
 from .client import Client
+from .guard import send_without_key
 
 VERSION_MIN = (7, 0)
 _UNKNOWN_COMMAND = "unknown command"
@@ -34,13 +35,13 @@ class Greeting:
     role: str
 
 
-async def each_server(client: Client, *command: str) -> tuple[Any, ...]:
-    """Return the answer of the server, or of each primary of a cluster."""
+async def each_server(client: Client, command: str) -> tuple[Any, ...]:
+    """Return the answer of the server, or of each primary of a cluster, about itself."""
     if isinstance(client, Redis):
-        return (await client.execute_command(*command),)  # type: ignore[no-untyped-call]
+        return (await send_without_key(client, command),)
     await client.initialize()
     primaries = client.get_primaries()
-    return tuple([await client.execute_command(*command, target_nodes=node) for node in primaries])
+    return tuple([await send_without_key(client, command, node) for node in primaries])
 
 
 async def greetings(client: Client) -> tuple[Greeting, ...]:

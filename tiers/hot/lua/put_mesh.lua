@@ -1,5 +1,6 @@
--- ARGV: time to live in milliseconds, mesh result.
+-- ARGV: time to live in milliseconds, view, mesh result.
 
-redis.call('HSET', KEYS[1], 'mesh', ARGV[2])
+enter(KEYS[1], ARGV[2])
+redis.call('HSET', KEYS[1], 'mesh', ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 0

@@ -1,6 +1,6 @@
 -- Prelude of every script that changes a ring.
 --
--- KEYS[1] is the hash of one agent. Its fields: turn:<seq>, pin:<belief id>, mesh.
+-- KEYS[1] is the hash of one agent. Its fields: turn:<seq>, pin:<belief id>, mesh, view.
 -- Work is bounded by the size of the hash, never by how many turns there ever were.
 
 local function turn_seqs(key)
