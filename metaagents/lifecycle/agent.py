@@ -6,9 +6,9 @@ coverage, so a pass that is repeated, or runs twice at once, changes nothing the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
@@ -17,10 +17,13 @@ from tiers.ids import derived_id
 from tiers.lexical import estimate_tokens
 from tiers.ports import Embedder, EpisodicStore, TurnStore, WarmStore
 from tiers.records import Episode, Scope, Summary, Turn, Work, WorkDraft
+from tiers.registry import GraphStore
+from tiers.upkeep import Redacted, Redactor
 
 from .extract import Matrix, extract, sentences_of, summarise
 from .rules import (
     LifecyclePolicy,
+    bottom_up,
     due_again,
     group_by_day,
     group_turns,
@@ -31,6 +34,13 @@ from .rules import (
 TURNS_PER_PASS = 512
 SUMMARIES_PER_PASS = 256
 PASSES_MAX = 10_000
+REWRITES_PER_PAGE = 500
+REWRITE_ATTEMPTS_MAX = 5
+REDACTED_MEANWHILE = "made of what was redacted meanwhile"
+"""Why an episode is redacted that nobody wants to be rid of: it is written anew at once."""
+
+LAST_MOMENT = datetime(9999, 1, 1, tzinfo=UTC)
+"""Later than anything expires."""
 
 
 @dataclass(frozen=True)
@@ -80,26 +90,32 @@ class LifecycleAgent:
     """Compresses, consolidates and evicts for one graph at a time.
 
     Args:
+        graphs: Where a graph's own retention is.
         turns: Where uncovered turns come from.
         episodic: Where summaries and episodes go.
         warm: What expired summaries are evicted from.
         embedder: Places sentences around their centroid; ``None`` compares words instead.
         policy: When and how much.
+        redactor: Says whether what an episode was made of was redacted while it was made.
     """
 
     def __init__(
         self,
+        graphs: GraphStore,
         turns: TurnStore,
         episodic: EpisodicStore,
         warm: WarmStore,
         embedder: Embedder | None,
         policy: LifecyclePolicy,
+        redactor: Redactor,
     ) -> None:
+        self._graphs = graphs
         self._turns = turns
         self._episodic = episodic
         self._warm = warm
         self._embedder = embedder
         self._policy = policy
+        self._redactor = redactor
         self._done = LifecycleReport()
 
     @property
@@ -131,17 +147,28 @@ class LifecycleAgent:
             turns = await self._turns.waiting_turns(scope, keep_last, TURNS_PER_PASS)
             groups = group_turns(turns, self._policy)
             ready = groups if everything else ready_groups(groups, self._policy, now)
-            for group in ready:
-                await self._compress_group(scope, group, now)
+            if ready:
+                expires_at = now + await self._summary_ttl(scope)
+                for group in ready:
+                    await self._compress_group(scope, group, now, expires_at)
             done = {group[0].id for group in ready}
             left = [group for group in groups if group[0].id not in done]
             if len(turns) < TURNS_PER_PASS or not ready:
                 break
         return Waiting(sum(len(group) for group in left), due_again(left, self._policy))
 
-    async def consolidate(self, scope: Scope, now: datetime) -> None:
-        """Make daily episodes of summaries about to expire, then evict what has expired."""
-        before = now + self._policy.consolidate_before
+    async def consolidate(self, scope: Scope, now: datetime, *, everything: bool = False) -> int:
+        """Make daily episodes of summaries about to expire, then evict what has expired.
+
+        Args:
+            scope: The runtime's scope of the graph.
+            now: The current time.
+            everything: The graph is done: consolidate every summary, whenever it expires.
+
+        Returns:
+            How many entries were evicted.
+        """
+        before = LAST_MOMENT if everything else now + self._policy.consolidate_before
         for _ in range(PASSES_MAX):
             due = await self._episodic.due_summaries(scope, before, SUMMARIES_PER_PASS)
             written = 0
@@ -150,14 +177,85 @@ class LifecycleAgent:
             self._count(episodes_written=written)
             if len(due) < SUMMARIES_PER_PASS or not written:
                 break
-        self._count(entries_evicted=await self._warm.delete_expired(scope, now))
+        evicted = await self._warm.delete_expired(scope, now)
+        self._count(entries_evicted=evicted)
+        return evicted
+
+    async def rewrite(
+        self,
+        scope: Scope,
+        redacted: Redacted,
+        redactor: Redactor,
+        *,
+        leave: Collection[str] = (),
+    ) -> tuple[str, ...]:
+        """Give redacted summaries and episodes a new text, from what is left of their sources.
+
+        From the bottom up, so that an episode is made of summaries that have theirs already. Ids
+        and coverage stay. A record of which nothing is left stays redacted. May be repeated.
+
+        Args:
+            scope: The runtime's scope of the graph.
+            redacted: What a redaction reached.
+            redactor: What reached it.
+            leave: Ids that get no text: somebody wanted to be rid of just that.
+
+        Returns:
+            The ids of those that have a text again.
+        """
+        ids = [*redacted.ids.get("summary", ()), *redacted.ids.get("episode", ())]
+        wanted = [one for one in ids if one not in leave]
+        lost: list[Summary | Episode] = []
+        for start in range(0, len(wanted), REWRITES_PER_PAGE):
+            found = await redactor.redacted(scope, wanted[start : start + REWRITES_PER_PAGE])
+            lost += [one for one in found if isinstance(one, Summary | Episode)]
+        written = [
+            record.id for record in bottom_up(lost) if await self._rewrite(scope, record, redactor)
+        ]
+        return tuple(written)
+
+    async def _rewrite(self, scope: Scope, record: Summary | Episode, redactor: Redactor) -> bool:
+        for _ in range(REWRITE_ATTEMPTS_MAX):
+            text = await self._text_of(record, await redactor.left_of(scope, record))
+            if not text:
+                return False
+            told: dict[str, object] = {"text": text}
+            if isinstance(record, Summary):
+                told["tokens"] = estimate_tokens(text)
+            work = [index_work(record.id, record.agent_id)]
+            if await redactor.rewrite(scope, record.model_copy(update=told), work):
+                return True
+            # Either somebody wrote it first, or more of its sources was redacted meanwhile.
+            found = await redactor.redacted(scope, [record.id])
+            still = [one for one in found if isinstance(one, Summary | Episode)]
+            if not still:
+                return False
+            record = still[0]
+        return False
+
+    async def _text_of(
+        self, record: Summary | Episode, sources: Sequence[Turn | Summary | Episode]
+    ) -> str:
+        """Return the text of a record that is made of these; empty when they say nothing."""
+        if isinstance(record, Summary):
+            return await self._summary_text([one for one in sources if isinstance(one, Turn)])
+        members = [one for one in sources if not isinstance(one, Turn)]
+        return await self._episode_text(record.starts_at.date(), members)
 
     def _count(self, **more: int) -> None:
         counted = {name: getattr(self._done, name) + count for name, count in more.items()}
         self._done = replace(self._done, **counted)
 
-    async def _compress_group(self, scope: Scope, group: Sequence[Turn], now: datetime) -> None:
-        summary = await self._summary_of(scope, group, now)
+    async def _summary_ttl(self, scope: Scope) -> timedelta:
+        """Return how long the graph keeps its summaries."""
+        graph = await self._graphs.graph(scope.tenant, scope.graph_id)
+        own = None if graph is None else graph.retention.summary_ttl_hours
+        return self._policy.summary_ttl if own is None else timedelta(hours=own)
+
+    async def _compress_group(
+        self, scope: Scope, group: Sequence[Turn], now: datetime, expires_at: datetime
+    ) -> None:
+        summary = await self._summary_of(scope, group, now, expires_at)
         work = [index_work(summary.id, summary.agent_id)]
         try:
             written = await self._episodic.put_summary(scope, summary, work)
@@ -168,10 +266,10 @@ class LifecycleAgent:
         if written:
             self._count(summaries_written=1, turns_covered=len(group))
 
-    async def _summary_of(self, scope: Scope, group: Sequence[Turn], now: datetime) -> Summary:
-        found = sentences_of(group)
-        vectors = await self._vectors([sentence.text for sentence in found])
-        text = summarise(found, vectors, self._policy.summary_tokens)
+    async def _summary_of(
+        self, scope: Scope, group: Sequence[Turn], now: datetime, expires_at: datetime
+    ) -> Summary:
+        text = await self._summary_text(group)
         first, last = group[0], group[-1]
         covers = tuple(turn.id for turn in group)
         return Summary(
@@ -188,14 +286,12 @@ class LifecycleAgent:
             tokens=estimate_tokens(text),
             starts_at=first.occurred_at,
             ends_at=last.occurred_at,
-            expires_at=now + self._policy.summary_ttl,
+            expires_at=expires_at,
         )
 
     async def _write_episode(
         self, scope: Scope, day: date, members: Sequence[Summary], now: datetime
     ) -> bool:
-        lines = [line for member in members for line in member.text.splitlines()]
-        kept = extract(lines, await self._vectors(lines), self._policy.episode_tokens)
         first = members[0]
         children = tuple(member.id for member in members)
         episode = Episode(
@@ -208,21 +304,57 @@ class LifecycleAgent:
             private=first.private,
             recorded_at=now,
             grain="daily",
-            text="\n".join([day.isoformat(), *(lines[row] for row in kept)]),
+            text=await self._episode_text(day, members) or day.isoformat(),
             children=children,
             starts_at=first.starts_at,
             ends_at=max(member.ends_at for member in members),
         )
         work = [index_work(episode.id, episode.agent_id)]
         try:
-            return await self._episodic.put_episode(scope, episode, work)
+            written = await self._episodic.put_episode(scope, episode, work)
         except Conflict:
             return False
+        if written:
+            await self._check_episode(scope, episode, members, self._redactor, now)
+        return written
+
+    async def _check_episode(
+        self,
+        scope: Scope,
+        episode: Episode,
+        members: Sequence[Summary],
+        redactor: Redactor,
+        now: datetime,
+    ) -> None:
+        """Write a new episode anew if its members were redacted between reading and storing.
+
+        The redaction may have looked for it before it was there.
+        """
+        left = await redactor.left_of(scope, episode)
+        if [(one.id, _said(one)) for one in left] == [(one.id, one.text) for one in members]:
+            return
+        reason = "made of what was redacted meanwhile"
+        await self.rewrite(scope, await redactor.redact(scope, [episode.id], reason, now), redactor)
+
+    async def _summary_text(self, turns: Sequence[Turn]) -> str:
+        found = sentences_of(turns)
+        vectors = await self._vectors([sentence.text for sentence in found])
+        return summarise(found, vectors, self._policy.summary_tokens)
+
+    async def _episode_text(self, day: date, members: Sequence[Summary | Episode]) -> str:
+        """Return what is worth keeping of the members, under its day; empty when there is none."""
+        lines = [line for member in members for line in member.text.splitlines()]
+        kept = extract(lines, await self._vectors(lines), self._policy.episode_tokens)
+        return "\n".join([day.isoformat(), *(lines[row] for row in kept)]) if kept else ""
 
     async def _vectors(self, texts: Sequence[str]) -> Matrix | None:
         if self._embedder is None or not texts:
             return None
         return np.asarray(await self._embedder.embed(texts), dtype=np.float32)
+
+
+def _said(record: Turn | Summary | Episode) -> str:
+    return "" if isinstance(record, Turn) else record.text
 
 
 def index_work(record_id: str, agent_id: str | None) -> WorkDraft:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import get_args
 
-from tiers.records import Summary, Turn
+from tiers.records import Episode, Summary, Turn
+
+GRAINS: tuple[str, ...] = get_args(Episode.model_fields["grain"].annotation)
+"""Of episodes, finest first."""
 
 
 @dataclass(frozen=True)
@@ -115,3 +119,13 @@ def group_by_day(
         key = (one.agent_id, one.topics, one.private, one.user_id, one.starts_at.date())
         days.setdefault(key, []).append(one)
     return [(key[-1], tuple(members)) for key, members in days.items()]
+
+
+def bottom_up(records: Sequence[Summary | Episode]) -> list[Summary | Episode]:
+    """Return records so that each comes after what it may be made of, oldest period first."""
+
+    def place(record: Summary | Episode) -> tuple[int, datetime, str]:
+        height = 0 if isinstance(record, Summary) else 1 + GRAINS.index(record.grain)
+        return height, record.starts_at, record.id
+
+    return sorted(records, key=place)

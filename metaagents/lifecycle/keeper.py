@@ -1,0 +1,190 @@
+"""The keeper of graphs: lets go who fell silent, closes what is deserted, archives what is idle.
+
+Every step is decided by a compare-and-set of the store, so several runtimes may keep the same
+graphs: one of them does it, and only that one writes the audit event.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+
+from tiers.errors import Conflict, TierError
+from tiers.ports import HotStore, RecordLog, WorkQueue
+from tiers.records import AgentRecord, Departure, GraphState, Scope, SessionGraph, WorkDraft
+from tiers.registry import FleetStore, GraphStore
+
+from .agent import LifecycleAgent
+from .states import StatePolicy, is_deserted, is_due_for_archive
+
+log = logging.getLogger(__name__)
+
+RELEASED_PER_PASS = 1_000
+
+
+class GraphKeeper:
+    """Moves members and graphs from one state to the next.
+
+    Args:
+        graphs: The graphs.
+        fleet: Their members.
+        hot: Cleared when a member goes.
+        queue: Where what a graph leaves behind is queued for compression.
+        events: The audit feed.
+        lifecycle: Compresses and consolidates before a graph is archived.
+        policy: How long silence and idleness last.
+    """
+
+    def __init__(
+        self,
+        *,
+        graphs: GraphStore,
+        fleet: FleetStore,
+        hot: HotStore,
+        queue: WorkQueue,
+        events: RecordLog,
+        lifecycle: LifecycleAgent,
+        policy: StatePolicy,
+    ) -> None:
+        self._graphs = graphs
+        self._fleet = fleet
+        self._hot = hot
+        self._queue = queue
+        self._events = events
+        self._lifecycle = lifecycle
+        self._policy = policy
+
+    async def leave(
+        self, scope: Scope, now: datetime, *, silent_since: datetime | None = None
+    ) -> Departure:
+        """Let the scope's agent leave, and close the graph behind the last one. Idempotent.
+
+        Args:
+            scope: Of the agent.
+            now: The current time.
+            silent_since: Let it go only if it has shown no sign of life since.
+        """
+        departure = await self._fleet.leave(scope, now, silent_since=silent_since)
+        if not departure.left:
+            return departure
+        await self._clear(scope)
+        if silent_since is None:
+            await self._events.append_audit(scope, "left", (), "", now)
+        else:
+            reason = f"no sign of life since {silent_since:%Y-%m-%dT%H:%M:%SZ} or before"
+            await self._events.append_audit(scope, "released", (), reason, now)
+        if departure.remaining == 0:
+            await self.close_deserted(scope.for_graph(), now)
+        return departure
+
+    async def release_silent(self, tenant: str, now: datetime) -> int:
+        """Let go of members of any graph that have fallen silent; return how many."""
+        silent_since = self._policy.silent_since(now)
+        released = 0
+        for member in await self._fleet.silent(tenant, silent_since, RELEASED_PER_PASS):
+            scope = Scope.of_graph(tenant, member.graph_id).for_agent(member.id)
+            departure = await self.leave(scope, now, silent_since=silent_since)
+            released += departure.left
+        return released
+
+    async def close(self, scope: Scope, now: datetime) -> None:
+        """Let every member of the scope's graph leave and close it. Idempotent."""
+        whole = scope.for_graph()
+        for member in await self._fleet.agents(whole):
+            own = whole.for_agent(member.id)
+            if member.left_at is None and (await self._fleet.leave(own, now)).left:
+                await self._events.append_audit(own, "left", (), "the graph was closed", now)
+        await self.close_deserted(whole, now)
+
+    async def close_deserted(self, scope: Scope, now: datetime) -> bool:
+        """Close the scope's graph if nobody is in it: hot is cleared, everything else kept.
+
+        What was still in the rings is queued for compression, so that it lives on in summaries.
+        Who spawns meanwhile finds the graph open.
+        """
+        members = await self._fleet.agents(scope)
+        gone = [member for member in members if member.left_at is not None]
+        if len(gone) < len(members):
+            return False
+        for member in gone:
+            await self._clear(scope.for_agent(member.id))
+        await self._queue.enqueue(scope, _everything(gone), now)
+        is_closed = await self._graphs.set_state(
+            scope, GraphState.CLOSED, now, only_from=[GraphState.ACTIVE]
+        )
+        if not is_closed:
+            return False
+        if any(member.left_at is None for member in await self._fleet.agents(scope)):
+            # It came after we looked and saw an open graph: it may not find it closed.
+            await self._graphs.set_state(
+                scope, GraphState.ACTIVE, now, only_from=[GraphState.CLOSED]
+            )
+            return False
+        await self._events.append_audit(scope, "closed", (), "", now)
+        return True
+
+    async def reopen(self, scope: Scope, now: datetime) -> bool:
+        """Open a closed graph again; ``False`` when it is open already.
+
+        Raises:
+            Conflict: It is archived: read it, or inherit from it.
+        """
+        if await self._graphs.set_state(
+            scope, GraphState.ACTIVE, now, only_from=[GraphState.CLOSED]
+        ):
+            await self._events.append_audit(scope, "reopened", (), "", now)
+            return True
+        graph = await self._graphs.graph(scope.tenant, scope.graph_id)
+        if graph is not None and graph.state is GraphState.ARCHIVED:
+            raise Conflict(f"session graph {graph.id!r}", "active or closed", "archived")
+        return False
+
+    async def archive(self, scope: Scope, now: datetime) -> bool:
+        """Archive the scope's closed graph; ``False`` when it is not closed (any more).
+
+        Everything said is compressed and consolidated first. Beliefs stay word for word. The graph
+        can be read and inherited from then on, not written.
+        """
+        graph = await self._graphs.graph(scope.tenant, scope.graph_id)
+        if graph is None or graph.state is not GraphState.CLOSED:
+            return False
+        for member in await self._fleet.agents(scope):
+            await self._lifecycle.compress(scope.for_agent(member.id), now, everything=True)
+        await self._lifecycle.consolidate(scope, now, everything=True)
+        is_archived = await self._graphs.set_state(
+            scope, GraphState.ARCHIVED, now, only_from=[GraphState.CLOSED]
+        )
+        if is_archived:
+            await self._events.append_audit(scope, "archived", (), "", now)
+        return is_archived
+
+    async def keep(self, graphs: Sequence[SessionGraph], now: datetime) -> None:
+        """Close those of the graphs that are deserted and archive those that are idle."""
+        for graph in graphs:
+            scope = Scope.of_graph(graph.tenant, graph.id)
+            if graph.state is GraphState.ACTIVE:
+                if is_deserted(graph, await self._fleet.agents(scope)):
+                    await self.close_deserted(scope, now)
+            elif is_due_for_archive(graph, now, self._policy):
+                await self.archive(scope, now)
+
+    async def _clear(self, scope: Scope) -> None:
+        """Clear an agent's hot state; while the tier is away it is left to its time to live."""
+        try:
+            await self._hot.clear(scope.for_graph().for_agent(scope.agent_id or ""))
+        except TierError as error:
+            log.warning("the ring of %r stays until it expires: %s", scope.agent_id, error)
+
+
+def _everything(members: Sequence[AgentRecord]) -> list[WorkDraft]:
+    """Return the work of compressing all that members said, their rings included."""
+    return [
+        WorkDraft(
+            kind="compress",
+            key=f"{member.id}/everything",
+            agent_id=member.id,
+            payload={"everything": True},
+        )
+        for member in members
+    ]
