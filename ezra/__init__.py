@@ -10,6 +10,7 @@ Everything people need is exported here; all other modules may change.
 """
 
 from tiers.errors import (
+    BudgetExceeded,
     ConfigError,
     Conflict,
     CorruptRecord,
@@ -24,30 +25,46 @@ from tiers.errors import (
     UsageError,
 )
 from tiers.records import (
+    AgentRecord,
+    Ancestor,
     AuditEvent,
+    AuditFilter,
+    Budget,
     Commitment,
     Episode,
     Fact,
+    GraphState,
     Hit,
     MeshResult,
+    Parent,
     Receipt,
+    Retention,
     Rule,
     SessionGraph,
     Summary,
     ToolOutput,
     Turn,
+    Usage,
 )
 
 from .agent import Agent, Completion, OpenTurn
 from .app import Ezra
-from .graph import Graph
+from .catalog import Catalog
+from .graph import Graph, GraphStatus
 from .models import EchoModel, ScriptedModel
 from .recall import RecallResult
+from .redaction import RedactionReport
 from .settings import Settings
 
 __all__ = [
     "Agent",
+    "AgentRecord",
+    "Ancestor",
     "AuditEvent",
+    "AuditFilter",
+    "Budget",
+    "BudgetExceeded",
+    "Catalog",
     "Commitment",
     "Completion",
     "ConfigError",
@@ -59,14 +76,19 @@ __all__ = [
     "EzraError",
     "Fact",
     "Graph",
+    "GraphState",
+    "GraphStatus",
     "Hit",
     "IntegrityError",
     "MeshResult",
     "NotFound",
     "OpenTurn",
+    "Parent",
     "PolicyDenied",
     "RecallResult",
     "Receipt",
+    "RedactionReport",
+    "Retention",
     "Rule",
     "ScriptedModel",
     "SessionGraph",
@@ -78,5 +100,6 @@ __all__ = [
     "TierUnavailable",
     "ToolOutput",
     "Turn",
+    "Usage",
     "UsageError",
 ]

@@ -7,30 +7,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from metaagents.lifecycle.agent import index_work
 from tiers.errors import Conflict, PolicyDenied, UsageError
 from tiers.ids import derived_id
 from tiers.records import (
     UNRECORDED,
-    AgentRecord,
+    Ancestor,
     Commitment,
     Fact,
     Hit,
     Kind,
-    Rule,
     Scope,
     SearchQuery,
+    Standing,
     ToolOutput,
     Turn,
+    Usage,
 )
 
 from .asking import ask
 from .assemble import Slot
 from .checks import checked
-from .membership import close_graph
 from .parts import Parts
-from .policy import topics_for
-from .recall import Degradation, RecallResult, with_vector
+from .policy import scope_of, topics_for
+from .recall import Degradation, RecallResult, check_recall, with_vector
+from .remembering import Memory, check_superseded, memory_of, store, supersede
 from .router import Request, TurnState, Written
 
 ToolOutputLike = ToolOutput | dict[str, str]
@@ -157,14 +157,18 @@ class Completion:
 
 
 class Agent:
-    """One agent of a session graph."""
+    """One agent of a session graph.
 
-    def __init__(
-        self, parts: Parts, scope: Scope, record: AgentRecord, core: tuple[Fact, ...]
-    ) -> None:
+    Its scope is what its stored record says, looked up again at each call: a re-attach with other
+    topics, a parent's revocation or a graph that was closed elsewhere count from then on.
+    """
+
+    def __init__(self, parts: Parts, standing: Standing, core: tuple[Fact, ...]) -> None:
+        if standing.agent is None:
+            raise UsageError("standing", standing.graph.id, "the standing of an agent")
         self._parts = parts
-        self._scope = scope
-        self._record = record
+        self._standing = standing
+        self._record = standing.agent
         self._core = core
         self._present = True
 
@@ -182,6 +186,11 @@ class Agent:
     def core_at_spawn(self) -> tuple[Fact, ...]:
         """The core facts in scope when the agent was spawned, inherited ones included."""
         return self._core
+
+    @property
+    def lineage(self) -> tuple[Ancestor, ...]:
+        """The graphs that the agent's graph inherits from, as they were at its last call."""
+        return self._standing.lineage
 
     async def turn(
         self,
@@ -208,7 +217,8 @@ class Agent:
 
         Raises:
             PolicyDenied: A topic or source is not the agent's; nothing was read.
-            UsageError: An argument is not acceptable.
+            BudgetExceeded: No tokens are left for its context.
+            UsageError: An argument is not acceptable, or the agent has left.
         """
         self._check_present()
         if not message.strip():
@@ -232,8 +242,10 @@ class Agent:
             ref=sample.ref,
             mesh=mesh,
         )
-        names = await self._parts.names.of(self._scope)
-        state = await self._parts.router.open_turn(self._scope, self._record, request, names)
+        state = await self._parts.router.open_turn(
+            self._record, self._standing, request, self._parts.names.of
+        )
+        self._follow(state.standing)
         return OpenTurn(self._parts, state)
 
     async def complete(
@@ -247,10 +259,12 @@ class Agent:
 
     async def remember(
         self,
-        what: str | Fact | Rule,
+        what: Memory,
         *,
         topics: Iterable[str] | None = None,
         private: bool = False,
+        shared: bool = False,
+        supersedes: str | None = None,
     ) -> str:
         """Remember a fact or a rule and return its id.
 
@@ -261,31 +275,28 @@ class Agent:
             what: Text (a fact), a ``Fact`` or a ``Rule``.
             topics: Its topics; those of ``what``, else the agent's own, if not given.
             private: Whether only this agent may see it.
+            shared: Whether agents of every user may see it, not only those of this agent's user.
+            supersedes: The id of a fact of this graph whose place it takes.
 
         Raises:
             PolicyDenied: A topic is not the agent's.
-            UsageError: ``what`` is not acceptable.
+            BudgetExceeded: The agent or the graph has no write left.
+            Conflict: The graph is archived.
+            NotFound: The fact to be superseded is none that the agent sees in its own graph.
+            UsageError: ``what`` is not acceptable, or the agent has left.
         """
-        self._check_present()
-        record = checked(Fact, text=what) if isinstance(what, str) else what
-        if not isinstance(record, Fact | Rule):
-            raise UsageError("what", what, "text, a Fact or a Rule")
+        record = memory_of(what)
         given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
-        allowed = await self._topics(given, "remember")
-        now = self._parts.clock()
-        stamped = record.stamped(self._scope, self._parts.ids.new(), now).model_copy(
-            update={"topics": allowed, "private": private or record.private}
-        )
-        work = [index_work(stamped.id, self.id)]
-        if isinstance(stamped, Fact):
-            # What ezra counts and decides is not the caller's to state.
-            stamped = stamped.model_copy(
-                update={"uses": 0, "last_used_at": None, "superseded_by": None}
-            )
-            stored_id = (await self._parts.semantic.put_fact(self._scope, stamped, work))[0].id
-        else:
-            stored_id = (await self._parts.procedural.put_rule(self._scope, stamped, work))[0].id
-        self._parts.wake_learning()
+        scope, allowed = await self._writing(given, "remember")
+        if supersedes is not None:
+            await check_superseded(self._parts, scope, record, supersedes)
+        if shared:
+            scope = scope.model_copy(update={"user_id": None})
+        async with self._parts.meter.write(scope, self._standing) as charge:
+            stored_id, was_new = await store(self._parts, scope, record, allowed, private=private)
+            charge.is_void = not was_new
+        if supersedes is not None:
+            await supersede(self._parts, await self._scope(), supersedes, stored_id)
         return stored_id
 
     async def recall(
@@ -300,8 +311,9 @@ class Agent:
             limit: How many, 1 to 100.
             kinds: Which kinds of record; all if not given.
         """
-        self._check_present()
-        return await ask(self._parts, self._scope, query, limit, kinds)
+        check_recall(query, limit, kinds)
+        scope = await self._reading()
+        return await ask(self._parts, scope, query, limit, kinds)
 
     async def recall_archival(
         self,
@@ -312,16 +324,16 @@ class Agent:
         limit: int = 10,
     ) -> tuple[Hit, ...]:
         """Return archival facts only; ``user_id`` and ``scope_topics`` narrow the agent's scope."""
-        self._check_present()
         now = self._parts.clock()
         asked = checked(
             SearchQuery, text=query, kinds=("fact",), tier="archival", limit=limit, now=now
         )
         topics = None if scope_topics is None else checked(Turn, topics=scope_topics).topics
+        scope = await self._scope()
         state = Degradation(self._parts.settings.step_timeout_seconds)
         asked = with_vector(asked, await self._parts.recaller.vector(query, (), state))
         return await self._parts.semantic.recall_archival(
-            self._scope, asked, user_id=user_id, scope_topics=topics, limit=limit
+            scope, asked, user_id=user_id, scope_topics=topics, limit=limit
         )
 
     async def commit(
@@ -343,57 +355,127 @@ class Agent:
             value: What the attribute is held to be.
             ref: The caller's name for it, unique in the graph: committing again under the same
                 ``ref`` changes nothing.
+
+        Raises:
+            PolicyDenied: The topic is not the agent's.
+            BudgetExceeded: The agent or the graph has no write left.
+            Conflict: The graph is archived.
+            UsageError: An argument is not acceptable, or the agent has left.
         """
-        self._check_present()
         if not claim.strip():
             raise UsageError("claim", claim, "text that is not blank")
         given = None if topic is None else checked(Turn, topics=(topic,)).topics
-        allowed = await self._topics(given, "commit")
+        scope, allowed = await self._writing(given, "commit")
         named = (
             self._parts.ids.new()
             if ref is None
-            else derived_id(UNRECORDED, "belief", self._scope.tenant, self._scope.graph_id, ref)
+            else derived_id(UNRECORDED, "belief", scope.tenant, scope.graph_id, ref)
         )
         belief = checked(
             Commitment, claim=claim, topic=given[0] if given else None, key=key, value=value
-        ).stamped(self._scope, named, self._parts.clock())
+        ).stamped(scope, named, self._parts.clock())
         belief = belief.model_copy(update={"topics": allowed})
-        superseded = await self._parts.beliefs.commit(self._scope, belief)
+        async with self._parts.meter.write(scope, self._standing):
+            superseded = await self._parts.beliefs.commit(scope, belief)
         if superseded is not None and superseded.pinned:
-            await self._parts.hot.unpin(self._scope, superseded.id)
+            await self._parts.hot.unpin(scope, superseded.id)
+        await self._tell_commit(scope, belief, superseded)
         return belief
 
     async def beliefs(self) -> tuple[Commitment, ...]:
         """Return the active beliefs in scope, in order of commitment."""
-        self._check_present()
-        return await self._parts.beliefs.active(self._scope)
+        return await self._parts.beliefs.active(await self._scope())
 
     async def pin(self, belief_id: str) -> Commitment:
-        """Keep an active belief first in every context of this agent, and in its hot tier."""
-        self._check_present()
-        belief = await self._parts.beliefs.pin(self._scope, belief_id, self._parts.clock())
-        await self._parts.hot.pin(self._scope, belief)
+        """Keep an active belief first in every context of this agent, and in its hot tier.
+
+        Raises:
+            NotFound: No such active belief in the agent's scope.
+            BudgetExceeded: The agent or the graph has no write left.
+        """
+        scope = await self._scope()
+        async with self._parts.meter.write(scope, self._standing):
+            belief = await self._parts.beliefs.pin(scope, belief_id, self._parts.clock())
+        await self._parts.hot.pin(scope, belief)
+        now = self._parts.clock()
+        await self._parts.log.append_audit(scope, "pinned", (belief_id,), "", now)
         return belief
+
+    async def usage(self) -> Usage:
+        """Return what the agent has used of its budget."""
+        return await self._parts.usage.usage(scope_of(self._record))
+
+    async def heartbeat(self) -> None:
+        """Give a sign of life now.
+
+        Not needed where the background agents run, nor by an agent that speaks: both do it.
+
+        Raises:
+            UsageError: The agent has left.
+        """
+        await self._scope()
+        now = self._parts.clock()
+        await self._parts.fleet.beat(scope_of(self._record), [self.id], now)
 
     async def leave(self) -> None:
         """Leave the graph. Idempotent; the graph closes when its last agent has left."""
-        if not self._present:
-            return
-        self._present = False
-        remaining = await self._parts.graphs.leave(self._scope, self._parts.clock())
+        if self._present:
+            self._present = False
+            await self._parts.membership.leave(self._record)
+
+    async def _tell_commit(
+        self, scope: Scope, belief: Commitment, superseded: Commitment | None
+    ) -> None:
+        """Put a commitment, and the contradiction that it settled, into the audit feed."""
         now = self._parts.clock()
-        await self._parts.log.append_audit(self._scope, "left", (), "", now)
-        await self._parts.hot.clear(self._scope)
-        if remaining == 0:
-            await close_graph(self._parts, self._scope)
+        tell = self._parts.log.append_audit
+        await tell(scope, "committed", (belief.id,), "", now)
+        if superseded is not None:
+            both = (belief.id, superseded.id)
+            await tell(scope, "contradiction", both, "one key, two beliefs", now)
+            reason = f"{belief.id} stands by {self._standing.graph.merge_strategy}"
+            await tell(scope, "reconciliation", both, reason, now)
+
+    async def _writing(
+        self, asked: Sequence[str] | None, action: str
+    ) -> tuple[Scope, tuple[str, ...]]:
+        """Return the scope as it stands, and the topics that a new record carries."""
+        self._check_present()
+        await self._topics(asked, action)
+        scope = await self._scope()
+        return scope, await self._topics(asked, action)
 
     async def _topics(self, asked: Sequence[str] | None, action: str) -> tuple[str, ...]:
         try:
             return topics_for(self._record, asked, action)
         except PolicyDenied as denial:
-            now = self._parts.clock()
-            await self._parts.log.append_audit(self._scope, "denied", (), str(denial), now)
+            scope, now = scope_of(self._record), self._parts.clock()
+            await self._parts.log.append_audit(scope, "denied", (), str(denial), now)
             raise
+
+    async def _scope(self) -> Scope:
+        """Return the agent's scope as it stands now.
+
+        Raises:
+            UsageError: The agent has left.
+        """
+        self._check_present()
+        self._follow(await self._parts.membership.standing(self._record))
+        return scope_of(self._record, self._standing.lineage)
+
+    async def _reading(self) -> Scope:
+        """Return the scope as it stands; while cold is away as it last was, without ancestors.
+
+        Whether these may still be read cannot be known then, and they could not be read anyway.
+        """
+        state = Degradation(self._parts.settings.step_timeout_seconds)
+        unknown: Scope | None = None
+        found = await state.answer("cold", "standing", self._scope(), unknown)
+        return found or scope_of(self._record)
+
+    def _follow(self, standing: Standing) -> None:
+        self._standing = standing
+        self._record = standing.agent or self._record
 
     def release(self) -> None:
         """Mark the handle as gone: its graph was closed under it."""

@@ -14,10 +14,21 @@ from metaagents.work import WorkReport
 from tiers.errors import ConfigError, EzraError, NotFound, TierRejected, UsageError
 from tiers.ids import Clock, system_clock
 from tiers.ports import LanguageModel
-from tiers.records import ALL_TOPICS, Scope, SessionGraph, Work
+from tiers.records import (
+    AuditEvent,
+    AuditFilter,
+    Budget,
+    Parent,
+    Retention,
+    Scope,
+    SessionGraph,
+    Work,
+)
+from tiers.registry import CATALOG
 
+from .catalog import Catalog
 from .checks import checked
-from .graph import Graph
+from .graph import Graph, parent_of
 from .parts import Parts
 from .router import Connector
 from .runtime import assemble_runtime
@@ -73,33 +84,55 @@ class Ezra:
         self,
         session_graph_id: str,
         *,
-        inherits_from: Sequence[str] = (),
+        inherits_from: Sequence[str | Parent] = (),
         merge_strategy: MergeStrategy = "last_write_wins",
+        inherit_rules: bool = True,
+        inherit_episodes: bool = False,
+        budget: Budget | None = None,
+        retention: Retention | None = None,
     ) -> Graph:
         """Create a session graph.
 
         Args:
             session_graph_id: Unique in the tenant.
-            inherits_from: Graphs whose core facts and rules its agents read, in order.
+            inherits_from: Graphs whose core facts its agents read, and those that these inherit
+                from, in order. An id, or a ``Parent`` that says as of when it is read and what
+                comes through.
             merge_strategy: How two beliefs of one key are settled. All agents are trusted alike,
                 so ``highest_trust`` lets the later one win as well.
+            inherit_rules: Whether rules come through from parents given by id.
+            inherit_episodes: Whether episodes do.
+            budget: The most that all its agents together may use; unlimited if not given.
+            retention: What it keeps longer or shorter than the settings say.
 
         Raises:
             Conflict: The graph exists.
             NotFound: A parent does not exist.
+            UsageError: An argument is not acceptable.
         """
         if merge_strategy not in _STRATEGIES:
             raise UsageError("merge_strategy", merge_strategy, ", ".join(_STRATEGIES))
+        if isinstance(inherits_from, str):
+            raise UsageError("inherits_from", inherits_from, "a list of graph ids or Parents")
+        now = self._parts.clock()
+        by_id = {"rules": inherit_rules, "episodes": inherit_episodes}
+        parents = [
+            parent_of(one, now).model_copy(update=by_id if isinstance(one, str) else {})
+            for one in inherits_from
+        ]
         record = checked(
             SessionGraph,
             tenant=self._parts.settings.tenant,
             id=session_graph_id,
-            inherits_from=tuple(dict.fromkeys(inherits_from)),
+            parents=tuple(dict.fromkeys(parents)),
             merge_strategy=merge_strategy,
-            created_at=self._parts.clock(),
+            budget=budget or Budget(),
+            retention=retention or Retention(),
+            created_at=now,
         )
+        _check_graph_id(record.id)
         await self._parts.graphs.create_graph(record)
-        scope = Scope(tenant=record.tenant, graph_id=record.id, topics=(ALL_TOPICS,))
+        scope = Scope.of_graph(record.tenant, record.id)
         reason = f"inherits from {', '.join(record.inherits_from) or 'nothing'}"
         await self._parts.log.append_audit(scope, "created", (), reason, record.created_at)
         return Graph(self._parts, record)
@@ -110,6 +143,7 @@ class Ezra:
         Raises:
             NotFound: It does not exist.
         """
+        _check_graph_id(session_graph_id)
         tenant = self._parts.settings.tenant
         record = await self._parts.graphs.graph(tenant, session_graph_id)
         if record is None:
@@ -118,15 +152,35 @@ class Ezra:
 
     async def session_graphs(self) -> tuple[SessionGraph, ...]:
         """Return all graphs of the tenant, oldest first."""
-        return await self._parts.graphs.graphs(self._parts.settings.tenant)
+        found = await self._parts.graphs.graphs(self._parts.settings.tenant)
+        return tuple(graph for graph in found if graph.id != CATALOG)
+
+    async def catalog(self) -> Catalog:
+        """Return the tenant's catalog, which every agent of every graph reads; made when new."""
+        return await Catalog.opened(self._parts)
+
+    async def audit(
+        self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
+    ) -> tuple[AuditEvent, ...]:
+        """Return the tenant's audit feed after a ``position``, over all graphs, in order.
+
+        Args:
+            after: The ``position`` of the last event of the page before; 0 begins.
+            limit: 1 to 10,000.
+            only: Which events; all if not given.
+        """
+        tenant = self._parts.settings.tenant
+        return await self._parts.log.tenant_audit(tenant, after, limit, only)
 
     async def run_lifecycle_tick(self, session_graph_id: str) -> LifecycleReport:
-        """Compress, consolidate and evict for one graph now.
+        """Compress, consolidate and evict for one graph now, and move it on if it is time.
 
-        When it returns, the new summaries can be recalled.
+        Members that fell silent are let go first. When it returns, the new summaries can be
+        recalled.
         """
         graph = await self.session_graph(session_graph_id)
-        scope = Scope(tenant=self._parts.settings.tenant, graph_id=graph.id, topics=(ALL_TOPICS,))
+        scope = Scope.of_graph(self._parts.settings.tenant, graph.id)
+        await self._parts.membership.keep()
         report = await self._parts.sweep(scope)
         indexed = await self._parts.learning_worker.drain(scope)
         return replace(report, problems=(*report.problems, *indexed.problems))
@@ -190,3 +244,8 @@ class Ezra:
         put_back = await self._parts.queue.rerun(work_ids, tenant=self.settings.tenant)
         self._parts.wake_learning()
         return put_back
+
+
+def _check_graph_id(session_graph_id: str) -> None:
+    if session_graph_id == CATALOG:
+        raise UsageError("session_graph_id", CATALOG, "another id; ezra.catalog() is the catalog")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from tiers.records import Kind, Scope
 
+from .follow_up import uses_work
 from .parts import Parts
 from .recall import Degradation, RecallResult
-from .router import uses_work
 
 
 async def ask(

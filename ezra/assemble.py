@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from tiers.lexical import estimate_tokens
-from tiers.records import AgentRecord, Commitment, Fact, Hit, MeshResult, Rule, Turn
+from tiers.records import AgentRecord, Ancestor, Commitment, Fact, Hit, MeshResult, Rule, Turn
 
 SlotKind = Literal["system", "belief", "core", "rule", "archival", "warm", "hot", "mesh", "input"]
 
@@ -35,6 +35,7 @@ class Slot:
         score: The retrieval score, where it was retrieved.
         tokens: Its estimated cost.
         inherited_from: The ancestor graph it was read from, if any.
+        path: The graphs from the own parent to ``inherited_from``, itself last.
         messages: For hot turns and the input: the messages it becomes, as (role, content).
     """
 
@@ -44,6 +45,7 @@ class Slot:
     score: float | None = None
     tokens: int = 0
     inherited_from: str | None = None
+    path: tuple[str, ...] = ()
     messages: tuple[tuple[str, str], ...] = ()
 
     def as_json(self) -> dict[str, JsonValue]:
@@ -54,6 +56,7 @@ class Slot:
             "score": self.score,
             "tokens": self.tokens,
             "inherited_from": self.inherited_from,
+            "path": list(self.path),
         }
 
 
@@ -70,6 +73,7 @@ class Material:
     warm: Sequence[Hit] = ()
     hot: Sequence[Turn] = ()
     mesh: MeshResult | None = None
+    lineage: Sequence[Ancestor] = ()
 
 
 @dataclass(frozen=True)
@@ -122,10 +126,12 @@ def _slot(
     text: str,
     source_ids: tuple[str, ...] = (),
     score: float | None = None,
-    inherited_from: str | None = None,
+    ancestor: Ancestor | None = None,
 ) -> Slot:
     tokens = estimate_tokens(text) + 1
-    return Slot(kind, text, source_ids, score, tokens, inherited_from)
+    if ancestor is None:
+        return Slot(kind, text, source_ids, score, tokens)
+    return Slot(kind, text, source_ids, score, tokens, ancestor.graph_id, ancestor.path)
 
 
 def _system_slot(material: Material) -> Slot:
@@ -140,19 +146,26 @@ def _input_slot(material: Material) -> Slot:
 
 
 def _optional_slots(material: Material) -> list[Slot]:
-    own = material.agent.graph_id
+    above = {ancestor.graph_id: ancestor for ancestor in material.lineage}
     beliefs = sorted(material.beliefs, key=lambda belief: not belief.pinned)
     slots = [_slot("belief", belief.claim, (belief.id,)) for belief in beliefs]
-    for fact in material.core:
-        parent = fact.graph_id if fact.graph_id != own else None
-        slots.append(_slot("core", fact.text, (fact.id,), inherited_from=parent))
-    slots += [_slot("rule", rule.text, (rule.id,)) for rule in material.rules]
-    slots += [_slot("archival", _dated(hit), (hit.id,), hit.score) for hit in material.archival]
-    for hit in material.warm:
-        sources = (hit.id, *hit.source_ids)
-        slots.append(_slot("warm", hit.text, sources, hit.score))
-    for turn in reversed(material.hot):
-        slots.append(_hot_slot(turn))
+    slots += [
+        _slot("core", fact.text, (fact.id,), None, above.get(fact.graph_id))
+        for fact in material.core
+    ]
+    slots += [
+        _slot("rule", rule.text, (rule.id,), None, above.get(rule.graph_id))
+        for rule in material.rules
+    ]
+    slots += [
+        _slot("archival", _dated(hit), (hit.id,), hit.score, above.get(hit.graph_id))
+        for hit in material.archival
+    ]
+    slots += [
+        _slot("warm", hit.text, (hit.id, *hit.source_ids), hit.score, above.get(hit.graph_id))
+        for hit in material.warm
+    ]
+    slots += [_hot_slot(turn) for turn in reversed(material.hot) if turn.redacted_at is None]
     if material.mesh is not None:
         mesh = material.mesh
         when = f"{mesh.queried_at:%Y-%m-%d %H:%M}"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tiers.lexical import content_words, stem, words
-from tiers.records import Fact, Hit
+from tiers.records import Fact, Hit, Scope
 
 RRF_K = 10
 """Smoothing of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009 used 60).
@@ -88,7 +88,7 @@ BM25_B = 0.75
 
 
 def merge_by_words(
-    query: str, hits: Sequence[Hit], facts: Sequence[Fact], own_graph: str
+    query: str, hits: Sequence[Hit], facts: Sequence[Fact], scope: Scope
 ) -> tuple[Hit, ...]:
     """Put inherited facts among a word search's hits, at the rank their words deserve.
 
@@ -97,7 +97,7 @@ def merge_by_words(
     the query stay out; equal scores keep the hits' order.
     """
     asked = _stems(query)
-    inherited = [fact_hit(fact, 0.0, own_graph) for fact in facts]
+    inherited = [fact_hit(fact, 0.0, scope) for fact in facts]
     pool = [*hits, *(hit for hit in inherited if asked & _stems(hit.text))]
     if len(pool) == len(hits):
         return tuple(hits)
@@ -130,8 +130,9 @@ def _stems(text: str) -> set[str]:
     return {stem(word) for word in content_words(text)}
 
 
-def fact_hit(fact: Fact, score: float, own_graph: str) -> Hit:
-    """Return the fact as a hit of the cold tier."""
+def fact_hit(fact: Fact, score: float, scope: Scope) -> Hit:
+    """Return the fact as a hit of the cold tier, with the way by which it was inherited."""
+    paths = {ancestor.graph_id: ancestor.path for ancestor in scope.lineage}
     return Hit(
         id=fact.id,
         kind="fact",
@@ -146,7 +147,8 @@ def fact_hit(fact: Fact, score: float, own_graph: str) -> Hit:
         recorded_at=fact.recorded_at,
         valid_from=fact.valid_from,
         valid_to=fact.valid_to,
-        inherited_from=fact.graph_id if fact.graph_id != own_graph else None,
+        inherited_from=fact.graph_id if fact.graph_id != scope.graph_id else None,
+        path=paths.get(fact.graph_id, ()),
     )
 
 

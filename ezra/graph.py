@@ -6,28 +6,36 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tiers.errors import NotFound
+from tiers.errors import NotFound, UsageError
 from tiers.records import (
     ALL_TOPICS,
     AgentRecord,
+    Ancestor,
     AuditEvent,
+    AuditFilter,
+    Budget,
     Episode,
     Fact,
     GraphState,
     Kind,
+    Parent,
     Receipt,
+    Retention,
     Scope,
     SessionGraph,
     Summary,
     Turn,
+    Usage,
 )
 
 from .agent import Agent
 from .asking import ask
 from .checks import checked
-from .membership import close_graph, spawn
+from .fusion import resolve_core
 from .parts import Parts
+from .policy import scope_of
 from .recall import RecallResult
+from .redaction import RedactionReport, redact
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,9 @@ class GraphStatus:
         warm: Entries in the warm index.
         cold: Counts by name: turns, covered_turns, summaries, episodes, facts_core,
             facts_archival, rules, beliefs, waiting_work.
+        usage: What the graph has used of its budget.
+        budget: Its limits.
+        lineage: The graphs it inherits from, nearest first, each with its path.
     """
 
     state: GraphState
@@ -48,6 +59,9 @@ class GraphStatus:
     hot: int
     warm: int
     cold: dict[str, int]
+    usage: Usage
+    budget: Budget
+    lineage: tuple[Ancestor, ...]
 
 
 class Graph:
@@ -56,7 +70,7 @@ class Graph:
     def __init__(self, parts: Parts, record: SessionGraph) -> None:
         self._parts = parts
         self._record = record
-        self._scope = Scope(tenant=record.tenant, graph_id=record.id, topics=(ALL_TOPICS,))
+        self._scope = Scope.of_graph(record.tenant, record.id)
         self._spawned: list[Agent] = []
 
     @property
@@ -66,7 +80,7 @@ class Graph:
 
     @property
     def inherits_from(self) -> tuple[str, ...]:
-        """The graphs it inherits from directly, in order."""
+        """The graphs it inherits from directly, in order, as this handle last saw them."""
         return self._record.inherits_from
 
     async def spawn_agent(
@@ -77,16 +91,30 @@ class Graph:
         role: str = "",
         user_id: str | None = None,
         sources: Iterable[str] | None = None,
+        denied_topics: Iterable[str] | None = None,
+        denied_sources: Iterable[str] | None = None,
+        budget: Budget | None = None,
     ) -> Agent:
-        """Add an agent; one of the same id is re-attached with the new role and topics.
+        """Add an agent; one of the same id is re-attached with all that is given here.
+
+        Every handle of a re-attached agent is bound by the new topics, user and budget from its
+        next call on. Spawning opens a closed graph again.
 
         Args:
             agent_id: Unique in the graph.
             topics: What it may see and write. Without topics it sees untopiced records only;
                 ``{"*"}`` is everything.
             role: What it is; part of its system message.
-            user_id: The person it works for.
+            user_id: The person it works for: it sees that person's records and those of nobody in
+                particular. Without one it sees only the latter.
             sources: Mesh sources it may ask; all if not given.
+            denied_topics: Topics it may neither see nor write, whatever it holds.
+            denied_sources: Mesh sources it may not ask, whatever it holds.
+            budget: The most it may use; nothing is limited if not given.
+
+        Raises:
+            Conflict: The graph is archived.
+            UsageError: An argument is not acceptable.
         """
         record = checked(
             AgentRecord,
@@ -97,30 +125,39 @@ class Graph:
             user_id=user_id,
             topics=topics,
             sources=(ALL_TOPICS,) if sources is None else sources,
+            denied_topics=denied_topics,
+            denied_sources=denied_sources,
+            budget=budget or Budget(),
             spawned_at=self._parts.clock(),
         )
-        scope, core = await spawn(self._parts, self._record, record)
-        agent = Agent(self._parts, scope, record, core)
+        if ALL_TOPICS in record.denied_topics:
+            raise UsageError("denied_topics", ALL_TOPICS, "names of topics")
+        standing = await self._parts.membership.spawn(record)
+        scope = scope_of(standing.agent or record, standing.lineage)
+        self._parts.names.forget(scope)
+        core = resolve_core(await self._parts.semantic.core(scope)).visible
+        agent = Agent(self._parts, standing, core)
         self._spawned.append(agent)
         return agent
 
     async def agents(self) -> tuple[AgentRecord, ...]:
         """Return all members in order of spawn, those who left included."""
-        return await self._parts.graphs.agents(self._scope)
+        return await self._parts.fleet.agents(self._scope)
 
     async def status(self) -> GraphStatus:
         """Return the graph's state and what each tier holds for it."""
-        record = await self._parts.graphs.graph(self._record.tenant, self.id)
-        if record is None:
-            raise NotFound("session graph", self.id)
+        standing = await self._parts.membership.of_graph(self._scope)
         members = await self.agents()
         rings = [await self._parts.hot.read(self._scope.for_agent(one.id)) for one in members]
         return GraphStatus(
-            state=record.state,
+            state=standing.graph.state,
             agents=sum(one.left_at is None for one in members),
             hot=sum(len(ring.turns) for ring in rings),
             warm=await self._parts.warm.count(self._scope),
             cold=await self._parts.words.census(self._scope),
+            usage=await self._parts.usage.usage(self._scope),
+            budget=standing.graph.budget,
+            lineage=standing.lineage,
         )
 
     async def summaries(self) -> tuple[Summary, ...]:
@@ -133,9 +170,17 @@ class Graph:
         """Return all shared episodes that overlap ``[since, until)``, oldest first."""
         return await self._parts.episodic.episodes(self._scope, since, until)
 
-    async def audit(self, after: int = 0, limit: int = 1000) -> tuple[AuditEvent, ...]:
-        """Return the graph's audit feed after a ``seq``: ids and reasons, never content."""
-        return await self._parts.log.audit(self._scope, after, limit)
+    async def audit(
+        self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
+    ) -> tuple[AuditEvent, ...]:
+        """Return the graph's audit feed after a ``seq``: ids and reasons, never content.
+
+        Args:
+            after: The ``seq`` of the last event of the page before; 0 begins.
+            limit: 1 to 10,000.
+            only: Which events; all if not given.
+        """
+        return await self._parts.log.audit(self._scope, after, limit, only)
 
     async def receipt(self, receipt_id: str) -> Receipt:
         """Return what a turn saw.
@@ -156,8 +201,8 @@ class Graph:
         Every topic is seen, private records are not. No agent is needed; otherwise as
         ``Agent.recall``.
         """
-        lineage = await self._parts.graphs.lineage(self._record.tenant, self.id)
-        scope = self._scope.model_copy(update={"lineage": lineage})
+        standing = await self._parts.membership.of_graph(self._scope)
+        scope = self._scope.model_copy(update={"lineage": standing.lineage})
         return await ask(self._parts, scope, query, limit, kinds)
 
     async def facts(self, ids: Sequence[str]) -> tuple[Fact, ...]:
@@ -168,12 +213,111 @@ class Graph:
         """Return the stored turns among ``refs``, by ``ref``."""
         return await self._parts.turns.known_refs(self._scope, refs)
 
+    async def inherit(self, parent: str | Parent) -> None:
+        """Inherit from one more graph, after those it inherits from already.
+
+        Its agents read the parent from their next turn on.
+
+        Args:
+            parent: Its id, or a ``Parent`` that says as of when and what comes through.
+
+        Raises:
+            NotFound: The parent does not exist.
+            Conflict: The graph inherits from it already, or is archived.
+            UsageError: The parent inherits from this graph, near or far.
+        """
+        now = self._parts.clock()
+        link = parent_of(parent, now)
+        await self._parts.graphs.link(self._scope, link)
+        reason = f"inherits from {link.id}"
+        await self._parts.log.append_audit(self._scope, "linked", (), reason, now)
+        await self._refresh()
+
+    async def revoke(self, parent_id: str) -> bool:
+        """Inherit from a parent no longer; ``False`` when it is none.
+
+        Nothing that came through the link is read from the next turn on, at no moment of the past.
+        """
+        was_there = await self._parts.graphs.unlink(self._scope, parent_id)
+        if was_there:
+            reason, now = f"no longer inherits from {parent_id}", self._parts.clock()
+            await self._parts.log.append_audit(self._scope, "revoked", (), reason, now)
+        await self._refresh()
+        return was_there
+
+    async def configure(
+        self, *, budget: Budget | None = None, retention: Retention | None = None
+    ) -> None:
+        """Replace the graph's budget or retention; what is not given stays."""
+        await self._parts.graphs.configure(self._scope, budget=budget, retention=retention)
+        changed = [name for name, value in (("budget", budget), ("retention", retention)) if value]
+        now = self._parts.clock()
+        reason = " and ".join(changed) or "nothing"
+        await self._parts.log.append_audit(self._scope, "configured", (), reason, now)
+        await self._refresh()
+
+    async def usage(self) -> Usage:
+        """Return what the graph has used of its budget."""
+        return await self._parts.usage.usage(self._scope)
+
+    async def usage_by_agent(self) -> dict[str, Usage]:
+        """Return what each agent has used that has used anything, by id."""
+        return await self._parts.usage.usage_by_agent(self._scope)
+
+    async def redact(self, record_ids: Sequence[str], *, reason: str) -> RedactionReport:
+        """Destroy the content of records for good, and of all that was made of them.
+
+        Rows, ids and coverage stay, and the audit feed says who, when and why. Summaries and
+        episodes that lost their text get a new one from what is left. May be repeated.
+
+        Args:
+            record_ids: Turns, summaries, episodes, facts or rules of this graph.
+            reason: Why; must not be blank.
+
+        Raises:
+            NotFound: One of the ids is no such record of this graph.
+            UsageError: The reason is blank, or an id is a belief's.
+        """
+        return await redact(self._parts, self._scope, record_ids, reason)
+
     async def close(self) -> None:
         """Let every agent leave and clear hot memory; everything else is kept. Idempotent.
 
         Spawning an agent later opens the graph again.
         """
-        await close_graph(self._parts, self._scope)
+        await self._parts.keeper.close(self._scope, self._parts.clock())
+        self._parts.membership.forget_graph(self.id)
         for agent in self._spawned:
             agent.release()
         self._spawned.clear()
+
+    async def reopen(self) -> bool:
+        """Open a closed graph again; ``False`` when it is open already.
+
+        Raises:
+            Conflict: It is archived: read it, or inherit from it.
+        """
+        return await self._parts.keeper.reopen(self._scope, self._parts.clock())
+
+    async def archive(self) -> bool:
+        """Close the graph and archive it now; ``False`` when it is archived already.
+
+        It can be read and inherited from then on, and no longer written.
+        """
+        await self.close()
+        return await self._parts.keeper.archive(self._scope, self._parts.clock())
+
+    async def _refresh(self) -> None:
+        self._record = (await self._parts.membership.of_graph(self._scope)).graph
+
+
+def parent_of(given: str | Parent, now: datetime) -> Parent:
+    """Return a link made at ``now`` to what the caller named.
+
+    Raises:
+        UsageError: It is no name.
+    """
+    link = checked(Parent, id=given) if isinstance(given, str) else given
+    if not isinstance(link, Parent):
+        raise UsageError("inherits_from", given, "the id of a graph, or a Parent")
+    return link.model_copy(update={"linked_at": now})

@@ -1,67 +1,140 @@
-"""How agents and graphs come and go. Functions, because both handles need them."""
+"""Who is in which graph: spawning, signs of life, and how an agent stands at this moment."""
 
 from __future__ import annotations
 
-from tiers.records import AgentRecord, Fact, GraphState, Scope, SessionGraph, WorkDraft
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
-from .fusion import resolve_core
-from .parts import Parts
+from metaagents.lifecycle.keeper import GraphKeeper
+from tiers.errors import NotFound, UsageError
+from tiers.ports import RecordLog
+from tiers.records import AgentRecord, GraphState, Scope, Standing
+from tiers.registry import FleetStore, GraphStore
+
+from .policy import scope_of
 
 
-async def spawn(
-    parts: Parts, graph: SessionGraph, agent: AgentRecord
-) -> tuple[Scope, tuple[Fact, ...]]:
-    """Add a member (or re-attach it) and return its scope and the core facts it starts with.
+class Membership:
+    """The members of session graphs that speak through this runtime.
 
-    A closed graph is reopened by its first new member.
+    Args:
+        graphs: The graphs.
+        fleet: Their members.
+        events: The audit feed.
+        keeper: What follows when somebody leaves.
+        clock: Where the time comes from.
+        tenant: Of this runtime.
+        heartbeat: The longest a member that speaks goes without a sign of life being written.
     """
-    lineage = await parts.graphs.lineage(graph.tenant, graph.id)
-    scope = Scope(
-        tenant=graph.tenant,
-        graph_id=graph.id,
-        agent_id=agent.id,
-        user_id=agent.user_id,
-        topics=agent.topics,
-        lineage=lineage,
-    )
-    was_new = await parts.graphs.spawn(agent)
-    parts.names.forget(scope)
-    now = parts.clock()
-    current = await parts.graphs.graph(graph.tenant, graph.id)
-    if current is not None and current.state is GraphState.CLOSED:
-        await parts.graphs.set_state(scope, GraphState.ACTIVE, now)
-        await parts.log.append_audit(scope, "reopened", (), "", now)
-    event = "spawned" if was_new else "reattached"
-    await parts.log.append_audit(scope, event, (), f"topics {', '.join(agent.topics)}", now)
-    core = resolve_core(await parts.semantic.core(scope)).visible
-    return scope, core
 
+    def __init__(
+        self,
+        *,
+        graphs: GraphStore,
+        fleet: FleetStore,
+        events: RecordLog,
+        keeper: GraphKeeper,
+        clock: Callable[[], datetime],
+        tenant: str,
+        heartbeat: timedelta,
+    ) -> None:
+        self._graphs = graphs
+        self._fleet = fleet
+        self._events = events
+        self._keeper = keeper
+        self._clock = clock
+        self._tenant = tenant
+        self._heartbeat = heartbeat
+        self._present: Counter[tuple[str, str]] = Counter()
 
-async def close_graph(parts: Parts, scope: Scope) -> None:
-    """Close the scope's graph: everyone leaves, hot is cleared, everything else is kept.
+    async def spawn(self, agent: AgentRecord) -> Standing:
+        """Add a member, or re-attach one of the same id, and return how it stands.
 
-    What was still in the rings is queued for compression, so that it lives on in summaries.
-    Idempotent.
-    """
-    whole = scope.for_graph()
-    now = parts.clock()
-    members = await parts.graphs.agents(whole)
-    for member in members:
-        own = whole.for_agent(member.id)
-        if member.left_at is None:
-            await parts.graphs.leave(own, now)
-        await parts.hot.clear(own)
-    everything = [
-        WorkDraft(
-            kind="compress",
-            key=f"{member.id}/everything",
-            agent_id=member.id,
-            payload={"everything": True},
-        )
-        for member in members
-    ]
-    await parts.queue.enqueue(whole, everything, now)
-    graph = await parts.graphs.graph(whole.tenant, whole.graph_id)
-    if graph is not None and graph.state is GraphState.ACTIVE:
-        await parts.graphs.set_state(whole, GraphState.CLOSED, now)
-        await parts.log.append_audit(whole, "closed", (), "", now)
+        A closed graph is reopened by it.
+
+        Raises:
+            NotFound: The graph does not exist.
+            Conflict: The graph is archived.
+        """
+        was_new = await self._fleet.spawn(agent)
+        standing = await self._standing(scope_of(agent))
+        now = self._clock()
+        if standing.graph.state is GraphState.CLOSED:
+            await self._keeper.reopen(scope_of(agent), now)
+        event = "spawned" if was_new else "reattached"
+        reason = f"topics {', '.join(agent.topics) or 'none'}"
+        await self._events.append_audit(scope_of(agent), event, (), reason, now)
+        self._present[agent.graph_id, agent.id] += 1
+        return standing
+
+    async def standing(self, agent: AgentRecord) -> Standing:
+        """Return how a member stands now: its graph, its record and its ancestors.
+
+        The stored record counts, not the one a handle began with: whoever re-attached the agent
+        with other topics has changed them for every handle of it. A member that was let go
+        because it was silent, and speaks, is back.
+
+        Raises:
+            UsageError: It has left.
+            NotFound: Its graph does not exist.
+        """
+        standing = await self._standing(scope_of(agent))
+        member = standing.agent
+        if member is None or (member.left_at is not None and not member.released):
+            self.forget(agent)
+            raise UsageError("agent", agent.id, "an agent that has not left its graph")
+        if member.released:
+            now = self._clock()
+            back = member.model_copy(update={"seen_at": now})
+            self.forget(agent)
+            return await self.spawn(back)
+        now = self._clock()
+        if now - member.seen_at >= self._heartbeat:
+            await self._fleet.beat(scope_of(member), [member.id], now)
+        return standing
+
+    async def of_graph(self, scope: Scope) -> Standing:
+        """Return how a graph stands now, for whoever acts on the whole of it.
+
+        Raises:
+            NotFound: It does not exist.
+        """
+        return await self._standing(scope)
+
+    async def leave(self, agent: AgentRecord) -> None:
+        """Let a member leave. Idempotent; the graph closes behind the last one."""
+        self.forget(agent)
+        await self._keeper.leave(scope_of(agent), self._clock())
+
+    def forget(self, agent: AgentRecord) -> None:
+        """Give no more signs of life for one handle of a member."""
+        key = (agent.graph_id, agent.id)
+        self._present[key] -= 1
+        if self._present[key] <= 0:
+            del self._present[key]
+
+    def forget_graph(self, graph_id: str) -> None:
+        """Give no more signs of life for any member of a graph."""
+        for key in [key for key in self._present if key[0] == graph_id]:
+            del self._present[key]
+
+    async def beat(self) -> None:
+        """Write a sign of life for every member that this runtime holds a handle of."""
+        now = self._clock()
+        by_graph: dict[str, list[str]] = {}
+        for graph_id, agent_id in list(self._present):
+            by_graph.setdefault(graph_id, []).append(agent_id)
+        for graph_id, agent_ids in by_graph.items():
+            await self._fleet.beat(Scope.of_graph(self._tenant, graph_id), agent_ids, now)
+
+    async def keep(self) -> None:
+        """Let go of members that fell silent. This runtime's own are alive, and say so first."""
+        await self.beat()
+        await self._keeper.release_silent(self._tenant, self._clock())
+
+    async def _standing(self, scope: Scope) -> Standing:
+        standing = await self._graphs.standing(scope)
+        if standing is None:
+            raise NotFound("session graph", scope.graph_id)
+        return standing

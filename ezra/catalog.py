@@ -1,0 +1,91 @@
+"""The catalog of a tenant: facts and rules that every agent of every graph may read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from tiers.errors import Conflict
+from tiers.records import AuditEvent, AuditFilter, Fact, Kind, Rule, Scope, SessionGraph, Turn
+from tiers.registry import CATALOG
+
+from .asking import ask
+from .checks import checked
+from .parts import Parts
+from .recall import RecallResult
+from .redaction import RedactionReport, redact
+from .remembering import Memory, check_superseded, memory_of, store, supersede
+
+
+class Catalog:
+    """What is true for a whole tenant. Read by all its agents, filtered by their topics.
+
+    It is the farthest ancestor of every graph: what a graph or one of its parents defines is
+    nearer and wins. Made by ``ezra.catalog()``.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._scope = Scope.of_graph(parts.settings.tenant, CATALOG)
+
+    @classmethod
+    async def opened(cls, parts: Parts) -> Catalog:
+        """Return the tenant's catalog, made when new."""
+        tenant = parts.settings.tenant
+        if await parts.graphs.graph(tenant, CATALOG) is None:
+            record = SessionGraph(tenant=tenant, id=CATALOG, created_at=parts.clock())
+            with suppress(Conflict):  # somebody made it at the same moment
+                await parts.graphs.create_graph(record)
+        return cls(parts)
+
+    async def remember(
+        self,
+        what: Memory,
+        *,
+        topics: Iterable[str] | None = None,
+        supersedes: str | None = None,
+    ) -> str:
+        """Put a fact or a rule into the catalog and return its id.
+
+        Args:
+            what: Text (a fact), a ``Fact`` or a ``Rule``. A core fact is in every context of every
+                agent that holds its topics; any other is found by recall.
+            topics: Its topics; those of ``what``, else none, if not given.
+            supersedes: The id of the catalog's fact whose place it takes.
+        """
+        record = memory_of(what)
+        if supersedes is not None:
+            await check_superseded(self._parts, self._scope, record, supersedes)
+        given = record.topics if topics is None else checked(Turn, topics=topics).topics
+        stored_id, _ = await store(self._parts, self._scope, record, given, private=False)
+        if supersedes is not None:
+            await supersede(self._parts, self._scope, supersedes, stored_id)
+        return stored_id
+
+    async def recall(
+        self, query: str, *, limit: int = 10, kinds: Sequence[Kind] | None = None
+    ) -> RecallResult:
+        """Return what the catalog knows about ``query``, best first, as ``Agent.recall`` does."""
+        return await ask(self._parts, self._scope, query, limit, kinds)
+
+    async def facts(self, ids: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the facts among ``ids``, in the order asked."""
+        return await self._parts.semantic.facts(self._scope, ids)
+
+    async def core(self) -> tuple[Fact, ...]:
+        """Return the catalog's core facts, oldest first."""
+        return await self._parts.semantic.core(self._scope)
+
+    async def rules(self, text: str, limit: int = 10) -> tuple[Rule, ...]:
+        """Return the rules whose trigger shares words with ``text``, best match first."""
+        return await self._parts.procedural.match_rules(self._scope, text, limit)
+
+    async def redact(self, record_ids: Sequence[str], *, reason: str) -> RedactionReport:
+        """Destroy the content of catalog records for good; otherwise as ``Graph.redact``."""
+        return await redact(self._parts, self._scope, record_ids, reason)
+
+    async def audit(
+        self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
+    ) -> tuple[AuditEvent, ...]:
+        """Return the catalog's audit feed after a ``seq``, in order."""
+        return await self._parts.log.audit(self._scope, after, limit, only)

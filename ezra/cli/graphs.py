@@ -1,0 +1,277 @@
+"""The commands about session graphs: how they inherit, what they may use, what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tiers.records import Ancestor, Budget, Parent, Retention
+
+from ..app import Ezra
+from ..graph import Graph
+from .options import GraphId, Home, Json, in_utc, run, settings_at
+from .screen import Screen
+
+graph_app = typer.Typer(
+    help="Session graphs: inheritance, budgets, states, redaction.", no_args_is_help=True
+)
+
+ParentId = Annotated[str, typer.Argument(help="The graph inherited from.")]
+AsOf = Annotated[
+    datetime | None,
+    typer.Option(
+        "--as-of", help="Read it as it was at this moment (UTC).", show_default="as it is"
+    ),
+]
+Rules = Annotated[bool, typer.Option("--rules/--no-rules", help="Whether rules come through.")]
+Episodes = Annotated[
+    bool, typer.Option("--episodes/--no-episodes", help="Whether episodes come through.")
+]
+Tokens = Annotated[
+    int | None, typer.Option(help="Estimated tokens of contexts and answers.", min=0)
+]
+ModelCalls = Annotated[int | None, typer.Option(help="Calls of the language model.", min=0)]
+Writes = Annotated[int | None, typer.Option(help="Turns, facts, rules, belief changes.", min=0)]
+
+
+@graph_app.command(
+    "create", epilog="Example: ezra graph create imola --inherits-from monaco --writes 10000"
+)
+def create(
+    graph: GraphId,
+    inherits_from: Annotated[
+        list[str] | None, typer.Option(help="A graph to inherit from. Repeatable, in order.")
+    ] = None,
+    rules: Rules = True,
+    episodes: Episodes = False,
+    tokens: Tokens = None,
+    model_calls: ModelCalls = None,
+    writes: Writes = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Create a session graph."""
+
+    async def work(ezra: Ezra) -> dict[str, Any]:
+        made = await ezra.create_session_graph(
+            graph,
+            inherits_from=inherits_from or [],
+            inherit_rules=rules,
+            inherit_episodes=episodes,
+            budget=Budget(tokens=tokens, model_calls=model_calls, writes=writes),
+        )
+        return {"graph": made.id, "inherits_from": list(made.inherits_from)}
+
+    _told(home, json, work, f"{graph} created")
+
+
+@graph_app.command("list", epilog="Example: ezra graph list --json")
+def list_graphs(home: Home = None, json: Json = False) -> None:
+    """List the session graphs of the tenant, oldest first."""
+    screen = Screen()
+
+    async def work() -> None:
+        async with Ezra.open(settings_at(home, background=False)) as ezra:
+            found = await ezra.session_graphs()
+        if json:
+            screen.document([graph.model_dump(mode="json") for graph in found])
+            return
+        for graph in found:
+            above = f"  inherits from {', '.join(graph.inherits_from)}" if graph.parents else ""
+            screen.line(f"{graph.state:<8}  {graph.id}{above}")
+
+    run(work())
+
+
+@graph_app.command("show", epilog="Example: ezra graph show imola --json")
+def show(graph: GraphId, home: Home = None, json: Json = False) -> None:
+    """Show a graph's members, its ancestors with their paths, and what was used of its budget."""
+    screen = Screen()
+
+    async def work() -> None:
+        async with Ezra.open(settings_at(home, background=False)) as ezra:
+            opened = await ezra.session_graph(graph)
+            status, members = await opened.status(), await opened.agents()
+            used = await opened.usage_by_agent()
+        if json:
+            agents = [member.model_dump(mode="json") for member in members]
+            screen.document({**asdict(status), "members": agents, "usage_by_agent": used})
+            return
+        screen.status(graph, status)
+        for ancestor in status.lineage:
+            screen.line(f"inherits from {_described(ancestor)}")
+        for member in members:
+            state = "present" if member.left_at is None else f"left {member.left_at:%Y-%m-%d %H:%M}"
+            released = " (was silent)" if member.released else ""
+            spent = used.get(member.id)
+            wrote = f", {spent.writes} writes, {spent.tokens} tokens" if spent else ""
+            screen.line(f"{member.id}: {state}{released}{wrote}")
+
+    run(work())
+
+
+@graph_app.command(
+    "inherit", epilog="Example: ezra graph inherit imola monaco --as-of 2026-05-14T15:04:00"
+)
+def inherit(
+    graph: GraphId,
+    parent: ParentId,
+    as_of: AsOf = None,
+    rules: Rules = True,
+    episodes: Episodes = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Let a graph inherit from one more graph, after those it has."""
+    link = Parent(id=parent, as_of=in_utc(as_of), rules=rules, episodes=episodes)
+
+    async def work(opened: Graph) -> dict[str, Any]:
+        await opened.inherit(link)
+        return {"graph": graph, "inherits_from": list(opened.inherits_from)}
+
+    _with(graph, home, json, work, f"{graph} inherits from {parent}")
+
+
+@graph_app.command("revoke", epilog="Example: ezra graph revoke imola monaco")
+def revoke(graph: GraphId, parent: ParentId, home: Home = None, json: Json = False) -> None:
+    """Let a graph inherit from a parent no longer. Holds from every agent's next turn on."""
+
+    async def work(opened: Graph) -> dict[str, Any]:
+        return {"graph": graph, "parent": parent, "revoked": await opened.revoke(parent)}
+
+    _with(graph, home, json, work, f"{graph} inherits from {parent} no longer")
+
+
+@graph_app.command("budget", epilog="Example: ezra graph budget imola --tokens 500000")
+def budget(
+    graph: GraphId,
+    tokens: Tokens = None,
+    model_calls: ModelCalls = None,
+    writes: Writes = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Replace a graph's budget; what is not given is unlimited."""
+    limits = Budget(tokens=tokens, model_calls=model_calls, writes=writes)
+
+    async def work(opened: Graph) -> dict[str, Any]:
+        await opened.configure(budget=limits)
+        return {"graph": graph, "budget": limits, "used": await opened.usage()}
+
+    _with(graph, home, json, work, f"{graph} may use {_limits(limits)}")
+
+
+@graph_app.command("retention", epilog="Example: ezra graph retention imola --archive-after-days 7")
+def retention(
+    graph: GraphId,
+    summary_ttl_hours: Annotated[
+        float | None, typer.Option(help="Life of a warm summary.", show_default="EZRA_…")
+    ] = None,
+    archive_after_days: Annotated[
+        float | None,
+        typer.Option(help="Idle days until it is archived.", show_default="EZRA_…"),
+    ] = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Replace what a graph keeps longer or shorter than the settings say."""
+    own = Retention(summary_ttl_hours=summary_ttl_hours, archive_after_days=archive_after_days)
+
+    async def work(opened: Graph) -> dict[str, Any]:
+        await opened.configure(retention=own)
+        return {"graph": graph, "retention": own}
+
+    _with(graph, home, json, work, f"{graph}: retention replaced")
+
+
+@graph_app.command("close", epilog="Example: ezra graph close imola")
+def close(graph: GraphId, home: Home = None, json: Json = False) -> None:
+    """Let every agent leave, clear hot memory and keep everything else."""
+
+    async def work(opened: Graph) -> dict[str, Any]:
+        await opened.close()
+        return {"graph": graph, "state": "closed"}
+
+    _with(graph, home, json, work, f"{graph} is closed")
+
+
+@graph_app.command("reopen", epilog="Example: ezra graph reopen imola")
+def reopen(graph: GraphId, home: Home = None, json: Json = False) -> None:
+    """Open a closed graph again. Spawning an agent does it too."""
+
+    async def work(opened: Graph) -> dict[str, Any]:
+        return {"graph": graph, "state": "active", "reopened": await opened.reopen()}
+
+    _with(graph, home, json, work, f"{graph} is open")
+
+
+@graph_app.command("archive", epilog="Example: ezra graph archive imola")
+def archive(graph: GraphId, home: Home = None, json: Json = False) -> None:
+    """Close a graph and make it read-only: it can be recalled and inherited from."""
+
+    async def work(opened: Graph) -> dict[str, Any]:
+        return {"graph": graph, "state": "archived", "archived": await opened.archive()}
+
+    _with(graph, home, json, work, f"{graph} is archived")
+
+
+@graph_app.command("redact", epilog="Example: ezra graph redact imola ID ID --reason 'GDPR 17'")
+def redact(
+    graph: GraphId,
+    records: Annotated[list[str], typer.Argument(help="Ids of turns, facts, rules, summaries.")],
+    reason: Annotated[str, typer.Option(help="Why; kept in the audit feed.")],
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Destroy the content of records, and of all that was made of them, in every store."""
+
+    async def work(opened: Graph) -> dict[str, Any]:
+        return asdict(await opened.redact(records, reason=reason))
+
+    _with(graph, home, json, work, f"{len(records)} records of {graph} redacted")
+
+
+def _told(
+    home: Path | None, json: bool, work: Callable[[Ezra], Awaitable[dict[str, Any]]], line: str
+) -> None:
+    """Run ``work`` on the runtime and print what it returns, or for people one line."""
+    screen = Screen()
+
+    async def opened() -> dict[str, Any]:
+        async with Ezra.open(settings_at(home, background=False)) as ezra:
+            return await work(ezra)
+
+    found = run(opened())
+    if json:
+        screen.document(found)
+    else:
+        screen.line(line)
+
+
+def _with(
+    graph: str,
+    home: Path | None,
+    json: bool,
+    work: Callable[[Graph], Awaitable[dict[str, Any]]],
+    line: str,
+) -> None:
+    async def on_graph(ezra: Ezra) -> dict[str, Any]:
+        return await work(await ezra.session_graph(graph))
+
+    _told(home, json, on_graph, line)
+
+
+def _described(ancestor: Ancestor) -> str:
+    path = " > ".join(ancestor.path)
+    moment = f" as of {ancestor.as_of:%Y-%m-%d %H:%M:%S}" if ancestor.as_of else ""
+    return f"{path}{moment}, with {', '.join(('core facts', *ancestor.carries))}"
+
+
+def _limits(budget: Budget) -> str:
+    limits = [f"{limit} {name.replace('_', ' ')}" for name, limit in budget if limit is not None]
+    return ", ".join(limits) or "anything"

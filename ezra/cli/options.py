@@ -1,0 +1,40 @@
+"""Options that many commands have, and how a command runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from ..settings import Settings
+
+_T = TypeVar("_T")
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Home = Annotated[
+    Path | None,
+    typer.Option("--home", help="Folder of the embedded data.", show_default="EZRA_HOME or .ezra"),
+]
+GraphId = Annotated[str, typer.Argument(help="The session graph.")]
+
+
+def settings_at(home: Path | None, *, background: bool = True) -> Settings:
+    """Return the settings of the environment, with another folder of data if one is given."""
+    settings = Settings() if home is None else Settings(home=home)
+    return settings if background else settings.model_copy(update={"background": False})
+
+
+def run(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run a command's work to its end."""
+    return asyncio.run(work)
+
+
+def in_utc(moment: datetime | None) -> datetime | None:
+    """Return a moment from the command line; without a zone it is UTC."""
+    if moment is None or moment.tzinfo is not None:
+        return moment
+    return moment.replace(tzinfo=UTC)

@@ -1,0 +1,102 @@
+"""Budgets: what a turn or a write costs is charged before it happens, and refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from tiers.errors import BudgetExceeded, EzraError, TierTimeout
+from tiers.ports import RecordLog
+from tiers.records import Budget, Scope, Standing, Usage
+from tiers.registry import UsageStore
+
+
+@dataclass
+class Charge:
+    """What was charged for something that is about to happen.
+
+    Attributes:
+        is_void: Set when it turned out that nothing had to be done; what was charged is given
+            back.
+    """
+
+    is_void: bool = False
+
+
+class Meter:
+    """Counts what agents and graphs use, and refuses what is beyond their budgets.
+
+    Args:
+        usage: Where the counts are.
+        events: The audit feed, which has every refusal.
+        clock: Where the time comes from.
+    """
+
+    def __init__(self, usage: UsageStore, events: RecordLog, clock: Callable[[], datetime]) -> None:
+        self._usage = usage
+        self._events = events
+        self._clock = clock
+
+    async def charge(self, scope: Scope, standing: Standing, amount: Usage) -> None:
+        """Count what is used before it is used.
+
+        Raises:
+            BudgetExceeded: The agent's budget or the graph's does not allow it; nothing is
+                counted, and the audit feed has the refusal.
+        """
+        await self._charge(scope, amount, *_budgets(standing))
+
+    @asynccontextmanager
+    async def write(
+        self, scope: Scope, standing: Standing, tokens: int = 0
+    ) -> AsyncIterator[Charge]:
+        """Charge one write for the length of the block; it is given back if nothing was written.
+
+        That is when the block says so, or ends in an error that leaves nothing behind. After a
+        timeout or a cancellation nobody knows, and the charge stays.
+
+        Args:
+            scope: Whose write.
+            standing: With the budgets.
+            tokens: Of what is written. They were used already, so no limit refuses them; the next
+                charge feels them.
+
+        Raises:
+            BudgetExceeded: As ``charge``.
+        """
+        amount = Usage(writes=1, tokens=tokens)
+        limits = [one.model_copy(update={"tokens": None}) for one in _budgets(standing)]
+        await self._charge(scope, amount, *limits)
+        charge = Charge()
+        try:
+            yield charge
+        except TierTimeout:
+            raise
+        except EzraError:
+            await self._usage.refund(scope, amount)
+            raise
+        if charge.is_void:
+            await self._usage.refund(scope, amount)
+
+    async def _charge(
+        self, scope: Scope, amount: Usage, of_agent: Budget, of_graph: Budget
+    ) -> None:
+        try:
+            await self._usage.charge(scope, amount, of_agent, of_graph)
+        except BudgetExceeded as refusal:
+            now = self._clock()
+            await self._events.append_audit(scope, "denied", (), str(refusal), now)
+            raise
+
+
+def is_limited(standing: Standing) -> bool:
+    """Whether any budget applies, so that what cannot be counted must not be used."""
+    return any(budget != Budget() for budget in _budgets(standing))
+
+
+def _budgets(standing: Standing) -> tuple[Budget, Budget]:
+    """Return the agent's budget and the graph's."""
+    of_agent = Budget() if standing.agent is None else standing.agent.budget
+    return of_agent, standing.graph.budget
