@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 from support.session import SESSION
+
+# How long one example takes says how busy the machine is, not whether the code is right.
+hypothesis.settings.register_profile(
+    "ezra", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("ezra")
 
 
 @pytest.fixture(scope="session", autouse=True)
