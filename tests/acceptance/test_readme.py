@@ -6,15 +6,25 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
+from typing import Any
+
+from support.runtime import MovingClock, running
+
+import ezra
 
 README = Path(__file__).parents[2] / "README.md"
 
 
+def programs() -> list[str]:
+    """Return the Python of the page, block by block."""
+    return re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+
+
 def test_the_first_program_runs_and_remembers(tmp_path: Path) -> None:
     """Copied from the page, run in an empty folder, without a model."""
-    (program,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    (tmp_path / "first.py").write_text(program)
+    (tmp_path / "first.py").write_text(programs()[0])
     environment = {"PATH": os.environ["PATH"], "EZRA_EMBEDDER": "off"}
     done = subprocess.run(
         [sys.executable, "-W", "error", "first.py"],
@@ -30,12 +40,24 @@ def test_the_first_program_runs_and_remembers(tmp_path: Path) -> None:
     assert "front wing is at 28.5 degrees ('dense',)" in done.stdout
 
 
+async def test_the_calls_of_session_graphs_are_as_shown(tmp_path: Path) -> None:
+    """The second block, run with what it takes for granted: a runtime, a graph and a moment."""
+    names: dict[str, Any] = {name: getattr(ezra, name) for name in ezra.__all__}
+    body = textwrap.indent(programs()[1], "    ")
+    exec(f"async def shown(ezra, friday):\n{body}", names)  # noqa: S102 - our own page
+    clock = MovingClock()
+    async with running(tmp_path, clock) as runtime:
+        await runtime.create_session_graph("bahrain")
+        await names["shown"](runtime, clock())
+        assert (await runtime.session_graph("imola")).inherits_from == ("bahrain",)
+        kinds = {event.kind for event in await runtime.audit()}
+        assert {"revoked", "redacted"} <= kinds
+
+
 def test_every_setting_is_in_the_table() -> None:
     """The table names settings that exist, with their defaults."""
-    from ezra import Settings
-
     rows = re.findall(r"^\| `(\w+)` \| (\S+) \|", README.read_text(), re.MULTILINE)
-    fields = Settings.model_fields
+    fields = ezra.Settings.model_fields
     assert rows
     for name, default in rows:
         assert name in fields

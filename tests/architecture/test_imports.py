@@ -18,6 +18,10 @@ ROOT = Path(ezra.__file__).parents[1]
 PACKAGES = (tiers, metaagents, ezra)
 
 
+PARTS = 4
+"""Of the modules; each part is a test of its own, so that workers share them."""
+
+
 def module_names() -> list[str]:
     """Return every module of the three packages."""
     names: list[str] = []
@@ -28,7 +32,8 @@ def module_names() -> list[str]:
     return names
 
 
-def test_every_module_can_be_imported_first_in_a_fresh_interpreter() -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_module_can_be_imported_first_in_a_fresh_interpreter(part: int) -> None:
     """No module relies on another of ours having been imported before it.
 
     The large libraries are imported once, before the interpreter is forked for each module.
@@ -50,7 +55,7 @@ def test_every_module_can_be_imported_first_in_a_fresh_interpreter() -> None:
         "        sys.exit(1)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, *module_names()],
+        [sys.executable, "-W", "error", "-c", code, *module_names()[part::PARTS]],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
 from support.cold_estate import TENANTS, answers, claimed, copy, exported, fill, read_out
-from support.cold_samples import SCOPE, belief_by, draft, fact_by, graph_of, turn_by
+from support.cold_samples import SCOPE, belief_by, draft, fact_by, graph_of, rule_by, turn_by
 from support.tier_samples import NOW
 
 from tiers.errors import Conflict, UsageError
-from tiers.records import Scope
+from tiers.records import AuditEvent, Scope, Usage
 from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, Table
 
 EVERY_TABLE: tuple[Table, ...] = tuple(ARCHIVE_ROWS)
@@ -153,6 +153,28 @@ async def test_destroyed_content_stays_destroyed(move: Move) -> None:
         await move.target.archive.import_rows("acme", "belief_events", rows)
 
 
+async def test_what_is_redacted_moves_without_its_content(move: Move) -> None:
+    """Rows, ids and coverage arrive; nothing is found at the target that is gone at the source."""
+    source = move.source
+    race = [row for row in await _of_race(source, "turns") if row.seq in (2, 7, 12)]
+    asked = [row.id for row in race]
+    asked += [(await _of_race(source, table))[-1].id for table in ("facts", "rules")]
+    redacted = await source.redactor.redact(SCOPE, asked, "asked to", NOW)
+    assert set(redacted.ids) >= {"turn", "summary", "episode", "fact", "rule"}
+    await copy(source.archive, move.target.archive, "acme")
+    assert await exported(move.target.archive, "acme") == await exported(source.archive, "acme")
+    expected = await answers(source, "acme", same_engine=False)
+    assert await answers(move.target, "acme", same_engine=False) == expected
+    # What was said once can be said again, and is something new.
+    for cold in (source, move.target):
+        _, is_new = await cold.procedural.put_rule(SCOPE, rule_by(SCOPE, private=True))
+        assert is_new
+
+
+async def _of_race(cold: Any, table: Table) -> list[Any]:
+    return [row for row in await read_out(cold.archive, "acme", table) if row.graph_id == "race"]
+
+
 async def test_pages_of_one_row_are_one_big_page(cold: Cold) -> None:
     """Every page size gives the same rows in the same order, none twice; the end is marked."""
     await fill(cold, "acme", hostile=False)
@@ -169,6 +191,7 @@ async def _differing(cold: Any, table: Table) -> tuple[list[Any], Any]:
     changes: dict[str, dict[str, Any]] = {
         "graphs": {"state": "archived"},
         "agents": {"role": "another"},
+        "usage": {"used": Usage(tokens=999)},
         "turns": {"tokens": 999},
         "summaries": {"text": "another"},
         "episodes": {"text": "another"},
@@ -215,6 +238,31 @@ async def test_a_row_that_contradicts_what_is_there_is_a_conflict(cold: Cold) ->
     with pytest.raises(Conflict):
         await cold.archive.import_rows("acme", "facts", [fact_by(SCOPE, "Mediums last.")])
     assert await cold.semantic.facts(SCOPE, [fact.id]) == (fact,)
+
+
+async def test_audit_events_keep_their_places_or_take_the_next(cold: Cold) -> None:
+    """A place that is taken, or none, becomes the next free one; importing again is harmless."""
+    seqs = {"race": (1, 5), "rac": (1, 5), "race/2": (1, 0), "child": (1, 2)}
+    events = [
+        AuditEvent(
+            seq=seq,
+            position=place,
+            tenant="acme",
+            graph_id=graph_id,
+            agent_id=None,
+            kind="k",
+            recorded_at=NOW,
+        )
+        for graph_id, (seq, place) in seqs.items()
+    ]
+    for new in (4, 0):
+        assert await cold.archive.import_rows("acme", "audit", events) == new
+        feed = await cold.log.tenant_audit("acme")
+        assert [(one.graph_id, one.position) for one in feed] == [
+            *(("child", 2), ("race", 5), ("rac", 6), ("race/2", 7))
+        ]
+    await cold.log.append_audit(SCOPE, "k", (), "", NOW)
+    assert [(one.seq, one.position) for one in await cold.log.audit(SCOPE)] == [(1, 5), (2, 8)]
 
 
 async def test_claimed_work_moves_as_due_at_once(cold: Cold) -> None:

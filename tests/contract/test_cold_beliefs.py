@@ -22,11 +22,12 @@ from support.cold_samples import (
     STRANGERS,
     asked,
     belief_by,
+    graph_of,
 )
 from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
 
-from tiers.errors import NotFound, UsageError
-from tiers.records import BeliefEvent, Commitment, Scope
+from tiers.errors import Conflict, NotFound, UsageError
+from tiers.records import BeliefEvent, Commitment, GraphState, Scope
 
 
 def _log(events: tuple[BeliefEvent, ...]) -> list[tuple[int, str, str]]:
@@ -123,6 +124,38 @@ async def test_beliefs_without_key_or_topic_have_their_own_rules(cold: Cold) -> 
     assert await cold.beliefs.commit(SCOPE, old) is None
     assert await cold.beliefs.commit(SCOPE, new) == old
     assert await cold.beliefs.active(SCOPE) == (*unkeyed, new)
+
+
+async def test_two_users_beliefs_stand_beside_each_other(cold: Cold) -> None:
+    """One key, three believers: each replaces their own only, and sees theirs and nobody's."""
+    alice, bob = (SCOPE.model_copy(update={"user_id": name}) for name in ("alice", "bob"))
+    held = {scope: belief_by(scope) for scope in (alice, bob, SCOPE)}
+    for scope, belief in held.items():
+        assert await cold.beliefs.commit(scope, belief) is None
+    new = belief_by(bob, claim="Start on hards.")
+    assert await cold.beliefs.commit(bob, new) == held[bob]
+    assert await cold.beliefs.active(alice) == (held[alice], held[SCOPE])
+    assert await cold.beliefs.active(bob) == (held[SCOPE], new)
+    assert await cold.beliefs.active(SCOPE) == (held[SCOPE],)
+    with pytest.raises(NotFound):
+        await cold.beliefs.pin(bob, held[alice].id, NOW)
+
+
+async def test_archived_graph_takes_no_belief_and_no_pin(cold: Cold) -> None:
+    """What would change nothing is no error; the log has not grown."""
+    await cold.graphs.create_graph(graph_of("race"))
+    one, pinned = belief_by(), belief_by(key=None)
+    for belief in (one, pinned):
+        await cold.beliefs.commit(SCOPE, belief)
+    await cold.beliefs.pin(SCOPE, pinned.id, NOW)
+    await cold.graphs.set_state(SCOPE, GraphState.ARCHIVED, NOW)
+    assert await cold.beliefs.commit(SCOPE, one) is None
+    assert (await cold.beliefs.pin(SCOPE, pinned.id, NOW)).pinned
+    with pytest.raises(Conflict, match="archived"):
+        await cold.beliefs.commit(SCOPE, belief_by(claim="Start on hards."))
+    with pytest.raises(Conflict, match="archived"):
+        await cold.beliefs.pin(SCOPE, one.id, NOW)
+    assert len(await cold.beliefs.events(SCOPE)) == 3
 
 
 async def test_commit_again_changes_nothing(cold: Cold) -> None:

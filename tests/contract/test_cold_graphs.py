@@ -7,42 +7,76 @@ from datetime import timedelta
 
 import pytest
 from support.cold_backends import Cold
-from support.cold_samples import HOSTILE_NAMES, LONE_SURROGATE, graph_of
+from support.cold_calls import AGENT
+from support.cold_samples import (
+    HOSTILE_NAMES,
+    SCOPE,
+    belief_by,
+    fact_by,
+    graph_of,
+    rule_by,
+    turn_by,
+)
 from support.tier_samples import NOW, TWIN_SCOPES, scope_of
 
 from tiers.errors import Conflict, NotFound, UsageError
-from tiers.records import AgentRecord, GraphState
+from tiers.records import Ancestor, Budget, GraphState, Parent, Retention
+from tiers.registry import CATALOG
 
-SCOPE = scope_of()
-
-
-def _agent(agent_id: str = "strategist", **fields: object) -> AgentRecord:
-    known = {"tenant": "acme", "graph_id": "race", "topics": ("tyres",), "spawned_at": NOW}
-    return AgentRecord(id=agent_id, **{**known, **fields})
+LATER = NOW + timedelta(hours=1)
 
 
-async def test_unknown_graph_is_none_and_has_no_lineage(cold: Cold) -> None:
+def _parent(parent_id: str, **how: object) -> Parent:
+    return Parent(id=parent_id, **{"linked_at": NOW, **how})
+
+
+async def _lineage(cold: Cold, graph_id: str, tenant: str = "acme") -> tuple[str, ...]:
+    standing = await cold.graphs.standing(scope_of(tenant, graph_id, None))
+    assert standing is not None
+    return tuple(ancestor.graph_id for ancestor in standing.lineage)
+
+
+async def _parents(cold: Cold, graph_id: str) -> tuple[str, ...]:
+    graph = await cold.graphs.graph("acme", graph_id)
+    assert graph is not None
+    return graph.inherits_from
+
+
+async def test_unknown_graph_is_none_and_stands_nowhere(cold: Cold) -> None:
     """What is not there is a value, not an error."""
     assert await cold.graphs.graph("acme", "race") is None
     assert await cold.graphs.graphs("acme") == ()
-    assert await cold.graphs.lineage("acme", "race") == ()
-    assert await cold.graphs.agents(SCOPE) == ()
-    assert await cold.graphs.leave(SCOPE, NOW) == 0
+    assert await cold.graphs.standing(SCOPE) is None
+    assert not await cold.graphs.unlink(SCOPE, "monaco")
 
 
 async def test_graph_comes_back_as_it_was(cold: Cold) -> None:
-    """Every field survives the store."""
-    await cold.graphs.create_graph(graph_of("monaco"))
-    graph = graph_of("imola", "monaco").model_copy(update={"merge_strategy": "highest_trust"})
+    """Every field survives the store, of the links too."""
+    for name in ("monaco", "bahrain"):
+        await cold.graphs.create_graph(graph_of(name))
+    pinned = _parent("bahrain", as_of=NOW - timedelta(microseconds=1), rules=False, episodes=True)
+    graph = graph_of("imola").model_copy(
+        update={
+            "parents": (pinned, _parent("monaco", linked_at=LATER)),
+            "merge_strategy": "highest_trust",
+            "budget": Budget(tokens=0, writes=7),
+            "retention": Retention(summary_ttl_hours=1.5, archive_after_days=2),
+        }
+    )
     await cold.graphs.create_graph(graph)
     assert await cold.graphs.graph("acme", "imola") == graph
+    assert graph in await cold.graphs.graphs("acme")
+    standing = await cold.graphs.standing(scope_of(graph_id="imola"))
+    assert standing is not None
+    assert standing.graph == graph
 
 
 async def test_graphs_are_listed_oldest_first(cold: Cold) -> None:
-    """Order is by creation time, not by the order of writing."""
-    for name, minute in (("late", 9), ("early", 1), ("middle", 5)):
+    """Order is by creation time, not by the order of writing; the catalog is a graph too."""
+    for name, minute in (("late", 9), ("early", 1), (CATALOG, 3), ("middle", 5)):
         await cold.graphs.create_graph(graph_of(name, minute=minute))
-    assert [graph.id for graph in await cold.graphs.graphs("acme")] == ["early", "middle", "late"]
+    listed = [graph.id for graph in await cold.graphs.graphs("acme")]
+    assert listed == ["early", CATALOG, "middle", "late"]
 
 
 async def test_second_graph_of_one_id_is_a_conflict(cold: Cold) -> None:
@@ -54,13 +88,32 @@ async def test_second_graph_of_one_id_is_a_conflict(cold: Cold) -> None:
     assert len(await cold.graphs.graphs("acme")) == 1
 
 
-@pytest.mark.parametrize("parent", ["unknown", "race", "theirs"])
-async def test_parent_that_does_not_exist_is_refused(cold: Cold, parent: str) -> None:
-    """Unknown, itself, or another tenant's: nothing is stored."""
-    await cold.graphs.create_graph(graph_of("theirs", tenant="acm"))
-    with pytest.raises(NotFound, match=parent):
-        await cold.graphs.create_graph(graph_of("race", parent))
+@pytest.mark.parametrize(
+    ("parents", "error"),
+    [
+        (("known", "unknown"), NotFound),
+        (("theirs",), NotFound),
+        (("race",), UsageError),
+        ((CATALOG,), UsageError),
+        (("known", "known"), UsageError),
+    ],
+    ids=["unknown", "of another tenant", "itself", "the catalog", "twice"],
+)
+async def test_parent_that_cannot_be_one_is_refused(
+    cold: Cold, parents: tuple[str, ...], error: type[Exception]
+) -> None:
+    """Nothing is stored, whether it is there, is itself, or is read anyway."""
+    for name, tenant in (("theirs", "acm"), ("known", "acme"), (CATALOG, "acme")):
+        await cold.graphs.create_graph(graph_of(name, tenant=tenant))
+    with pytest.raises(error, match=parents[-1]):
+        await cold.graphs.create_graph(graph_of("race", *parents))
     assert await cold.graphs.graph("acme", "race") is None
+    await cold.graphs.create_graph(graph_of("race"))
+    assert await _parents(cold, "race") == (), "links of the refused graph were kept"
+    if parents != ("known", "known"):
+        with pytest.raises(error, match=parents[-1]):
+            await cold.graphs.link(SCOPE, _parent(parents[-1]))
+        assert await _parents(cold, "race") == ()
 
 
 async def test_one_of_racing_creators_wins(cold: Cold) -> None:
@@ -83,127 +136,228 @@ async def test_lineage_is_nearest_first_and_names_each_once(cold: Cold) -> None:
         graph_of("grandchild", "child", "root"),
     ):
         await cold.graphs.create_graph(graph)
-    assert await cold.graphs.lineage("acme", "child") == ("right", "left", "root")
-    assert await cold.graphs.lineage("acme", "grandchild") == ("child", "root", "right", "left")
-    assert await cold.graphs.lineage("acme", "root") == ()
+    assert await _lineage(cold, "child") == ("right", "left", "root")
+    assert await _lineage(cold, "grandchild") == ("child", "root", "right", "left")
+    assert await _lineage(cold, "root") == ()
+
+
+async def test_standing_says_who_asks_and_how_ancestors_are_read(cold: Cold) -> None:
+    """The agent's own row, what each link carries, the moment of reading, and the catalog last."""
+    for graph in (graph_of("root"), graph_of("monaco", "root")):
+        await cold.graphs.create_graph(graph)
+    pinned = _parent("monaco", as_of=LATER, rules=False, episodes=True)
+    await cold.graphs.create_graph(graph_of("race").model_copy(update={"parents": (pinned,)}))
+    await cold.fleet.spawn(AGENT)
+    await cold.graphs.create_graph(graph_of(CATALOG, tenant="acm"))
+    known = (
+        Ancestor(graph_id="monaco", path=("monaco",), as_of=LATER, carries=("episode",)),
+        Ancestor(graph_id="root", path=("monaco", "root"), as_of=LATER, carries=()),
+    )
+    standing = await cold.graphs.standing(scope_of(agent_id="a"))
+    assert standing is not None
+    assert (standing.agent, standing.lineage) == (AGENT, known)
+    for stranger in ("A", None):
+        standing = await cold.graphs.standing(scope_of(agent_id=stranger))
+        assert standing is not None
+        assert standing.agent is None
+
+    await cold.graphs.create_graph(graph_of(CATALOG))
+    standing = await cold.graphs.standing(SCOPE)
+    assert standing is not None
+    assert standing.lineage[:2] == known
+    (catalog,) = standing.lineage[2:]
+    assert (catalog.graph_id, catalog.as_of) == (CATALOG, None)
+    assert await _lineage(cold, CATALOG) == ()
 
 
 async def test_long_lineage_is_whole_and_bounded(cold: Cold) -> None:
-    """A thousand ancestors are walked; a graph that would have more is refused."""
-    await cold.graphs.create_graph(graph_of("g0"))
-    for number in range(1, 1_001):
-        await cold.graphs.create_graph(graph_of(f"g{number}", f"g{number - 1}"))
-    assert len(await cold.graphs.lineage("acme", "g1000")) == 1_000
+    """A thousand ancestors are read; what would make more is refused, and nothing is written."""
+    chain = [graph_of("g0"), *(graph_of(f"g{n}", f"g{n - 1}") for n in range(1, 1_001))]
+    await cold.archive.import_rows("acme", "graphs", [*chain, graph_of("race")])
+    assert len(await _lineage(cold, "g1000")) == 1_000
+    for parents in (("g1000",), ("race", "g999")):
+        with pytest.raises(UsageError, match="1000 ancestors"):
+            await cold.graphs.create_graph(graph_of("g1001", *parents))
+        assert await cold.graphs.graph("acme", "g1001") is None
     with pytest.raises(UsageError, match="1000 ancestors"):
-        await cold.graphs.create_graph(graph_of("g1001", "g1000"))
-    assert await cold.graphs.graph("acme", "g1001") is None
+        await cold.graphs.link(SCOPE, _parent("g1000"))
+    await cold.graphs.link(SCOPE, _parent("g999"))
+    assert len(await _lineage(cold, "race")) == 1_000
+    with pytest.raises(UsageError, match="g1000"):
+        await cold.graphs.link(scope_of(graph_id="g0"), _parent("g1000"))
+
+
+async def test_link_comes_after_those_there_are(cold: Cold) -> None:
+    """A new parent is the last, a revoked one is gone at once, and linked again it is the last."""
+    for name in ("race", "monaco", "bahrain"):
+        await cold.graphs.create_graph(graph_of(name))
+    pinned = _parent("monaco", as_of=NOW, episodes=True)
+    await cold.graphs.link(SCOPE, pinned)
+    await cold.graphs.link(SCOPE, _parent("bahrain"))
+    graph = await cold.graphs.graph("acme", "race")
+    assert graph is not None
+    assert graph.parents == (pinned, _parent("bahrain"))
+    with pytest.raises(Conflict, match="monaco"):
+        await cold.graphs.link(SCOPE, _parent("monaco"))
+
+    assert await cold.graphs.unlink(SCOPE, "monaco")
+    assert await _lineage(cold, "race") == ("bahrain",)
+    assert not await cold.graphs.unlink(SCOPE, "monaco")
+    assert not await cold.graphs.unlink(scope_of(tenant="acm"), "bahrain")
+    await cold.graphs.link(SCOPE, _parent("monaco", linked_at=LATER))
+    assert await _lineage(cold, "race") == ("bahrain", "monaco")
+
+
+async def test_link_that_closes_a_cycle_is_refused(cold: Cold) -> None:
+    """Near or far; and of two that would close one together, whoever comes first."""
+    for graph in (graph_of("root"), graph_of("middle", "root"), graph_of("race", "middle")):
+        await cold.graphs.create_graph(graph)
+    for child in ("root", "middle"):
+        with pytest.raises(UsageError, match="race"):
+            await cold.graphs.link(scope_of(graph_id=child), _parent("race"))
+    assert await _parents(cold, "root") == ()
+    assert await _parents(cold, "middle") == ("root",)
+    with pytest.raises(NotFound, match="nowhere"):
+        await cold.graphs.link(scope_of(graph_id="nowhere"), _parent("race"))
+
+    for name in ("one", "other"):
+        await cold.graphs.create_graph(graph_of(name))
+    answers = await asyncio.gather(
+        cold.graphs.link(scope_of(graph_id="one"), _parent("other")),
+        cold.graphs.link(scope_of(graph_id="other"), _parent("one")),
+        return_exceptions=True,
+    )
+    assert sorted(type(answer).__name__ for answer in answers) == ["NoneType", "UsageError"]
+
+
+async def test_racing_links_lose_none(cold: Cold) -> None:
+    """Ten parents at once are ten links; one parent ten times is one link and nine conflicts."""
+    names = [f"g{number}" for number in range(10)]
+    for name in ("race", "twice", *names):
+        await cold.graphs.create_graph(graph_of(name))
+    await asyncio.gather(*(cold.graphs.link(SCOPE, _parent(name)) for name in names))
+    assert sorted(await _parents(cold, "race")) == names
+    twice = scope_of(graph_id="twice")
+    answers = await asyncio.gather(
+        *(cold.graphs.link(twice, _parent("race")) for _ in names), return_exceptions=True
+    )
+    assert [answer for answer in answers if not isinstance(answer, Conflict)] == [None]
+    assert await _parents(cold, "twice") == ("race",)
 
 
 async def test_state_moves_and_closing_is_dated(cold: Cold) -> None:
     """``closed_at`` is set once on closing, kept in the archive, cleared on opening again."""
     await cold.graphs.create_graph(graph_of("race"))
-    later = NOW + timedelta(hours=1)
     moves = (
         (GraphState.CLOSED, NOW, NOW),
-        (GraphState.CLOSED, later, NOW),
-        (GraphState.ARCHIVED, later, NOW),
-        (GraphState.ACTIVE, later, None),
-        (GraphState.CLOSED, later, later),
+        (GraphState.CLOSED, LATER, NOW),
+        (GraphState.ARCHIVED, LATER, NOW),
+        (GraphState.ACTIVE, LATER, None),
+        (GraphState.CLOSED, LATER, LATER),
     )
     for state, at, closed_at in moves:
-        await cold.graphs.set_state(SCOPE, state, at)
+        assert await cold.graphs.set_state(SCOPE, state, at)
         graph = await cold.graphs.graph("acme", "race")
         assert graph is not None
         assert (graph.state, graph.closed_at) == (state, closed_at)
 
 
-async def test_state_of_an_unknown_graph_is_not_found(cold: Cold) -> None:
-    """Acting on one named thing needs the thing."""
-    with pytest.raises(NotFound, match="race"):
-        await cold.graphs.set_state(SCOPE, GraphState.CLOSED, NOW)
-
-
-async def test_spawn_needs_the_graph(cold: Cold) -> None:
-    """No member without a graph."""
-    with pytest.raises(NotFound, match="race"):
-        await cold.graphs.spawn(_agent())
-
-
-async def test_spawn_again_reattaches(cold: Cold) -> None:
-    """Role, user, topics and sources are the new ones, the first spawn and the place stay."""
+async def test_state_moves_only_from_where_it_was_expected(cold: Cold) -> None:
+    """From another state nothing is written; of ten racing movers one moves."""
     await cold.graphs.create_graph(graph_of("race"))
-    assert await cold.graphs.spawn(_agent("a"))
-    assert await cold.graphs.spawn(_agent("b"))
-    assert await cold.graphs.leave(scope_of(agent_id="a"), NOW) == 1
-    again = _agent(
-        "a",
-        role="driver",
-        user_id="team",
-        topics=("pace",),
-        sources=("db",),
-        spawned_at=NOW + timedelta(days=1),
+    before = await cold.graphs.graph("acme", "race")
+    for elsewhere in ([GraphState.CLOSED, GraphState.ARCHIVED], []):
+        assert not await cold.graphs.set_state(SCOPE, GraphState.CLOSED, NOW, elsewhere)
+    assert await cold.graphs.graph("acme", "race") == before
+    moved = await asyncio.gather(
+        *(
+            cold.graphs.set_state(
+                SCOPE, GraphState.CLOSED, NOW + timedelta(minutes=n), [GraphState.ACTIVE]
+            )
+            for n in range(10)
+        )
     )
-    assert not await cold.graphs.spawn(again)
-    first, second = await cold.graphs.agents(SCOPE)
-    assert first == again.model_copy(update={"spawned_at": NOW})
-    assert second == _agent("b")
+    assert sum(moved) == 1
+    graph = await cold.graphs.graph("acme", "race")
+    assert graph is not None
+    assert graph.closed_at == NOW + timedelta(minutes=moved.index(True))
+    for only_from in (None, [GraphState.ACTIVE]):
+        with pytest.raises(NotFound, match="nowhere"):
+            await cold.graphs.set_state(
+                scope_of(graph_id="nowhere"), GraphState.CLOSED, NOW, only_from
+            )
 
 
-async def test_leave_is_idempotent_and_counts_who_remains(cold: Cold) -> None:
-    """Leaving twice keeps the first time, and an unknown agent changes nothing."""
+async def test_configuring_replaces_what_is_given(cold: Cold) -> None:
+    """And nothing else: a budget whole, without the limits that it had before."""
     await cold.graphs.create_graph(graph_of("race"))
-    for name in ("a", "b"):
-        await cold.graphs.spawn(_agent(name))
-    assert await cold.graphs.leave(scope_of(agent_id="a"), NOW) == 1
-    assert await cold.graphs.leave(scope_of(agent_id="a"), NOW + timedelta(days=1)) == 1
-    assert await cold.graphs.leave(scope_of(agent_id="nobody"), NOW) == 1
-    assert await cold.graphs.leave(scope_of(agent_id="b"), NOW) == 0
-    assert {agent.left_at for agent in await cold.graphs.agents(SCOPE)} == {NOW}
-    with pytest.raises(UsageError, match="agent"):
-        await cold.graphs.leave(scope_of(agent_id=None), NOW)
+    retention = Retention(archive_after_days=3)
+    await cold.graphs.configure(SCOPE, budget=Budget(tokens=5), retention=retention)
+    configured = await cold.graphs.configure(SCOPE, budget=Budget(writes=0))
+    assert (configured.budget, configured.retention) == (Budget(writes=0), retention)
+    assert await cold.graphs.configure(SCOPE) == configured
+    assert await cold.graphs.graph("acme", "race") == configured
+    with pytest.raises(NotFound, match="nowhere"):
+        await cold.graphs.configure(scope_of(graph_id="nowhere"), budget=Budget())
 
 
-async def test_racing_spawns_lose_nobody(cold: Cold) -> None:
-    """Fifty concurrent spawns and leaves of different agents are all there."""
-    await cold.graphs.create_graph(graph_of("race"))
-    names = [f"agent-{number}" for number in range(50)]
-    new = await asyncio.gather(*(cold.graphs.spawn(_agent(name)) for name in names))
-    assert all(new)
-    left = await asyncio.gather(
-        *(cold.graphs.leave(scope_of(agent_id=name), NOW) for name in names)
-    )
-    assert sorted(left) == list(range(50))
-    assert {agent.id for agent in await cold.graphs.agents(SCOPE)} == set(names)
+async def test_archived_graph_is_read_only(cold: Cold) -> None:
+    """Agents write nothing into it and it gains no parent; what it holds stays readable."""
+    for name in ("race", "monaco"):
+        await cold.graphs.create_graph(graph_of(name))
+    await cold.fleet.spawn(AGENT)
+    turn, _ = await cold.turns.append_turn(SCOPE, turn_by(ref="1"))
+    await cold.graphs.set_state(SCOPE, GraphState.ARCHIVED, NOW)
+    writes = {
+        "turn": lambda: cold.turns.append_turn(SCOPE, turn_by(text="More?")),
+        "fact": lambda: cold.semantic.put_fact(SCOPE, fact_by()),
+        "rule": lambda: cold.procedural.put_rule(SCOPE, rule_by()),
+        "belief": lambda: cold.beliefs.commit(SCOPE, belief_by()),
+        "member": lambda: cold.fleet.spawn(AGENT.model_copy(update={"id": "b"})),
+        "re-attached member": lambda: cold.fleet.spawn(AGENT),
+        "link": lambda: cold.graphs.link(SCOPE, _parent("monaco")),
+    }
+    census = await cold.words.census(SCOPE)
+    for written, write in writes.items():
+        with pytest.raises(Conflict, match="'race': expected 'active or closed'"):
+            pytest.fail(f"{written}: {await write()}")
+    assert await cold.words.census(SCOPE) == census
+    assert await cold.turns.append_turn(SCOPE, turn_by(ref="1")) == (turn, False)
+    assert await cold.fleet.agents(SCOPE) == (AGENT,)
+    await cold.graphs.create_graph(graph_of("heir", "race"))
+
+    await cold.graphs.set_state(SCOPE, GraphState.CLOSED, NOW, [GraphState.ARCHIVED])
+    for write in writes.values():
+        await write()
 
 
 @pytest.mark.parametrize(("one", "other"), TWIN_SCOPES)
 async def test_names_that_look_alike_are_different(
     cold: Cold, one: tuple[str, str, str], other: tuple[str, str, str]
 ) -> None:
-    """Prefixes, separators and case do not mix graphs or members up."""
-    for tenant, graph_id, agent_id in (one, other):
-        if await cold.graphs.graph(tenant, graph_id) is None:
-            await cold.graphs.create_graph(graph_of(graph_id, tenant=tenant))
-        spawned = _agent(agent_id, tenant=tenant, graph_id=graph_id)
-        assert await cold.graphs.spawn(spawned)
-    members = await cold.graphs.agents(scope_of(*one))
-    expected = {one[2], other[2]} if one[:2] == other[:2] else {one[2]}
-    assert {member.id for member in members} == expected
+    """Prefixes, separators and case do not mix graphs, links or states up."""
+    twins = {names[:2]: scope_of(*names) for names in (one, other)}
+    for number, ((tenant, graph_id), scope) in enumerate(twins.items()):
+        parent = f"parent {number}"
+        await cold.graphs.create_graph(graph_of(parent, tenant=tenant))
+        await cold.graphs.create_graph(graph_of(graph_id, tenant=tenant))
+        await cold.graphs.link(scope, _parent(parent))
+    for number, (tenant, graph_id) in enumerate(twins):
+        assert await _lineage(cold, graph_id, tenant) == (f"parent {number}",)
+    if len(twins) == 2:
+        first, second = twins.values()
+        await cold.graphs.set_state(first, GraphState.CLOSED, NOW)
+        standing = await cold.graphs.standing(second)
+        assert standing is not None
+        assert standing.graph.state is GraphState.ACTIVE
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 async def test_hostile_names_are_just_names(cold: Cold, name: str) -> None:
     """SQL, placeholders and odd characters in ids are stored and found like any other."""
     await cold.graphs.create_graph(graph_of(name, tenant=name))
-    assert await cold.graphs.spawn(_agent(name, tenant=name, graph_id=name))
-    assert [graph.id for graph in await cold.graphs.graphs(name)] == [name]
-    scope = scope_of(tenant=name, graph_id=name, agent_id=name)
-    assert [agent.id for agent in await cold.graphs.agents(scope)] == [name]
-
-
-async def test_text_without_a_utf8_form_is_the_callers_mistake(cold: Cold) -> None:
-    """A lone surrogate is refused, and nothing is written."""
-    await cold.graphs.create_graph(graph_of("race"))
-    with pytest.raises(UsageError, match="surrogates"):
-        await cold.graphs.spawn(_agent().model_copy(update={"role": LONE_SURROGATE}))
-    assert await cold.graphs.agents(SCOPE) == ()
+    await cold.graphs.create_graph(graph_of("child", name, tenant=name))
+    assert [graph.id for graph in await cold.graphs.graphs(name)] == [name, "child"]
+    assert await _lineage(cold, "child", name) == (name,)
+    assert await cold.graphs.unlink(scope_of(name, "child"), name)
+    assert await _lineage(cold, "child", name) == ()

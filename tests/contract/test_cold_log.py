@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.cold_backends import Cold, ColdBackend
@@ -21,6 +22,7 @@ from support.cold_samples import (
 from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
 
 from tiers.errors import Conflict, UsageError
+from tiers.records import AuditFilter
 
 
 async def test_nothing_is_an_empty_answer(cold: Cold) -> None:
@@ -94,6 +96,110 @@ async def test_racing_audit_events_have_no_gaps(cold: Cold) -> None:
     assert {event.reason for event in events} == {f"{n}" for n in range(50)}
 
 
+async def test_tenant_feed_is_every_graphs_in_the_order_of_recording(cold: Cold) -> None:
+    """From 1 without gaps, over all graphs of the tenant and no other; paged without loss."""
+    graphs = ("race", "race/2", "race", "rac", "race/2")
+    for number, graph_id in enumerate(graphs):
+        at = NOW - timedelta(seconds=number)
+        scope = scope_of(graph_id=graph_id)
+        await cold.log.append_audit(scope, "spawned", (), f"{number}", at)
+    await cold.log.append_audit(OTHER_TENANT, "spawned", (), "theirs", NOW)
+    feed = await cold.log.tenant_audit("acme")
+    assert [(event.position, event.graph_id, event.seq, event.reason) for event in feed] == [
+        (1, "race", 1, "0"),
+        (2, "race/2", 1, "1"),
+        (3, "race", 2, "2"),
+        (4, "rac", 1, "3"),
+        (5, "race/2", 2, "4"),
+    ]
+    pages = [await cold.log.tenant_audit("acme", after, 2) for after in (0, 2, 4, 5)]
+    assert pages == [feed[:2], feed[2:4], feed[4:], ()]
+    assert await cold.log.audit(scope_of(graph_id="race/2")) == (feed[1], feed[4])
+    (theirs,) = await cold.log.tenant_audit("acm")
+    assert (theirs.position, theirs.reason) == (1, "theirs")
+    for limit in (0, 10_001):
+        with pytest.raises(UsageError, match="limit"):
+            await cold.log.tenant_audit("acme", limit=limit)
+    with pytest.raises(UsageError, match="tenant"):
+        await cold.log.tenant_audit("")
+
+
+async def test_racing_writers_of_several_graphs_make_one_feed(cold: Cold) -> None:
+    """Sixty events in four graphs: no place empty or taken twice, and each graph in its order.
+
+    A reader that pages while they write sees no event before one that it has seen.
+    """
+    scopes = [scope_of(graph_id=f"g{number % 4}") for number in range(60)]
+    read: list[int] = []
+
+    async def follow() -> None:
+        while len(read) < 60:
+            page = await cold.log.tenant_audit("acme", len(read), 7)
+            read.extend(event.position for event in page)
+
+    await asyncio.gather(
+        asyncio.wait_for(follow(), 30),
+        *(
+            cold.log.append_audit(scope, "denied", (), f"{number}", NOW)
+            for number, scope in enumerate(scopes)
+        ),
+    )
+    assert read == list(range(1, 61))
+    feed = await cold.log.tenant_audit("acme")
+    assert {event.reason for event in feed} == {f"{number}" for number in range(60)}
+    for graph_id in {scope.graph_id for scope in scopes}:
+        own = [event for event in feed if event.graph_id == graph_id]
+        assert [event.seq for event in own] == list(range(1, 16))
+        assert await cold.log.audit(scope_of(graph_id=graph_id)) == tuple(own)
+
+
+FILTERS = [
+    ({}, "abcdefg"),
+    ({"kinds": ("denied",)}, "bdg"),
+    ({"kinds": ("denied", "left", "unknown")}, "bcdg"),
+    ({"graph_id": "race"}, "abce"),
+    ({"graph_id": "rac"}, ""),
+    ({"agent_id": "engineer"}, "bf"),
+    ({"record_id": "r1"}, "acf"),
+    ({"record_id": "r"}, ""),
+    ({"since": NOW + timedelta(seconds=2)}, "cdefg"),
+    ({"until": NOW + timedelta(seconds=2)}, "ab"),
+    ({"since": NOW + timedelta(seconds=1), "until": NOW + timedelta(seconds=5)}, "bcde"),
+    ({"kinds": ("spawned",), "agent_id": "strategist", "record_id": "r1"}, "a"),
+    ({"kinds": ("left",), "graph_id": "race/2"}, ""),
+]
+
+
+@pytest.mark.parametrize(("only", "expected"), FILTERS, ids=[str(row[0]) for row in FILTERS])
+async def test_filters_are_part_of_the_question(
+    cold: Cold, only: dict[str, Any], expected: str
+) -> None:
+    """Every one, alone and together, in the feed of a tenant and of a graph; pages are full."""
+    events = [
+        ("race", "strategist", "spawned", ("r1",)),
+        ("race", "engineer", "denied", ()),
+        ("race", "strategist", "left", ("r2", "r1")),
+        ("race/2", "strategist", "denied", ("r10",)),
+        ("race", None, "closed", ()),
+        ("race/2", "engineer", "spawned", ("r1", "r1")),
+        ("race/2", None, "denied", ("r2",)),
+    ]
+    for number, (graph_id, agent_id, kind, ids) in enumerate(events):
+        scope = scope_of(graph_id=graph_id, agent_id=agent_id)
+        at = NOW + timedelta(seconds=number)
+        await cold.log.append_audit(scope, kind, ids, "abcdefg"[number], at)
+    wanted = AuditFilter(**only)
+    found = await cold.log.tenant_audit("acme", only=wanted)
+    assert "".join(event.reason for event in found) == expected
+    first = await cold.log.tenant_audit("acme", 0, 2, wanted)
+    assert first == found[:2]
+    if first:
+        assert await cold.log.tenant_audit("acme", first[-1].position, 2, wanted) == found[2:4]
+    of_race = [event.reason for event in await cold.log.audit(SCOPE, only=wanted)]
+    assert "".join(of_race) == "".join(one for one in expected if one in "abce")
+    assert await cold.log.tenant_audit("acm", only=wanted) == ()
+
+
 async def test_runtime_events_name_no_agent(cold: Cold) -> None:
     """What the runtime does for a whole graph is nobody's."""
     await cold.log.append_audit(OPERATOR, "closed", (), "", NOW)
@@ -130,3 +236,17 @@ async def test_hostile_reasons_are_just_text(cold: Cold, name: str) -> None:
     assert (event.kind, event.record_ids, event.reason) == (name, (name, name), name)
     with pytest.raises(UsageError):
         await cold.log.append_audit(SCOPE, "denied", [], LONE_SURROGATE, NOW)
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+async def test_hostile_filters_are_just_names(cold: Cold, name: str) -> None:
+    """What is asked for is found as it is, and as nothing else."""
+    scope = scope_of(name, name, name)
+    await cold.log.append_audit(scope, name, [name], "", NOW)
+    whole = {"kinds": (name,), "graph_id": name, "agent_id": name, "record_id": name}
+    assert len(await cold.log.tenant_audit(name, only=AuditFilter(**whole))) == 1
+    assert len(await cold.log.audit(scope, only=AuditFilter(**whole))) == 1
+    for field in whole:
+        other = ("x",) if field == "kinds" else "x"
+        wrong = AuditFilter(**whole | {field: other})
+        assert await cold.log.tenant_audit(name, only=wrong) == ()

@@ -16,16 +16,16 @@ from support.cold_samples import (
     SCOPE,
     STRANGERS,
     draft,
+    graph_of,
+    heir_of,
     rule_by,
 )
-from support.tier_samples import HOSTILE_TEXT, scope_of
+from support.tier_samples import HOSTILE_TEXT, NOW, scope_of
 
 from tiers.errors import Conflict, UsageError
-from tiers.records import Scope
+from tiers.records import GraphState, Scope
 
-CHILD = scope_of(graph_id="imola", topics=("tyres",)).model_copy(
-    update={"lineage": ("monaco", "bahrain")}
-)
+CHILD = heir_of("monaco", "bahrain", scope=scope_of(graph_id="imola", topics=("tyres",)))
 
 
 async def _triggers(cold: Cold, scope: Scope, text: str, limit: int = 10) -> list[str]:
@@ -88,6 +88,17 @@ async def test_id_that_says_something_else_is_a_conflict(cold: Cold) -> None:
         await cold.procedural.put_rule(SCOPE, rule.model_copy(update={"trigger": "else"}))
 
 
+async def test_archived_graph_takes_no_new_rule(cold: Cold) -> None:
+    """What it holds is returned as before; nothing new is written."""
+    await cold.graphs.create_graph(graph_of("race"))
+    known, _ = await cold.procedural.put_rule(SCOPE, rule_by())
+    await cold.graphs.set_state(SCOPE, GraphState.ARCHIVED, NOW)
+    assert await cold.procedural.put_rule(SCOPE, rule_by()) == (known, False)
+    with pytest.raises(Conflict, match="archived"):
+        await cold.procedural.put_rule(SCOPE, rule_by(trigger="tyre wear"))
+    assert await cold.procedural.match_rules(SCOPE, "tyre", 4) == (known,)
+
+
 async def test_racing_writers_of_one_rule_store_one(cold: Cold) -> None:
     """Twenty racing puts agree on one id."""
     stored = await asyncio.gather(*(cold.procedural.put_rule(SCOPE, rule_by()) for _ in range(20)))
@@ -124,7 +135,7 @@ async def test_rules_are_not_seen_outside_their_scope(cold: Cold, stranger: Scop
 async def test_private_rules_are_their_writers(cold: Cold) -> None:
     """Not the operator's, not another agent's, and not a namesake's in a child graph."""
     rule, _ = await cold.procedural.put_rule(SCOPE, rule_by(private=True))
-    heir = scope_of(graph_id="imola").model_copy(update={"lineage": ("race",)})
+    heir = heir_of("race", scope=scope_of(graph_id="imola"))
     for other in (OTHER_AGENT, OPERATOR, heir):
         assert await cold.procedural.match_rules(other, "tyre change", 4) == ()
     assert await cold.procedural.match_rules(SCOPE, "tyre change", 4) == (rule,)

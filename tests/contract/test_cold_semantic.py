@@ -19,24 +19,22 @@ from support.cold_samples import (
     asked,
     draft,
     fact_by,
+    graph_of,
+    heir_of,
 )
 from support.tier_samples import DIMENSIONS, HOSTILE_TEXT, NOW, entry_of, scope_of
 from support.warm_reference import ReferenceWarmStore
 
-from tiers.errors import Conflict, TierUnavailable, UsageError
-from tiers.records import Fact, Scope, SearchQuery, WorkDraft
+from tiers.errors import Conflict, NotFound, TierUnavailable, UsageError
+from tiers.records import Fact, GraphState, Scope, SearchQuery, Span, WorkDraft
 
-CHILD = scope_of(graph_id="imola", topics=("tyres",)).model_copy(
-    update={"lineage": ("monaco", "bahrain")}
-)
+CHILD = heir_of("monaco", "bahrain", scope=scope_of(graph_id="imola", topics=("tyres",)))
 MONACO = scope_of(graph_id="monaco", topics=("tyres",))
 BAHRAIN = scope_of(graph_id="bahrain", topics=("tyres",))
 
 
 async def _known(cold: Cold, scope: Scope, *facts: Fact) -> tuple[Fact, ...]:
-    for fact in facts:
-        await cold.semantic.put_fact(scope, fact)
-    return facts
+    return tuple([(await cold.semantic.put_fact(scope, fact))[0] for fact in facts])
 
 
 def _query(text: str = "medium tyres", **fields: object) -> SearchQuery:
@@ -69,9 +67,23 @@ async def test_fact_comes_back_as_it_was(cold: Cold) -> None:
         last_used_at=NOW,
         private=True,
     )
-    assert await cold.semantic.put_fact(SCOPE, fact) == (fact, True)
-    assert await cold.semantic.facts(SCOPE, [fact.id]) == (fact,)
-    assert await cold.semantic.core(SCOPE) == (fact,)
+    stored = fact.model_copy(update={"core_spans": (Span(since=NOW),)})
+    assert await cold.semantic.put_fact(SCOPE, fact) == (stored, True)
+    assert await cold.semantic.facts(SCOPE, [fact.id]) == (stored,)
+    assert await cold.semantic.core(SCOPE) == (stored,)
+
+
+async def test_store_keeps_the_core_spans_itself(cold: Cold) -> None:
+    """What a writer claims of a fact's past is not believed."""
+    claimed = (Span(since=NOW - timedelta(days=9)),)
+    core, archival = await _known(
+        cold,
+        SCOPE,
+        fact_by(text="one", tier="core", core_spans=claimed),
+        fact_by(text="two", core_spans=claimed),
+    )
+    found = await cold.semantic.facts(SCOPE, [core.id, archival.id])
+    assert [fact.core_spans for fact in found] == [(Span(since=NOW),), ()]
 
 
 async def test_same_statement_is_stored_once(
@@ -132,9 +144,13 @@ async def test_facts_are_returned_in_the_order_asked(cold: Cold) -> None:
 async def test_core_is_own_then_lineage_then_oldest_first(cold: Cold) -> None:
     """Order is that of the graphs, and of time within one; archival facts are not in it."""
     core = {"tier": "core"}
-    late = fact_by(CHILD, "late", minute=9, **core)
-    early = fact_by(CHILD, "early", minute=1, **core)
-    await _known(cold, CHILD, late, early, fact_by(CHILD, "archival"))
+    late, early, _ = await _known(
+        cold,
+        CHILD,
+        fact_by(CHILD, "late", minute=9, **core),
+        fact_by(CHILD, "early", minute=1, **core),
+        fact_by(CHILD, "archival"),
+    )
     (second,) = await _known(cold, BAHRAIN, fact_by(BAHRAIN, "b", **core))
     (first,) = await _known(cold, MONACO, fact_by(MONACO, "m", minute=99, **core))
     await _known(cold, OTHER_GRAPH, fact_by(OTHER_GRAPH, "stranger", **core))
@@ -215,13 +231,20 @@ async def test_tier_moves_with_its_reason_and_work(
     (fact,) = await _known(cold, SCOPE, fact_by())
     assert await cold.semantic.set_tier(SCOPE, fact, "core", "3 uses", NOW, [draft("up")])
     (core,) = await cold.semantic.core(SCOPE)
-    assert core == fact.model_copy(update={"tier": "core"})
+    assert core == fact.model_copy(update={"tier": "core", "core_spans": (Span(since=NOW),)})
     assert await cold.semantic.recall_archival(SCOPE, _query()) == ()
-    assert await cold.semantic.set_tier(SCOPE, core, "archival", "cap", NOW, [draft("down")])
+    later = NOW + timedelta(hours=1)
+    assert await cold.semantic.set_tier(SCOPE, core, "archival", "cap", later, [draft("down")])
+    (archival,) = await cold.semantic.facts(SCOPE, [fact.id])
+    assert archival.core_spans == (Span(since=NOW, until=later),)
+    assert await cold.semantic.set_tier(SCOPE, archival, "core", "again", later)
+    (core,) = await cold.semantic.core(SCOPE)
+    assert core.core_spans == (Span(since=NOW, until=later), Span(since=later))
     events = await cold.log.audit(SCOPE)
     assert [(event.kind, event.reason) for event in events] == [
         ("promoted", "3 uses"),
         ("demoted", "cap"),
+        ("promoted", "again"),
     ]
     assert {event.record_ids for event in events} == {(fact.id,)}
     assert [row["key"] for row in backend.rows(tmp_path, "work")] == ["up", "down"]
@@ -242,6 +265,59 @@ async def test_tier_is_compared_before_it_is_set(cold: Cold) -> None:
     with pytest.raises(UsageError, match="tier"):
         await cold.semantic.set_tier(SCOPE, fact, "archival", "same", NOW)
     assert not await cold.semantic.set_tier(SCOPE, fact_by(text="unknown"), "core", "?", NOW)
+
+
+async def test_superseded_fact_stays_but_answers_nothing(
+    cold: Cold, backend: ColdBackend, tmp_path: Path
+) -> None:
+    """By its id it is there and names its successor; recall, core and words have the other."""
+    old, new = await _known(
+        cold, SCOPE, fact_by(tier="core"), fact_by(text="Medium tyres last 20 laps.")
+    )
+    later = NOW + timedelta(hours=1)
+    assert await cold.semantic.supersede(SCOPE, old.id, new.id, later, [draft("gone")])
+    gone = old.model_copy(update={"superseded_by": new.id, "superseded_at": later})
+    assert await cold.semantic.facts(SCOPE, [old.id]) == (gone,)
+    assert await cold.semantic.core(SCOPE) == ()
+    for question in (_query(), _query(old.text, limit=1)):
+        assert [hit.id for hit in await cold.words.search_words(SCOPE, question)] == [new.id]
+    assert await cold.words.entries(SCOPE, [old.id]) == ()
+    (event,) = await cold.log.audit(SCOPE)
+    assert (event.kind, event.record_ids) == ("superseded", (old.id, new.id))
+    assert not await cold.semantic.supersede(SCOPE, old.id, new.id, later, [draft("again")])
+    assert not await cold.semantic.set_tier(SCOPE, gone, "archival", "late", later)
+    assert [row["key"] for row in backend.rows(tmp_path, "work")] == ["gone"]
+    assert len(await cold.log.audit(SCOPE)) == 1
+    assert (await cold.semantic.put_fact(SCOPE, fact_by()))[1], "it may be stated anew"
+
+
+async def test_superseding_needs_two_visible_facts_of_the_graph(cold: Cold) -> None:
+    """Unknown, out of sight or an ancestor's: not found, and nothing has changed."""
+    one, two = await _known(cold, SCOPE, fact_by(), fact_by(text="else"))
+    (above,) = await _known(cold, MONACO, fact_by(MONACO, tier="core"))
+    heir = heir_of("monaco", carries=("fact",))
+    for scope, old, new in (
+        (SCOPE, "unknown", two.id),
+        (SCOPE, one.id, "unknown"),
+        (heir, above.id, two.id),
+        (heir, one.id, above.id),
+        *((stranger, one.id, two.id) for stranger in STRANGERS),
+    ):
+        with pytest.raises(NotFound):
+            await cold.semantic.supersede(scope, old, new, NOW)
+    assert await cold.semantic.facts(SCOPE, [one.id, two.id]) == (one, two)
+    assert await cold.log.audit(SCOPE) == ()
+
+
+async def test_archived_graph_takes_no_new_fact(cold: Cold) -> None:
+    """What it holds is returned as before; nothing new is written."""
+    await cold.graphs.create_graph(graph_of("race"))
+    (known,) = await _known(cold, SCOPE, fact_by())
+    await cold.graphs.set_state(SCOPE, GraphState.ARCHIVED, NOW)
+    assert await cold.semantic.put_fact(SCOPE, fact_by()) == (known, False)
+    with pytest.raises(Conflict, match="archived"):
+        await cold.semantic.put_fact(SCOPE, fact_by(text="else"))
+    assert (await cold.words.census(OPERATOR))["facts_archival"] == 1
 
 
 async def test_archival_recall_by_words_ranks_and_limits(cold: Cold) -> None:
@@ -284,24 +360,25 @@ async def test_user_and_topics_narrow_and_never_widen(cold: Cold) -> None:
         fact_by(text="medium tyres three", topics=()),
         fact_by(team, text="medium tyres four"),
     )
-    weather = scope_of(agent_id="engineer", topics=("weather",))
+    weather = scope_of(agent_id="engineer", topics=("weather",), user_id="team")
 
     async def found(scope: Scope, **narrow: object) -> set[str]:
         hits = await cold.semantic.recall_archival(scope, _query(), **narrow)
         return {hit.id for hit in hits}
 
-    assert await found(SCOPE) == {tyres.id, strategy.id, plain.id, users.id}
-    assert await found(SCOPE, scope_topics=["tyres"]) == {tyres.id, plain.id, users.id}
-    assert await found(SCOPE, scope_topics=[" TYRES "]) == {tyres.id, plain.id, users.id}
+    assert await found(team) == {tyres.id, strategy.id, plain.id, users.id}
+    assert await found(team, scope_topics=["tyres"]) == {tyres.id, plain.id, users.id}
+    assert await found(team, scope_topics=[" TYRES "]) == {tyres.id, plain.id, users.id}
     assert await found(OPERATOR, scope_topics=["strategy"]) == {strategy.id, plain.id}
-    assert await found(SCOPE, scope_topics=["weather"]) == {plain.id}
-    assert await found(SCOPE, scope_topics=[]) == {plain.id}
+    assert await found(team, scope_topics=["weather"]) == {plain.id}
+    assert await found(team, scope_topics=[]) == {plain.id}
     assert await found(weather, scope_topics=["tyres", "*"]) == {plain.id}
-    assert await found(SCOPE, user_id="team") == {users.id}
-    assert await found(SCOPE, user_id="nobody") == set()
+    assert await found(team, user_id="team") == {users.id}
+    assert await found(team, user_id="nobody") == set()
     assert await found(weather, user_id="team") == set()
+    assert await found(SCOPE, user_id="team") == set()
     with pytest.raises(UsageError, match="scope_topics"):
-        await found(SCOPE, scope_topics=["\x00"])
+        await found(team, scope_topics=["\x00"])
 
 
 @pytest.mark.parametrize("text", HOSTILE_QUERIES, ids=lambda text: ascii(text)[:24])

@@ -19,6 +19,7 @@ from support.cold_samples import (
     draft,
     episode_by,
     fact_by,
+    heir_of,
     rule_by,
     summary_by,
     turn_by,
@@ -173,12 +174,23 @@ async def test_expired_superseded_and_other_tiers_are_left_out(cold: Cold) -> No
 
 
 async def test_user_restricts(cold: Cold) -> None:
-    """Records of one user only."""
+    """Records of one user only, and of nobody whom the asker does not see."""
     team = SCOPE.model_copy(update={"user_id": "team"})
     await cold.semantic.put_fact(SCOPE, fact_by(text="tyres"))
     mine, _ = await cold.semantic.put_fact(team, fact_by(team, text="tyres too"))
-    assert await _found(cold, SCOPE, asked("tyres", user_id="team")) == [mine.id]
-    assert await _found(cold, SCOPE, asked("tyres", user_id="tea")) == []
+    for asker in (team, OPERATOR):
+        assert await _found(cold, asker, asked("tyres", user_id="team")) == [mine.id]
+        assert await _found(cold, asker, asked("tyres", user_id="tea")) == []
+    assert await _found(cold, SCOPE, asked("tyres", user_id="team")) == []
+
+
+async def test_ancestors_are_not_searched(cold: Cold) -> None:
+    """Neither with the own graph, nor when they are asked for: the vector index does that."""
+    heir = heir_of("race", scope=scope_of(graph_id="imola"), carries=("rule", "episode", "fact"))
+    await cold.semantic.put_fact(SCOPE, fact_by(text="tyres", tier="core"))
+    own, _ = await cold.semantic.put_fact(heir, fact_by(heir, text="tyres"))
+    assert await _found(cold, heir, asked("tyres")) == [own.id]
+    assert await _found(cold, heir, asked("tyres", inherited=True)) == []
 
 
 @pytest.mark.parametrize("stranger", STRANGERS, ids=lambda scope: f"{scope.tenant}-{scope.topics}")

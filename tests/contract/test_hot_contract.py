@@ -347,7 +347,7 @@ async def test_raw_hash_holds_what_was_written(redis_store: RedisHotStore) -> No
     keys = [key async for key in client.scan_iter(match=f"{redis_store._prefix}:*")]
     assert keys == [f"{redis_store._prefix}:{{ac%20me/r%2F1/a%7Db}}:hot".encode()]
     stored = await client.hgetall(keys[0])
-    assert set(stored) == {b"turn:7", b"pin:b1", b"mesh"}
+    assert set(stored) == {b"turn:7", b"pin:b1", b"mesh", b"view"}
     assert Turn.model_validate_json(stored[b"turn:7"]) == turn_of(scope, 7)
     assert 0 < await client.pttl(keys[0]) <= 7 * 86_400_000
 
@@ -368,10 +368,10 @@ async def test_every_write_prolongs_the_time_to_live(redis_store: RedisHotStore)
 
 
 async def test_history_leaves_nothing_behind(redis_store: RedisHotStore) -> None:
-    """After many turns the hash is as large as the ring: cost does not grow with history."""
+    """After many turns the hash is the ring and its view: cost does not grow with history."""
     for seq in range(1, 301):
         await redis_store.append(SCOPE, turn_of(SCOPE, seq), 4)
-    assert await redis_store._client.hlen(redis_store._key(SCOPE, "test")) == 4
+    assert await redis_store._client.hlen(redis_store._key(SCOPE, "test")) == 4 + 1
 
 
 async def test_empty_agent_leaves_no_key(redis_store: RedisHotStore) -> None:

@@ -23,6 +23,9 @@ T = TypeVar("T")
 
 ALL_SCOPES = [
     scope_of("a", "g", "x"),
+    scope_of("a", "g", "x", user_id="ada"),
+    scope_of("a", "g", "x", topics=("tyres",)),
+    scope_of("a", "g", "x", every_user=True),
     scope_of("a", "g", "x/y"),
     scope_of("a", "g/x", "y"),
     scope_of("ab", "g", "x"),

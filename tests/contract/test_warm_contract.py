@@ -93,7 +93,8 @@ async def test_hit_carries_what_was_written(store: WarmStore) -> None:
         user_id="team",
     )
     await store.upsert(SCOPE, [entry])
-    (hit,) = await store.search(SCOPE, query_of("mediums", kinds=("fact",)))
+    asker = scope_of(user_id="team")
+    (hit,) = await store.search(asker, query_of("mediums", kinds=("fact",)))
     assert hit == Hit(
         id=entry.id,
         kind="fact",
@@ -269,12 +270,18 @@ async def test_kinds_and_tier_narrow_the_search(store: WarmStore) -> None:
 
 
 async def test_a_user_narrows_the_search_inside_the_engine(store: WarmStore) -> None:
-    """Records of one user are found even when those of others would fill the answer first."""
+    """Records of one user are found even when those of others would fill the answer first.
+
+    It narrows what is seen, and lets nobody see more.
+    """
+    runtime = scope_of(every_user=True)
     others = [entry_of(SCOPE, number, user_id="ben") for number in range(1, 6)]
     await store.upsert(SCOPE, [*others, entry_of(SCOPE, 6, user_id="ada"), entry_of(SCOPE, 7)])
-    assert await _found(store, SCOPE, query_of(user_id="ada", limit=1)) == [6]
-    assert await _found(store, SCOPE, query_of(user_id="a")) == []
-    assert len(await _found(store, SCOPE, query_of())) == 7
+    assert await _found(store, runtime, query_of(user_id="ada", limit=1)) == [6]
+    assert await _found(store, runtime, query_of(user_id="a")) == []
+    assert len(await _found(store, runtime, query_of())) == 7
+    assert await _found(store, scope_of(user_id="ada"), query_of(user_id="ben")) == []
+    assert await _found(store, SCOPE, query_of(user_id="ada")) == []
 
 
 async def test_expiry_follows_the_clock_argument(store: WarmStore) -> None:

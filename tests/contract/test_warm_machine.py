@@ -16,55 +16,92 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
+    initialize,
     precondition,
     rule,
     run_state_machine_as_test,
 )
 from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id, scope_of
 from support.warm_backends import WARM_BACKENDS, WarmBackend
+from support.warm_lineage import ancestor
 from support.warm_reference import ReferenceWarmStore
 
 from tiers.ports import WarmStore
-from tiers.records import IndexEntry, Kind, Scope, SearchQuery
+from tiers.records import Ancestor, FactTier, Hit, IndexEntry, Kind, Scope, SearchQuery
 
 T = TypeVar("T")
 
 ENGINES = [backend for backend in WARM_BACKENDS if backend.name != "reference"]
+
 WORDS = ["undercut", "overcut", "rain", "pace"]
+KINDS: tuple[Kind, ...] = ("turn", "fact")
+OWNERS = [("a", "g"), ("a", "g/x"), ("a", "gg"), ("ab", "g")]
+DIRECTION = (1.0, 0.0, 0.0, 0.0)
+
+
+def _mostly(common: Any, rare: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Return what most askers and entries have: with every condition at random nobody sees any."""
+    return st.one_of(st.just(common), st.just(common), st.just(common), rare)
+
+
+def _scope_of(
+    owner: tuple[str, str], agent_id: str, topics: list[str], lineage: list[Ancestor], **more: Any
+) -> Scope:
+    far = [one for one in lineage if one.graph_id != owner[1]]
+    return scope_of(*owner, agent_id, topics, lineage=far, **more)
+
+
+def _entry_of(
+    owner: tuple[str, str], agent_id: str, number: int, tier: FactTier, **fields: Any
+) -> IndexEntry:
+    of_fact = tier if fields["kind"] == "fact" else None
+    return entry_of(scope_of(*owner, agent_id), number, tier=of_fact, **fields)
+
+
 TOPICS = st.lists(st.sampled_from(["tyres", "fuel"]), max_size=2)
 MOMENTS = st.integers(-2, 2).map(lambda minutes: NOW + timedelta(minutes=minutes))
-KINDS: tuple[Kind, ...] = ("turn", "fact")
-OWNERS = [("a", "g"), ("a", "g/x"), ("ab", "g")]
 OWNER = st.sampled_from(OWNERS)
 NUMBERS = st.integers(0, 9)
+USERS = _mostly(None, st.sampled_from(["u", "uu"]))
 
+ANCESTORS = st.builds(
+    lambda graph_id, carries, as_of: ancestor(graph_id, *carries, as_of=as_of),
+    st.sampled_from(["g", "g/x", "gg"]),
+    _mostly(KINDS, st.sampled_from([(), ("turn",), ("fact",)])),
+    st.one_of(st.none(), MOMENTS),
+)
 SCOPES = st.builds(
-    lambda owner, agent_id, topics: scope_of(owner[0], owner[1], agent_id, topics),
+    _scope_of,
     OWNER,
     st.sampled_from([None, "x", "y"]),
-    st.one_of(st.just(["*"]), TOPICS),
+    _mostly(["*"], TOPICS),
+    st.lists(ANCESTORS, min_size=1, max_size=3, unique_by=lambda one: one.graph_id),
+    user_id=USERS,
+    every_user=st.booleans(),
+    denied=_mostly([], TOPICS),
 )
 ENTRIES = st.builds(
-    lambda owner, agent_id, number, **fields: entry_of(
-        scope_of(owner[0], owner[1], agent_id), number, **fields
-    ),
+    _entry_of,
     OWNER,
     st.sampled_from(["x", "y"]),
     NUMBERS,
     text=st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join),
-    vector=st.sampled_from([None, (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)]),
+    vector=_mostly(DIRECTION, st.sampled_from([None, (0.0, 1.0, 0.0, 0.0)])),
     kind=st.sampled_from(KINDS),
-    tier=st.sampled_from([None, "core", "archival"]),
-    topics=TOPICS,
-    private=st.booleans(),
-    expires_at=st.one_of(st.none(), MOMENTS),
+    tier=st.sampled_from(["core", "archival"]),
+    topics=_mostly([], TOPICS),
+    private=st.sampled_from([False, False, True]),
+    user_id=USERS,
+    recorded_at=MOMENTS,
+    expires_at=_mostly(None, MOMENTS),
 )
 QUERIES = st.builds(
     query_of,
     st.sampled_from(["", *WORDS, "rain pace"]),
-    vector=st.sampled_from([None, (1.0, 0.0, 0.0, 0.0)]),
-    kinds=st.sampled_from([(), ("turn",), ("fact",), KINDS]),
-    tier=st.sampled_from([None, None, "core"]),
+    vector=_mostly(DIRECTION, st.none()),
+    kinds=_mostly(KINDS, st.sampled_from([(), ("turn",), ("fact",)])),
+    tier=_mostly(None, st.just("core")),
+    user_id=_mostly(None, st.just("u")),
     now=MOMENTS,
 )
 
@@ -88,6 +125,11 @@ class WarmMachine(RuleBasedStateMachine):
     def _opened(self) -> WarmStore:
         return self._run(self._stack.enter_async_context(self.backend.opened(self._folder)))
 
+    @initialize(entries=st.lists(ENTRIES, min_size=8, max_size=16))
+    def begin(self, entries: list[IndexEntry]) -> None:
+        """There is something to be found."""
+        self.upsert(entries)
+
     @rule(entries=st.lists(ENTRIES, max_size=6))
     def upsert(self, entries: list[IndexEntry]) -> None:
         """Both hold the same entries, written owner by owner."""
@@ -98,14 +140,19 @@ class WarmMachine(RuleBasedStateMachine):
             self._run(self._reference.upsert(scope, own))
             self._compare_counts(scope)
 
-    @rule(scope=SCOPES, query=QUERIES)
-    def search(self, scope: Scope, query: SearchQuery) -> None:
-        """Both find the same entries with the same content."""
+    @rule(scope=SCOPES, queries=st.lists(QUERIES, min_size=1, max_size=3))
+    def search(self, scope: Scope, queries: list[SearchQuery]) -> None:
+        """Both find the same entries with the same content, in the own graph and in ancestors."""
+        for query in queries:
+            for inherited in (False, True):
+                self._ask(scope, query.model_copy(update={"inherited": inherited}))
+
+    def _ask(self, scope: Scope, query: SearchQuery) -> None:
         found = self._run(self._store.search(scope, query))
         expected = self._run(self._reference.search(scope, query))
         unscored = [hit.model_copy(update={"score": 0.0}) for hit in found]
-        assert sorted(unscored, key=lambda hit: hit.id) == sorted(
-            (hit.model_copy(update={"score": 0.0}) for hit in expected), key=lambda hit: hit.id
+        assert sorted(unscored, key=_place) == sorted(
+            (hit.model_copy(update={"score": 0.0}) for hit in expected), key=_place
         )
         scores = [hit.score for hit in found]
         assert scores == sorted(scores, reverse=True)
@@ -151,6 +198,10 @@ class WarmMachine(RuleBasedStateMachine):
         self._run(self._stack.aclose())
         self._runner.close()
         shutil.rmtree(self._folder)
+
+
+def _place(hit: Hit) -> tuple[str, str]:
+    return hit.id, hit.graph_id
 
 
 def _limits(examples: int, steps: int, *, repeatable: bool) -> settings:

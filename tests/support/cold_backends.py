@@ -13,7 +13,6 @@ from tiers.cold.sqlite import DATABASE_NAME, sqlite_cold_store
 from tiers.ports import (
     BeliefStore,
     EpisodicStore,
-    GraphStore,
     LeaseStore,
     LexicalIndex,
     ProceduralStore,
@@ -23,7 +22,8 @@ from tiers.ports import (
     WarmStore,
     WorkQueue,
 )
-from tiers.upkeep import ColdArchive, ColdUpkeep
+from tiers.registry import FleetStore, GraphStore, UsageStore
+from tiers.upkeep import ColdArchive, ColdUpkeep, Redactor
 
 from .cold_mongo import MongoDatabases, live, stand_in
 
@@ -32,6 +32,8 @@ class Cold(Protocol):
     """Every port of the cold tier."""
 
     graphs: GraphStore
+    fleet: FleetStore
+    usage: UsageStore
     turns: TurnStore
     episodic: EpisodicStore
     semantic: SemanticStore
@@ -42,6 +44,7 @@ class Cold(Protocol):
     log: RecordLog
     words: LexicalIndex
     upkeep: ColdUpkeep
+    redactor: Redactor
     archive: ColdArchive
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tiers.records import AgentRecord, GraphState, Lease, Work
+from tiers.records import AgentRecord, Budget, GraphState, Lease, Parent, Summary, Usage, Work
 
 from .cold_backends import Cold
 from .cold_samples import (
@@ -22,7 +22,7 @@ from .cold_samples import (
 )
 from .tier_samples import NOW
 
-AGENT = AgentRecord(tenant="acme", graph_id="race", id="a", spawned_at=NOW)
+AGENT = AgentRecord(tenant="acme", graph_id="race", id="a", spawned_at=NOW, seen_at=NOW)
 LEASE = Lease(name="tick", owner="a", token=1, expires_at=NOW)
 WORK = Work(
     id="1",
@@ -37,15 +37,30 @@ WORK = Work(
     queued_at=NOW,
 )
 
+
+def _redacted_summary() -> Summary:
+    """Return a summary that has lost its text."""
+    return summary_by(SCOPE, [turn_by()]).model_copy(update={"redacted_at": NOW})
+
+
 CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "create_graph": lambda cold: cold.graphs.create_graph(graph_of("race")),
     "graph": lambda cold: cold.graphs.graph("acme", "race"),
     "graphs": lambda cold: cold.graphs.graphs("acme"),
     "set_state": lambda cold: cold.graphs.set_state(SCOPE, GraphState.CLOSED, NOW),
-    "lineage": lambda cold: cold.graphs.lineage("acme", "race"),
-    "spawn": lambda cold: cold.graphs.spawn(AGENT),
-    "leave": lambda cold: cold.graphs.leave(SCOPE, NOW),
-    "agents": lambda cold: cold.graphs.agents(SCOPE),
+    "standing": lambda cold: cold.graphs.standing(SCOPE),
+    "link": lambda cold: cold.graphs.link(SCOPE, Parent(id="closed", linked_at=NOW)),
+    "unlink": lambda cold: cold.graphs.unlink(SCOPE, "closed"),
+    "configure": lambda cold: cold.graphs.configure(SCOPE, budget=Budget(tokens=1)),
+    "spawn": lambda cold: cold.fleet.spawn(AGENT),
+    "leave": lambda cold: cold.fleet.leave(SCOPE, NOW),
+    "agents": lambda cold: cold.fleet.agents(SCOPE),
+    "beat": lambda cold: cold.fleet.beat(SCOPE, ["a"], NOW),
+    "silent": lambda cold: cold.fleet.silent("acme", NOW, 8),
+    "charge": lambda cold: cold.usage.charge(SCOPE, Usage(tokens=1), Budget(), Budget()),
+    "refund": lambda cold: cold.usage.refund(SCOPE, Usage(tokens=1)),
+    "usage": lambda cold: cold.usage.usage(SCOPE),
+    "usage_by_agent": lambda cold: cold.usage.usage_by_agent(SCOPE),
     "append_turn": lambda cold: cold.turns.append_turn(SCOPE, turn_by()),
     "recent_turns": lambda cold: cold.turns.recent_turns(SCOPE, 8),
     "turns": lambda cold: cold.turns.turns(SCOPE, []),
@@ -62,6 +77,7 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "recall_archival": lambda cold: cold.semantic.recall_archival(SCOPE, asked()),
     "add_uses": lambda cold: cold.semantic.add_uses(SCOPE, "cause", ["x"], NOW),
     "set_tier": lambda cold: cold.semantic.set_tier(SCOPE, fact_by(), "core", "r", NOW),
+    "supersede": lambda cold: cold.semantic.supersede(SCOPE, "x", "y", NOW),
     "put_rule": lambda cold: cold.procedural.put_rule(SCOPE, rule_by()),
     "match_rules": lambda cold: cold.procedural.match_rules(SCOPE, "tyre", 8),
     "commit": lambda cold: cold.beliefs.commit(SCOPE, belief_by()),
@@ -82,12 +98,17 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "receipt": lambda cold: cold.log.receipt(SCOPE, "x"),
     "append_audit": lambda cold: cold.log.append_audit(SCOPE, "k", (), "", NOW),
     "audit": lambda cold: cold.log.audit(SCOPE),
+    "tenant_audit": lambda cold: cold.log.tenant_audit("acme"),
     "search_words": lambda cold: cold.words.search_words(SCOPE, asked()),
     "entries": lambda cold: cold.words.entries(SCOPE, ["x"]),
     "census": lambda cold: cold.words.census(SCOPE),
     "take_over": lambda cold: cold.upkeep.take_over(),
     "searchable_after": lambda cold: cold.upkeep.searchable_after("acme", "", 1, NOW),
     "count_searchable": lambda cold: cold.upkeep.count_searchable("acme", NOW),
+    "redact": lambda cold: cold.redactor.redact(SCOPE, ["x"], "asked to", NOW),
+    "rewrite": lambda cold: cold.redactor.rewrite(SCOPE, _redacted_summary()),
+    "redacted": lambda cold: cold.redactor.redacted(SCOPE, ["x"]),
+    "left_of": lambda cold: cold.redactor.left_of(SCOPE, _redacted_summary()),
     "tenants": lambda cold: cold.archive.tenants(),
     "export_rows": lambda cold: cold.archive.export_rows("acme", "turns", "", 1),
     "import_rows": lambda cold: cold.archive.import_rows("acme", "turns", [turn_by()]),

@@ -10,14 +10,19 @@ from typing import Any
 from tiers.records import (
     ALL_TOPICS,
     AgentRecord,
+    Budget,
     Fact,
     GraphState,
     Hit,
+    Parent,
     Record,
+    Retention,
     Scope,
     Turn,
+    Usage,
     Work,
 )
+from tiers.registry import CATALOG
 from tiers.upkeep import ARCHIVE_ROWS, ColdArchive, Table
 
 from .cold_samples import (
@@ -41,8 +46,8 @@ TENANTS = ("acm", "acme", "acme/'; --")
 WHOLE_ORDER: frozenset[Table] = frozenset(
     {"graphs", "agents", "turns", "summaries", "episodes", "facts", "rules", "beliefs", "work"}
 )
-"""Tables whose order of storing counts. Events are in order per graph; uses and receipts have
-none."""
+"""Tables whose order of storing counts. Events are in order per graph; counts, uses and
+receipts have none."""
 
 QUESTIONS = ("medium tyres", "lap", "what was said about the gearbox?", HOSTILE_TEXT, "pit wall")
 RICH_GRAPHS = ("race", "child")
@@ -59,7 +64,7 @@ async def fill(cold: Any, tenant: str, *, hostile: bool = True) -> None:
     """
     await _graphs(cold, tenant)
     own = scope_of(tenant, "race", "strategist", ("strategy", "tyres"))
-    child = scope_of(tenant, "child", "engineer").model_copy(update={"lineage": ("race/2", "race")})
+    child = await _as_it_stands(cold, scope_of(tenant, "child", "engineer"))
     turns = [await _turn(cold, own, number) for number in range(12)]
     for number in range(4):
         await _turn(cold, child, number)
@@ -67,23 +72,46 @@ async def fill(cold: Any, tenant: str, *, hostile: bool = True) -> None:
     await _facts(cold, own, child)
     await _rules(cold, own, child)
     await _beliefs(cold, own, child)
+    await _usage(cold, own, child)
     await _log(cold, own, child)
     await _work(cold, own)
     for name in HOSTILE_NAMES if hostile else ():
         await _hostile(cold, tenant, name)
+    await cold.graphs.set_state(child, GraphState.ARCHIVED, NOW)
 
 
 async def _graphs(cold: Any, tenant: str) -> None:
+    race2 = Parent(id="race/2", rules=False, episodes=True, linked_at=NOW)
+    race = Parent(id="race", as_of=NOW + timedelta(hours=1), linked_at=NOW)
     for minute, (name, parents) in enumerate(
-        [("race", ()), ("race/2", ("race",)), ("child", ("race/2", "race")), ("closed", ())]
+        [
+            *(("race", ()), ("race/2", ("race",)), ("child", ()), ("closed", ()), ("gone", ())),
+            (CATALOG, ()),
+        ]
     ):
-        await cold.graphs.create_graph(graph_of(name, *parents, tenant=tenant, minute=minute % 2))
+        graph = graph_of(name, *parents, tenant=tenant, minute=minute % 2)
+        if name == "child":
+            graph = graph.model_copy(update={"parents": (race2, race)})
+        await cold.graphs.create_graph(graph)
+    own, closed = scope_of(tenant, "race"), scope_of(tenant, "closed")
+    # The parent is younger than the child, and the link in the first place is gone again.
+    for parent in ("gone", "closed"):
+        await cold.graphs.link(own, Parent(id=parent, episodes=True, linked_at=NOW))
+    await cold.graphs.unlink(own, "gone")
+    await cold.graphs.configure(
+        own, budget=Budget(tokens=10**12, writes=0), retention=Retention(summary_ttl_hours=0.1)
+    )
     for graph_id, agent_id in [("race", "strategist"), ("race", "engineer"), ("child", "engineer")]:
-        scope = scope_of(tenant, graph_id, agent_id)
-        await cold.graphs.spawn(_member(scope))
+        await cold.fleet.spawn(_member(scope_of(tenant, graph_id, agent_id)))
+    await cold.fleet.beat(own, ["strategist"], NOW + timedelta(minutes=2))
     gone = scope_of(tenant, "race", "engineer")
-    await cold.graphs.leave(gone, NOW + timedelta(hours=1))
-    await cold.graphs.set_state(scope_of(tenant, "closed"), GraphState.CLOSED, NOW)
+    await cold.fleet.leave(gone, NOW + timedelta(hours=1), silent_since=NOW)
+    await cold.graphs.set_state(closed, GraphState.CLOSED, NOW)
+
+
+async def _as_it_stands(cold: Any, scope: Scope) -> Scope:
+    standing = await cold.graphs.standing(scope)
+    return scope.model_copy(update={"lineage": standing.lineage})
 
 
 def _member(scope: Scope) -> AgentRecord:
@@ -94,6 +122,9 @@ def _member(scope: Scope) -> AgentRecord:
         role=HOSTILE_TEXT,
         user_id="team",
         topics=("strategy", "tyres"),
+        denied_topics=("money",),
+        denied_sources=("mail",),
+        budget=Budget(model_calls=3),
         spawned_at=NOW,
     )
 
@@ -102,16 +133,20 @@ async def _turn(cold: Any, scope: Scope, number: int) -> Turn:
     fields: dict[str, Any] = {
         "ref": f"chat:{number}" if number % 3 else None,
         "private": number % 4 == 1,
-        "user_id": "team" if number % 2 else None,
         "tokens": number,
         "tool_outputs": [{"tool": "telemetry", "output": HOSTILE_TEXT}] if number == 2 else [],
         "occurred_at": NOW - timedelta(days=number, microseconds=number),
         "topics": ((), ("tyres",), ("strategy", "tyres"))[number % 3],
     }
-    turn = turn_by(scope, f"Lap {number}: how long do medium tyres last?", **fields)
+    asker = _of_user(scope, "team") if number % 2 else scope
+    turn = turn_by(asker, f"Lap {number}: how long do medium tyres last?", **fields)
     work = [draft(turn.id), draft("strategist", kind="compress")]
-    stored, _ = await cold.turns.append_turn(scope, turn, work)
+    stored, _ = await cold.turns.append_turn(asker, turn, work)
     return stored
+
+
+def _of_user(scope: Scope, user_id: str) -> Scope:
+    return scope.model_copy(update={"user_id": user_id})
 
 
 async def _history(cold: Any, scope: Scope, turns: Sequence[Turn]) -> None:
@@ -140,10 +175,17 @@ async def _facts(cold: Any, scope: Scope, child: Scope) -> None:
     later = await put(scope, "Medium tyres last 18 laps.", tier="core", minute=5)
     await put(scope, "Medium tyres last 20 laps.", tier="core", minute=5, confidence=0.25)
     secret = await put(scope, "Only I know about the medium tyres.", private=True)
-    triple = {"subject": "car", "predicate": "has", "object": "a gearbox", "user_id": "team"}
+    triple = {"subject": "car", "predicate": "has", "object": "a gearbox"}
     period = {"valid_from": NOW, "valid_to": NOW + timedelta(days=1), "source_ids": (core.id,)}
-    await put(scope, **triple, **period)
+    for asker in (scope, _of_user(scope, "team")):
+        await put(asker, **triple, **period)
     await put(child, HOSTILE_TEXT)
+    catalog = scope_of(scope.tenant, CATALOG)
+    for tier in ("core", "archival"):
+        await put(catalog, f"The medium tyres of the catalog are {tier}.", tier=tier, topics=())
+    old = await put(scope, "Medium tyres last 2 laps.", tier="core", minute=1)
+    new = await put(scope, "Medium tyres last 12 laps.", minute=2)
+    await cold.semantic.supersede(scope, old.id, new.id, NOW + timedelta(minutes=3))
     await cold.semantic.add_uses(scope, "turn 1", [core.id, secret.id], NOW)
     await cold.semantic.add_uses(child, "turn 2", [core.id], NOW + timedelta(microseconds=1))
     await cold.semantic.set_tier(scope, later, "archival", "over the cap", NOW)
@@ -164,6 +206,12 @@ async def _beliefs(cold: Any, scope: Scope, child: Scope) -> None:
     await cold.beliefs.commit(scope, open_end)
     await cold.beliefs.pin(scope, open_end.id, NOW + timedelta(minutes=1))
     await cold.beliefs.commit(child, belief_by(child, HOSTILE_TEXT))
+
+
+async def _usage(cold: Any, scope: Scope, child: Scope) -> None:
+    for one in (scope, child, child.for_graph()):
+        await cold.usage.charge(one, Usage(tokens=7, model_calls=1, writes=2), Budget(), Budget())
+    await cold.usage.refund(child, Usage(writes=1))
 
 
 async def _log(cold: Any, scope: Scope, child: Scope) -> None:
@@ -190,8 +238,9 @@ async def _work(cold: Any, scope: Scope) -> None:
 async def _hostile(cold: Any, tenant: str, name: str) -> None:
     scope = scope_of(tenant, name, name)
     await cold.graphs.create_graph(graph_of(name, "race", tenant=tenant))
-    await cold.graphs.spawn(_member(scope))
-    turn, _ = await cold.turns.append_turn(scope, turn_by(scope, name, ref=name, user_id=name))
+    await cold.fleet.spawn(_member(scope))
+    await cold.usage.charge(scope, Usage(tokens=1), Budget(), Budget())
+    turn, _ = await cold.turns.append_turn(scope, turn_by(scope, name, ref=name))
     await cold.episodic.put_summary(scope, summary_by(scope, [turn], text=name))
     stored, _ = await cold.semantic.put_fact(scope, fact_by(scope, name, topics=(name,)))
     await cold.semantic.add_uses(scope, name, [stored.id], NOW)
@@ -228,7 +277,7 @@ def comparable(table: Table, rows: Sequence[Record]) -> Any:
     """Return rows with as much of their order as the port promises."""
     if table in WHOLE_ORDER:
         return list(rows)
-    if table in ("fact_uses", "receipts"):
+    if table in ("usage", "fact_uses", "receipts"):
         return sorted(row.model_dump_json() for row in rows)
     by_graph = defaultdict(list)
     for row in rows:
@@ -259,15 +308,18 @@ async def answers(cold: Any, tenant: str, *, same_engine: bool) -> dict[str, Any
     """
     found: dict[str, Any] = {"graphs": await cold.graphs.graphs(tenant)}
     for graph in found["graphs"]:
-        lineage = await cold.graphs.lineage(tenant, graph.id)
-        found[f"lineage {graph.id}"] = lineage
         is_rich = graph.id in RICH_GRAPHS
         questions = QUESTIONS if is_rich else (graph.id,)
-        for asker in _askers(tenant, graph.id, lineage)[0 if is_rich else -1 :]:
+        for asker in _askers(tenant, graph.id)[0 if is_rich else -1 :]:
+            standing = await cold.graphs.standing(asker)
+            found[f"standing {graph.id} {asker.agent_id}"] = standing
+            asker = asker.model_copy(update={"lineage": standing.lineage})  # noqa: PLW2901
             key = f"{graph.id} {asker.agent_id} {asker.topics}"
             found[f"records {key}"] = await _records(cold, asker)
             searches = await _searches(cold, asker, questions, same_engine=same_engine)
             found[f"searches {key}"] = searches
+    found["audit"] = await cold.log.tenant_audit(tenant)
+    found["silent"] = await cold.fleet.silent(tenant, LATER, 100)
     found["parked"] = [_item(work) for work in await cold.queue.parked(tenant=tenant)]
     found["waiting"] = await cold.queue.waiting(tenant=tenant)
     found["searchable"] = await cold.upkeep.count_searchable(tenant, NOW)
@@ -284,11 +336,11 @@ def _item(work: Work) -> dict[str, Any]:
     return work.model_dump(exclude={"id", "token"})
 
 
-def _askers(tenant: str, graph_id: str, lineage: tuple[str, ...]) -> list[Scope]:
-    kinds = [("strategist", ("tyres",)), ("engineer", ()), (graph_id, (ALL_TOPICS,))]
+def _askers(tenant: str, graph_id: str) -> list[Scope]:
     return [
-        scope_of(tenant, graph_id, agent_id, topics).model_copy(update={"lineage": lineage})
-        for agent_id, topics in kinds
+        scope_of(tenant, graph_id, "strategist", ("tyres",), user_id="team"),
+        scope_of(tenant, graph_id, "engineer", ()),
+        scope_of(tenant, graph_id, graph_id, (ALL_TOPICS,), every_user=True),
     ]
 
 
@@ -297,7 +349,9 @@ async def _records(cold: Any, scope: Scope) -> dict[str, Any]:
     events = await cold.beliefs.events(scope)
     turns = await cold.turns.recent_turns(scope, 100)
     everything = {
-        "agents": await cold.graphs.agents(scope),
+        "agents": await cold.fleet.agents(scope),
+        "usage": await cold.usage.usage(scope),
+        "used": await cold.usage.usage_by_agent(scope),
         "recent": turns,
         "turns": await cold.turns.turns(scope, [turn.id for turn in turns]),
         "refs": await cold.turns.known_refs(scope, [f"chat:{number}" for number in range(12)]),

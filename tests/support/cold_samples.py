@@ -9,9 +9,11 @@ from typing import Any
 
 from tiers.ids import IdFactory
 from tiers.records import (
+    Ancestor,
     Commitment,
     Episode,
     Fact,
+    Parent,
     Receipt,
     Rule,
     Scope,
@@ -70,7 +72,7 @@ SCOPE = scope_of(topics=("strategy", "tyres"))
 OTHER_AGENT = scope_of(agent_id="engineer", topics=("strategy", "tyres"))
 NO_TOPICS = scope_of(agent_id="engineer", topics=())
 OTHER_TOPIC = scope_of(agent_id="engineer", topics=("weather",))
-OPERATOR = scope_of(agent_id=None)
+OPERATOR = Scope.of_graph("acme", "race")
 OTHER_GRAPH = scope_of(graph_id="race/2")
 OTHER_TENANT = scope_of(tenant="acm")
 """The asking side: the writer is ``SCOPE``; names are prefixes of each other on purpose."""
@@ -84,9 +86,15 @@ def graph_of(graph_id: str, *parents: str, tenant: str = "acme", minute: int = 0
     return SessionGraph(
         tenant=tenant,
         id=graph_id,
-        inherits_from=parents,
+        parents=tuple(Parent(id=parent, linked_at=NOW) for parent in parents),
         created_at=NOW + timedelta(minutes=minute),
     )
+
+
+def heir_of(*graph_ids: str, scope: Scope = SCOPE, **how: Any) -> Scope:
+    """Return the scope with these ancestors, nearest first; ``how`` is the same for all."""
+    lineage = tuple(Ancestor(graph_id=one, path=(one,), **how) for one in graph_ids)
+    return scope.model_copy(update={"lineage": lineage})
 
 
 def turn_by(scope: Scope = SCOPE, text: str = "How long do mediums last?", **fields: Any) -> Turn:

@@ -10,12 +10,30 @@ from typing import Self
 from tiers.errors import TierUnavailable, UsageError
 from tiers.records import Commitment, HotState, MeshResult, Owned, Scope, Turn
 
+View = tuple[str | None, bool, tuple[str, ...], tuple[str, ...]]
+
 
 @dataclass
 class _Agent:
+    view: View | None = None
     ring: dict[int, Turn] = field(default_factory=dict)
     pins: dict[str, Commitment] = field(default_factory=dict)
     mesh: MeshResult | None = None
+
+    def is_open_to(self, scope: Scope) -> bool:
+        """Whether it was filled for the scope's view, or the runtime itself asks."""
+        return _is_runtime(scope) or self.view == _view(scope)
+
+    def enter(self, scope: Scope) -> None:
+        """Make it the scope's; what was put in under another view goes."""
+        if not self.is_open_to(scope):
+            self.clear()
+            self.view = _view(scope)
+
+    def clear(self) -> None:
+        self.view, self.mesh = None, None
+        self.ring.clear()
+        self.pins.clear()
 
     def trim(self, capacity: int) -> tuple[Turn, ...]:
         surplus = sorted(self.ring)[: max(0, len(self.ring) - capacity)]
@@ -46,15 +64,20 @@ class ReferenceHotStore:
         agent = self._agent(scope)
         _check_capacity(capacity)
         _check_turn(scope, turn)
+        agent.enter(scope)
         agent.ring[turn.seq] = turn
         return agent.trim(capacity)
 
     async def read(self, scope: Scope) -> HotState:
         """Return everything held for the agent."""
         agent = self._agent(scope)
+        if not agent.is_open_to(scope):
+            return HotState()
+        turns = [agent.ring[seq] for seq in sorted(agent.ring)]
+        pins = sorted(agent.pins.values(), key=lambda pin: (pin.recorded_at, pin.id))
         return HotState(
-            turns=tuple(agent.ring[seq] for seq in sorted(agent.ring)),
-            pinned=tuple(sorted(agent.pins.values(), key=lambda pin: (pin.recorded_at, pin.id))),
+            turns=tuple(turn for turn in turns if _sees(scope, turn)),
+            pinned=tuple(pin for pin in pins if _sees(scope, pin)),
             mesh=agent.mesh,
         )
 
@@ -64,10 +87,12 @@ class ReferenceHotStore:
         _check_capacity(capacity)
         for turn in turns:
             _check_turn(scope, turn)
+        if not turns:
+            return
+        agent.enter(scope)
         for turn in turns:
             agent.ring.setdefault(turn.seq, turn)
-        if turns:
-            agent.trim(capacity)
+        agent.trim(capacity)
 
     async def pin(self, scope: Scope, belief: Commitment) -> None:
         """Keep a belief at hand."""
@@ -75,24 +100,28 @@ class ReferenceHotStore:
         _check_owner(scope, belief)
         if not belief.id:
             raise UsageError("belief.id", belief.id, "an id")
+        agent.enter(scope)
         if belief.id not in agent.pins and len(agent.pins) >= self._pins_max:
             raise UsageError("belief", belief.id, "fewer pins")
         agent.pins[belief.id] = belief
 
     async def unpin(self, scope: Scope, belief_id: str) -> None:
         """Stop keeping a belief."""
-        self._agent(scope).pins.pop(belief_id, None)
+        agent = self._agent(scope)
+        if agent.is_open_to(scope):
+            agent.pins.pop(belief_id, None)
+            if not (agent.ring or agent.pins or agent.mesh):
+                agent.clear()
 
     async def put_mesh(self, scope: Scope, result: MeshResult) -> None:
         """Keep the latest mesh result."""
-        self._agent(scope).mesh = result
+        agent = self._agent(scope)
+        agent.enter(scope)
+        agent.mesh = result
 
     async def clear(self, scope: Scope) -> None:
         """Forget the agent."""
-        agent = self._agent(scope)
-        agent.ring.clear()
-        agent.pins.clear()
-        agent.mesh = None
+        self._agent(scope).clear()
 
     def _agent(self, scope: Scope) -> _Agent:
         if self._closed:
@@ -103,6 +132,22 @@ class ReferenceHotStore:
         return self._agents.setdefault(key, _Agent())
 
 
+def _is_runtime(scope: Scope) -> bool:
+    return scope.every_user and scope.sees_all_topics and not scope.denied
+
+
+def _view(scope: Scope) -> View:
+    return scope.user_id, scope.every_user, scope.topics, scope.denied
+
+
+def _sees(scope: Scope, record: Owned) -> bool:
+    held = scope.sees_all_topics or not record.topics or set(record.topics) & set(scope.topics)
+    denied = set(record.topics) & set(scope.denied)
+    own = scope.every_user or record.user_id is None or record.user_id == scope.user_id
+    private = record.private and record.agent_id != scope.agent_id
+    return bool(held and own and not denied and not private)
+
+
 def _check_capacity(capacity: int) -> None:
     if not 1 <= capacity <= 256:
         raise UsageError("capacity", capacity, "1 to 256")
@@ -111,6 +156,8 @@ def _check_capacity(capacity: int) -> None:
 def _check_owner(scope: Scope, record: Owned) -> None:
     if (record.tenant, record.graph_id) != (scope.tenant, scope.graph_id):
         raise UsageError("owner", (record.tenant, record.graph_id), "the scope's own")
+    if not _sees(scope, record):
+        raise UsageError("record", record.id, "a visible one")
 
 
 def _check_turn(scope: Scope, turn: Turn) -> None:

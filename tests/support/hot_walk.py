@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from tiers.ports import HotStore
 
 from .hot_reference import ReferenceHotStore
 from .tier_samples import belief_of, mesh_of, scope_of, turn_of
 
+VIEWS: list[dict[str, Any]] = [
+    *[{}] * 6,
+    {"topics": ("tyres",)},
+    {"user_id": "ada"},
+    {"every_user": True},
+]
+"""For whom an agent asks: most often the same, now and then somebody else or the runtime."""
+
 
 async def walk(store: HotStore, steps: int, seed: int = 7) -> None:
     """Take the same steps on both and compare every answer; the store must be empty."""
     draw = random.Random(seed)
     # Many agents: in a cluster they lie on all nodes.
-    scopes = [scope_of(agent_id=f"agent {number}") for number in range(12)]
+    agents = [f"agent {number}" for number in range(12)]
     reference = ReferenceHotStore()
     for step in range(steps):
-        scope = draw.choice(scopes)
+        scope = scope_of(agent_id=draw.choice(agents), **draw.choice(VIEWS))
         seq, capacity, belief_id = draw.randint(1, 12), draw.randint(1, 6), f"b{draw.randint(1, 3)}"
         operation = draw.choice(["append"] * 4 + ["restore", "pin", "unpin", "put_mesh", "clear"])
         answers = []

@@ -20,7 +20,8 @@ from .session import SESSION
 TENANTS = ("acm", "acme")
 
 CHANGES = {
-    "facts": "UPDATE facts SET text = 'secret' WHERE tenant = 'acme' AND tier = 'core'",
+    "facts": "UPDATE facts SET text = 'secret'"
+    " WHERE tenant = 'acme' AND graph_id = 'race' AND tier = 'core'",
     "turns": "UPDATE turns SET tokens = 99 WHERE tenant = 'acme' AND seq = 3",
     "audit": "DELETE FROM audit WHERE tenant = 'acme' AND graph_id = 'child' AND seq = 2",
     "belief_events": "INSERT INTO belief_events SELECT tenant, graph_id, seq + 1, id || 'x', kind,"

@@ -190,15 +190,20 @@ class Collection:
         return edge.SearchParams(idf=edge.IdfParams(corpus=self._filter(asked.idf.corpus)))
 
     def _filter(self, asked: models.Filter) -> edge.Filter:
-        _only(asked, "must must_not")
+        _only(asked, "must should must_not")
         return edge.Filter(
             must=[self._condition(one) for one in _listed(asked.must)],
+            should=[self._condition(one) for one in _listed(asked.should)],
             must_not=[self._condition(one) for one in _listed(asked.must_not)],
         )
 
-    def _condition(self, asked: models.Condition) -> edge.FieldCondition | edge.HasIdCondition:
+    def _condition(
+        self, asked: models.Condition
+    ) -> edge.FieldCondition | edge.HasIdCondition | edge.Filter:
         if isinstance(asked, models.HasIdCondition):
             return edge.HasIdCondition({str(one) for one in asked.has_id})
+        if isinstance(asked, models.Filter):
+            return self._filter(asked)
         if not isinstance(asked, models.FieldCondition):
             raise untranslated(asked)
         _only(asked, "key match range")

@@ -38,9 +38,10 @@ def scope_of(
     graph_id: str = "race",
     agent_id: str | None = "strategist",
     topics: Iterable[str] = (ALL_TOPICS,),
+    **more: Any,
 ) -> Scope:
-    """Return the scope of one agent, or of the whole graph without one."""
-    return Scope(tenant=tenant, graph_id=graph_id, agent_id=agent_id, topics=tuple(topics))
+    """Return the scope of one agent, or of no agent in particular, that works for no user."""
+    return Scope(tenant=tenant, graph_id=graph_id, agent_id=agent_id, topics=tuple(topics), **more)
 
 
 def turn_of(scope: Scope, seq: int, text: str = "") -> Turn:

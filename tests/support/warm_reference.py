@@ -54,11 +54,11 @@ class ReferenceWarmStore:
         asked = words(query.text)
         scored = [
             (_score(entry, asked, query.vector), entry)
-            for entry in self._of_graph(scope)
+            for entry in self._entries.values()
             if visible(scope, query, entry) and _found(entry, asked, query.vector)
         ]
         scored.sort(key=lambda pair: (-pair[0], pair[1].id))
-        return tuple(_hit(entry, score) for score, entry in scored[: query.limit])
+        return tuple(_hit(scope, entry, score) for score, entry in scored[: query.limit])
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
         """Remove entries of the graph."""
@@ -123,15 +123,43 @@ def words(text: str) -> set[str]:
 
 def visible(scope: Scope, query: SearchQuery, entry: IndexEntry) -> bool:
     """Whether the asker may find the entry now, by the port's words."""
-    of_topic = scope.sees_all_topics or not entry.topics or set(entry.topics) & set(scope.topics)
-    allowed = not entry.private or entry.agent_id == scope.agent_id
+    if entry.tenant != scope.tenant:
+        return False
+    in_reach = _comes_through if query.inherited else _is_own
+    return in_reach(scope, entry) and _may_see(scope, entry) and _is_asked(query, entry)
+
+
+def _is_own(scope: Scope, entry: IndexEntry) -> bool:
+    is_mine = entry.agent_id == scope.agent_id
+    return entry.graph_id == scope.graph_id and (is_mine or not entry.private)
+
+
+def _comes_through(scope: Scope, entry: IndexEntry) -> bool:
+    for ancestor in scope.lineage:
+        if ancestor.graph_id == entry.graph_id:
+            in_time = ancestor.as_of is None or entry.recorded_at <= ancestor.as_of
+            carried = entry.kind in ancestor.carries
+            of_tier = entry.kind != "fact" or entry.tier == "archival"
+            return in_time and carried and of_tier and not entry.private
+    return False
+
+
+def _may_see(scope: Scope, entry: IndexEntry) -> bool:
+    topics = set(entry.topics)
+    held = scope.sees_all_topics or not topics or topics & set(scope.topics)
+    denied = topics if "*" in scope.denied else topics & set(scope.denied)
+    of_user = scope.every_user or entry.user_id in (None, scope.user_id)
+    return bool(held and not denied and of_user)
+
+
+def _is_asked(query: SearchQuery, entry: IndexEntry) -> bool:
     alive = entry.expires_at is None or entry.expires_at > query.now
     asked = (
         entry.kind in query.kinds
         and (entry.tier is None or query.tier in (None, entry.tier))
         and query.user_id in (None, entry.user_id)
     )
-    return bool(of_topic and allowed and alive and asked)
+    return alive and asked
 
 
 def _found(entry: IndexEntry, asked: set[str], vector: tuple[float, ...] | None) -> bool:
@@ -146,7 +174,9 @@ def _score(entry: IndexEntry, asked: set[str], vector: tuple[float, ...] | None)
     return score
 
 
-def _hit(entry: IndexEntry, score: float) -> Hit:
+def _hit(scope: Scope, entry: IndexEntry, score: float) -> Hit:
+    paths = {one.graph_id: one.path for one in scope.lineage}
+    inherited = entry.graph_id != scope.graph_id
     return Hit(
         id=entry.id,
         kind=entry.kind,
@@ -161,4 +191,6 @@ def _hit(entry: IndexEntry, score: float) -> Hit:
         topics=entry.topics,
         occurred_at=entry.occurred_at,
         recorded_at=entry.recorded_at,
+        inherited_from=entry.graph_id if inherited else None,
+        path=paths[entry.graph_id] if inherited else (),
     )

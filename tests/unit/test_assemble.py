@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.records import START, fact, hit, turn
 
 from ezra.assemble import Material, assemble
-from tiers.records import AgentRecord, Commitment, MeshResult, Rule
+from tiers.records import AgentRecord, Ancestor, Commitment, MeshResult, Rule
 
 AGENT = AgentRecord(
     tenant="acme", graph_id="imola", id="strategist", role="Plans stints.", spawned_at=START
@@ -29,6 +29,7 @@ def everything(**more: object) -> Material:
         "warm": [hit("summary-1", 0.4, kind="summary", source_ids=("turn-1",))],
         "hot": [turn(2, "first", response="noted"), turn(3, "second")],
         "mesh": MeshResult(source="timing", text="P3", queried_at=START),
+        "lineage": [Ancestor(graph_id="monaco", path=("monza", "monaco"))],
         **more,
     }
     return Material(**values)
@@ -43,6 +44,8 @@ def test_slots_come_in_salience_order_with_their_sources() -> None:
     ]  # fmt: skip
     assert context.slots[1].source_ids == ("belief-2",)
     assert context.slots[3].inherited_from == "monaco"
+    assert context.slots[3].path == ("monza", "monaco")
+    assert context.slots[4].inherited_from is None
     assert context.slots[5].score == 0.5
     assert context.slots[6].source_ids == ("summary-1", "turn-1")
     assert context.dropped == ()

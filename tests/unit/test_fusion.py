@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.records import fact, hit
+from support.records import fact, hit, scope
 
 from ezra.fusion import Leg, fuse, merge_by_words, resolve_core, shared_words, without_names
 
@@ -52,10 +52,10 @@ def test_inherited_facts_take_the_rank_their_words_deserve() -> None:
         fact(1, "The wing setting is 28 degrees.", graph_id="monaco"),
         fact(2, "The gearbox has 900 km.", graph_id="monaco"),
     ]
-    merged = merge_by_words("front wing setting", hits, facts, "imola")
+    merged = merge_by_words("front wing setting", hits, facts, scope())
     assert [one.id for one in merged] == ["a", "fact-001", "b", "c"]
     assert merged[1].inherited_from == "monaco"
-    assert merge_by_words("front wing setting", hits, facts[1:], "imola") == tuple(hits)
+    assert merge_by_words("front wing setting", hits, facts[1:], scope()) == tuple(hits)
 
 
 def test_a_leg_may_count_for_some_records_only_at_their_rank_among_all() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from support.records import START
 
-from ezra.policy import check_source, topics_for
+from ezra.policy import check_source, scope_of, topics_for
 from tiers.errors import PolicyDenied, UsageError
-from tiers.records import AgentRecord
+from tiers.records import AgentRecord, Ancestor, Scope
 
 
 def agent(**more: object) -> AgentRecord:
@@ -48,3 +48,33 @@ def test_sources_are_checked_like_topics() -> None:
     check_source(agent(sources={"timing"}), "Timing")
     with pytest.raises(PolicyDenied, match="missing source weather"):
         check_source(agent(sources={"timing"}), "weather")
+
+
+def test_what_is_denied_is_denied_whatever_is_held() -> None:
+    """Deny wins over allow, over the wildcard, and over the agent's own defaults."""
+    writer = agent(topics={"tyres", "fuel"}, denied_topics={"fuel"})
+    assert topics_for(writer, None, "speak") == ("tyres",)
+    with pytest.raises(PolicyDenied, match=r"missing topic fuel \(denied\); .* except fuel"):
+        topics_for(writer, ("fuel",), "speak")
+    with pytest.raises(PolicyDenied) as denial:
+        topics_for(agent(topics={"*"}, denied_topics={"fuel"}), ("fuel", "tyres"), "speak")
+    assert denial.value.missing == ("topic fuel (denied)",)
+    with pytest.raises(PolicyDenied, match=r"source timing \(denied\)"):
+        check_source(agent(denied_sources={"timing"}), "Timing")
+    with pytest.raises(PolicyDenied, match=r"source weather \(denied\)"):
+        check_source(agent(denied_sources={"*"}), "weather")
+
+
+def test_a_scope_is_what_the_members_record_says() -> None:
+    """Nothing of it comes from anywhere else."""
+    member = agent(topics={"tyres"}, denied_topics={"fuel"}, user_id="ada")
+    above = Ancestor(graph_id="h", path=("h",))
+    assert scope_of(member, [above]) == Scope(
+        tenant="acme",
+        graph_id="g",
+        agent_id="a",
+        user_id="ada",
+        topics=("tyres",),
+        denied=("fuel",),
+        lineage=(above,),
+    )

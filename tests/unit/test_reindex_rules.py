@@ -131,7 +131,7 @@ def test_progress_never_passes_its_total() -> None:
 
 
 def test_records_are_read_by_who_may_see_them() -> None:
-    """One scope per graph and owner of private records, each seeing every topic."""
+    """One scope per graph and owner of private records, each seeing every topic and user."""
     refs = [
         RecordRef(graph_id="g", id="1"),
         RecordRef(graph_id="h", id="2"),
@@ -139,9 +139,9 @@ def test_records_are_read_by_who_may_see_them() -> None:
         RecordRef(graph_id="g", id="4"),
     ]
     assert by_owner("acme", refs) == {
-        scope(None, "g"): ["1", "4"],
-        scope(None, "h"): ["2"],
-        scope("a", "g"): ["3"],
+        scope(None, "g", every_user=True): ["1", "4"],
+        scope(None, "h", every_user=True): ["2"],
+        scope("a", "g", every_user=True): ["3"],
     }
     assert by_owner("acme", []) == {}
 

@@ -1,22 +1,50 @@
-"""The scope as conditions: what they say, that they are indexed, and the second lock."""
+"""The scope as conditions: what they say, that they are indexed, and how engines get them."""
 
 from __future__ import annotations
 
-import pytest
-from support.tier_samples import NOW, query_of, record_id, scope_of
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
 
-from tiers.errors import UsageError
-from tiers.warm import filters
-from tiers.warm.edge_filter import rendered
-from tiers.warm.filters import After, AnyOf, PointIds, Predicate, UpTo
+import pytest
+from qdrant_client import models
+from support.tier_samples import NOW, query_of, record_id, scope_of
+from support.warm_lineage import ancestor, heir_of
+
+from tiers.moments import microseconds
+from tiers.records import ALL_TOPICS, Scope, SearchQuery
+from tiers.warm import edge_filter, filters, qdrant_filter
+from tiers.warm.filters import After, AnyOf, Condition, Either, NoneOf, PointIds, Predicate, UpTo
 from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS, expiry
 
-SCOPE = scope_of("acme", "race", "strategist", ("tyres",))
+SCOPE = scope_of("acme", "race", "strategist", ("tyres",), user_id="ada", denied=("fuel",))
 QUERY = query_of(kinds=("fact", "turn"), tier="core", user_id="ada")
+INHERITED = query_of(kinds=("rule", "fact", "episode"), inherited=True)
+EARLIER = NOW - timedelta(days=1)
+MIXED = heir_of(
+    ancestor("a", "rule", "fact"),
+    ancestor("b", "rule", as_of=EARLIER),
+    ancestor("c", "fact", "rule"),
+)
+
+
+def _visible(scope: Scope, query: SearchQuery) -> Predicate:
+    reach = filters.reach(scope, query)
+    assert reach is not None
+    return reach.visible
+
+
+def _counted(scope: Scope, query: SearchQuery) -> Predicate:
+    reach = filters.reach(scope, query)
+    assert reach is not None
+    return reach.counted
+
 
 EVERY_PREDICATE: dict[str, Predicate] = {
     "of_graph": filters.of_graph(SCOPE),
-    "visible": filters.visible(SCOPE, QUERY),
+    "visible": _visible(SCOPE, QUERY),
+    "inherited": _visible(MIXED, INHERITED),
+    "inherited words": _counted(MIXED, INHERITED),
     "of_kind": filters.of_kind(SCOPE, "fact"),
     "of_any_kind": filters.of_kind(SCOPE, None),
     "expired": filters.expired(SCOPE, NOW),
@@ -25,37 +53,112 @@ EVERY_PREDICATE: dict[str, Predicate] = {
 
 
 def test_visible_says_everything_the_port_asks_for() -> None:
-    """Tenant, graph, kind, privacy, expiry, topics, tier and user, and nothing else."""
-    assert set(filters.visible(SCOPE, QUERY)) == {
+    """Tenant, graph, kind, privacy, expiry, topics, users, tier, and nothing else."""
+    assert set(_visible(SCOPE, QUERY)) == {
         AnyOf("tenant", ("acme",)),
         AnyOf("graph", ("race",)),
         AnyOf("kind", ("fact", "turn")),
         AnyOf("private_to", ("", "strategist")),
         AnyOf("topics", ("", "tyres")),
+        NoneOf("topics", ("fuel",)),
+        AnyOf("user_id", ("", "ada")),
         AnyOf("tier", ("core", "")),
         AnyOf("user_id", ("ada",)),
         After("expires_at", expiry(NOW)),
     }
 
 
-def test_runtime_scope_has_no_topic_condition_and_sees_no_private() -> None:
-    """The runtime sees every topic, and shared records only."""
-    conditions = filters.visible(SCOPE.for_graph(), query_of())
+def test_runtime_scope_sees_every_topic_and_user_and_no_private() -> None:
+    """No condition on topics or users is there at all; privacy is."""
+    conditions = _visible(SCOPE.for_graph(), query_of())
     assert AnyOf("private_to", ("",)) in conditions
-    assert not [c for c in conditions if isinstance(c, AnyOf) and c.key in ("topics", "tier")]
+    keys = {c.key for c in conditions if isinstance(c, AnyOf | NoneOf)}
+    assert keys == {"tenant", "graph", "kind", "private_to"}
 
 
-def test_lineage_widens_nothing() -> None:
-    """Only the own graph is searched, whatever the scope inherits."""
-    heir = SCOPE.model_copy(update={"lineage": ("parent",)})
-    assert filters.visible(heir, QUERY) == filters.visible(SCOPE, QUERY)
+def test_who_works_for_nobody_sees_what_is_nobodys() -> None:
+    """No user is a condition, and not the absence of one."""
+    assert AnyOf("user_id", ("",)) in _visible(scope_of(), query_of())
+
+
+def test_all_topics_denied_leaves_what_has_none() -> None:
+    """Whatever is held beside."""
+    for topics in ((ALL_TOPICS,), ("tyres",)):
+        conditions = _visible(scope_of(topics=topics, denied=(ALL_TOPICS,)), query_of())
+        assert [c for c in conditions if isinstance(c, AnyOf | NoneOf) and c.key == "topics"] == [
+            AnyOf("topics", ("",))
+        ]
+
+
+def test_lineage_widens_nothing_unless_asked() -> None:
+    """The own graph alone is searched, whatever the scope inherits."""
+    heir = SCOPE.model_copy(update={"lineage": MIXED.lineage})
+    assert filters.reach(heir, QUERY) == filters.reach(SCOPE, QUERY)
+
+
+def test_ancestors_that_are_read_alike_are_one_list_of_graphs() -> None:
+    """The usual case: no alternatives, however many ancestors there are."""
+    heir = heir_of(*(ancestor(f"g{number}", "rule") for number in range(30)), user_id="ada")
+    graphs = AnyOf("graph", tuple(f"g{number}" for number in range(30)))
+    assert _counted(heir, INHERITED) == (AnyOf("tenant", ("acme",)), graphs)
+    assert set(_visible(heir, INHERITED)) == {
+        AnyOf("tenant", ("acme",)),
+        graphs,
+        AnyOf("kind", ("rule",)),
+        AnyOf("private_to", ("",)),
+        AnyOf("tier", ("archival", "")),
+        AnyOf("user_id", ("", "ada")),
+        After("expires_at", expiry(NOW)),
+    }
+
+
+def test_ancestors_that_are_read_differently_are_alternatives() -> None:
+    """By kinds among those asked, and by moment; words are counted by moment too."""
+    early = UpTo("recorded_at", microseconds(EARLIER))
+    assert MIXED.lineage[0].carries != MIXED.lineage[2].carries
+    assert _visible(MIXED, INHERITED)[1] == Either(
+        (
+            (AnyOf("graph", ("a", "c")), AnyOf("kind", ("rule", "fact"))),
+            (AnyOf("graph", ("b",)), early, AnyOf("kind", ("rule",))),
+        )
+    )
+    assert _counted(MIXED, INHERITED)[1] == Either(
+        ((AnyOf("graph", ("a", "c")),), (AnyOf("graph", ("b",)), early))
+    )
+    rules = INHERITED.model_copy(update={"kinds": ("fact",)})
+    assert _visible(MIXED, rules)[1:3] == (AnyOf("graph", ("a", "c")), AnyOf("kind", ("fact",)))
+
+
+@pytest.mark.parametrize(
+    ("scope", "query"),
+    [
+        (SCOPE, query_of(kinds=())),
+        (SCOPE, INHERITED),
+        (MIXED, query_of(kinds=("turn", "episode"), inherited=True)),
+        (MIXED, query_of(kinds=(), inherited=True)),
+    ],
+    ids=["no kind", "no ancestor", "nothing carried", "nothing asked"],
+)
+def test_what_cannot_find_anything_reaches_nothing(scope: Scope, query: SearchQuery) -> None:
+    """The engine is not asked, and no empty list of alternatives can be taken for all."""
+    assert filters.reach(scope, query) is None
+
+
+def _single(predicate: Predicate) -> Iterator[Condition]:
+    for condition in predicate:
+        if isinstance(condition, Either):
+            assert len(condition.alternatives) > 1
+            for one in condition.alternatives:
+                yield from _single(one)
+        else:
+            yield condition
 
 
 @pytest.mark.parametrize("name", EVERY_PREDICATE)
 def test_every_condition_is_an_indexed_match(name: str) -> None:
     """No predicate uses a key that the engine would have to scan for."""
-    for condition in EVERY_PREDICATE[name]:
-        if isinstance(condition, AnyOf):
+    for condition in _single(EVERY_PREDICATE[name]):
+        if isinstance(condition, AnyOf | NoneOf):
             assert condition.key in KEYWORD_KEYS
             assert condition.values
         elif isinstance(condition, After | UpTo):
@@ -64,28 +167,26 @@ def test_every_condition_is_an_indexed_match(name: str) -> None:
             assert isinstance(condition, PointIds)
 
 
+def _plain(rendered: Any) -> Any:
+    """Return an engine's filter without the engine: names of classes, keys and values."""
+    kind = type(rendered).__name__
+    if kind == "Filter":
+        parts = {name: getattr(rendered, name) for name in ("must", "should", "must_not")}
+        return {name: [_plain(one) for one in part] for name, part in parts.items() if part}
+    if kind == "HasIdCondition":
+        ids = rendered.has_id if hasattr(rendered, "has_id") else rendered.point_ids
+        return sorted(map(str, ids))
+    match, span = rendered.match, rendered.range
+    if match is not None:
+        return rendered.key, getattr(match, "any", None) or match.value
+    return rendered.key, span.gt, span.lte
+
+
 @pytest.mark.parametrize("name", EVERY_PREDICATE)
-def test_every_predicate_passes_its_own_scope_only(name: str) -> None:
-    """The second lock opens for the scope a predicate was made for, and for no other."""
-    rendered(SCOPE, EVERY_PREDICATE[name])
-    for other in (scope_of("acm", "race"), scope_of("acme", "rac")):
-        with pytest.raises(UsageError, match="predicate"):
-            rendered(other, EVERY_PREDICATE[name])
-
-
-@pytest.mark.parametrize(
-    "predicate",
-    [
-        (),
-        (AnyOf("tenant", ("acme",)),),
-        (AnyOf("graph", ("race",)),),
-        (AnyOf("tenant", ("acme", "other")), AnyOf("graph", ("race",))),
-        (AnyOf("graph", ("acme",)), AnyOf("tenant", ("race",))),
-        (PointIds((record_id(1),)),),
-    ],
-    ids=["nothing", "no graph", "no tenant", "two tenants", "swapped", "ids only"],
-)
-def test_predicate_without_tenant_and_graph_is_refused(predicate: Predicate) -> None:
-    """Forgetting the scope finds nothing instead of everything."""
-    with pytest.raises(UsageError, match="tenant and graph"):
-        rendered(SCOPE, predicate)
+def test_both_engines_get_the_same(name: str) -> None:
+    """Condition by condition, alternatives and what is left out included."""
+    predicate = EVERY_PREDICATE[name]
+    server = qdrant_filter.rendered(predicate)
+    assert isinstance(server, models.Filter)
+    assert _plain(edge_filter.rendered(predicate)) == _plain(server)
+    assert len(_plain(server)["must"]) == len(predicate)

@@ -80,20 +80,21 @@ def test_sentinels_stand_for_what_is_missing() -> None:
         {"recorded_at": None},
         {"recorded_at": "yesterday"},
         {"occurred_at": 10**30},
+        {"graph": "somebody else's"},
     ],
     ids=str,
 )
 def test_unreadable_payload_is_corrupt(damage: dict[str, Any]) -> None:
     """A payload that ``payload_of`` cannot have made is reported, with its cause."""
     payload = payload_of(entry_of(SCOPE, 1))
-    assert hit_of(payload, 1.0).id == record_id(1)
+    assert hit_of(payload, 1.0, SCOPE).id == record_id(1)
     with pytest.raises(CorruptRecord) as caught:
-        hit_of({**payload, **damage}, 1.0)
+        hit_of({**payload, **damage}, 1.0, SCOPE)
     assert caught.value.__cause__ is not None
     for key in damage:
         missing = {name: value for name, value in payload.items() if name != key}
         with pytest.raises(CorruptRecord):
-            hit_of(missing, 1.0)
+            hit_of(missing, 1.0, SCOPE)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,244 @@
+"""What of a warm store an asker may see: users, denied topics, and what ancestors let through."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from support.tier_samples import NOW, entry_of, query_of, scope_of
+from support.warm_backends import WARM_BACKENDS, WarmBackend
+from support.warm_lineage import ancestor, heir_of
+
+from tiers.ports import WarmStore
+from tiers.records import ALL_TOPICS, Ancestor, Kind, Scope, SearchQuery
+
+SCOPE = scope_of()
+PARENT = scope_of(graph_id="parent")
+MICROSECOND = timedelta(microseconds=1)
+
+RULES: tuple[Kind, ...] = ("rule",)
+EVERY_KIND: tuple[Kind, ...] = ("rule", "fact", "episode", "summary", "turn")
+
+
+# One loop for the file: opening an index costs 0.1 s, emptying one nothing.
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=WARM_BACKENDS, ids=lambda backend: backend.name
+)
+async def shared(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[WarmBackend, WarmStore]]:
+    """One store of each backend."""
+    async with request.param.opened(tmp_path_factory.mktemp("warm")) as opened:
+        yield request.param, opened
+
+
+@pytest.fixture
+def store(shared: tuple[WarmBackend, WarmStore]) -> Iterator[WarmStore]:
+    """An empty store of each backend."""
+    backend, opened = shared
+    yield opened
+    backend.emptied(opened)
+
+
+async def _found(store: WarmStore, scope: Scope, query: SearchQuery) -> list[int]:
+    """Return the numbers of the entries found, in order of number."""
+    hits = await store.search(scope, query)
+    return sorted(int(hit.id.replace("-", ""), 16) for hit in hits)
+
+
+async def _seen(store: WarmStore, scope: Scope, **fields: Any) -> list[int]:
+    """Return what is found by direction, by words and by both, which must be the same."""
+    answers = [
+        await _found(store, scope, query_of(text, vector=vector, **fields))
+        for text, vector in (
+            ("", (1.0, 0.0, 0.0, 0.0)),
+            ("entry", None),
+            ("entry", (1.0, 0.0, 0.0, 0.0)),
+        )
+    ]
+    assert answers[0] == answers[1] == answers[2]
+    return answers[0]
+
+
+async def _inherited(store: WarmStore, scope: Scope, *kinds: Kind, **fields: Any) -> list[int]:
+    return await _seen(store, scope, kinds=kinds, inherited=True, **fields)
+
+
+async def test_records_of_a_user_are_seen_by_who_works_for_them(store: WarmStore) -> None:
+    """Nobody's by everybody, a user's by their agents and the runtime; names are not prefixes."""
+    users = [None, "ada", "ad", "ada "]
+    entries = [entry_of(SCOPE, n).model_copy(update={"user_id": u}) for n, u in enumerate(users)]
+    await store.upsert(SCOPE, [*entries, entry_of(SCOPE, 4, user_id="ada", private=True)])
+    assert await _seen(store, scope_of()) == [0]
+    assert await _seen(store, scope_of(user_id="ada")) == [0, 1, 4]
+    assert await _seen(store, scope_of(user_id="ad")) == [0, 2]
+    assert await _seen(store, scope_of(user_id="ada", agent_id="engineer")) == [0, 1]
+    assert await _seen(store, scope_of(user_id="*")) == [0]
+    assert await _seen(store, SCOPE.for_graph()) == [0, 1, 2, 3]
+    assert await store.count(scope_of(user_id="ben")) == 5
+
+
+@pytest.mark.parametrize(
+    ("topics", "denied", "expected"),
+    [
+        ((ALL_TOPICS,), ("fuel",), [0, 1]),
+        ((ALL_TOPICS,), ("fuel", "tyres"), [0]),
+        ((ALL_TOPICS,), ("tyre", "*x"), [0, 1, 2, 3]),
+        (("tyres",), ("fuel",), [0, 1]),
+        (("tyres",), ("tyres",), [0]),
+        ((), ("fuel",), [0]),
+        ((ALL_TOPICS,), (ALL_TOPICS,), [0]),
+        (("tyres",), (ALL_TOPICS,), [0]),
+    ],
+    ids=str,
+)
+async def test_a_denied_topic_hides_whatever_else_is_held(
+    store: WarmStore, topics: tuple[str, ...], denied: tuple[str, ...], expected: list[int]
+) -> None:
+    """One denied topic is enough, also for who holds all of them."""
+    held: list[tuple[str, ...]] = [(), ("tyres",), ("fuel",), ("fuel", "tyres")]
+    for owner in (SCOPE, PARENT):
+        own = [entry_of(owner, n, topics=t, kind="rule") for n, t in enumerate(held)]
+        await store.upsert(owner, own)
+    asking: dict[str, Any] = {"topics": topics, "denied": denied}
+    assert await _seen(store, scope_of(**asking), kinds=RULES) == expected
+    assert await _inherited(store, heir_of(ancestor("parent", "rule"), **asking), "rule") == (
+        expected
+    )
+
+
+async def test_own_and_inherited_are_two_questions(store: WarmStore) -> None:
+    """Without ``inherited`` ancestors are not searched, with it the own graph is not."""
+    heir = heir_of(ancestor("parent", "rule"), ancestor("far", "rule"))
+    for number, graph_id in enumerate(["heir", "parent", "far"]):
+        owner = scope_of(graph_id=graph_id)
+        await store.upsert(owner, [entry_of(owner, number, kind="rule")])
+    assert await _seen(store, heir, kinds=RULES) == [0]
+    assert await _inherited(store, heir, "rule") == [1, 2]
+    hits = await store.search(heir, query_of("entry", kinds=RULES, inherited=True))
+    named = {hit.graph_id: (hit.inherited_from, hit.path) for hit in hits}
+    assert named == {
+        "parent": ("parent", ("parent of", "parent")),
+        "far": ("far", ("parent of", "far")),
+    }
+    (own,) = await store.search(heir, query_of("entry", kinds=RULES))
+    assert (own.graph_id, own.inherited_from, own.path) == ("heir", None, ())
+
+
+@pytest.mark.parametrize(
+    ("lineage", "kinds"),
+    [
+        ((), EVERY_KIND),
+        ((ancestor("parent"),), EVERY_KIND),
+        ((ancestor("parent", "rule"),), ("turn", "fact")),
+        ((ancestor("parent", "rule"),), ()),
+        ((ancestor("paren", "rule"), ancestor("parent2", "rule")), RULES),
+        ((ancestor("race", "rule"), ancestor("*", "rule")), RULES),
+    ],
+    ids=["no ancestor", "carries nothing", "carries other", "no kind", "prefix", "names"],
+)
+async def test_nothing_carried_is_nothing_found(
+    store: WarmStore, lineage: tuple[Ancestor, ...], kinds: tuple[Kind, ...]
+) -> None:
+    """Whatever is in the parent, in the own graph, or in the tenant."""
+    for owner in (PARENT, scope_of(graph_id="heir"), scope_of("acm", "race")):
+        await store.upsert(owner, [entry_of(owner, n, kind=k) for n, k in enumerate(EVERY_KIND)])
+    assert await _inherited(store, heir_of(*lineage), *kinds) == []
+
+
+async def _with_estate(store: WarmStore) -> None:
+    """Fill a parent with one rule that comes through, 1, and everything that may not."""
+    hidden: list[dict[str, Any]] = [
+        {"private": True},
+        {"expires_at": NOW},
+        {"user_id": "ben"},
+        {"topics": ("fuel",)},
+        {"topics": ("tyres", "denied")},
+        {"recorded_at": NOW + MICROSECOND},
+        {"kind": "episode"},
+        {"kind": "fact", "tier": "archival"},
+        {"kind": "fact", "tier": "core"},
+        {"kind": "turn"},
+    ]
+    wanted = entry_of(PARENT, 1, kind="rule", topics=("tyres",), user_id="ada")
+    rules = [entry_of(PARENT, 2 + n, **{"kind": "rule", **f}) for n, f in enumerate(hidden)]
+    await store.upsert(PARENT, [wanted, *rules])
+    for number, names in enumerate(
+        [("acm", "parent"), ("acme2", "parent"), ("acme", "parent2"), ("acme", "paren")]
+    ):
+        owner = scope_of(*names)
+        await store.upsert(owner, [entry_of(owner, 100 + number, kind=k) for k in EVERY_KIND])
+
+
+@pytest.mark.parametrize(
+    ("carries", "as_of", "kinds", "expected"),
+    [
+        (("rule",), NOW, EVERY_KIND, [1]),
+        (("rule",), None, EVERY_KIND, [1, 7]),
+        (("rule",), NOW - MICROSECOND, EVERY_KIND, []),
+        (("rule", "episode"), NOW, EVERY_KIND, [1, 8]),
+        (("rule", "episode"), NOW, ("episode",), [8]),
+        (("rule", "fact"), NOW, EVERY_KIND, [1, 9]),
+        (("fact",), NOW, ("fact", "turn"), [9]),
+        (EVERY_KIND, NOW, EVERY_KIND, [1, 8, 9, 11]),
+        (EVERY_KIND, None, EVERY_KIND, [1, 7, 8, 9, 11]),
+    ],
+    ids=str,
+)
+async def test_what_an_ancestor_lets_through(
+    store: WarmStore, carries: Any, as_of: Any, kinds: Any, expected: list[int]
+) -> None:
+    """Shared, living, of the user and the topics, in time, of carried kinds; never a core fact."""
+    await _with_estate(store)
+    asking: dict[str, Any] = {"user_id": "ada", "topics": ("tyres",), "denied": ("denied",)}
+    heir = heir_of(ancestor("parent", *carries, as_of=as_of), **asking)
+    assert await _inherited(store, heir, *kinds) == expected
+    if "rule" in kinds and 1 in expected:
+        # What may not be seen takes no place in a short answer either.
+        assert await _inherited(store, heir, "rule", limit=1, user_id="ada") == [1]
+
+
+async def test_each_ancestor_is_read_in_its_own_way(store: WarmStore) -> None:
+    """Pins and carried kinds of one do not loosen those of another, in one answer."""
+    later = NOW + timedelta(hours=1)
+    names = ["pinned", "open", "late", "rules", "untold"]
+    for number, graph_id in enumerate(names):
+        owner = scope_of(graph_id=graph_id)
+        kinds: tuple[Kind, ...] = ("rule", "episode")
+        for place, (kind, at) in enumerate((k, at) for k in kinds for at in (NOW, later)):
+            entry = entry_of(owner, 10 * number + place, kind=kind, recorded_at=at)
+            await store.upsert(owner, [entry])
+    heir = heir_of(
+        ancestor("pinned", "rule", "episode", as_of=NOW),
+        ancestor("open", "rule", "episode"),
+        ancestor("late", "rule", as_of=later - MICROSECOND),
+        ancestor("rules", "rule"),
+        ancestor("none"),
+    )
+    expected = [0, 2, 10, 11, 12, 13, 20, 30, 31]
+    assert await _inherited(store, heir, "rule", "episode") == expected
+    assert await _inherited(store, heir, "episode") == [2, 12, 13]
+
+
+async def test_only_the_searched_ancestors_move_scores(store: WarmStore) -> None:
+    """Word statistics come from them alone, and of a pinned one from what it held then."""
+    heir = heir_of(ancestor("parent", "rule", as_of=NOW), ancestor("far", "rule"))
+    for owner in (PARENT, scope_of(graph_id="far")):
+        texts = [f"stint {n} rain" if n % 3 else f"rare {n}" for n in range(12)]
+        own = [entry_of(owner, n, text, kind="rule") for n, text in enumerate(texts)]
+        await store.upsert(owner, own)
+    query = query_of("rare rain", vector=None, kinds=RULES, inherited=True)
+    before = await store.search(heir, query)
+    assert len(before) == 24
+    later = NOW + timedelta(hours=1)
+    for owner in (scope_of(graph_id="heir"), scope_of(graph_id="race"), scope_of("acm", "far")):
+        await store.upsert(owner, [entry_of(owner, n, "rare rare rain") for n in range(60)])
+    noise = [entry_of(PARENT, 100 + n, "rare rain", recorded_at=later) for n in range(60)]
+    await store.upsert(PARENT, noise)
+    assert await store.search(heir, query) == before

@@ -1,0 +1,278 @@
+"""Attempts on the cold tier that read: by the victim's ids, words, vectors and cursors."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, get_args
+
+from tiers.records import AuditFilter, Scope
+from tiers.upkeep import Table
+
+from .aims import INNER, OUTER, Aim
+from .attempts import Method, Move
+from .oracle import Reach
+from .worlds import LATER, SEARCHABLE
+
+FACTS = ("core", "archival")
+_LIMIT = 500
+_FUTURE = LATER + timedelta(days=400)
+
+
+def _asker(aim: Aim) -> Scope:
+    if aim.scope.agent_id is not None:
+        return aim.scope
+    return aim.scope.model_copy(update={"agent_id": "nobody"})
+
+
+def recent_turns(aim: Aim) -> Move:
+    """Ask for the last turns of the scope's agent."""
+    scope = _asker(aim)
+    return Move(lambda cold: cold.turns.recent_turns(scope, _LIMIT), scope=scope)
+
+
+def turns(aim: Aim) -> Move:
+    """Ask for turns by the victim's ids."""
+    ids = aim.ids()
+    return Move(lambda cold: cold.turns.turns(aim.scope, ids))
+
+
+def known_refs(aim: Aim) -> Move:
+    """Ask for turns by the victim's own names for them."""
+    refs = [aim.word(aim.victim.record.ref), aim.victim.record.ref, aim.word("chat:0:0")]
+    return Move(lambda cold: cold.turns.known_refs(aim.scope, refs))
+
+
+def waiting_turns(aim: Aim) -> Move:
+    """Ask for turns that no summary covers."""
+    scope = _asker(aim)
+    return Move(lambda cold: cold.turns.waiting_turns(scope, 0, _LIMIT), scope=scope)
+
+
+def summaries(aim: Aim) -> Move:
+    """Ask for all summaries."""
+    return Move(lambda cold: cold.episodic.summaries(aim.scope))
+
+
+def due_summaries(aim: Aim) -> Move:
+    """Ask for what expires."""
+    return Move(lambda cold: cold.episodic.due_summaries(aim.scope, _FUTURE, _LIMIT))
+
+
+def episodes(aim: Aim) -> Move:
+    """Ask for all episodes."""
+    since = aim.random.choice([None, aim.victim.recorded_at])
+    return Move(lambda cold: cold.episodic.episodes(aim.scope, since, None))
+
+
+def core(aim: Aim) -> Move:
+    """Ask for the core facts of the graph and its ancestors."""
+    return Move(lambda cold: cold.semantic.core(aim.scope))
+
+
+def facts(aim: Aim) -> Move:
+    """Ask for facts by the victim's ids."""
+    ids = aim.ids()
+    return Move(lambda cold: cold.semantic.facts(aim.scope, ids))
+
+
+def recall_archival(aim: Aim) -> Move:
+    """Recall for the victim's user and topics, which narrow and never widen."""
+    corner = aim.victim.corner
+    user = aim.random.choice([None, corner.user_id])
+    topics = aim.random.choice([None, corner.topics, ("*",), ()])
+    query = aim.query(kinds=("fact",), user_id=aim.random.choice([None, user]))
+    return Move(
+        lambda cold: cold.semantic.recall_archival(
+            aim.scope, query, user_id=user, scope_topics=topics, limit=200
+        )
+    )
+
+
+def match_rules(aim: Aim) -> Move:
+    """Ask for the rules of the victim's trigger."""
+    text = aim.text()
+    return Move(lambda cold: cold.procedural.match_rules(aim.scope, text, 100))
+
+
+def active(aim: Aim) -> Move:
+    """Ask for the active beliefs."""
+    return Move(lambda cold: cold.beliefs.active(aim.scope))
+
+
+def events(aim: Aim) -> Move:
+    """Read the belief log from a place."""
+    after = aim.random.choice([0, 1, -5])
+    return Move(lambda cold: cold.beliefs.events(aim.scope, after))
+
+
+def search_words(aim: Aim) -> Move:
+    """Search for the victim's exact words."""
+    query = aim.query(user_id=aim.random.choice([None, aim.victim.corner.user_id]))
+    return Move(lambda cold: cold.words.search_words(aim.scope, query))
+
+
+def entries(aim: Aim) -> Move:
+    """Ask for searchable forms by the victim's ids."""
+    ids = aim.ids()
+    return Move(lambda cold: cold.words.entries(aim.scope, ids))
+
+
+def census(aim: Aim) -> Move:
+    """Count; the numbers themselves are compared with the raw engine elsewhere."""
+    return Move(lambda cold: cold.words.census(aim.scope))
+
+
+def receipt(aim: Aim) -> Move:
+    """Ask for the victim's receipt."""
+    receipt_id = aim.word(aim.victim.id)
+    return Move(lambda cold: cold.log.receipt(aim.scope, receipt_id))
+
+
+def audit(aim: Aim) -> Move:
+    """Read the audit feed with a filter that names the victim's graph."""
+    corner = aim.victim.corner
+    only = aim.random.choice(
+        [
+            None,
+            AuditFilter(graph_id=corner.graph_id),
+            AuditFilter(agent_id=corner.agent_id),
+            AuditFilter(record_id=aim.word(aim.victim.id)),
+            AuditFilter(kinds=(aim.word("said"),)),
+        ]
+    )
+    return Move(lambda cold: cold.log.audit(aim.scope, 0, 1000, only))
+
+
+def tenant_audit(aim: Aim) -> Move:
+    """Read the tenant's audit feed with a filter that names the victim's graph."""
+    only = aim.random.choice([None, AuditFilter(graph_id=aim.victim.corner.graph_id)])
+    return Move(lambda cold: cold.log.tenant_audit(aim.scope.tenant, 0, 1000, only))
+
+
+def graph(aim: Aim) -> Move:
+    """Ask for the victim's graph by its id."""
+    graph_id = aim.name(aim.victim.corner.graph_id)
+    return Move(lambda cold: cold.graphs.graph(aim.scope.tenant, graph_id))
+
+
+def graphs(aim: Aim) -> Move:
+    """Ask for every graph of the tenant."""
+    return Move(lambda cold: cold.graphs.graphs(aim.scope.tenant))
+
+
+def standing(aim: Aim) -> Move:
+    """Ask how the scope stands, as the victim's agent."""
+    return Move(lambda cold: cold.graphs.standing(aim.scope))
+
+
+def agents(aim: Aim) -> Move:
+    """Ask for the members."""
+    return Move(lambda cold: cold.fleet.agents(aim.scope))
+
+
+def silent(aim: Aim) -> Move:
+    """Ask who fell silent in the tenant."""
+    return Move(lambda cold: cold.fleet.silent(aim.scope.tenant, _FUTURE, 1000))
+
+
+def usage(aim: Aim) -> Move:
+    """Ask what was used."""
+    return Move(lambda cold: cold.usage.usage(aim.scope))
+
+
+def usage_by_agent(aim: Aim) -> Move:
+    """Ask what each agent has used."""
+    return Move(lambda cold: cold.usage.usage_by_agent(aim.scope))
+
+
+def waiting(aim: Aim) -> Move:
+    """Count the work that waits."""
+    tenant = aim.random.choice([None, aim.scope.tenant])
+    return Move(lambda cold: cold.queue.waiting(aim.scope, tenant=tenant))
+
+
+def parked(aim: Aim) -> Move:
+    """Ask for the tenant's parked work."""
+    return Move(lambda cold: cold.queue.parked(1000, tenant=aim.scope.tenant))
+
+
+def searchable_after(aim: Aim) -> Move:
+    """Walk the tenant's records."""
+
+    async def call(cold: Any) -> list[object]:
+        found: list[object] = []
+        cursor: str | None = ""
+        while cursor is not None:
+            page = await cold.upkeep.searchable_after(aim.scope.tenant, cursor, 300, LATER)
+            found += page.rows
+            cursor = page.cursor
+        return found
+
+    return Move(call)
+
+
+def count_searchable(aim: Aim) -> Move:
+    """Count the tenant's records."""
+    return Move(lambda cold: cold.upkeep.count_searchable(aim.scope.tenant, LATER))
+
+
+def export_rows(aim: Aim) -> Move:
+    """Read a table out from the cursor of another tenant's page."""
+    table = aim.random.choice(get_args(Table))
+    is_forged = aim.random.random() < 0.5
+
+    async def call(cold: Any) -> object:
+        cursor = ""
+        if is_forged:
+            theirs = await cold.archive.export_rows(aim.victim.corner.tenant, table, "", 1)
+            cursor = theirs.cursor or ""
+        return await cold.archive.export_rows(aim.scope.tenant, table, cursor, 300)
+
+    return Move(call)
+
+
+def count_rows(aim: Aim) -> Move:
+    """Count a table's rows of the tenant."""
+    table = aim.random.choice(get_args(Table))
+    return Move(lambda cold: cold.archive.count_rows(aim.scope.tenant, table))
+
+
+_OF_TENANT = ("tenant", "lookalike")
+
+_V, _F, _G, _T = Reach.VISIBLE, Reach.FAMILY, Reach.GRAPH, Reach.TENANT
+_ALL = (*OUTER, *INNER)
+
+COLD_READS = (
+    Method("turns.recent_turns", _V, recent_turns, ("turn",), _ALL, weight=2),
+    Method("turns.turns", _V, turns, ("turn",), _ALL, weight=3),
+    Method("turns.known_refs", _V, known_refs, ("turn",), _ALL, weight=2),
+    Method("turns.waiting_turns", _V, waiting_turns, ("turn",), _ALL, weight=2),
+    Method("episodic.summaries", _V, summaries, ("summary",), _ALL, weight=2),
+    Method("episodic.due_summaries", _G, due_summaries, ("summary",), OUTER),
+    Method("episodic.episodes", _V, episodes, ("episode",), _ALL, weight=2),
+    Method("semantic.core", _F, core, ("core",), _ALL, weight=3),
+    Method("semantic.facts", _F, facts, FACTS, _ALL, weight=3),
+    Method("semantic.recall_archival", _V, recall_archival, ("archival",), _ALL, weight=4),
+    Method("procedural.match_rules", _F, match_rules, ("rule",), _ALL, weight=3),
+    Method("beliefs.active", _V, active, ("belief",), _ALL, weight=3),
+    Method("beliefs.events", _G, events, ("belief",), OUTER),
+    Method("words.search_words", _V, search_words, SEARCHABLE, _ALL, weight=6),
+    Method("words.entries", _V, entries, SEARCHABLE, _ALL, weight=4),
+    Method("words.census", _G, census, SEARCHABLE, OUTER),
+    Method("log.receipt", _G, receipt, ("receipt",), OUTER),
+    Method("log.audit", _G, audit, ("audit",), OUTER),
+    Method("log.tenant_audit", _T, tenant_audit, ("audit",), _OF_TENANT),
+    Method("graphs.graph", _T, graph, ("agent",), _OF_TENANT),
+    Method("graphs.graphs", _T, graphs, ("agent",), _OF_TENANT),
+    Method("graphs.standing", _G, standing, ("agent",), OUTER),
+    Method("fleet.agents", _G, agents, ("agent",), OUTER),
+    Method("fleet.silent", _T, silent, ("agent",), _OF_TENANT),
+    Method("usage.usage", _G, usage, ("agent",), OUTER),
+    Method("usage.usage_by_agent", _G, usage_by_agent, ("agent",), OUTER),
+    Method("queue.waiting", _G, waiting, ("work",), OUTER),
+    Method("queue.parked", _T, parked, ("work",), _OF_TENANT),
+    Method("upkeep.searchable_after", _T, searchable_after, SEARCHABLE, _OF_TENANT),
+    Method("upkeep.count_searchable", _T, count_searchable, SEARCHABLE, _OF_TENANT),
+    Method("archive.export_rows", _T, export_rows, SEARCHABLE, _OF_TENANT),
+    Method("archive.count_rows", _T, count_rows, SEARCHABLE, _OF_TENANT),
+)
