@@ -1,4 +1,4 @@
-"""The engine room of the SQLite store: transactions, threads, the scope guard, query plans."""
+"""The engine room of the SQLite store: transactions, threads, query plans."""
 
 from __future__ import annotations
 
@@ -9,46 +9,26 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from support.cold_backends import raw_sqlite
-from support.cold_samples import SCOPE
+from support.cold_samples import SCOPE, fact_by
+from support.cold_statements import statements
+from support.tier_samples import NOW, scope_of
 
-from tiers.cold.sqlite import (
-    beliefs,
-    episodic,
-    graphs,
-    leases,
-    log,
-    procedural,
-    queue,
-    semantic,
-    turns,
-    word_search,
-    words,
-)
 from tiers.cold.sqlite.bm25 import local_weight
-from tiers.cold.sqlite.database import SCOPED_TABLES, WAITING_MAX, Database, Query, Session
+from tiers.cold.sqlite.database import READERS, WAITING_MAX, Database, Query, Session
 from tiers.cold.sqlite.schema import migrate
 from tiers.cold.sqlite.scope import scoped
-from tiers.cold.sqlite.store import DATABASE_NAME
-from tiers.errors import TierError, TierRejected, TierUnavailable
+from tiers.cold.sqlite.store import DATABASE_NAME, sqlite_cold_store
+from tiers.errors import TierError, TierUnavailable
+from tiers.records import Ancestor, Scope
 
-STORES = (
-    beliefs,
-    episodic,
-    graphs,
-    leases,
-    log,
-    procedural,
-    queue,
-    semantic,
-    turns,
-    word_search,
-    words,
-)
-FRAGMENTS = {"_SELECT", "_SUMMARIES", "_EPISODES"}
+STATEMENTS = statements()
+WHOLE_TENANT = {"fleet._SILENT", "graphs._OLDEST_FIRST", "log._LAST_POSITION"}
+WHOLE_TENANT |= {"arrival._AT_POSITION", "upkeep._COUNT"}
+"""Statements that enter a table by the tenant alone, or by it and something else than a graph."""
+
 COUNT = Query("SELECT COUNT(*) AS n FROM leases", {})
 
 
@@ -174,74 +154,6 @@ async def test_cancelled_before_its_turn_never_runs(database: Database) -> None:
     assert [row["name"] for row in rows] == ["begun"]
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "SELECT * FROM turns",
-        "SELECT * FROM facts f WHERE f.graph_id = :graph_id",
-        "SELECT 1 FROM agents a JOIN  beliefs b ON b.agent_id = a.id",
-        "SELECT * FROM turns WHERE tenant = 'acme'",
-        "SELECT * FROM turns WHERE tenant <> :tenant",
-        "UPDATE facts SET tier = 'core'",
-        "DELETE FROM tail",
-        "INSERT INTO coverage SELECT 'x' FROM json_each('[1]')",
-    ],
-)
-async def test_statement_without_a_tenant_is_refused(database: Database, statement: str) -> None:
-    """The second lock: whoever writes such a statement finds nothing instead of everything."""
-    with pytest.raises(TierRejected, match="without a tenant"):
-        await database.write("x", lambda session: session.run(Query(statement, {"tenant": "a"})))
-
-
-@pytest.mark.parametrize("params", [{}, {"tenant": ""}, {"tenant": None}])
-async def test_statement_with_an_empty_tenant_is_refused(
-    database: Database, params: dict[str, str | None]
-) -> None:
-    """A predicate that compares with nothing is no predicate."""
-    query = Query("SELECT * FROM turns t WHERE t.tenant = :tenant", params)
-    with pytest.raises(TierRejected, match="without a tenant"):
-        await database.read("x", lambda session: session.all(query))
-
-
-async def test_guard_knows_every_table_with_a_tenant(database: Database, tmp_path: Path) -> None:
-    """A table that is added to the schema has to be added to the guard."""
-    unguarded = {"graphs", "agents", "work"}
-    with closing(raw_sqlite(tmp_path)) as connection:
-        tables = [
-            row["name"]
-            for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
-            if not row["name"].startswith(("sqlite_", "word_index_"))
-        ]
-        owned = {
-            table
-            for table in tables
-            for column in connection.execute(f"PRAGMA table_info({table})")
-            if column["name"] == "tenant"
-        }
-    assert set(SCOPED_TABLES) == (owned - unguarded) | {"word_index"}
-
-
-def _statements() -> Iterator[tuple[str, str]]:
-    for module in STORES:
-        for name, value in vars(module).items():
-            if _is_statement(module, name, value):
-                yield f"{module.__name__.rpartition('.')[2]}.{name}", value
-
-
-def _is_statement(module: ModuleType, name: str, value: object) -> bool:
-    verbs = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
-    return (
-        name.startswith("_")
-        and name not in FRAGMENTS
-        and isinstance(value, str)
-        and value.lstrip().startswith(verbs)
-        and value.rstrip().split()[-1] != "WHERE"
-    )
-
-
-STATEMENTS = dict(_statements())
-
-
 @pytest.fixture(scope="module")
 def empty() -> Iterator[sqlite3.Connection]:
     """An empty database in memory, to ask how statements would be carried out."""
@@ -251,21 +163,77 @@ def empty() -> Iterator[sqlite3.Connection]:
         yield connection
 
 
+HEIR = SCOPE.model_copy(
+    update={
+        "denied": ("weather",),
+        "lineage": (
+            Ancestor(graph_id="parent", path=("parent",)),
+            Ancestor(graph_id="pinned", path=("pinned",), as_of=NOW),
+        ),
+    }
+)
+
+
+def _plan(connection: sqlite3.Connection, template: str, scope: Scope = HEIR) -> list[str]:
+    """Return the steps that read tables, of a statement with the whole predicate."""
+    query = scoped(template, scope)
+    params = dict.fromkeys(re.findall(r":(\w+)", query.sql)) | dict(query.params)
+    plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query.sql}", params)]
+    return [step for step in plan if step.startswith(("SCAN", "SEARCH"))]
+
+
 def test_statements_are_found() -> None:
     """The list below is not empty by mistake."""
-    assert len(STATEMENTS) > 40
+    assert len(STATEMENTS) > 60
+    assert set(STATEMENTS) > WHOLE_TENANT
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_no_statement_reads_a_whole_table(empty: sqlite3.Connection, name: str) -> None:
-    """Every table is entered through an index, by tenant or row: no cost grows with the rest."""
-    query = scoped(STATEMENTS[name], SCOPE.model_copy(update={"lineage": ("parent",)}))
-    params = dict.fromkeys(re.findall(r":(\w+)", query.sql))
-    plan = [row[3] for row in empty.execute(f"EXPLAIN QUERY PLAN {query.sql}", params)]
+    """Every table is entered by an index, by graph or row: no cost grows with the rest."""
     allowed = re.compile(
-        r"SCAN (\w+ VIRTUAL TABLE|CONSTANT ROW|found|weights|totals|\(subquery)"
-        r"|SEARCH \w+ USING .*\((tenant=\?|rowid=\?|topic_set=\?|term=\?|kind=\?|name=\?)"
-        r"|SEARCH work USING .*work_parked|SCAN work$"
+        r"SCAN (\w+ VIRTUAL TABLE|CONSTANT ROW|found|weights|totals|levels|a$|above|\(subquery)"
+        r"|SEARCH \w+ USING .*\((tenant=\? AND (graph_id|id)=\?|rowid[=>]\?|topic_set=\?|term=\?)"
+        r"|SEARCH work USING .*(work_parked|\(kind=\?|rowid=\?)|SEARCH leases USING .*\(name=\?"
+        r"|SCAN (work|leases)$" + (r"|SEARCH \w+ USING .*\(tenant=\?" * (name in WHOLE_TENANT))
     )
-    steps = [step for step in plan if step.startswith(("SCAN", "SEARCH"))]
-    assert [step for step in steps if allowed.match(step) is None] == []
+    assert [step for step in _plan(empty, STATEMENTS[name]) if not allowed.match(step)] == []
+
+
+def test_core_facts_and_words_are_read_by_their_indexes(empty: sqlite3.Connection) -> None:
+    """Core facts by tier and by having been core, words by their lists, each graph by itself."""
+    core = [step for step in _plan(empty, STATEMENTS["semantic._CORE"]) if " f USING" in step]
+    assert core == [
+        "SEARCH f USING INDEX facts_active (tenant=? AND graph_id=? AND tier=?)",
+        "SEARCH f USING INDEX facts_ever_core (tenant=? AND graph_id=? AND recorded_at<?)",
+    ]
+    words = _plan(empty, STATEMENTS["word_search._RANKED"])
+    assert "SCAN word_index VIRTUAL TABLE INDEX 0:M1" in words
+    assert "SEARCH r USING INTEGER PRIMARY KEY (rowid=?)" in words
+
+
+async def test_core_facts_of_300_ancestors_are_one_statement(tmp_path: Path) -> None:
+    """Half of them pinned; archival facts and those of other graphs are not even looked at."""
+    lineage = tuple(
+        Ancestor(graph_id=f"g{n}", path=(f"g{n}",), as_of=NOW if n % 2 else None)
+        for n in range(300)
+    )
+    async with sqlite_cold_store(tmp_path) as cold:
+        expected = []
+        for ancestor in lineage[::30]:
+            writer = scope_of(graph_id=ancestor.graph_id)
+            for number in range(3):
+                fact = fact_by(writer, f"{number}", tier="archival" if number else "core")
+                await cold.semantic.put_fact(writer, fact)
+                expected += [] if number else [fact.id]
+        heir = scope_of(graph_id="heir").model_copy(update={"lineage": lineage})
+        said: list[str] = []
+        database = cold.semantic._database
+        while database._readers.qsize():
+            database._readers.get().close()
+        for _ in range(READERS):
+            reader = database._connect()
+            reader.set_trace_callback(said.append)
+            database._readers.put(reader)
+        assert [fact.id for fact in await cold.semantic.core(heir)] == expected
+    assert [sql.split()[0] for sql in said] == ["BEGIN", "SELECT", "ROLLBACK"]

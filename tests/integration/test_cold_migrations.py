@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from support.cold_backends import raw_sqlite
+from support.cold_calls import AGENT
 from support.cold_samples import (
     OPERATOR,
     OTHER_GRAPH,
@@ -23,15 +25,22 @@ from support.cold_samples import (
     summary_by,
     turn_by,
 )
+from support.tier_samples import NOW
 
 from tiers.cold.sqlite import DATABASE_NAME, ColdStores, sqlite_cold_store
 from tiers.cold.sqlite.schema import APPLICATION_ID, MIGRATIONS, Migration, migrate
 from tiers.errors import ConfigError
+from tiers.moments import moment
+from tiers.records import Budget, Parent, Retention, Span
+
+NEWEST = MIGRATIONS[-1].version
 
 
 async def _filled(cold: ColdStores) -> None:
     """Store something of every kind, in three graphs, superseded and private ones among it."""
     await cold.graphs.create_graph(graph_of("race"))
+    await cold.graphs.create_graph(graph_of("race/2", "race"))
+    await cold.fleet.spawn(AGENT)
     for scope in (SCOPE, OTHER_GRAPH, OTHER_TENANT):
         turns = [
             (await cold.turns.append_turn(scope, turn_by(scope, f"Tyre lap {n}"), [draft(f"{n}")]))[
@@ -42,11 +51,12 @@ async def _filled(cold: ColdStores) -> None:
         summary = summary_by(scope, turns[:3], private=True)
         await cold.episodic.put_summary(scope, summary)
         await cold.episodic.put_episode(scope, episode_by(scope, [summary.id]))
-        await cold.semantic.put_fact(scope, fact_by(scope, "Tyres are round."))
+        await cold.semantic.put_fact(scope, fact_by(scope, "Tyres are round.", tier="core"))
         await cold.semantic.put_fact(scope, fact_by(scope, "Tyres are square.", superseded_by="x"))
         await cold.procedural.put_rule(scope, rule_by(scope))
         for claim in ("Hard tyres.", "Soft tyres."):
             await cold.beliefs.commit(scope, belief_by(scope, claim))
+        await cold.log.append_audit(scope, "spawned", ("a",), "", NOW)
 
 
 async def _answers(cold: ColdStores) -> list[object]:
@@ -55,27 +65,50 @@ async def _answers(cold: ColdStores) -> list[object]:
     for scope in (SCOPE, OPERATOR, OTHER_GRAPH, OTHER_TENANT):
         hits = await cold.words.search_words(scope, asked("tyres laps day soft hard medium"))
         answers += [
+            await cold.graphs.standing(scope),
+            await cold.fleet.agents(scope),
             hits,
             await cold.words.entries(scope, [hit.id for hit in hits]),
             await cold.words.census(scope),
             await cold.beliefs.events(scope),
+            await cold.semantic.core(scope),
             await cold.semantic.recall_archival(scope, asked("tyres")),
             await cold.procedural.match_rules(scope, "tyre change", 4),
+            await cold.log.tenant_audit(scope.tenant),
         ]
     return answers
 
 
-def _as_version_1(folder: Path, into: Path) -> None:
-    """Copy a store's data into a file that only the first migration has made."""
+def _as_version(version: int, folder: Path, into: Path) -> None:
+    """Copy a store's data into a file that only the first migrations have made."""
     with closing(raw_sqlite(into)) as connection:
         migrate(connection, MIGRATIONS[:1])
         connection.execute("ATTACH ? AS newest", (str(folder / DATABASE_NAME),))
-        tables = connection.execute(
-            "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-        ).fetchall()
+        tables = _names(
+            connection,
+            "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+        )
         assert len(tables) > 15
-        for (name,) in tables:
-            connection.execute(f"INSERT INTO main.{name} SELECT * FROM newest.{name}")  # noqa: S608
+        for table in tables:
+            columns = [
+                _PARENTS if name == "inherits_from" else f'"{name}"'
+                for name in _names(connection, f"SELECT name FROM pragma_table_info('{table}')")  # noqa: S608
+            ]
+            connection.execute(
+                f"INSERT INTO main.{table} SELECT {', '.join(columns)} FROM newest.{table} t"  # noqa: S608
+            )
+        connection.execute("DETACH newest")
+        migrate(connection, MIGRATIONS[:version])
+
+
+_PARENTS = (
+    "(SELECT json_group_array(p.id) FROM newest.parents p"
+    " WHERE p.tenant = t.tenant AND p.graph_id = t.id)"
+)
+
+
+def _names(connection: sqlite3.Connection, query: str) -> list[str]:
+    return [row["name"] for row in connection.execute(query)]
 
 
 def _version(folder: Path) -> int:
@@ -99,15 +132,16 @@ def test_migrations_count_from_one_without_gaps() -> None:
     assert all(step.script().strip() for step in MIGRATIONS)
 
 
-async def test_first_version_with_data_is_carried_forward(tmp_path: Path) -> None:
-    """A file from before word search answers exactly as one that had it from the start."""
+@pytest.mark.parametrize("version", range(1, NEWEST))
+async def test_every_version_with_data_is_carried_forward(version: int, tmp_path: Path) -> None:
+    """A file from before answers exactly as one that was of the newest version from the start."""
     newest, old = tmp_path / "newest", tmp_path / "old"
     old.mkdir()
     async with sqlite_cold_store(newest) as cold:
         await _filled(cold)
         expected = await _answers(cold)
-    _as_version_1(newest, old)
-    assert _version(old) == 1
+    _as_version(version, newest, old)
+    assert _version(old) == version
     async with sqlite_cold_store(old) as cold:
         assert await _answers(cold) == expected
         # And it goes on from there.
@@ -115,7 +149,63 @@ async def test_first_version_with_data_is_carried_forward(tmp_path: Path) -> Non
         assert turn.seq == 6
         (hit,) = await cold.words.search_words(SCOPE, asked("undercut"))
         assert hit.id == turn.id
-    assert _version(old) == 2
+    assert _version(old) == NEWEST
+
+
+_BEFORE_FLEETS = """
+INSERT INTO graphs (tenant, id, state, inherits_from, merge_strategy, created_at) VALUES
+    ('acme', 'p', 'closed', '[]', 'manual', 1), ('acme', 'q', 'active', '[]', 'manual', 2),
+    ('acme', 'race', 'active', '["q", "p", "q"]', 'manual', 3), ('acm', 'race', 'active', '[]',
+    'manual', 4);
+INSERT INTO topic_sets VALUES (1, '[]');
+INSERT INTO topic_members VALUES (1, '');
+INSERT INTO facts (tenant, graph_id, id, agent_id, user_id, topic_set, private_to, recorded_at,
+    text, digest, tier, confidence, superseded_by, source_ids, uses) VALUES
+    ('acme', 'race', 'old', 'strategist', 'ann', 1, '', 5, 'Dry.', :digest, 'core', 1, NULL, '[]',
+    0), ('acme', 'race', 'gone', 'strategist', NULL, 1, '', 6, 'Wet.', x'01', 'core', 1, 'old',
+    '[]', 0), ('acme', 'race', 'plain', 'strategist', NULL, 1, '', 7, 'Mild.', x'02', 'archival', 1,
+    NULL, '[]', 0);
+INSERT INTO audit (tenant, graph_id, seq, agent_id, kind, record_ids, reason, recorded_at) VALUES
+    ('acme', 'race', 1, NULL, 'k', '[]', 'first', 10), ('acme', 'race', 2, NULL, 'k', '[]',
+    'fourth, by a clock that went back', 8), ('acme', 'p', 1, NULL, 'k', '[]', 'zeroth', 9),
+    ('acm', 'race', 1, NULL, 'k', '[]', 'theirs', 1);
+INSERT INTO agents (tenant, graph_id, id, role, topics, sources, spawned_at) VALUES
+    ('acme', 'race', 'strategist', '', '[]', '["*"]', 11)
+"""
+
+
+async def test_what_came_before_fleets_is_understood(tmp_path: Path) -> None:
+    """Parents become links, spawns signs of life, and the feeds of graphs one of their tenant.
+
+    A fact that is core was so from when it was recorded, and its user's statement it remains.
+    """
+    with closing(raw_sqlite(tmp_path)) as connection:
+        migrate(connection, MIGRATIONS[:2])
+        for statement in _BEFORE_FLEETS.split(";\n"):
+            connection.execute(statement, {"digest": hashlib.sha256(b"Dry.").digest()})
+    async with sqlite_cold_store(tmp_path) as cold:
+        standing = await cold.graphs.standing(SCOPE)
+        assert standing is not None
+        assert standing.graph.parents == tuple(
+            Parent(id=name, linked_at=moment(3)) for name in ("q", "p")
+        )
+        assert [one.graph_id for one in standing.lineage] == ["q", "p"]
+        assert (standing.graph.budget, standing.graph.retention) == (Budget(), Retention())
+        assert standing.agent is not None
+        assert (standing.agent.seen_at, standing.agent.released) == (moment(11), False)
+        runtime = SCOPE.for_graph()
+        known = {fact.id: fact for fact in await cold.semantic.facts(runtime, ["old", "plain"])}
+        assert known["old"].core_spans == (Span(since=moment(5)),)
+        assert known["plain"].core_spans == ()
+        for user, is_new in (("ann", False), ("ben", True)):
+            fact = fact_by(SCOPE, "Dry.", topics=()).model_copy(update={"user_id": user})
+            assert (await cold.semantic.put_fact(runtime, fact))[1] is is_new
+        await cold.log.append_audit(SCOPE, "k", (), "fifth", NOW)
+        feed = await cold.log.tenant_audit("acme")
+        assert [event.position for event in feed] == [1, 2, 3, 4]
+        assert [event.reason.partition(",")[0] for event in feed] == [
+            *("zeroth", "first", "fourth", "fifth")
+        ]
 
 
 async def test_file_of_a_newer_ezra_is_refused_with_both_versions(tmp_path: Path) -> None:
@@ -124,7 +214,7 @@ async def test_file_of_a_newer_ezra_is_refused_with_both_versions(tmp_path: Path
         pass
     with closing(raw_sqlite(tmp_path)) as connection:
         connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(ConfigError, match=r"version 99.*version 2.*upgrade"):
+    with pytest.raises(ConfigError, match=rf"version 99.*version {NEWEST}.*upgrade"):
         async with sqlite_cold_store(tmp_path):
             pass
     assert _version(tmp_path) == 99
@@ -169,15 +259,15 @@ async def test_failed_migration_leaves_the_version_before_it(tmp_path: Path) -> 
     with closing(raw_sqlite(tmp_path)) as connection:
         before = connection.execute("SELECT sql FROM sqlite_schema").fetchall()
         with pytest.raises(sqlite3.OperationalError, match="third step"):
-            migrate(connection, (*MIGRATIONS, _FailingMigration(3, "failing")))
+            migrate(connection, (*MIGRATIONS, _FailingMigration(NEWEST + 1, "failing")))
         assert not connection.in_transaction
         assert connection.execute("SELECT sql FROM sqlite_schema").fetchall() == before
-    assert _version(tmp_path) == 2
+    assert _version(tmp_path) == NEWEST
     async with sqlite_cold_store(tmp_path) as cold:
         assert len(await cold.turns.recent_turns(SCOPE, 8)) == 1
     with closing(raw_sqlite(tmp_path)) as connection:
-        assert migrate(connection, (*MIGRATIONS, _GoodMigration(3, "good"))) == 1
-    assert _version(tmp_path) == 3
+        assert migrate(connection, (*MIGRATIONS, _GoodMigration(NEWEST + 1, "good"))) == 1
+    assert _version(tmp_path) == NEWEST + 1
 
 
 async def test_later_failure_keeps_the_migrations_before_it(tmp_path: Path) -> None:
@@ -185,5 +275,5 @@ async def test_later_failure_keeps_the_migrations_before_it(tmp_path: Path) -> N
     with closing(raw_sqlite(tmp_path)) as connection:
         migrate(connection, MIGRATIONS[:1])
         with pytest.raises(sqlite3.OperationalError):
-            migrate(connection, (*MIGRATIONS, _FailingMigration(3, "failing")))
-    assert _version(tmp_path) == 2
+            migrate(connection, (*MIGRATIONS, _FailingMigration(NEWEST + 1, "failing")))
+    assert _version(tmp_path) == NEWEST

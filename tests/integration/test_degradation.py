@@ -9,6 +9,7 @@ import pytest
 from support.runtime import MovingClock, running
 
 from ezra import Agent, Ezra, MeshResult, Settings, TierUnavailable
+from ezra.policy import scope_of
 from tiers.records import Scope
 
 
@@ -69,7 +70,7 @@ async def test_without_the_cold_tier_nothing_is_acknowledged(tmp_path: Path) -> 
         await ezra._parts.queue._database.close()  # type: ignore[attr-defined]
         with pytest.raises(TierUnavailable, match="cold tier"):
             await turn.reply("Lost?")
-        ezra._parts.names.forget(agent._scope)
+        ezra._parts.names.forget(scope_of(agent._record))
         late = await agent.turn("After.")
         assert "cold" in late.degraded
         assert late.receipt_id is None
@@ -107,7 +108,7 @@ async def test_a_cancelled_turn_leaves_nothing_half_done(tmp_path: Path) -> None
             await asyncio.wait([task])
         graph = await ezra.session_graph("imola")
         status = await graph.status()
-        turns = await ezra._parts.turns.recent_turns(agent._scope, 100)
+        turns = await ezra._parts.turns.recent_turns(scope_of(agent._record), 100)
         assert [turn.seq for turn in turns] == list(range(1, status.cold["turns"] + 1))
         await speak(99)
         await ezra.drain_learning()

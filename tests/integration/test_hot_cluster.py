@@ -186,7 +186,7 @@ async def test_slot_that_moves_is_followed(three_nodes: ClusterDeployment) -> No
             for seq in (2, 3):
                 await store.append(agent, turn_of(agent, seq), 4)
             assert [turn.seq for turn in (await store.read(agent)).turns] == [1, 2, 3]
-            assert target.hlen(key) == 3
+            assert target.hlen(key) == 4
             await asyncio.gather(*(store.clear(each) for each in (agent, *AGENTS)))
 
 

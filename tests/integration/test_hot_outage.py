@@ -149,6 +149,7 @@ async def test_a_known_script_is_one_round_trip(store: RedisHotStore) -> None:
 async def test_unreadable_record_is_reported_and_can_be_cleared(store: RedisHotStore) -> None:
     """Garbage in the hash is a CorruptRecord that names the operation; clearing repairs it."""
     client, key = _raw(store)
+    await store.append(SCOPE, turn_of(SCOPE, 1), 8)
     await client.hset(key, "turn:1", "{not json")
     with pytest.raises(CorruptRecord, match="read"):
         await store.read(SCOPE)
@@ -159,6 +160,7 @@ async def test_unreadable_record_is_reported_and_can_be_cleared(store: RedisHotS
 async def test_unreadable_evicted_turn_is_reported_once(store: RedisHotStore) -> None:
     """A corrupt turn that leaves the ring raises then, and is gone afterwards."""
     client, key = _raw(store)
+    await store.append(SCOPE, turn_of(SCOPE, 1), 1)
     await client.hset(key, "turn:1", "{not json")
     with pytest.raises(CorruptRecord, match="append"):
         await store.append(SCOPE, turn_of(SCOPE, 2), 1)
@@ -187,12 +189,14 @@ async def test_key_of_another_type_is_rejected(store: RedisHotStore) -> None:
 
 
 async def test_full_server_rejects_writes_and_still_reads(store: RedisHotStore) -> None:
-    """Out of memory is a refusal of writes, not an outage."""
+    """Out of memory is a refusal of writes, not an outage, and takes nothing away."""
     client, _ = _raw(store)
+    await store.append(SCOPE, turn_of(SCOPE, 1), 8)
     await client.config_set("maxmemory", 1)
-    with pytest.raises(TierRejected):
-        await store.append(SCOPE, turn_of(SCOPE, 1), 8)
-    assert await store.read(SCOPE) == HotState()
+    for scope in (SCOPE, scope_of(user_id="ada"), scope_of(agent_id="new")):
+        with pytest.raises(TierRejected, match="maxmemory"):
+            await store.append(scope, turn_of(scope, 2), 8)
+    assert (await store.read(SCOPE)).turns == (turn_of(SCOPE, 1),)
 
 
 @pytest.mark.parametrize("login", ["", ":wrong@"], ids=["no password", "wrong password"])

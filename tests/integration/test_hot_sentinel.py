@@ -84,7 +84,7 @@ async def test_failover_on_request(deployment: SentinelDeployment) -> None:
             await asyncio.gather(*(store.append(agent, turn_of(agent, 2), 4) for agent in agents))
         for agent in agents:
             key = f"ezra:{{acme/race/{agent.agent_id}}}:hot"
-            assert set(heir.hkeys(key)) == {b"turn:1", b"turn:2"}
+            assert set(heir.hkeys(key)) == {b"turn:1", b"turn:2", b"view"}
 
 
 async def test_old_master_that_goes_on_is_left(deployment: SentinelDeployment) -> None:
@@ -116,7 +116,7 @@ async def test_failover_after_a_crash(deployment: SentinelDeployment) -> None:
         await store.pin(SCOPE, belief_of(SCOPE, "b"))
         await store.append(SCOPE, turn_of(SCOPE, 1), 4)
         with Redis(unix_socket_path=str(deployment.servers[1].socket)) as heir:
-            wait_until(lambda: heir.hlen(store._key(SCOPE, "test")) == 2, "the replica to follow")
+            wait_until(lambda: heir.hlen(store._key(SCOPE, "test")) == 3, "the replica to follow")
         deployment.servers[0].kill()
         last, errors = await _appended_until(store, 2, lambda: deployment.master() == 1)
         assert errors

@@ -44,7 +44,7 @@ async def test_verify_finds_what_differs_and_shows_no_content(
     assert set(differences) == set(CHANGES)
     assert {one.tenant for one in report.differences} == {"acme"}
     assert differences["facts"].problem.endswith(
-        "0 rows are missing, 0 are not the source's, 2 differ"
+        "0 rows are missing, 0 are not the source's, 3 differ"
     )
     assert differences["facts"].first.startswith("race/")
     assert (differences["audit"].first, differences["audit"].problem) == (

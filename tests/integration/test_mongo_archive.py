@@ -13,6 +13,7 @@ from support.mongo_deployments import COMMANDS_MAX, REFUSED, Deployment, deploye
 
 from tiers.cold.sqlite import sqlite_cold_store
 from tiers.errors import Conflict, TierError
+from tiers.records import Scope
 from tiers.upkeep import ARCHIVE_ROWS
 
 
@@ -51,8 +52,8 @@ async def test_an_import_that_is_cut_off_is_completed_by_repeating(
         assert felt > len(ARCHIVE_ROWS)
         assert await exported(target.archive, "acme") == await exported(source.archive, "acme")
         for graph in await source.graphs.graphs("acme"):
-            lineage = await source.graphs.lineage("acme", graph.id)
-            assert await target.graphs.lineage("acme", graph.id) == lineage
+            scope = Scope.of_graph("acme", graph.id)
+            assert await target.graphs.standing(scope) == await source.graphs.standing(scope)
 
 
 async def test_an_import_that_an_index_refuses_is_taken_back(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.cold_calls import CALLS
 from support.cold_estate import fill
-from support.cold_samples import SCOPE, draft, summary_by, turn_by
+from support.cold_samples import SCOPE, draft, graph_of, summary_by, turn_by
 from support.mongo_server import MongoServer, running_mongo
 from support.tier_samples import NOW
 
@@ -28,9 +28,12 @@ BY_THE_DRIVER = frozenset(("ping", "endSessions", "killCursors"))
 FREE = frozenset(("meta", "leases", "work"))
 """Collections of the runtime itself."""
 
-WITHOUT_GRAPH = frozenset(("graphs", "word_totals"))
+WITHOUT_GRAPH = frozenset(("graphs", "links", "word_totals"))
 OF_WHOLE_TENANTS = frozenset(
-    ("searchable_after", "count_searchable", "export_rows", "import_rows", "count_rows")
+    (
+        *("searchable_after", "count_searchable", "export_rows", "import_rows", "count_rows"),
+        *("silent", "tenant_audit"),
+    )
 )
 OF_ALL_TENANTS = frozenset(("tenants", "take_over"))
 
@@ -82,16 +85,32 @@ def _collection(command: Sent) -> str:
     return command["body"]["collection" if name == "getMore" else name]
 
 
-def _filters(command: Sent) -> list[Mapping[str, Any]]:
-    """Return what decides which documents a command touches."""
-    body = command["body"]
+def _filters(command: Sent) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return what decides which documents a command touches, with their collection."""
+    body, collection = command["body"], _collection(command)
     if command["name"] == "aggregate":
-        return [body["pipeline"][0]["$match"]]
+        return [(collection, body["pipeline"][0]["$match"]), *_joined(body["pipeline"])]
     if command["name"] == "insert":
-        return list(body["documents"])
+        return [(collection, document) for document in body["documents"]]
     if command["name"] in {"update", "delete"}:
-        return [one["q"] for one in body[f"{command['name']}s"]]
-    return [body[name] for name in ("filter", "query") if name in body]
+        return [(collection, one["q"]) for one in body[f"{command['name']}s"]]
+    return [(collection, body[name]) for name in ("filter", "query") if name in body]
+
+
+def _joined(pipeline: list[Sent]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the filters by which later stages bring in documents of other collections."""
+    lookups = [stage["$lookup"] for stage in pipeline if "$lookup" in stage]
+    walks = [stage["$graphLookup"] for stage in pipeline if "$graphLookup" in stage]
+    return [(one["from"], one["pipeline"][0]["$match"]) for one in lookups] + [
+        (one["from"], one["restrictSearchWithMatch"]) for one in walks
+    ]
+
+
+def _is_last_of_tenant(command: Sent) -> bool:
+    """Whether it only asks for the last position in the audit feed of a tenant."""
+    body = command["body"]
+    shown = {"position": 1}
+    return body.get("find") == "audit" and (body.get("projection"), body.get("limit")) == (shown, 1)
 
 
 def _is_about_indexes(command: Sent) -> bool:
@@ -117,14 +136,13 @@ async def test_every_command_carries_its_scope(asked: list[tuple[str, Sent]]) ->
     for method, command in asked:
         if command["name"] not in READS | WRITES or _is_about_indexes(command):
             continue
-        collection = _collection(command)
-        if collection in FREE or method in OF_ALL_TENANTS:
+        if _collection(command) in FREE or method in OF_ALL_TENANTS:
             continue
-        for where in _filters(command):
+        for collection, where in _filters(command):
             checked += 1
             assert isinstance(where.get("tenant"), str), (method, command)
-            is_relay = not LEFT_BEHIND.isdisjoint(where)
-            if is_relay or collection in WITHOUT_GRAPH or method in OF_WHOLE_TENANTS:
+            is_wide = not LEFT_BEHIND.isdisjoint(where) or _is_last_of_tenant(command)
+            if is_wide or collection in WITHOUT_GRAPH or method in OF_WHOLE_TENANTS:
                 continue
             graph = where.get("graph_id")
             assert isinstance(graph, str) or list(graph or ()) == ["$in"], (method, command)
@@ -154,14 +172,19 @@ async def test_every_command_has_a_time_limit_and_waits_for_a_majority(
 async def test_a_step_is_one_transaction(
     deployment: tuple[MongoServer, str], cold: ColdStores
 ) -> None:
-    """A turn and its work: the same transaction from the first question to the commit."""
+    """A turn and its work: the same transaction from the first question to the commit.
+
+    That question is about the graph and the agent's last turn at once.
+    """
     server, _ = deployment
+    await cold.graphs.create_graph(graph_of("race"))
+    server.clear_commands()
     await cold.turns.append_turn(SCOPE, turn_by(), [draft("a"), draft("b", "learn")])
     sent = [one for one in server.commands if _is_of_step(one)]
     shown = [(one["name"], one["body"].get(one["name"])) for one in sent]
     if server.knobs.mode == "standalone":
         assert shown == [
-            ("find", "turns"),
+            ("aggregate", "graphs"),
             ("insert", "turns"),
             ("find", "work"),
             ("insert", "work"),
@@ -170,7 +193,7 @@ async def test_a_step_is_one_transaction(
         assert all("txnNumber" not in one["envelope"] for one in sent)
         return
     assert shown == [
-        ("find", "turns"),
+        ("aggregate", "graphs"),
         ("insert", "turns"),
         ("find", "work"),
         ("insert", "work"),
@@ -185,14 +208,53 @@ def _is_of_step(command: Sent) -> bool:
     return command["name"] not in BY_THE_DRIVER and command["body"].get("update") != "word_totals"
 
 
+async def _line_of_graphs(cold: ColdStores, graph_id: str, length: int) -> None:
+    """Make a graph that inherits from another, that from the next, and so on."""
+    above: tuple[str, ...] = ()
+    for name in [*(f"{graph_id}, {number}" for number in range(length)), graph_id]:
+        await cold.graphs.create_graph(graph_of(name, *above))
+        above = (name,)
+
+
+async def test_standing_is_two_commands(
+    deployment: tuple[MongoServer, str], cold: ColdStores
+) -> None:
+    """One walk up from the graph and the catalog, held to the tenant and bounded; and the agent."""
+    server, _ = deployment
+    await _line_of_graphs(cold, "race", 3)
+    server.clear_commands()
+    await cold.graphs.standing(SCOPE)
+    sent = {one["name"]: one["body"] for one in server.commands if _is_of_step(one)}
+    assert len(server.commands) == 2
+    assert sent["find"]["filter"] == {"tenant": "acme", "graph_id": "race", "id": "strategist"}
+    assert sent["aggregate"]["pipeline"] == [
+        {"$match": {"tenant": "acme", "id": {"$in": ["race", "@catalog"]}}},
+        {"$limit": 1},
+        {
+            "$graphLookup": {
+                "from": "graphs",
+                "startWith": {"$literal": ["race", "@catalog"]},
+                "connectFromField": "parents.id",
+                "connectToField": "id",
+                "as": "graph",
+                "maxDepth": 1_000,
+                "restrictSearchWithMatch": {"tenant": "acme"},
+            }
+        },
+        {"$unwind": "$graph"},
+        {"$project": {"_id": 0, "graph": 1}},
+    ]
+
+
 async def test_round_trips_do_not_grow_with_what_is_done(
     deployment: tuple[MongoServer, str], cold: ColdStores
 ) -> None:
-    """Queueing, claiming and covering fifty take as many commands as two."""
+    """Queueing, claiming, covering, beating and inheriting from fifty take as many as two."""
     server, _ = deployment
     counts = []
     for number in (2, 50):
         scope = SCOPE.model_copy(update={"graph_id": f"graph {number}"})
+        await _line_of_graphs(cold, scope.graph_id, number)
         turns = [(await cold.turns.append_turn(scope, turn_by(scope)))[0] for _ in range(number)]
         server.clear_commands()
         await cold.queue.enqueue(scope, [draft(f"{n}") for n in range(number)], NOW)
@@ -200,6 +262,9 @@ async def test_round_trips_do_not_grow_with_what_is_done(
         assert len(claimed) == number
         await cold.episodic.put_summary(scope, summary_by(scope, turns))
         await cold.turns.waiting_turns(scope, 0, 100)
-        await cold.graphs.lineage("acme", "race")
+        standing = await cold.graphs.standing(scope)
+        assert standing is not None
+        assert len(standing.lineage) == number
+        await cold.fleet.beat(scope, [f"{n}" for n in range(number)], NOW)
         counts.append(len([one for one in server.commands if _is_of_step(one)]))
     assert counts[0] == counts[1]

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.cold_samples import SCOPE, draft, fact_by, rule_by
+from support.cold_samples import SCOPE, draft, fact_by, heir_of, rule_by
 from support.mongo_deployments import COMMANDS_MAX, Deployment, Operation, deployed
 from support.tier_samples import NOW, scope_of
 
@@ -17,7 +17,7 @@ from tiers.errors import TierError
 HOUR = timedelta(hours=1)
 EVERY = ("index", "compress", "learn")
 WORK = [draft("a"), draft("b", "learn")]
-CHILD = scope_of(graph_id="imola", topics=("tyres",)).model_copy(update={"lineage": ("race",)})
+CHILD = heir_of("race", scope=scope_of(graph_id="imola", topics=("tyres",)))
 
 
 @pytest.fixture(scope="module")
@@ -63,11 +63,24 @@ def _promoting() -> Operation:
     return Operation(act, lambda cold: cold.semantic.put_fact(SCOPE, fact))
 
 
+def _superseding() -> Operation:
+    old, new = fact_by(text="old", tier="core"), fact_by(text="new")
+
+    async def act(cold: Any) -> bool:
+        return await cold.semantic.supersede(SCOPE, old.id, new.id, NOW, WORK)
+
+    async def prepare(cold: Any) -> None:
+        for fact in (old, new):
+            await cold.semantic.put_fact(SCOPE, fact)
+
+    return Operation(act, prepare)
+
+
 async def _seen(cold: Any) -> tuple[Any, ...]:
     """Return what the ports show of the graph's facts and rules."""
     census = await cold.words.census(SCOPE)
     return (
-        [(fact.id, fact.tier) for fact in await cold.semantic.core(SCOPE)],
+        [(fact.id, fact.tier, fact.core_spans) for fact in await cold.semantic.core(SCOPE)],
         [rule.id for rule in await cold.procedural.match_rules(SCOPE, "tyre change", 9)],
         census["facts_core"],
         census["facts_archival"],
@@ -75,11 +88,12 @@ async def _seen(cold: Any) -> tuple[Any, ...]:
 
 
 async def _followed(cold: Any) -> tuple[list[str], list[str]]:
-    """Return what a runtime is given to do an hour later, and the audit feed's reasons."""
+    """Return what a runtime is given to do an hour later, and what the audit feed tells."""
     claimed = await cold.queue.claim(EVERY, "me", 100, 10, NOW + HOUR, tenant="acme")
     feed = await cold.log.audit(SCOPE)
     assert [event.seq for event in feed] == list(range(1, len(feed) + 1))
-    return sorted(work.key for work in claimed), [event.reason for event in feed]
+    told = [event.reason or f"{event.kind} {len(event.record_ids)}" for event in feed]
+    return sorted(work.key for work in claimed), told
 
 
 async def _expected(deployment: Deployment, operation: Operation) -> list[Any]:
@@ -91,7 +105,7 @@ async def _expected(deployment: Deployment, operation: Operation) -> list[Any]:
         return [before, await _seen(cold), await _followed(cold)]
 
 
-OPERATIONS = [_putting_a_fact, _putting_a_rule, _promoting]
+OPERATIONS = [_putting_a_fact, _putting_a_rule, _promoting, _superseding]
 
 
 @pytest.mark.parametrize("make", OPERATIONS)
@@ -240,7 +254,8 @@ async def test_moves_through_two_stores_are_each_told_once(deployment: Deploymen
                 )
             )
             assert sum(moved) == 1
-            fact = fact.model_copy(update={"tier": tier})
+            (fact,) = await other.semantic.facts(SCOPE, [fact.id])
+            assert (fact.tier, len(fact.core_spans)) == (tier, 1)
         feed = await one.log.audit(SCOPE)
     assert [(event.seq, event.reason) for event in feed] == [(1, "core"), (2, "archival")]
     assert "moved" not in deployment.server.client[database]["facts"].find_one({})

@@ -46,6 +46,25 @@ async def database(server: MongoServer) -> AsyncIterator[Database]:
         yield opened
 
 
+SCOPED = {"tenant": "acme", "graph_id": "race"}
+
+
+def _bringing_in(where: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return stages that bring in documents by a filter, or that do what a filter does not say."""
+    inner = [{"$match": SCOPED}, {"$lookup": {"from": "facts", "pipeline": [{"$match": where}]}}]
+    return [
+        {"$lookup": {"from": "facts", "pipeline": [{"$match": where}], "as": "x"}},
+        {"$lookup": {"from": "facts", "pipeline": inner, "as": "x"}},
+        {"$lookup": {"from": "facts", "localField": "a", "foreignField": "a", "as": "x"}},
+        {"$graphLookup": {"from": "facts", "restrictSearchWithMatch": where}},
+        {"$graphLookup": {"from": "facts"}},
+        {"$unionWith": {"coll": "facts", "pipeline": [{"$match": where}]}},
+        {"$facet": {"x": [{"$match": where}]}},
+        {"$out": "facts"},
+        {"$merge": {"into": "facts"}},
+    ]
+
+
 @pytest.mark.parametrize(
     "where",
     [
@@ -78,12 +97,31 @@ async def test_commands_without_a_scope_are_refused(
         turns.aggregate([{"$vectorSearch": {"filter": where}}]),
         turns.aggregate([{"$sort": {"a": 1}}]),
         turns.aggregate([]),
+        *(turns.aggregate([{"$match": SCOPED}, stage]) for stage in _bringing_in(where)),
     ]
     server.clear_commands()
     for attempt in attempts:
         with pytest.raises(TierRejected, match="guard"):
             await attempt
     assert server.commands == []
+
+
+async def test_stages_that_carry_the_scope_of_their_collection_are_sent(
+    database: Database,
+) -> None:
+    """Of graphs the tenant is enough, of records not, however they are brought in."""
+    graphs = Session(database.raw).collection("graphs")
+    tenant = {"tenant": "acme"}
+    links = {"startWith": "$id", "connectFromField": "a", "connectToField": "b", "as": "x"}
+    for source, where in (("graphs", tenant), ("turns", SCOPED), ("graphs", SCOPED)):
+        for stage in (
+            {"$lookup": {"from": source, "pipeline": [{"$match": where}], "as": "x"}},
+            {"$graphLookup": {"from": source, "restrictSearchWithMatch": where} | links},
+        ):
+            assert await graphs.aggregate([{"$match": tenant}, stage]) == []
+    walk = {"$graphLookup": {"from": "turns", "restrictSearchWithMatch": tenant} | links}
+    with pytest.raises(TierRejected, match="without a graph"):
+        await graphs.aggregate([{"$match": tenant}, walk])
 
 
 async def test_belief_log_is_never_changed(server: MongoServer, database: Database) -> None:

@@ -7,17 +7,23 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
-from support.cold_samples import SCOPE, draft, graph_of, summary_by, turn_by
+from support.cold_samples import (
+    OPERATOR,
+    OTHER_GRAPH,
+    SCOPE,
+    draft,
+    graph_of,
+    summary_by,
+    turn_by,
+)
 from support.mongo_server import MongoServer, running_mongo
-from support.tier_samples import NOW
+from support.tier_samples import NOW, scope_of
 
 from tiers.cold.mongo import mongo_cold_store
 from tiers.cold.mongo.database import Collection
 from tiers.cold.stores import ColdStores
-from tiers.errors import (
-    Conflict,
-)
-from tiers.records import Work
+from tiers.errors import BudgetExceeded, Conflict
+from tiers.records import AgentRecord, AuditEvent, Budget, Departure, Scope, Usage, Work
 
 EVERY = ("index", "compress", "learn")
 DEPLOYMENTS = [("replica_set", "pymongo"), ("standalone", "pymongo"), ("replica_set", "motor")]
@@ -141,11 +147,76 @@ async def test_two_processes_have_one_lease(pair: tuple[ColdStores, ColdStores])
 async def test_two_processes_number_audit_events_without_gaps(
     pair: tuple[ColdStores, ColdStores],
 ) -> None:
-    """Forty racing events are 1 to 40."""
+    """Forty racing events of two graphs are 1 to 40 of their tenant, and 1 to 20 of each graph.
+
+    A reader that goes by position while they come misses none.
+    """
+    feeds = (SCOPE, OTHER_GRAPH)
+    read: list[AuditEvent] = []
+
+    async def follow() -> None:
+        while len(read) < 40:
+            read.extend(await pair[1].log.tenant_audit("acme", len(read), 7))
+
     await asyncio.gather(
-        *(cold.log.append_audit(SCOPE, "k", (), "", NOW) for _ in range(20) for cold in pair)
+        follow(),
+        *(
+            cold.log.append_audit(feed, "k", (), "", NOW)
+            for _ in range(10)
+            for cold in pair
+            for feed in feeds
+        ),
     )
-    assert [event.seq for event in await pair[0].log.audit(SCOPE)] == list(range(1, 41))
+    assert [event.position for event in read] == list(range(1, 41))
+    for feed in feeds:
+        events = await pair[0].log.audit(feed)
+        assert [event.seq for event in events] == list(range(1, 21))
+        assert [event.position for event in events] == sorted(event.position for event in events)
+
+
+async def test_two_processes_do_not_pass_a_limit(pair: tuple[ColdStores, ColdStores]) -> None:
+    """Of racing charges as many are granted as fit, and the agents have what the graph has.
+
+    Those that the graph refuses are taken back from their agent.
+    """
+    agents = [scope_of(agent_id=f"agent {number}") for number in range(4)]
+    answers = await asyncio.gather(
+        *(
+            cold.usage.charge(agent, Usage(tokens=3, writes=1), Budget(writes=9), Budget(tokens=50))
+            for agent in agents
+            for cold in pair
+            for _ in range(4)
+        ),
+        return_exceptions=True,
+    )
+    granted = sum(answer is None for answer in answers)
+    assert sum(isinstance(answer, BudgetExceeded) for answer in answers) == 32 - granted
+    assert granted == 16, "one more would be 51"
+    used = await pair[0].usage.usage(OPERATOR)
+    assert (used.tokens, used.writes) == (48, 16)
+    by_agent = (await pair[1].usage.usage_by_agent(OPERATOR)).values()
+    assert (sum(one.tokens for one in by_agent), sum(one.writes for one in by_agent)) == (48, 16)
+
+
+async def test_two_processes_have_one_fleet(pair: tuple[ColdStores, ColdStores]) -> None:
+    """Members that come and go at once through both: none is lost, none is there twice."""
+    await pair[0].graphs.create_graph(graph_of("race"))
+    scopes = [scope_of(agent_id=f"agent {number}") for number in range(20)]
+
+    async def life(cold: ColdStores, scope: Scope) -> tuple[bool, Departure]:
+        agent = AgentRecord(tenant="acme", graph_id="race", id=scope.agent_id or "", spawned_at=NOW)
+        is_new = await cold.fleet.spawn(agent)
+        return is_new, await cold.fleet.leave(scope, NOW)
+
+    lives = await asyncio.gather(*(life(cold, scope) for scope in scopes for cold in pair))
+    assert sum(is_new for is_new, _ in lives) == 20
+    assert 20 <= sum(departure.left for _, departure in lives) <= 40
+    members = await pair[0].fleet.agents(OPERATOR)
+    assert sorted(member.id for member in members) == sorted(
+        scope.agent_id or "" for scope in scopes
+    )
+    assert all(member.left_at == NOW for member in members)
+    assert 0 in {departure.remaining for _, departure in lives}, "nobody saw the graph empty"
 
 
 async def test_two_processes_cover_a_turn_once(pair: tuple[ColdStores, ColdStores]) -> None:

@@ -25,9 +25,10 @@ from support.cold_samples import (
     OTHER_TENANT,
     SCOPE,
     fact_by,
+    heir_of,
 )
 from support.mongo_server import MongoServer, running_mongo
-from support.tier_samples import scope_of
+from support.tier_samples import NOW, scope_of
 from support.warm_reference import ReferenceWarmStore
 
 from tiers.cold.mongo.database import Session
@@ -93,7 +94,7 @@ async def _found(cold: Any, text: str, scope: Scope = ASKER, **more: Any) -> lis
 
 async def test_atlas_gets_these_stages(server: MongoServer, cold: Any) -> None:
     """Field by field: the vector stage, the text stage, and how they are brought together."""
-    asker = ASKER.model_copy(update={"user_id": "ignored"})
+    asker = ASKER.model_copy(update={"user_id": "alice", "denied": ("weather",)})
     await _found(cold, "Which tyres?", asker, user_id="team", limit=15)
     vector = {
         "$vectorSearch": {
@@ -106,7 +107,11 @@ async def test_atlas_gets_these_stages(server: MongoServer, cold: Any) -> None:
                 "tenant": "acme",
                 "graph_id": "race",
                 "private_to": {"$in": ["", "engineer"]},
-                "topics": {"$in": ["", "strategy", "tyres"]},
+                "for_user": {"$in": ["", "alice"]},
+                "$and": [
+                    {"topics": {"$in": ["", "strategy", "tyres"]}},
+                    {"topics": {"$nin": ["weather"]}},
+                ],
                 "tier": "archival",
                 "live": True,
                 "user_id": "team",
@@ -123,11 +128,13 @@ async def test_atlas_gets_these_stages(server: MongoServer, cold: Any) -> None:
                     {"equals": {"path": "tenant", "value": "acme"}},
                     {"equals": {"path": "graph_id", "value": "race"}},
                     {"in": {"path": "private_to", "value": ["", "engineer"]}},
+                    {"in": {"path": "for_user", "value": ["", "alice"]}},
                     {"in": {"path": "topics", "value": ["", "strategy", "tyres"]}},
                     {"equals": {"path": "tier", "value": "archival"}},
                     {"equals": {"path": "live", "value": True}},
                     {"equals": {"path": "user_id", "value": "team"}},
                 ],
+                "mustNot": [{"in": {"path": "topics", "value": ["weather"]}}],
             },
         }
     }
@@ -162,15 +169,15 @@ async def test_candidates_follow_the_number_wanted(
 
 
 async def test_an_agent_of_every_topic_is_not_kept_to_any(server: MongoServer, cold: Any) -> None:
-    """No topics in the filter; an operator sees what is nobody's own."""
+    """No topics in the filter; an operator sees what is nobody's own, of every user."""
     await _found(cold, "", OPERATOR)
     ((stage, *_),) = searches(server)
-    assert "topics" not in stage["$vectorSearch"]["filter"]
+    assert not {"topics", "for_user", "$and"} & stage["$vectorSearch"]["filter"].keys()
     assert stage["$vectorSearch"]["filter"]["private_to"] == {"$in": [""]}
 
 
 async def test_nothing_outside_the_scope_is_found_however_near(cold: Any) -> None:
-    """Other tenants, graphs, topics, writers, users, tiers, and the superseded.
+    """Other tenants, graphs, topics, writers, users, tiers, the superseded and the redacted.
 
     Never, even when nearer and better worded than the one fact that may be seen, and many enough
     to fill the list.
@@ -181,29 +188,35 @@ async def test_nothing_outside_the_scope_is_found_however_near(cold: Any) -> Non
         (OTHER_TENANT.model_copy(update={"user_id": "team"}), {}),
         (OTHER_GRAPH.model_copy(update={"user_id": "team"}), {}),
         (team, {"topics": ("weather",)}),
+        (team, {"topics": ("tyres", "secret")}),
         (team, {"private": True}),
         (team, {"tier": "core"}),
         (team, {"superseded_by": "newer"}),
+        (team, {"redacted_at": NOW}),
         (user, {}),
     ]
     for group, (scope, fields) in enumerate(outside):
         for number in range(30):
             text = f"medium tyres last {group} {number}"
-            await remember(cold, fact_by(scope, text, **fields), NEAR, scope=scope)
+            fact = fact_by(scope, text).model_copy(update=fields)
+            await remember(cold, fact, NEAR, scope=scope)
     far = (0.1, 0.99, 0.0, 0.0)
     # Without a word of the question: were one stranger let in by the index, it would not be found.
     mine = await remember(cold, fact_by(team, "rubber endures"), far, scope=team)
+    asker = ASKER.model_copy(update={"user_id": "team", "denied": ("secret",)})
     for limit in (1, 10, 200):
-        assert await _found(cold, "medium tyres last", user_id="team", limit=limit) == [mine.id]
-    assert len(await _found(cold, "medium tyres last", limit=200)) == 31, "users do not restrict"
-    assert await _found(cold, "medium tyres last", scope_topics=["weather"]) == []
+        assert await _found(cold, "medium tyres last", asker, limit=limit) == [mine.id]
+    runtime = asker.model_copy(update={"every_user": True})
+    assert len(await _found(cold, "medium tyres last", runtime, limit=200)) == 31, "every user's"
+    assert await _found(cold, "medium tyres last", runtime, user_id="team") == [mine.id]
+    assert await _found(cold, "medium tyres last", asker, scope_topics=["weather"]) == []
 
 
 async def test_private_facts_are_their_writers(cold: Any) -> None:
     """In both legs, and only in the graph where they were written."""
     fact = await remember(cold, fact_by(text="secret tyres", private=True), NEAR)
     assert await _found(cold, "secret tyres", SCOPE) == [fact.id]
-    namesake = scope_of(graph_id="imola").model_copy(update={"lineage": ("race",)})
+    namesake = heir_of("race", scope=scope_of(graph_id="imola"), carries=("fact",))
     for other in (OTHER_AGENT, OPERATOR, namesake):
         assert await _found(cold, "secret tyres", other) == []
 

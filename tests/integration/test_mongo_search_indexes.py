@@ -31,6 +31,7 @@ VECTOR = {
             {"type": "filter", "path": "graph_id"},
             {"type": "filter", "path": "topics"},
             {"type": "filter", "path": "private_to"},
+            {"type": "filter", "path": "for_user"},
             {"type": "filter", "path": "user_id"},
             {"type": "filter", "path": "tier"},
             {"type": "filter", "path": "live"},
@@ -51,6 +52,7 @@ TEXT = {
                 "graph_id": {"type": "token"},
                 "topics": {"type": "token"},
                 "private_to": {"type": "token"},
+                "for_user": {"type": "token"},
                 "user_id": {"type": "token"},
                 "tier": {"type": "token"},
                 "live": {"type": "boolean"},
@@ -183,7 +185,7 @@ async def test_an_index_of_another_shape_is_refused(
     assert index_commands(server) == []
 
 
-@pytest.mark.parametrize("path", ["tenant", "topics", "live", "embedding_model"])
+@pytest.mark.parametrize("path", ["tenant", "for_user", "live", "embedding_model"])
 async def test_an_index_that_lacks_a_filter_is_not_used_until_updated(
     server: MongoServer, database: str, cold: Any, path: str
 ) -> None:

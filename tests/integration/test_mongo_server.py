@@ -266,6 +266,55 @@ async def test_aggregation(things: Documents) -> None:
     assert await _aggregated(things, {"$skip": 1}, {"$limit": 5}, {"$count": "n"}) == [{"n": 2}]
 
 
+async def test_a_lookup_by_a_pipeline_brings_what_the_pipeline_finds(things: Documents) -> None:
+    """The same for every document, with its own filter, order and limit; nothing for nothing."""
+    await things.insert_many([{"_id": 1, "k": "a"}, {"_id": 2, "k": "a"}, {"_id": 3, "k": "b"}])
+    last = [{"$match": {"k": "a"}}, {"$sort": {"_id": -1}}, {"$limit": 1}, {"$project": {"_id": 1}}]
+    joined = {"$lookup": {"from": things.name, "pipeline": last, "as": "last"}}
+    found = await _aggregated(things, {"$match": {"_id": {"$in": [1, 3]}}}, joined)
+    assert [(one["_id"], one["last"]) for one in found] == [(1, [{"_id": 2}]), (3, [{"_id": 2}])]
+    nowhere = {"$lookup": {"from": "nowhere", "pipeline": [], "as": "x"}}
+    assert (await _aggregated(things, {"$limit": 1}, nowhere))[0]["x"] == []
+
+
+async def test_graph_lookup_walks_arrays_and_cycles_within_its_restriction(
+    things: Documents,
+) -> None:
+    """Each document once, at its least depth, up to ``maxDepth``, and nothing outside the filter.
+
+    In no order: who needs one has to make it.
+    """
+    links = {"a": ["b", "c"], "b": ["d"], "c": ["d", "a"], "d": ["e"], "e": ["a"]}
+    await things.insert_many(
+        {"_id": f"{house}/{name}", "house": house, "name": name, "up": [{"to": t} for t in ups]}
+        for house in ("x", "y")
+        for name, ups in links.items()
+    )
+    await things.insert_one({"_id": "z/b", "house": "z", "name": "b", "up": [{"to": "z"}]})
+
+    async def walked(start: Any, **more: Any) -> dict[str, int]:
+        walk: dict[str, Any] = {"from": things.name, "startWith": start, "as": "near"}
+        fields = {"connectFromField": "up.to", "connectToField": "name", "depthField": "far"}
+        within = {"restrictSearchWithMatch": {"house": "x"}}
+        stages = [
+            {"$match": {"_id": "x/a"}},
+            {"$graphLookup": walk | fields | within | more},
+            {"$unwind": "$near"},
+            {"$project": {"_id": 0, "near": 1}},
+        ]
+        found = [one["near"] for one in await _aggregated(things, *stages)]
+        assert len({one["_id"] for one in found}) == len(found)
+        return {one["_id"]: one["far"] for one in found}
+
+    assert await walked("$up.to") == {"x/b": 0, "x/c": 0, "x/d": 1, "x/a": 1, "x/e": 2}
+    assert await walked("$name", maxDepth=1) == {"x/a": 0, "x/b": 1, "x/c": 1}
+    assert await walked({"$literal": ["e", "none"]}, maxDepth=0) == {"x/e": 0}
+    everywhere = await walked("b", restrictSearchWithMatch={}, maxDepth=0)
+    assert everywhere == {"x/b": 0, "y/b": 0, "z/b": 0}
+    with pytest.raises(OperationFailure, match="null"):
+        await walked("$none")
+
+
 @pytest.mark.parametrize(
     ("formula", "expected"),
     [

@@ -82,10 +82,48 @@ def server() -> Iterator[MongoServer]:
         (
             {
                 "aggregate": "things",
-                "pipeline": [{"$lookup": {"from": "x", "pipeline": [], "as": "y"}}],
+                "pipeline": [{"$lookup": {"from": "x", "let": {}, "pipeline": [], "as": "y"}}],
                 "cursor": {},
             },
             238,
+        ),
+        (
+            {
+                "aggregate": "things",
+                "pipeline": [{"$lookup": {"from": "x", "pipeline": [{"$facet": {}}], "as": "y"}}],
+                "cursor": {},
+            },
+            238,
+        ),
+        *(
+            (
+                {
+                    "aggregate": "things",
+                    "pipeline": [
+                        {
+                            "$graphLookup": {
+                                "from": "things",
+                                "startWith": "$a",
+                                "connectFromField": "a",
+                                "connectToField": "b",
+                                "as": "c",
+                            }
+                            | wrong
+                        }
+                    ],
+                    "cursor": {},
+                },
+                code,
+            )
+            for wrong, code in (
+                ({"maxDepth": -1}, 40101),
+                ({"maxDepth": "x"}, 40100),
+                ({"as": 1}, 40103),
+                ({"connectToField": "$b"}, 16410),
+                ({"restrictSearchWithMatch": 1}, 40185),
+                ({"restrictSearchWithMatch": {"$where": "x"}}, 238),
+                ({"let": {}}, 40104),
+            )
         ),
         (
             {

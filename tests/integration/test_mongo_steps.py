@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
@@ -25,8 +26,8 @@ from support.tier_samples import NOW, scope_of
 
 from tiers.cold.mongo import mongo_cold_store
 from tiers.cold.stores import ColdStores
-from tiers.errors import Conflict, TierError, TierRejected
-from tiers.records import AgentRecord, GraphState
+from tiers.errors import BudgetExceeded, Conflict, TierError, TierRejected
+from tiers.records import AgentRecord, Budget, GraphState, Usage
 
 HOUR = timedelta(hours=1)
 EVERY = ("index", "compress", "learn")
@@ -301,11 +302,13 @@ async def test_batch_of_work_is_completed_by_repeating(
 
 GRAPH_STEPS: Sequence[Act] = (
     lambda cold: cold.graphs.create_graph(graph_of("race")),
-    lambda cold: cold.graphs.spawn(
+    lambda cold: cold.fleet.spawn(
         AgentRecord(tenant="acme", graph_id="race", id="a", spawned_at=NOW)
     ),
+    lambda cold: cold.fleet.beat(SCOPE, ["a"], NOW + HOUR),
+    lambda cold: cold.graphs.configure(SCOPE, budget=Budget(tokens=9)),
     lambda cold: cold.graphs.set_state(SCOPE, GraphState.CLOSED, NOW),
-    lambda cold: cold.graphs.leave(scope_of(agent_id="a"), NOW),
+    lambda cold: cold.fleet.leave(scope_of(agent_id="a"), NOW),
 )
 
 
@@ -329,7 +332,29 @@ async def test_life_of_a_graph_may_be_repeated_after_every_cut(
             graph = await cold.graphs.graph("acme", "race")
             assert graph is not None
             assert (graph.state, graph.closed_at) == (GraphState.CLOSED, NOW)
-            (agent,) = await cold.graphs.agents(SCOPE)
-            assert agent.left_at == NOW
+            assert graph.budget.tokens == 9
+            (agent,) = await cold.fleet.agents(SCOPE)
+            assert (agent.seen_at, agent.left_at) == (NOW + HOUR, NOW)
         if not cut.happened:
             break
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["undone", "unanswered"])
+async def test_a_charge_that_is_cut_off_never_leaves_an_agent_with_too_little(
+    standalone: Deployment, *, after: bool
+) -> None:
+    """Cut anywhere, granted or refused by the graph: what the graph has, its agent has."""
+    amount, graph_limit = Usage(tokens=5), Budget(tokens=8)
+    whole = SCOPE.for_graph()
+    for number in COMMANDS:
+        async with standalone.opened(standalone.server.fresh_database()) as cold:
+            with cut_at(standalone.server, number, code=UNKNOWN, after=after) as cut:
+                for _ in range(2):
+                    with suppress(TierError, BudgetExceeded):
+                        await cold.usage.charge(SCOPE, amount, Budget(), graph_limit)
+            if not cut.happened:
+                break
+            agents, graphs = [(await cold.usage.usage(one)).tokens for one in (SCOPE, whole)]
+            assert graphs in {0, 5}
+            assert graphs <= agents <= graphs + 5
+    assert number > 5

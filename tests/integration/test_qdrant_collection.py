@@ -16,6 +16,7 @@ from qdrant_client import models
 from support.qdrant_collections import Collection
 from support.qdrant_shim import QdrantShim, running_shim
 from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id, scope_of
+from support.warm_lineage import ancestor, heir_of
 
 from tiers.errors import ConfigError, UsageError
 from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS, payload_of, point_id
@@ -275,6 +276,8 @@ async def test_every_request_holds_to_tenant_and_graph(
     await store.count(SCOPE, "turn")
     await store.delete_expired(SCOPE, NOW)
     await store.delete(SCOPE, [record_id(2)])
+    heir = heir_of(ancestor("race", "turn"), user_id="ada", denied=("fuel",))
+    await store.search(heir, query_of("entry", inherited=True))
     held = [
         {"key": "tenant", "match": {"value": "acme"}},
         {"key": "graph", "match": {"value": "race"}},
@@ -282,7 +285,7 @@ async def test_every_request_holds_to_tenant_and_graph(
     conditions = [
         condition for seen in server.requests[1:] for condition in _filters(json.loads(seen.body))
     ]
-    assert len(conditions) == 4 + 2 + 3 + 1 + 2 + 1
+    assert len(conditions) == 4 + 2 + 3 + 1 + 2 + 1 + 3
     for condition in conditions:
         assert condition["must"][:2] == held
     assert {seen.query.get("wait") for seen in server.requests if seen.method == "PUT"} == {"true"}
@@ -299,6 +302,20 @@ def _filters(body: Any) -> Iterator[dict[str, Any]]:
                 yield value
             else:
                 yield from _filters(value)
+
+
+async def test_ancestors_are_one_request_however_many_there_are(
+    server: QdrantShim, store: QdrantWarmStore
+) -> None:
+    """One to rank and none to read when nothing is found; none at all when nothing is carried."""
+    many = [ancestor(f"g{number}", "rule") for number in range(100)]
+    pinned = [ancestor(f"p{number}", "rule", as_of=NOW) for number in range(100)]
+    query = query_of("entry", kinds=("rule",), inherited=True)
+    for heir in (heir_of(*many), heir_of(*many, *pinned)):
+        await store.search(heir, query)
+    assert [seen.path.rsplit("/", 1)[-1] for seen in server.requests] == ["batch", "batch"]
+    await store.search(heir_of(*many), query_of("entry", inherited=True))
+    assert len(server.requests) == 2
 
 
 async def test_long_batches_go_out_in_bounded_steps(server: QdrantShim) -> None:
@@ -391,8 +408,9 @@ async def test_user_that_cannot_be_named_is_refused(store: QdrantWarmStore) -> N
     """A lone surrogate is the caller's mistake, not the driver's crash."""
     with pytest.raises(UsageError, match="user_id"):
         await store.search(SCOPE, query_of(user_id="\ud800"))
-    with pytest.raises(UsageError, match="agent_id"):
-        await store.search(SCOPE.model_copy(update={"agent_id": "\ud800"}), query_of())
+    for field in ("agent_id", "user_id"):
+        with pytest.raises(UsageError, match=f"scope.{field}"):
+            await store.search(SCOPE.model_copy(update={field: "\ud800"}), query_of())
 
 
 def test_driver_is_imported_only_when_a_server_is_opened() -> None:

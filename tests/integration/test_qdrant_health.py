@@ -67,7 +67,7 @@ async def test_well_server_has_no_problem(server: QdrantShim) -> None:
     assert (found["shards"], found["replicas"], found["optimizer"]) == (1, 1, "ok")
     assert found["quantized"] is False
     assert isinstance(found["indexes"], list)
-    assert len(found["indexes"]) == 8
+    assert len(found["indexes"]) == 9
 
 
 async def test_looking_changes_nothing(server: QdrantShim) -> None:

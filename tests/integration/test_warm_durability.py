@@ -20,7 +20,7 @@ from support.warm_writer import BATCH, DELETED
 
 from tiers.errors import ConfigError, CorruptRecord, TierRejected, UsageError
 from tiers.warm import edge_store, edge_warm_store
-from tiers.warm.payload import NEVER, payload_of, point_id
+from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS, NEVER, payload_of, point_id
 
 SCOPE = scope_of()
 TESTS = Path(__file__).parents[1]
@@ -71,7 +71,7 @@ async def test_killed_process_loses_nothing_acknowledged(tmp_path: Path) -> None
         removed = owed // BATCH * DELETED
         # The batch under way when the process died may be there, whole or not yet thinned out.
         assert owed - removed <= await store.count(SCOPE) <= owed - removed + BATCH
-        shard = store._shard
+        shard = store._points._shard
         kept = [n for n in range(owed) if n % BATCH >= DELETED]
         gone = [n for n in range(owed) if n % BATCH < DELETED]
         for numbers, expected in ((kept, len(kept)), (gone, 0)):
@@ -242,6 +242,18 @@ async def test_raw_engine_holds_what_was_written(tmp_path: Path) -> None:
         shard.close()
 
 
+async def test_a_former_version_gets_the_indexes_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shard made before a key was indexed is opened, keeps its entries, and has it then."""
+    with monkeypatch.context() as patch:
+        patch.setattr("tiers.warm.edge_folder.INTEGER_KEYS", ("expires_at",))
+        await _filled(tmp_path, range(3))
+    async with edge_warm_store(tmp_path, dimensions=DIMENSIONS) as store:
+        assert {*KEYWORD_KEYS, *INTEGER_KEYS} == set(store._points._shard.info().payload_schema)
+        assert await store.count(SCOPE) == 3
+
+
 async def test_quiet_index_is_flushed_in_the_background(tmp_path: Path) -> None:
     """A write is flushed once nobody has used the index for a moment."""
     async with edge_warm_store(tmp_path, dimensions=DIMENSIONS, flush_seconds=0.01) as store:
@@ -260,7 +272,7 @@ async def test_failed_flush_is_tried_again(
     async def lose_the_shard() -> None:
         async with edge_warm_store(tmp_path, dimensions=DIMENSIONS, flush_seconds=0.01) as store:
             await store.upsert(SCOPE, [entry_of(SCOPE, 1)])
-            store._shard.close()
+            store._points._shard.close()
             async with asyncio.timeout(20):
                 while len(caplog.records) < 2:  # noqa: ASYNC110 - the log is what we wait for
                     await asyncio.sleep(0.01)

@@ -163,6 +163,9 @@ def _questions() -> list[tuple[Scope, SearchQuery]]:
             graph_id=random.choice(["race", "race", "race/2"]),
             agent_id=random.choice(["strategist", "engineer", None]),
             topics=random.choice([("*",), ("tyres",), ("strategy", "weather"), ()]),
+            denied=random.choice([(), (), ("weather",)]),
+            user_id=random.choice([None, "team"]),
+            every_user=random.random() < 0.3,
         )
         made.append((asker, query))
     return made

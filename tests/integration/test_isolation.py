@@ -1,0 +1,99 @@
+"""Nobody sees or changes what is another's, however the question is put. Row NE-05."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.isolation.careless import careless
+from support.isolation.engines import COLD_METHODS, STANDALONE, Bench
+from support.isolation.hot_moves import HOT_METHODS
+from support.isolation.report import Report
+from support.isolation.runtime import EVERY_BENCH
+from support.isolation.trial import Plan, tried
+from support.isolation.warm_moves import WARM_METHODS
+
+from tiers.cold.stores import ColdStores
+from tiers.ports import HotStore, WarmStore
+
+SHORT = Plan(attempts=500)
+LONG = Plan(attempts=10_000, seed=4, houses=14, corners=9, batch=150)
+BY_NAME = {bench.name: bench for bench in EVERY_BENCH}
+NOT_ATTACKED = {
+    "warm.flush": "names nobody",
+    "upkeep.take_over": "is the only owner's, of the whole store",
+    "archive.tenants": "names tenants for the mover, and takes no scope",
+    "leases.acquire": "names jobs of the runtime, not records",
+    "leases.release": "names jobs of the runtime, not records",
+}
+
+
+def _backend(found: Any) -> str:
+    return found.name
+
+
+def _held(report: Report, plan: Plan) -> None:
+    assert report.is_clean, report.told()
+    assert report.attempts >= plan.attempts
+    assert report.shown > plan.attempts / 10, "hardly anything was shown: nothing is proved"
+
+
+@pytest.mark.parametrize("bench", EVERY_BENCH, ids=_backend)
+async def test_no_attempt_crosses_a_scope(bench: Bench, tmp_path: Path) -> None:
+    """Five hundred attempts of every class on each backend: no leak, no change, no odd error."""
+    _held(await tried(bench, SHORT, tmp_path), SHORT)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("bench", [*EVERY_BENCH, STANDALONE], ids=_backend)
+async def test_no_attempt_of_many_crosses_a_scope(bench: Bench, tmp_path: Path) -> None:
+    """Ten thousand attempts in a larger world."""
+    _held(await tried(bench, LONG, tmp_path), LONG)
+
+
+@pytest.mark.parametrize(
+    ("name", "forgotten"),
+    [
+        *(("sqlite", what) for what in ("tenant", "graph", "agent", "user", "topics", "denied")),
+        ("sqlite", "as_of"),
+        *(("edge", what) for what in ("tenant", "denied")),
+        *(("fakeredis", what) for what in ("tenant", "graph", "agent", "view")),
+    ],
+)
+async def test_an_engine_that_forgets_is_found_out(
+    name: str, forgotten: str, tmp_path: Path
+) -> None:
+    """The suite can fail: a store that forgets one part of the scope leaks within a few tries."""
+    plan = Plan(attempts=90, houses=4, narrowed=0)
+    report = await tried(careless(BY_NAME[name], forgotten), plan, tmp_path)
+    assert report.leaks
+    if (name, forgotten) in {("sqlite", "tenant"), ("sqlite", "user"), ("edge", "tenant")}:
+        assert report.mutations
+
+
+async def test_a_change_is_traced_to_the_attempt(tmp_path: Path) -> None:
+    """A mutation is reported with the one attempt that makes it, by doing it again."""
+    plan = Plan(attempts=40, houses=3, batch=40)
+    report = await tried(careless(BY_NAME["sqlite"], "tenant"), plan, tmp_path)
+    assert report.mutations
+    assert all(finding.by.startswith("#") for finding in report.mutations)
+
+
+def test_every_method_that_takes_a_scope_is_attacked() -> None:
+    """A new method of a port needs attempts of its own, or a reason why not."""
+    attacked = {one.name for one in (*HOT_METHODS, *WARM_METHODS, *COLD_METHODS)}
+    ports: dict[str, type] = {"hot": HotStore, "warm": WarmStore}
+    ports |= {
+        name: inspect.get_annotations(ColdStores, eval_str=True)[name]
+        for name in ColdStores.__dataclass_fields__
+    }
+    methods = {
+        f"{port}.{name}"
+        for port, protocol in ports.items()
+        for name, member in vars(protocol).items()
+        if inspect.iscoroutinefunction(member) and not name.startswith("_")
+    }
+    assert methods - attacked == set(NOT_ATTACKED)

@@ -1,0 +1,188 @@
+"""Opening a MongoDB database that an older ezra has written."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from support.cold_samples import belief_by, fact_by, graph_of, rule_by
+from support.mongo_cuts import cut_at
+from support.mongo_deployments import REFUSED, Deployment, deployed
+from support.mongo_version_1 import lay_out
+from support.tier_samples import NOW, scope_of
+
+from tiers.cold.mongo import mongo_cold_store
+from tiers.cold.mongo.health import mongo_health
+from tiers.errors import ConfigError, TierError
+from tiers.records import Ancestor, Parent, Scope, Span
+
+HOUR = timedelta(hours=1)
+NOBODY = scope_of("acme", "race", "strategist", ("tyres",))
+TEAM = NOBODY.model_copy(update={"user_id": "team"})
+COMMANDS_MAX = 400
+
+
+@pytest.fixture(scope="module", params=["standalone", "replica_set"])
+def deployment(request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    """A server of each kind."""
+    with deployed(request.param) as found:
+        yield found
+
+
+@pytest.fixture
+def older(deployment: Deployment) -> str:
+    """The name of a database of version 1."""
+    name = deployment.server.fresh_database()
+    lay_out(deployment.server.uri, name)
+    return name
+
+
+def _stored(deployment: Deployment, database: str) -> dict[str, list[dict[str, Any]]]:
+    raw = deployment.server.client[database]
+    return {name: list(raw[name].find().sort("_id", 1)) for name in raw.list_collection_names()}
+
+
+async def _upgraded(deployment: Deployment) -> dict[str, list[dict[str, Any]]]:
+    """Return what is stored after an upgrade that nothing disturbed."""
+    name = deployment.server.fresh_database()
+    lay_out(deployment.server.uri, name)
+    async with deployment.opened(name):
+        return _stored(deployment, name)
+
+
+async def test_graphs_agents_and_events_are_brought_up_to_date(
+    deployment: Deployment, older: str
+) -> None:
+    """Links in their order, members last seen when they came, and one feed of the whole tenant."""
+    async with deployment.opened(older) as cold:
+        expected = graph_of("child", minute=2)
+        made = expected.created_at
+        links = tuple(Parent(id=one, linked_at=made) for one in ("monza", "race"))
+        standing = await cold.graphs.standing(scope_of("acme", "child"))
+        assert standing.graph == expected.model_copy(update={"parents": links})
+        assert standing.lineage == (
+            Ancestor(graph_id="monza", path=("monza",)),
+            Ancestor(graph_id="race", path=("race",)),
+        )
+        await cold.graphs.link(scope_of("acme", "monza"), Parent(id="race", linked_at=NOW))
+        present, gone = await cold.fleet.agents(NOBODY)
+        assert (present.seen_at, gone.seen_at) == (NOW, NOW + HOUR)
+        assert await cold.fleet.silent("acme", NOW, 9) == (present,)
+        for tenant in ("acme", "acm"):
+            feed = await cold.log.tenant_audit(tenant)
+            assert [event.position for event in feed] == [1, 2, 3, 4, 5, 6]
+            order = [(event.recorded_at, event.graph_id, event.seq) for event in feed]
+            assert order == sorted(order)
+            await cold.log.append_audit(scope_of(tenant, "monza"), "k", (), "", NOW)
+            (last,) = await cold.log.tenant_audit(tenant, after=6)
+            assert (last.position, last.seq) == (7, 1)
+    assert (await mongo_health(deployment.server.uri, older)).problems == ()
+
+
+async def test_upgrading_sends_what_it_says_and_no_more(deployment: Deployment, older: str) -> None:
+    """The commands that the database's own description lists; never for a page that is done."""
+    deployment.server.clear_commands()
+    async with deployment.opened(older):
+        sent = {command["name"] for command in deployment.server.commands}
+    making = {"listCollections", "create", "collMod", "createIndexes", "dropIndexes"}
+    known = making | {"buildInfo", "find", "aggregate", "update", "ping", "endSessions"}
+    assert sent - {"killCursors"} <= known
+
+
+async def test_records_are_their_users_and_said_once(deployment: Deployment, older: str) -> None:
+    """What is said again is known, by whom it was said for; core facts are core since ever."""
+    async with deployment.opened(older) as cold:
+        nobodys, (teams,) = await cold.semantic.core(NOBODY), (await cold.semantic.core(TEAM))[1:]
+        assert [fact.text for fact in (*nobodys, teams)] == ["Core, nobody's.", "Core, the team's."]
+        assert teams.core_spans == (Span(since=teams.recorded_at),)
+        assert len(await cold.turns.recent_turns(NOBODY, 9)) == 1
+        assert len(await cold.turns.recent_turns(TEAM, 9)) == 2
+        for scope, whose in ((NOBODY, None), (TEAM, "team")):
+            text = "Archival." if whose is None else "Archival, the team's."
+            fact = fact_by(scope, text).model_copy(update={"id": f"fact of {whose}"})
+            rule = rule_by(scope, f"tyres of {whose}").model_copy(update={"id": f"rule of {whose}"})
+            for stored, is_new in (
+                await cold.semantic.put_fact(scope, fact),
+                await cold.procedural.put_rule(scope, rule),
+            ):
+                assert not is_new
+                assert stored.id not in {fact.id, rule.id}
+            belief = belief_by(scope, "Another.", key=("start", str(whose)))
+            belief = belief.model_copy(update={"id": f"belief of {whose}"})
+            before = await cold.beliefs.commit(scope, belief)
+            assert before is not None
+            assert before.claim == f"Belief of {whose}"
+
+
+async def test_many_may_open_an_older_database_at_once(
+    deployment: Deployment, older: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six processes with either driver that start together come to the same as one."""
+    expected = await _upgraded(deployment)
+    for module in ("renewal", "upgrade"):
+        monkeypatch.setattr(f"tiers.cold.mongo.{module}.PAGE_ROWS", 2)
+    drivers: tuple[Any, ...] = ("pymongo", "motor") * 3
+    async with AsyncExitStack() as stack:
+        openers = (
+            mongo_cold_store(deployment.server.uri, database=older, driver=driver)
+            for driver in drivers
+        )
+        await asyncio.gather(*map(stack.enter_async_context, openers))
+        assert _stored(deployment, older) == expected
+
+
+@pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [23, pytest.param(1, marks=pytest.mark.slow)])
+async def test_an_upgrade_that_is_cut_off_is_finished_by_the_next_opening(
+    deployment: Deployment, step: int, *, after: bool
+) -> None:
+    """At any command. Nobody but this version can open it in between."""
+    expected, cuts = await _upgraded(deployment), 0
+    for number in range(3, COMMANDS_MAX, step):
+        name = deployment.server.fresh_database()
+        lay_out(deployment.server.uri, name)
+        with cut_at(deployment.server, number, code=REFUSED, after=after) as cut:
+            try:
+                async with deployment.opened(name):
+                    pass
+            except TierError:
+                cuts += 1
+        if not cut.happened:
+            break
+        found = _stored(deployment, name)
+        (mark,) = found["meta"]
+        is_touched = any("for_user" in one or "position" in one for one in _all_of(found))
+        assert mark["version"] == 2 or not is_touched
+        async with deployment.opened(name):
+            assert _stored(deployment, name) == expected
+        deployment.server.reset()
+    assert cuts >= 3
+
+
+def _all_of(found: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    return [document for documents in found.values() for document in documents]
+
+
+async def test_an_older_ezra_can_neither_open_nor_write(
+    deployment: Deployment, older: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that comes later is refused by the mark, one that is open by the validators."""
+    async with deployment.opened(older):
+        pass
+    monkeypatch.setattr("tiers.cold.mongo.schema.VERSION", 1)
+    with pytest.raises(ConfigError, match="newer ezra"):
+        async with mongo_cold_store(deployment.server.uri, database=older):
+            pass
+    old = {"tenant": "acme", "graph_id": "race", "seq": 99, "kind": "k", "recorded_at": 0}
+    scope = Scope(tenant="acme", graph_id="race")
+    monkeypatch.undo()
+    async with deployment.opened(older) as cold:
+        with pytest.raises(TierError, match="schema"):
+            await cold.log._database.write(
+                "old", lambda session: session.collection("audit").insert([old])
+            )
+        assert len(await cold.log.audit(scope)) == 3

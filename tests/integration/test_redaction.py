@@ -1,0 +1,245 @@
+"""Redaction through the runtime: what stands in the stores behind it, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.raw_stores import everything, where
+from support.runtime import MovingClock, running
+from support.servers import server_variables
+
+from ezra import Agent, Ezra, Fact, Graph, NotFound, Rule, UsageError
+from metaagents.lifecycle.agent import LifecycleAgent
+from metaagents.lifecycle.rules import LifecyclePolicy
+from tiers.cold.redaction import REDACTED
+from tiers.records import Scope, Turn
+
+WORD = "xylograph"
+SETTINGS = {"ring_capacity": 2, "turns_per_summary": 2}
+
+
+@pytest.fixture(params=("embedded", "servers"))
+def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where the tiers are."""
+    if request.param == "servers":
+        for name, value in server_variables().items():
+            monkeypatch.setenv(name, value)
+    return str(request.param)
+
+
+async def say(agent: Agent, text: str, response: str = "", **more: Any) -> Turn:
+    """Carry one message through all eight steps and return the stored turn."""
+    return (await (await agent.turn(text, **more)).reply(response)).turn
+
+
+async def told(ezra: Ezra, clock: MovingClock) -> tuple[Graph, Agent, list[Turn], list[str]]:
+    """Let an agent say secrets of which summaries, an episode and ring turns are made."""
+    graph = await ezra.create_session_graph("imola")
+    agent = await graph.spawn_agent("keeper", topics={"t"}, user_id="ada")
+    turns = [
+        await say(agent, f"The code is {WORD}.", f"Noted, {WORD}."),
+        await say(agent, "A narwhal was seen off the coast.", "By whom?"),
+        await say(agent, f"I keep the {WORD} to myself.", private=True),
+        await say(agent, "A pelican was seen as well."),
+        await say(agent, f"And the {WORD} is new."),
+    ]
+    fact = Fact(text=f"The code is {WORD}.", source_ids=(turns[0].id,), tier="core")
+    rule = Rule(trigger=f"asked for the {WORD}", steps=(f"Say {WORD}.",))
+    made = [await agent.remember(fact), await agent.remember(rule)]
+    clock.move(hours=23, minutes=30)
+    await ezra.run_lifecycle_tick("imola")
+    await ezra.drain_learning()
+    return graph, agent, turns, made
+
+
+async def test_the_secret_is_in_no_store_and_no_answer(tiers: str, tmp_path: Path) -> None:
+    """Tables, keys and points; recall and the next context. What is left is summed up anew."""
+    assert tiers
+    clock = MovingClock()
+    async with running(tmp_path, clock, **SETTINGS) as ezra:
+        graph, agent, turns, made = await told(ezra, clock)
+        assert where(await everything(ezra, tmp_path), WORD) == {"hot", "warm", "cold"}
+        kept = await graph.episodes()
+        asked = [turns[0].id, turns[2].id, turns[4].id, made[1]]
+        report = await graph.redact(asked, reason="asked by the person")
+        assert where(await everything(ezra, tmp_path), WORD) == set()
+        assert set(report.ids["turn"]) == {turn.id for turn in turns[::2]}
+        assert (report.ids["fact"], report.ids["rule"]) == ((made[0],), (made[1],))
+        assert len(report.ids["receipt"]) >= 3
+        assert report.waiting == {}
+        assert report.cleaned["hot"] == ("keeper",)
+        assert set(report.cleaned["warm"]) == set().union(
+            *(ids for kind, ids in report.ids.items() if kind != "receipt")
+        )
+        await ezra.drain_learning()
+        # The ring refills, the warm index is asked again: nothing brings it back.
+        assert await say(agent, "What was seen?")
+        again = await agent.turn("What was seen, and what is the code?")
+        found = await agent.recall("code narwhal", limit=50)
+        told_now = [slot.text for slot in again.slots] + [hit.text for hit in found.items]
+        assert not [text for text in told_now if WORD in text]
+        assert where(await everything(ezra, tmp_path), WORD) == set()
+        assert any("narwhal" in hit.text and hit.kind == "summary" for hit in found.items)
+        await _check_rebuilt(graph, report.rewritten, [one.id for one in kept])
+
+
+async def _check_rebuilt(graph: Graph, rewritten: Sequence[str], episode_ids: list[str]) -> None:
+    summaries = {one.id: one for one in await graph.summaries()}
+    episodes = {one.id: one for one in await graph.episodes()}
+    assert list(episodes) == episode_ids
+    texts = [summaries[one].text for one in rewritten if one in summaries]
+    assert any("narwhal" in text for text in texts)
+    assert {one for one in rewritten if one in episodes} == set(episodes)
+    assert all("narwhal" in one.text for one in episodes.values())
+    assert not [text for text in texts if REDACTED in text]
+    census = (await graph.status()).cold
+    assert census["turns"] == 6
+
+
+async def test_no_page_of_the_file_has_the_words_any_more(tmp_path: Path) -> None:
+    """Not even one that is free: what is deleted is overwritten, and the log is written back."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, **SETTINGS) as ezra:
+        graph, _, turns, made = await told(ezra, clock)
+        assert WORD.encode() in _bytes_of(tmp_path)
+        await graph.redact([*(turn.id for turn in turns), *made], reason="all of it")
+    assert WORD.encode() not in _bytes_of(tmp_path)
+
+
+def _bytes_of(home: Path) -> bytes:
+    (path,) = home.rglob("ezra.db")
+    return b"".join(one.read_bytes() for one in path.parent.glob(f"{path.name}*"))
+
+
+async def test_repeating_is_harmless_and_finishes_what_a_crash_left(tmp_path: Path) -> None:
+    """Only the cold tier was done: the next call does the rest, and one more does nothing."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, **SETTINGS) as ezra:
+        graph, _, turns, made = await told(ezra, clock)
+        await ezra._parts.redactor.redact(
+            Scope.of_graph("default", "imola"), [turns[0].id], "crashed", clock()
+        )
+        found = await everything(ezra, tmp_path)
+        assert WORD in found["warm"]
+        asked = [turns[0].id, turns[2].id, turns[4].id, made[1]]
+        report = await graph.redact(asked, reason="again")
+        assert where(await everything(ezra, tmp_path), WORD) == set()
+        assert any("narwhal" in one.text for one in await graph.summaries())
+        assert report.rewritten
+        before = await everything(ezra, tmp_path)
+        again = await graph.redact([turns[0].id], reason="once more")
+        assert again.ids == {"turn": (turns[0].id,), "fact": report.ids["fact"]}
+        assert again.rewritten == ()
+        assert (await everything(ezra, tmp_path))["cold"] == before["cold"]
+
+
+async def test_what_somebody_wanted_to_be_rid_of_is_not_written_anew(tmp_path: Path) -> None:
+    """A summary redacted for what it says would say it again, whenever another part goes."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, **SETTINGS) as ezra:
+        graph, _, turns, _ = await told(ezra, clock)
+        (summary,) = [one for one in await graph.summaries() if "narwhal" in one.text]
+        report = await graph.redact([summary.id], reason="badly put")
+        assert report.ids["summary"] == (summary.id,)
+        assert summary.id not in report.rewritten
+        report = await graph.redact([turns[0].id], reason="asked by the person")
+        assert summary.id in report.ids["summary"]
+        assert summary.id not in report.rewritten
+        assert summary.id not in {one.id for one in await graph.summaries()}
+
+
+async def test_a_tier_that_is_away_is_named_and_cleaned_later(tmp_path: Path) -> None:
+    """The cold tier is done at once; queued work cleans the index, repeating cleans the rings."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, **SETTINGS) as ezra:
+        graph, _, turns, made = await told(ezra, clock)
+        ezra._parts.warm.serving.store.close()  # type: ignore[attr-defined]
+        await ezra._parts.hot.aclose()  # type: ignore[attr-defined]
+        report = await graph.redact([*(turn.id for turn in turns), *made], reason="all of it")
+        assert set(report.waiting) == {"hot", "warm"}
+        assert "queued" in report.waiting["warm"]
+        assert "repeating" in report.waiting["hot"]
+        assert report.cleaned["warm"] == report.cleaned["hot"] == ()
+    async with running(tmp_path, clock, **SETTINGS) as ezra:
+        assert where(await everything(ezra, tmp_path), WORD) == {"warm"}
+        await ezra.drain_learning()
+        assert where(await everything(ezra, tmp_path), WORD) == set()
+        graph = await ezra.session_graph("imola")
+        report = await graph.redact([turn.id for turn in turns], reason="again")
+        assert report.waiting == {}
+
+
+async def test_what_cannot_be_redacted_is_said(tmp_path: Path) -> None:
+    """Unknown ids, beliefs, another graph's records, no reason; nothing is written."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        other = await ezra.create_session_graph("monza")
+        agent = await graph.spawn_agent("keeper")
+        turn = await say(agent, f"The code is {WORD}.")
+        belief = await agent.commit("Start on mediums.")
+        for handle, ids, reason, error in (
+            (graph, ["unknown"], "r", NotFound),
+            (other, [turn.id], "r", NotFound),
+            (graph, [turn.id, belief.id], "r", UsageError),
+            (graph, [turn.id], " ", UsageError),
+        ):
+            with pytest.raises(error):
+                await handle.redact(ids, reason=reason)
+        assert WORD in (await everything(ezra, tmp_path))["cold"]
+
+
+class Interrupted:
+    """An embedder during whose work something else happens, once."""
+
+    model_id, dimensions = "interrupted", 2
+
+    def __init__(self, what: Callable[[], Awaitable[object]]) -> None:
+        self._what: Callable[[], Awaitable[object]] | None = what
+
+    async def embed(
+        self, texts: Sequence[str], *, urgent: bool = False, query: bool = False
+    ) -> tuple[tuple[float, ...], ...]:
+        """Let it happen, then return a vector per text."""
+        del urgent, query
+        what, self._what = self._what, None
+        if what is not None:
+            await what()
+        return tuple((1.0, 0.0) for _ in texts)
+
+
+@pytest.mark.parametrize("step", ["compress", "consolidate"])
+async def test_what_is_summed_up_meanwhile_does_not_keep_it(tmp_path: Path, step: str) -> None:
+    """Redacted between reading and storing: the summary is refused, the episode made anew."""
+    clock = MovingClock()
+    async with running(tmp_path, clock, ring_capacity=1, turns_per_summary=2) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("keeper", topics={"t"})
+        turns = [
+            await say(agent, text)
+            for text in (f"The code is {WORD}.", "A narwhal was seen.", "A pelican as well.")
+        ]
+        scope = Scope.of_graph("default", "imola")
+        if step == "consolidate":
+            await ezra.run_lifecycle_tick("imola")
+        parts = ezra._parts
+        interrupted = Interrupted(lambda: graph.redact([turns[0].id], reason="meanwhile"))
+        lifecycle = LifecycleAgent(
+            parts.graphs, parts.turns, parts.episodic, parts.warm, interrupted,
+            LifecyclePolicy(ring_capacity=1, turns_per_summary=2), parts.redactor,
+        )  # fmt: skip
+        if step == "compress":
+            await lifecycle.compress(scope.for_agent("keeper"), clock(), everything=True)
+            assert [one.covers for one in await graph.summaries()] == [(turns[2].id,)]
+            await lifecycle.compress(scope.for_agent("keeper"), clock(), everything=True)
+            covers = [one.covers for one in await graph.summaries()]
+            assert covers == [(turns[1].id,), (turns[2].id,)]
+        else:
+            await lifecycle.consolidate(scope, clock() + timedelta(hours=23, minutes=30))
+            (episode,) = await graph.episodes()
+            assert "narwhal" in episode.text
+        assert WORD not in (await everything(ezra, tmp_path))["cold"]
