@@ -110,15 +110,7 @@ def _parts(
     ids = IdFactory(clock)
     tenant = settings.tenant
     recaller = Recaller(warm, cold.words, cold.semantic, embedder, settings.step_timeout_seconds)
-    lifecycle = LifecycleAgent(
-        cold.graphs,
-        cold.turns,
-        cold.episodic,
-        warm,
-        embedder,
-        _lifecycle_policy(settings),
-        cold.redactor,
-    )
+    lifecycle = _lifecycle(settings, stores)
     keeper = _keeper(settings, stores, lifecycle)
     meter = Meter(cold.usage, cold.log, clock)
     membership = _membership(settings, cold, keeper, clock)
@@ -172,6 +164,19 @@ def _parts(
         archival=_archival_keeper(stores, tenant),
         learning_worker=_learning_worker(settings, stores, owner, clock),
         lifecycle_worker=Worker(cold.queue, {"compress": lifecycle}, owner, clock, tenant),
+    )
+
+
+def _lifecycle(settings: Settings, stores: _Stores) -> LifecycleAgent:
+    cold, policy = stores.cold, _lifecycle_policy(settings)
+    return LifecycleAgent(
+        cold.graphs,
+        cold.turns,
+        cold.episodic,
+        stores.warm,
+        stores.embedder,
+        policy,
+        cold.redactor,
     )
 
 

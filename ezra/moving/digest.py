@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tiers.records import AuditEvent, BeliefEvent, IndexEntry, Record, SessionGraph
-from tiers.upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork
+from tiers.upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, UsageRow
 
 BUCKETS = 256
 VECTOR_TOLERANCE = 1e-6
@@ -29,6 +29,7 @@ _MODULUS = 1 << 256
 _NAMES: Mapping[type[Record], tuple[str, ...]] = {
     SessionGraph: ("id",),
     FactUse: ("graph_id", "fact_id", "cause"),
+    UsageRow: ("graph_id", "agent_id"),
     BeliefEvent: ("graph_id", "seq"),
     AuditEvent: ("graph_id", "seq"),
     QueuedWork: ("graph_id", "kind", "key"),

@@ -91,7 +91,9 @@ def _of_belief(belief: Commitment) -> IndexEntry:
 
 
 def is_current(record: Owned) -> bool:
-    """Whether a record belongs in answers: nothing has superseded it."""
+    """Whether a record belongs in answers: nothing has superseded it, and it is not redacted."""
+    if record.redacted_at is not None:
+        return False
     return not isinstance(record, Fact) or record.superseded_by is None
 
 
