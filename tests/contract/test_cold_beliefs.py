@@ -80,7 +80,7 @@ async def test_belief_comes_back_as_it_was(cold: Cold) -> None:
 
 async def test_belief_of_the_same_key_and_topic_is_superseded(cold: Cold) -> None:
     """One step: the new one active, the old one returned and gone, an event for each."""
-    old, new = belief_by(), belief_by(claim="Start on hards.")
+    old, new = belief_by(), belief_by(OTHER_AGENT, claim="Start on hards.")
     await cold.beliefs.commit(SCOPE, old)
     assert await cold.beliefs.commit(OTHER_AGENT, new) == old
     assert await cold.beliefs.active(SCOPE) == (new,)

@@ -7,7 +7,7 @@ import re
 from ..errors import UsageError
 from ..records import Owned, Receipt, Record, Scope
 from ..upkeep import ARCHIVE_ROWS, LoggedBelief, ProjectedBelief, Table
-from .ownership import check_owned
+from .ownership import check_placed
 
 _HEX = re.compile(r"(?:[0-9a-f]{2})*")
 
@@ -43,7 +43,7 @@ def check_row(tenant: str, table: Table, record: Record) -> None:
     if owner != tenant:
         raise UsageError("rows", owner, f"rows of tenant {tenant!r}")
     if isinstance(core, Owned | Receipt):
-        check_owned(Scope(tenant=tenant, graph_id=core.graph_id), core)
+        check_placed(Scope(tenant=tenant, graph_id=core.graph_id), core)
     if isinstance(record, LoggedBelief) and not _is_salt(record):
         raise UsageError("salt", record.event.id, "hex digits, absent together with the content")
 

@@ -23,10 +23,29 @@ NO_TOPIC = ""
 
 
 def check_owned(scope: Scope, record: Owned | Receipt) -> None:
+    """Refuse a record that is not the scope's own to write.
+
+    The runtime acting on a whole graph writes for any of its agents; whoever acts for one agent
+    writes that agent's records, for its user or for everybody.
+
+    Raises:
+        UsageError: Wrong tenant, graph, agent or user, no id, or private without a writer.
+    """
+    check_placed(scope, record)
+    is_runtime = scope.every_user and scope.agent_id is None
+    if not is_runtime and record.agent_id != (scope.agent_id or ""):
+        raise UsageError("agent_id", record.agent_id, f"a record of {scope.agent_id!r}")
+    if isinstance(record, Receipt) or scope.every_user:
+        return
+    if record.user_id not in {None, scope.user_id}:
+        raise UsageError("user_id", record.user_id, f"a record of {scope.user_id!r}")
+
+
+def check_placed(scope: Scope, record: Owned | Receipt) -> None:
     """Refuse a record that does not belong to the scope's tenant and graph, or to nobody.
 
     Raises:
-        UsageError: Wrong owner, no id, or private without a writer.
+        UsageError: Wrong tenant or graph, no id, or private without a writer.
     """
     owner = (record.tenant, record.graph_id)
     if owner != (scope.tenant, scope.graph_id):

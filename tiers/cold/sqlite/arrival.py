@@ -20,7 +20,7 @@ from ...records import (
     Turn,
 )
 from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table, UsageRow
-from ..ownership import check_owned
+from ..ownership import check_placed
 from .database import Query, Session, Value
 from .episodic import put_episode, put_summary
 from .graphs import insert_graph
@@ -159,5 +159,5 @@ class Arrival:
     def _scope(self, record: Owned) -> Scope:
         """Return the scope of the record's graph, after checking that it can be owned by it."""
         scope = Scope(tenant=self._tenant, graph_id=record.graph_id)
-        check_owned(scope, record)
+        check_placed(scope, record)
         return scope
