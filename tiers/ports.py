@@ -327,9 +327,10 @@ class BeliefStore(Protocol):
     async def commit(self, scope: Scope, belief: Commitment) -> Commitment | None:
         """Append ``committed`` and make the belief active, in one step.
 
-        An active belief of the same key, topic, privacy and user is superseded in the same step,
-        with its own event, and returned; ``None`` otherwise. A belief whose id is already in the
-        log changes nothing and returns ``None``.
+        An active belief of the same key, topic, privacy and user (and of the same topics, when
+        it names no topic) is superseded in the same step, with its own event, and returned;
+        ``None`` otherwise. A belief whose id is already in the log changes nothing and returns
+        ``None``.
         """
 
     async def pin(self, scope: Scope, belief_id: str, now: datetime) -> Commitment:

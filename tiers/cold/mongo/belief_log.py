@@ -113,9 +113,14 @@ def belief_document(belief: Commitment, committed_seq: int) -> Document:
 
 
 def key_of(belief: Commitment) -> str:
-    """Return what only one active belief of a graph can stand for: key, topic, privacy and user."""
+    """Return what only one active belief of a graph can stand for: key, topic, privacy and user.
+
+    One that names no topic stands beside those that others, who need not see it, hold under other
+    topics.
+    """
     users = [] if belief.user_id is None else [belief.user_id]
-    known = [belief.key, belief.topic, private_to(belief), *users]
+    audience = [{"topics": belief.topics}] if belief.topic is None and belief.topics else []
+    known = [belief.key, belief.topic, private_to(belief), *users, *audience]
     return json.dumps(known, ensure_ascii=False)
 
 

@@ -218,6 +218,7 @@ class MongoWorkQueue:
             held = {
                 "_id": ObjectId(work.id),
                 "tenant": work.tenant,
+                "graph_id": work.graph_id,
                 "token": work.token,
                 "lease_owner": {"$ne": None},
             }

@@ -26,7 +26,7 @@ from ..ownership import check_limit, check_owned, private_to
 from ..topics import accepted_topics
 from .database import Database, Session
 from .graphs import check_writable
-from .rows import fields_of, insert_owned, record_of
+from .rows import fields_of, insert_owned, record_of, topic_set
 from .scope import as_json, scoped
 from .searchable import index_words, retire
 
@@ -38,6 +38,7 @@ _AMONG_ACTIVE = _ACTIVE + " AND b.id IN (SELECT value FROM json_each(:ids))"
 _RIVAL = _SELECT + (
     "$own(b) AND b.active = 1 AND b.key_subject = :subject AND b.key_attribute = :attribute"
     " AND b.topic IS :topic AND b.private_to = :private_to AND b.user_id IS :believers_user"
+    " AND (b.topic IS NOT NULL OR b.topic_set = :topic_set)"
 )
 _EVENTS = (
     "SELECT e.* FROM belief_events e WHERE $own(e) AND e.seq > :after ORDER BY e.seq LIMIT :limit"
@@ -175,6 +176,7 @@ def _rival(session: Session, scope: Scope, belief: Commitment) -> Commitment | N
             attribute=belief.key[1],
             topic=belief.topic,
             private_to=private_to(belief),
+            topic_set=topic_set(session, belief.topics),
             believers_user=belief.user_id,
         )
     )

@@ -43,7 +43,10 @@ _CLAIM = (
     " attempts = attempts + 1"
     " WHERE row IN (SELECT value FROM json_each(:rows)) RETURNING *"
 )
-_HELD = " WHERE row = :row AND token = :token AND lease_owner IS NOT NULL"
+_HELD = (
+    " WHERE row = :row AND token = :token AND lease_owner IS NOT NULL"
+    " AND tenant = :tenant AND graph_id = :graph_id"
+)
 _COMPLETE = "DELETE FROM work" + _HELD + " AND again_at IS NULL"
 _RUN_AGAIN = (
     "UPDATE work SET lease_owner = NULL, due_at = again_at, again_at = NULL, attempts = 0,"
@@ -242,7 +245,12 @@ def _due(
 def _held(work: Work) -> dict[str, Value]:
     if not _is_row(work.id):
         raise UsageError("work.id", work.id, "an item that was claimed here")
-    return {"row": int(work.id), "token": work.token}
+    return {
+        "row": int(work.id),
+        "token": work.token,
+        "tenant": work.tenant,
+        "graph_id": work.graph_id,
+    }
 
 
 def _is_row(work_id: str) -> bool:

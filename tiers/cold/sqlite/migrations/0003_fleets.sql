@@ -57,12 +57,13 @@ ALTER TABLE facts ADD COLUMN core_spans TEXT NOT NULL DEFAULT '[]';
 UPDATE facts SET core_spans = json_array(json_array(recorded_at, NULL)) WHERE tier = 'core';
 CREATE INDEX facts_ever_core ON facts (tenant, graph_id, recorded_at) WHERE core_spans <> '[]';
 
--- Two users never take each other's beliefs away.
+-- Two users never take each other's beliefs away, nor do two that name no topic and share none.
 DROP INDEX beliefs_one_per_key;
 CREATE UNIQUE INDEX beliefs_one_per_key
     ON beliefs (
         tenant, graph_id, key_subject, key_attribute,
-        topic IS NULL, COALESCE(topic, ''), private_to, COALESCE(user_id, ''))
+        topic IS NULL, COALESCE(topic, ''), private_to, COALESCE(user_id, ''),
+        CASE WHEN topic IS NULL THEN topic_set ELSE 0 END)
     WHERE active = 1 AND key_subject IS NOT NULL;
 
 ALTER TABLE audit ADD COLUMN position INTEGER NOT NULL DEFAULT 0;
