@@ -53,6 +53,11 @@ def topics_for(agent: AgentRecord, asked: Sequence[str] | None, action: str) -> 
     return tuple(asked)
 
 
+def may_ask(agent: AgentRecord, source: str) -> bool:
+    """Whether the agent may read from the mesh source."""
+    return not _refused("source", [source.casefold()], agent.sources, agent.denied_sources)
+
+
 def check_source(agent: AgentRecord, source: str) -> None:
     """Raise ``PolicyDenied`` unless the agent may read from the mesh source."""
     refused = _refused("source", [source.casefold()], agent.sources, agent.denied_sources)

@@ -53,7 +53,7 @@ from .fusion import resolve_core
 from .membership import Membership
 from .metering import Meter, is_limited
 from .parse import Parsed, parse
-from .policy import check_source, scope_of, topics_for
+from .policy import check_source, may_ask, scope_of, topics_for
 from .recall import Degradation, QuestionVector, Recaller, with_vector
 
 Connector = Callable[[str, Scope], Awaitable[MeshResult]]
@@ -284,7 +284,8 @@ class Router:
         """Step 5: ask the mesh source the caller named; the result also stays in the hot tier."""
         name = turn.request.mesh
         if name is None:
-            turn.mesh = turn.hot.mesh
+            if turn.hot.mesh is not None and may_ask(turn.agent, turn.hot.mesh.source):
+                turn.mesh = turn.hot.mesh
             return
         call = self._connectors[name](turn.request.input, turn.scope)
         turn.mesh = await turn.state.answer("mesh", f"mesh source {name}", call, None)

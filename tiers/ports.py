@@ -81,9 +81,11 @@ class Embedder(Protocol):
 class HotStore(Protocol):
     """Per agent: a ring of the last turns, the pinned beliefs, and the latest mesh result.
 
-    A cache: losing it loses nothing. ``scope.agent_id`` names the ring and must be set
-    (``UsageError`` otherwise). A ring takes stored turns (``seq`` from 1) of its own agent, and
-    pins of its own graph; others are a ``UsageError``. Each method is one atomic round trip.
+    A cache: losing it loses nothing. It holds one view (user, topics, denied) of the agent: who
+    writes under another empties it, who reads under another finds nothing; the runtime sees any
+    view. What the scope may not see is a ``UsageError``. ``scope.agent_id`` names the ring and must
+    be set (``UsageError`` otherwise). A ring takes stored turns (``seq`` from 1) of its own agent,
+    and pins of its own graph; others are a ``UsageError``. Each method is one atomic round trip.
     """
 
     async def append(self, scope: Scope, turn: Turn, capacity: int) -> tuple[Turn, ...]:

@@ -6,9 +6,10 @@ Run: .venv/bin/python tests/benchmarks/isolation.py [--attempts 10000] [--seed 1
 Attackers of every kind (other tenants, graphs, agents, users and topics, look-alike names, forged
 ids and owners, syntax of every engine in every string) call every method of every port. A leak is
 a record shown that the rules of visibility forbid; a mutation is a row of the raw engine that
-changed and is not the attacker's. The exit code is 1 when there is either, or an error that is
-none of ezra's. ``qdrant http`` and ``mongo`` are the real clients over the stand-ins of the test
-suite; ``runtime`` is the embedded whole through its public API.
+changed and is not the attacker's. The exit code is 1 when there is either.
+
+``qdrant http`` and ``mongo`` are the real clients over the stand-ins of the test suite;
+``runtime`` is the embedded whole through its public API.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ OF_A_TENANTS_GRAPHS = {"fleet._SILENT"} | {
 }
 """Statements about graphs and members, which belong to a tenant."""
 
-OF_THE_RUNTIME = {"leases", "queue", "upkeep"}
+OF_THE_RUNTIME = {"leases", "queue", "upkeep", "word_renewal"}
 """Modules with statements that touch no scoped table."""
 
 
@@ -126,7 +126,7 @@ LINKED = "w.tenant = t.tenant AND t.graph_id = w.graph_id"
         ("SELECT * FROM turns t WHERE t.tenant = ? AND t.graph_id = ?", "'\\?'"),
         ("SELECT * FROM turns t WHERE $own(t)", "'\\$'"),
         ("SELECT * FROM sqlite_schema", "unknown table"),
-        ("SELECT * FROM word_index_data", "unknown table"),
+        ("SELECT * FROM word_index_docsize", "unknown table"),
         ("SELECT * FROM pragma_table_info('turns')", "unknown table"),
         ("SELECT * FROM secrets s WHERE s.tenant = :tenant", "unknown table"),
         ("SELECT rowid FROM word_index WHERE word_index MATCH 'tyres'", "words"),
@@ -217,7 +217,7 @@ def test_statement_with_an_empty_owner_is_refused(
         ("agents", {"tenant": "acme"}),
         ("graphs", {"id": "race"}),
         ("word_index", {"words": "tyres"}),
-        ("word_index", {"word_index": "delete-all"}),
+        ("word_index", {"word_index": "rebuild"}),
         ("secrets", {"tenant": "acme", "graph_id": "race"}),
     ],
 )

@@ -115,7 +115,7 @@ def shortly(one: Scope | Corner) -> str:
 
 def drawn(
     world: World, methods: Sequence[Method], count: int, seed: int, batch: int
-) -> Iterator[tuple[House, list[Attempt]]]:
+) -> Iterator[list[Attempt]]:
     """Yield batches of attempts, each by attackers of one house, ``count`` in all.
 
     Every method has its turn before any has a second one. The same numbers give the same
@@ -145,7 +145,7 @@ def drawn(
         made += len(attempts)
         idle = 0 if attempts else idle + 1
         if attempts:
-            yield house, attempts
+            yield attempts
         if made == count or idle == len(world.houses):
             return
 

@@ -75,7 +75,8 @@ def _id_of_victim_or_new(aim: Aim, *kinds: str) -> str:
 
 def _variant(aim: Aim, record: Any, mark: str) -> tuple[Any, str]:
     """Return a record as it is or with a forged owner, and the class of attack."""
-    if aim.random.random() < 0.4:
+    is_same_owner = aim.boundary in {"topic", "denied"}
+    if not is_same_owner and aim.random.random() < 0.4:
         return _forged(aim, record, mark), FORGED
     return record, ""
 
@@ -199,7 +200,7 @@ def put_rule(aim: Aim) -> Move:
     return Move(lambda cold: cold.procedural.put_rule(aim.scope, rule), graph_of(aim.scope), label)
 
 
-def commit(aim: Aim) -> Move:
+def commit(aim: Aim) -> Move | None:
     """Commit to something about the victim's own key."""
     mark = aim.world.new_mark()
     belief_id = _id_of_victim_or_new(aim, "belief")
@@ -210,6 +211,8 @@ def commit(aim: Aim) -> Move:
     topics = belief.topics
     belief = belief.model_copy(update={"topic": topics[0] if topics else None})
     rivals = _rivals(aim, belief)
+    if not all(permitted(Reach.VISIBLE, aim.scope, one) for one in rivals):
+        return None  # whose place it takes by its key and topic comes back, seen or not
     belief, label = _variant(aim, belief, mark)
     return Move(
         lambda cold: cold.beliefs.commit(aim.scope, belief),
@@ -381,6 +384,29 @@ def left_of(aim: Aim) -> Move | None:
     return Move(lambda cold: cold.redactor.left_of(aim.scope, forged))
 
 
+def store_vectors(aim: Aim) -> Move:
+    """Keep a vector under the victim's id, of an own or a forged owner."""
+    victim = aim.victim
+    entry = victim.entry.model_copy(
+        update={"tenant": aim.scope.tenant, "graph_id": aim.scope.graph_id}
+    )
+    label = ""
+    if aim.random.random() < 0.4:
+        entry, label = victim.entry, FORGED
+    model_id = aim.word("model")
+    return Move(
+        lambda cold: cold.semantic.store_vectors(aim.scope, [entry], model_id),
+        (*graph_of(aim.scope), _changing(aim, victim.id)),
+        label,
+    )
+
+
+def facts_without_vectors(aim: Aim) -> Move:
+    """Ask which facts of the tenant have no vector."""
+    model_id = aim.word("model")
+    return Move(lambda cold: cold.semantic.facts_without_vectors(aim.scope.tenant, model_id, 1000))
+
+
 _V, _F, _G = Reach.VISIBLE, Reach.FAMILY, Reach.GRAPH
 _ALL = (*OUTER, *INNER)
 _OWNERS = (*OUTER, "private", "user")
@@ -409,3 +435,15 @@ COLD_WRITES = (
     Method("redactor.left_of", _G, left_of, ("turn", "summary"), OUTER),
     Method("redactor.rewrite", _G, rewrite, ("summary", "episode"), OUTER),
 )
+
+VECTOR_METHODS = (
+    Method("semantic.store_vectors", _G, store_vectors, _FACTS, OUTER),
+    Method(
+        "semantic.facts_without_vectors",
+        Reach.TENANT,
+        facts_without_vectors,
+        _FACTS,
+        ("tenant", "lookalike"),
+    ),
+)
+"""Of a cold tier that keeps the vectors of facts itself."""

@@ -20,7 +20,7 @@ from ..warm_backends import WARM_BACKENDS
 from .attempts import Method
 from .cold_fleet import COLD_FLEET
 from .cold_reads import COLD_READS
-from .cold_writes import COLD_WRITES
+from .cold_writes import COLD_WRITES, VECTOR_METHODS
 from .hot_moves import HOT_METHODS
 from .planting import plant_cold, plant_hot, plant_warm
 from .raw import LocalPoints, Raw, mongo_raw, redis_raw, shard_raw, sqlite_raw
@@ -28,6 +28,7 @@ from .warm_moves import WARM_METHODS
 from .worlds import World
 
 COLD_METHODS = (*COLD_READS, *COLD_WRITES, *COLD_FLEET)
+MONGO_METHODS = (*COLD_METHODS, *VECTOR_METHODS)
 
 Reader = Callable[[], Awaitable[Raw]]
 Counts = Callable[[Any, Scope], Awaitable[dict[str, int]]]
@@ -196,11 +197,15 @@ BENCHES = (
     Bench("qdrant local", "warm", WARM_METHODS, _warm("qdrant memory"), _warm_counts, 3),
     Bench("qdrant http", "warm", WARM_METHODS, _warm("qdrant http"), _warm_counts),
     Bench("sqlite", "cold", COLD_METHODS, _cold("sqlite", sqlite_raw), _cold_counts),
-    Bench("mongo", "cold", COLD_METHODS, _mongo("mongo", "replica_set"), _cold_counts),
+    Bench("mongo", "cold", MONGO_METHODS, _mongo("mongo", "replica_set"), _cold_counts, 7),
 )
 """Every backend; the runtime as a whole is another one."""
 
 STANDALONE = Bench(
-    "mongo standalone", "cold", COLD_METHODS, _mongo("mongo-standalone", "standalone"), _cold_counts
+    "mongo standalone",
+    "cold",
+    MONGO_METHODS,
+    _mongo("mongo-standalone", "standalone"),
+    _cold_counts,
 )
 """MongoDB without transactions, which takes other ways to the same end."""

@@ -42,10 +42,13 @@ FREE_TABLES = frozenset({"work", "leases", "topic_sets", "topic_members"})
 WORDS_TABLE = "word_index"
 """Has no owner columns: a row is that of ``searchable`` with its number, and read with it only."""
 
-_TABLES = SCOPED_TABLES | TENANT_TABLES | FREE_TABLES | {WORDS_TABLE}
+WORDS_LEVELS = "word_index_data"
+"""How the word index is laid out: numbers of its own, no words."""
+
+_TABLES = SCOPED_TABLES | TENANT_TABLES | FREE_TABLES | {WORDS_TABLE, WORDS_LEVELS}
 _INSERTED_WITH_GRAPH = (SCOPED_TABLES | TENANT_TABLES | {"work"}) - {"graphs"}
 _INSERTED_WITH_TENANT = _INSERTED_WITH_GRAPH | {"graphs"}
-_WORDS_COMMANDS = frozenset({"optimize"})
+_WORDS_COMMANDS = frozenset({"optimize", "delete-all"})
 """What the word index may be told about itself as a whole, as FTS5 has it: by inserting it."""
 
 _FUNCTIONS = frozenset({"json_each"})

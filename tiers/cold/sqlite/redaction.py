@@ -56,6 +56,7 @@ from .log import append_event
 from .queue import queue_work
 from .rows import fields_of, record_of, stored
 from .scope import as_json, scoped
+from .word_renewal import renew_words_if_worn
 
 _R = TypeVar("_R", bound=Owned)
 
@@ -250,6 +251,7 @@ class _Redaction:
         self._blank(session)
         self._forget_problems(session, [record.id for record in records])
         session.insert("word_index", {"word_index": "optimize"})
+        renew_words_if_worn(session)
         work = [leaves_index(record) for record in records]
         queue_work(session, self.scope, work, self.now)
         append_event(session, self.scope, AUDIT_KIND, self.asked, self.reason, self.now)
