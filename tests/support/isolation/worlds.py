@@ -44,8 +44,8 @@ _NAMES = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 _TRAPS = (
     ("acme", "race"),
     ("acm", "race"),
-    ("acme/race", "2"),
     ("acme", "race/2"),
+    ("acme/race", "2"),
     ("ACME", "race"),
     ("\u0430cme", "race"),
     ("acme", "@catalog"),
