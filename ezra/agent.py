@@ -418,10 +418,13 @@ class Agent:
         await self._parts.fleet.beat(scope_of(self._record), [self.id], now)
 
     async def leave(self) -> None:
-        """Leave the graph. Idempotent; the graph closes when its last agent has left."""
+        """Leave the graph. Idempotent; the graph closes when its last agent has left.
+
+        One that failed, because the cold tier was away, may be repeated.
+        """
         if self._present:
-            self._present = False
             await self._parts.membership.leave(self._record)
+            self._present = False
 
     async def _tell_commit(
         self, scope: Scope, belief: Commitment, superseded: Commitment | None

@@ -327,6 +327,25 @@ async def test_ez_16_one_feed_tells_all_in_order_and_never_content(tmp_path: Pat
         assert [event.kind for event in await graph.audit(only=window)] == ["fetched", "denied"]
 
 
+async def test_ne_05_a_kept_mesh_result_goes_with_the_right_to_its_source(tmp_path: Path) -> None:
+    """Re-attached without the source, the agent no longer has what it fetched there before."""
+    clock = MovingClock()
+
+    async def timing(message: str, scope) -> MeshResult:  # noqa: ANN001
+        return MeshResult(source="timing", text="P3", queried_at=clock())
+
+    settings = Settings(home=tmp_path, embedder="off", background=False)
+    async with Ezra.open(settings, connectors={"timing": timing}, clock=clock) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("a", topics={"tyres"})
+        await agent.turn("where are we?", mesh="timing")
+        kept = await agent.turn("and now?")
+        assert [slot.kind for slot in kept.slots].count("mesh") == 1
+        agent = await graph.spawn_agent("a", topics={"tyres"}, denied_sources={"timing"})
+        after = await agent.turn("and now?")
+        assert [slot.kind for slot in after.slots].count("mesh") == 0
+
+
 async def test_at_09_users_are_apart_and_the_catalog_is_for_all(tmp_path: Path) -> None:
     """In every way of reading, by any topic; a forged owner changes nothing; no user sees none."""
     async with running(tmp_path, turns_per_summary=2) as ezra:
