@@ -148,8 +148,15 @@ class RedisHotStore:
         await self._run(scope, "unpin", scripts.UNPIN, key, field)
 
     async def put_mesh(self, scope: Scope, result: MeshResult) -> None:
-        """Keep the latest mesh result, replacing the one before."""
+        """Keep the latest mesh result, replacing the one before.
+
+        Raises:
+            UsageError: The scope is the runtime's: a result names no owner, so that under the view
+                that is there it would be shown to whoever has that view.
+        """
         key = self._key(scope, "put_mesh")
+        if view_of(scope) == RUNTIME_VIEW:
+            raise UsageError("scope", "the runtime's", "the scope of the agent that asked")
         await self._run(scope, "put_mesh", scripts.PUT_MESH, key, _json(result))
 
     async def clear(self, scope: Scope) -> None:
