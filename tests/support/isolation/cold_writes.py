@@ -404,7 +404,7 @@ def store_vectors(aim: Aim) -> Move:
 def facts_without_vectors(aim: Aim) -> Move:
     """Ask which facts of the tenant have no vector."""
     model_id = aim.word("model")
-    return Move(lambda cold: cold.semantic.facts_without_vectors(aim.scope.tenant, model_id, 1000))
+    return Move(lambda cold: cold.semantic.facts_without_vectors(aim.scope.tenant, model_id, 200))
 
 
 _V, _F, _G = Reach.VISIBLE, Reach.FAMILY, Reach.GRAPH
