@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from typing import Any, TypeVar
 
 import pytest
@@ -16,6 +16,7 @@ from support.hot_reference import ReferenceHotStore
 from support.redis_server import RedisServer, running_redis
 from support.tier_samples import belief_of, mesh_of, scope_of, turn_of
 
+from tiers.errors import UsageError
 from tiers.ports import HotStore
 from tiers.records import Scope
 
@@ -86,9 +87,10 @@ class HotMachine(RuleBasedStateMachine):
 
     @rule(scope=SCOPES, text=TEXTS)
     def put_mesh(self, scope: Scope, text: str) -> None:
-        """Both keep the latest result."""
-        self._run(self._store.put_mesh(scope, mesh_of(text)))
-        self._run(self._reference.put_mesh(scope, mesh_of(text)))
+        """Both keep the latest result, and both refuse it from the runtime."""
+        for store in (self._store, self._reference):
+            with pytest.raises(UsageError) if scope.every_user else nullcontext():
+                self._run(store.put_mesh(scope, mesh_of(text)))
         self._compare(scope)
 
     @rule(scope=SCOPES)

@@ -114,8 +114,10 @@ class ReferenceHotStore:
                 agent.clear()
 
     async def put_mesh(self, scope: Scope, result: MeshResult) -> None:
-        """Keep the latest mesh result."""
+        """Keep the latest mesh result; the runtime has no view to keep it for."""
         agent = self._agent(scope)
+        if _is_runtime(scope):
+            raise UsageError("scope", "the runtime's", "an agent's")
         agent.enter(scope)
         agent.mesh = result
 

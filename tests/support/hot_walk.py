@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
 from typing import Any
 
+import pytest
+
+from tiers.errors import UsageError
 from tiers.ports import HotStore
 
 from .hot_reference import ReferenceHotStore
@@ -42,7 +46,8 @@ async def walk(store: HotStore, steps: int, seed: int = 7) -> None:
             elif operation == "unpin":
                 await each.unpin(scope, belief_id)
             elif operation == "put_mesh":
-                await each.put_mesh(scope, mesh_of(f"step {step}"))
+                with pytest.raises(UsageError) if scope.every_user else nullcontext():
+                    await each.put_mesh(scope, mesh_of(f"step {step}"))
             else:
                 await each.clear(scope)
             answers.append(await each.read(scope))
