@@ -124,16 +124,23 @@ class Usage(Record):
     writes: int = Field(default=0, ge=0)
 
 
+DAYS_MAX = 365_000
+"""A thousand years: further back there is no date to compare with."""
+
+
 class Retention(Record):
     """How long a graph keeps what, where it differs from the settings; ``None`` is no difference.
 
     Attributes:
         summary_ttl_hours: Life of a warm summary.
         archive_after_days: How long a closed graph stays idle before it is archived.
+        beliefs_days: How long a belief keeps its content after it was superseded or reverted;
+            ``None`` keeps it for ever. Its events stay in any case.
     """
 
     summary_ttl_hours: float | None = Field(default=None, gt=0)
     archive_after_days: float | None = Field(default=None, gt=0)
+    beliefs_days: float | None = Field(default=None, gt=0, le=DAYS_MAX)
 
 
 MergeStrategy: TypeAlias = Literal["last_write_wins", "highest_trust", "manual", "custom"]

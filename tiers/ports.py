@@ -26,7 +26,6 @@ from pydantic import BaseModel
 from .records import (
     AuditEvent,
     AuditFilter,
-    BeliefEvent,
     Commitment,
     Episode,
     Fact,
@@ -173,6 +172,18 @@ class TurnStore(Protocol):
 
     async def known_refs(self, scope: Scope, refs: Sequence[str]) -> dict[str, Turn]:
         """Return the stored turns of the scope's graph by ``ref``, for those that exist."""
+
+    async def turns_from(self, scope: Scope, number: int, limit: int) -> tuple[Turn, ...]:
+        """Return turns of the graph from its ``number``-th on, in the order of recording.
+
+        For the runtime and people who audit: turns of every agent and user, numbered from 1.
+
+        Raises:
+            UsageError: The scope is an agent's.
+        """
+
+    async def count_turns(self, scope: Scope, until: datetime | None = None) -> int:
+        """Return how many turns of the graph were recorded by a moment, of every agent and user."""
 
     async def waiting_turns(self, scope: Scope, keep_last: int, limit: int) -> tuple[Turn, ...]:
         """Return turns of the scope's agent older than its last ``keep_last`` and not yet covered.
@@ -321,34 +332,6 @@ class ProceduralStore(Protocol):
         Rules of the own graph and of the ancestors that carry ``rule`` are considered; of one
         read ``as_of`` a moment, those recorded by then.
         """
-
-
-class BeliefStore(Protocol):
-    """The belief log of a graph and its projection of active beliefs."""
-
-    async def commit(self, scope: Scope, belief: Commitment) -> Commitment | None:
-        """Append ``committed`` and make the belief active, in one step.
-
-        An active belief of the same key, topic, privacy and user (and of the same topics, when
-        it names no topic) is superseded in the same step, with its own event, and returned;
-        ``None`` otherwise. A belief whose id is already in the log changes nothing and returns
-        ``None``.
-        """
-
-    async def pin(self, scope: Scope, belief_id: str, now: datetime) -> Commitment:
-        """Mark an active visible belief as pinned, with its event. Idempotent.
-
-        Raises:
-            NotFound: No such active belief in the scope.
-        """
-
-    async def active(self, scope: Scope) -> tuple[Commitment, ...]:
-        """Return the visible active beliefs, from the index, in order of commitment."""
-
-    async def events(
-        self, scope: Scope, after: int = 0, limit: int = 1000
-    ) -> tuple[BeliefEvent, ...]:
-        """Return the log of the graph after a ``seq``, in order."""
 
 
 class WorkQueue(Protocol):

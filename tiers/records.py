@@ -12,11 +12,26 @@ handle's scope by ``stamped``; giving them widens nothing.
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import Field, JsonValue, StringConstraints, model_validator
 
+from .beliefs import BeliefEvent as BeliefEvent
+from .beliefs import BeliefKind as BeliefKind
+from .beliefs import BeliefQuery as BeliefQuery
+from .beliefs import BeliefSpan as BeliefSpan
+from .beliefs import BeliefStatus as BeliefStatus
+from .beliefs import BranchPoint as BranchPoint
+from .beliefs import Changed as Changed
+from .beliefs import Commitment as Commitment
+from .beliefs import Committed as Committed
+from .beliefs import HistoricBelief as HistoricBelief
+from .beliefs import LoggedBelief as LoggedBelief
+from .beliefs import ProjectedBelief as ProjectedBelief
+from .beliefs import Rival as Rival
+from .beliefs import Settlement as Settlement
+from .beliefs import SignedHead as SignedHead
+from .beliefs import TrustRow as TrustRow
 from .fields import ALL_TOPICS as ALL_TOPICS
 from .fields import NAME_CHARS_MAX as NAME_CHARS_MAX
 from .fields import TEXT_CHARS_MAX as TEXT_CHARS_MAX
@@ -29,7 +44,6 @@ from .fields import Name as Name
 from .fields import Record as Record
 from .fields import Text as Text
 from .fields import Topics as Topics
-from .fields import in_utc
 from .fleet import AgentRecord as AgentRecord
 from .fleet import Ancestor as Ancestor
 from .fleet import Budget as Budget
@@ -42,38 +56,7 @@ from .fleet import Scope as Scope
 from .fleet import SessionGraph as SessionGraph
 from .fleet import Standing as Standing
 from .fleet import Usage as Usage
-
-
-class Owned(Record):
-    """A record that belongs to a scope. ``stamped`` fills the owner in from the handle.
-
-    A record with ``redacted_at`` has lost its content for good; its row stays for those that name
-    it, and no search and no context has it.
-    """
-
-    id: str = ""
-    tenant: str = ""
-    graph_id: str = ""
-    agent_id: str = ""
-    user_id: str | None = None
-    topics: Topics = ()
-    private: bool = False
-    recorded_at: Moment = UNRECORDED
-    redacted_at: Moment | None = None
-
-    def stamped(self, scope: Scope, record_id: str, now: datetime) -> Self:
-        """Return a copy owned by ``scope``, with its id and record time."""
-        return self.model_copy(
-            update={
-                "id": record_id,
-                "tenant": scope.tenant,
-                "graph_id": scope.graph_id,
-                "agent_id": scope.agent_id or "",
-                "user_id": scope.user_id,
-                "recorded_at": in_utc(now),
-                "redacted_at": None,
-            }
-        )
+from .owned import Owned as Owned
 
 
 class ToolOutput(Record):
@@ -187,38 +170,6 @@ class Rule(Owned):
     def text(self) -> str:
         """The rule as one readable line per step, below its trigger."""
         return "\n".join([f"When {self.trigger}:", *(f"- {step}" for step in self.steps)])
-
-
-class Commitment(Owned):
-    """An active belief: what its agent is committed to. ``key`` names what it is about."""
-
-    claim: Text
-    topic: str | None = None
-    key: tuple[str, str] | None = None
-    value: str | None = None
-    trust: float = Field(default=1.0, ge=0.0, le=1.0)
-    pinned: bool = False
-
-
-class BeliefEvent(Record):
-    """One immutable entry of a graph's belief log. ``seq`` counts from 1 without gaps.
-
-    ``content_digest`` is the salted SHA-256 of the content, which is stored apart so that it can
-    be destroyed while the chain still verifies. ``hash`` covers every other field and
-    ``previous_hash``.
-    """
-
-    id: str
-    tenant: str
-    graph_id: str
-    seq: int = Field(ge=1)
-    kind: Literal["committed", "superseded", "pinned"]
-    belief_id: str
-    agent_id: str
-    recorded_at: Moment
-    content_digest: str
-    previous_hash: str
-    hash: str
 
 
 WorkKind: TypeAlias = Literal["index", "compress", "learn"]

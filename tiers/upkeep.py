@@ -17,18 +17,21 @@ from .ports import WarmStore
 from .records import (
     AgentRecord,
     AuditEvent,
-    BeliefEvent,
     Commitment,
     Episode,
     Fact,
     IndexEntry,
+    LoggedBelief,
     Moment,
+    ProjectedBelief,
     Receipt,
     Record,
     Rule,
     Scope,
     SessionGraph,
+    SignedHead,
     Summary,
+    TrustRow,
     Turn,
     Usage,
     WorkDraft,
@@ -102,6 +105,21 @@ class WarmArchive(Protocol):
         """Return the tenant's entries of every graph, with their vectors; ``""`` begins.
 
         In a stable order; ``limit`` is 1 to ``PAGE_ROWS_MAX``. Vectors have unit length.
+        """
+
+
+@runtime_checkable
+class RewritableFiles(Protocol):
+    """A warm index that keeps files of its own, in which deleting leaves bytes behind."""
+
+    async def rewrite_files(self) -> None:
+        """Write every file anew, so that nothing is left of what was deleted.
+
+        Searches go on meanwhile. A crash leaves the former files or the new ones.
+
+        Raises:
+            TierError: The disk or the engine failed; the former files serve on, or it must be
+                opened again.
         """
 
 
@@ -208,12 +226,15 @@ class Redactor(Protocol):
     ) -> Redacted:
         """Destroy the content of records of the scope's graph, and of all that was made of them.
 
-        Records are turns, summaries, episodes, facts and rules, of any agent, user and topic.
-        What was made of one: summaries that cover it, episodes that have it as a child, facts
-        that name it as a source, and so on from these; and receipts that name any of them, whose
-        question is blanked. Texts become ``[redacted]``, ``redacted_at`` is set, words leave
-        the word index, and an ``index`` work item for each record is queued, by which it leaves
-        the warm index. One audit event ``redacted`` names the asked records and the reason.
+        Records are turns, summaries, episodes, facts, rules and beliefs, of any agent, user and
+        topic. A belief's content and salts are destroyed in the log, which gains a ``redacted``
+        event for each, and what contradicted it no longer says why.
+
+        What was made of a record: summaries that cover it, episodes that have it as a child, facts
+        and beliefs that name it as a source, and so on from these; and receipts that name any of
+        them, whose question is blanked. Texts become ``[redacted]``, ``redacted_at`` is set, words
+        leave the word index, and an ``index`` work item for each record is queued, by which it
+        leaves the warm index. One audit event ``redacted`` names the asked records and the reason.
 
         All or nothing where the engine has transactions; otherwise repeating the call finishes
         what was begun. What is redacted already is passed over; if all is, nothing is written.
@@ -221,6 +242,39 @@ class Redactor(Protocol):
         Raises:
             NotFound: One of the ids is no such record of the graph.
             UsageError: ``reason`` is blank, or there are more than 1,000 ids.
+        """
+
+    async def holding(
+        self,
+        scope: Scope,
+        *,
+        subject: str | None = None,
+        user_id: str | None = None,
+        cursor: str = "",
+        limit: int = 1000,
+    ) -> Page[RecordRef]:
+        """Return records of the graph that speak of a subject, or belong to a user; pages.
+
+        Of every kind that can be redacted, whoever could see them, that have their content. A
+        record speaks of a subject when one of its texts (claim, key, value, speaker, tool output,
+        subject and object included) holds it as whole words, whatever the case and the white
+        space between its words; NFKC forms are compared. A page may hold fewer rows than
+        ``limit`` and still name a cursor: it has looked through a bounded number of records.
+
+        Raises:
+            UsageError: Not exactly one of ``subject`` and ``user_id`` is given, or it is blank.
+        """
+
+    async def blank_receipts(
+        self, scope: Scope, *, subject: str | None = None, agent_ids: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """Blank the receipts of the graph that speak of a subject, or that agents were given.
+
+        For what no record holds: a question that found nothing, a turn that was never replied to.
+        Returns the ids of those that were not blank before. May be repeated.
+
+        Raises:
+            UsageError: Neither is given, or the subject is blank.
         """
 
     async def rewrite(
@@ -235,7 +289,7 @@ class Redactor(Protocol):
 
     async def redacted(
         self, scope: Scope, record_ids: Sequence[str]
-    ) -> tuple[Turn | Summary | Episode | Fact | Rule, ...]:
+    ) -> tuple[Turn | Summary | Episode | Fact | Rule | Commitment, ...]:
         """Return the redacted records of the scope's graph among ids, whoever could see them."""
 
     async def left_of(
@@ -253,28 +307,12 @@ class FactUse(Record):
     used_at: Moment
 
 
-class LoggedBelief(Record):
-    """A belief event with its content, which is ``None`` together with its salt once destroyed."""
-
-    event: BeliefEvent
-    salt: str | None
-    content: str | None
-
-
 class UsageRow(Record):
     """What an agent of a graph, or with an empty ``agent_id`` the graph itself, has used."""
 
     graph_id: str
     agent_id: str
     used: Usage
-
-
-class ProjectedBelief(Record):
-    """A belief as the projection of the log holds it."""
-
-    belief: Commitment
-    active: bool
-    committed_seq: int
 
 
 class QueuedWork(Record):
@@ -304,6 +342,8 @@ Table: TypeAlias = Literal[
     "rules",
     "belief_events",
     "beliefs",
+    "trust",
+    "heads",
     "receipts",
     "audit",
     "work",
@@ -321,6 +361,8 @@ ARCHIVE_ROWS: dict[Table, type[Record]] = {
     "rules": Rule,
     "belief_events": LoggedBelief,
     "beliefs": ProjectedBelief,
+    "trust": TrustRow,
+    "heads": SignedHead,
     "receipts": Receipt,
     "audit": AuditEvent,
     "work": QueuedWork,

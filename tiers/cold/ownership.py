@@ -84,6 +84,26 @@ def check_agent(scope: Scope) -> str:
     return scope.agent_id
 
 
+def check_whole_graph(scope: Scope) -> None:
+    """Refuse the scope of an agent where every record of the graph is meant.
+
+    Raises:
+        UsageError: It is one.
+    """
+    if scope.agent_id is not None or not scope.every_user or not scope.sees_all_topics:
+        raise UsageError("scope", scope.agent_id, "the scope of a whole graph")
+
+
+def check_turn_number(number: int) -> None:
+    """Refuse what is no number of a turn.
+
+    Raises:
+        UsageError: It is below 1.
+    """
+    if number < 1:
+        raise UsageError("number", number, "1 or above")
+
+
 def check_limit(limit: int, most: int = 10_000) -> None:
     """Refuse a limit outside 1 to ``most``.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..belief_log import BeliefHistory, BeliefStore, HeadStore, RivalSearch
 from ..ports import (
-    BeliefStore,
     EpisodicStore,
     LeaseStore,
     LexicalIndex,
@@ -31,6 +31,9 @@ class ColdStores:
     semantic: SemanticStore
     procedural: ProceduralStore
     beliefs: BeliefStore
+    history: BeliefHistory
+    rivals: RivalSearch
+    heads: HeadStore
     queue: WorkQueue
     leases: LeaseStore
     log: RecordLog

@@ -1,0 +1,125 @@
+"""How belief events are chained. Pure, and the same for every engine.
+
+An event's ``hash`` is the SHA-256 of its canonical JSON without ``hash`` itself and with a format
+version; ``previous_hash`` is part of it, so no event can change, go or come in between without
+every later hash changing. The content is only there as a salted digest: destroying content and
+salt leaves a chain that still verifies and tells nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from pydantic import JsonValue
+
+from ..beliefs import BeliefEvent, Commitment
+from ..errors import UsageError
+from ..fleet import Scope
+from ..ids import derived_id
+
+FORMAT_VERSION = 2
+"""Of new events. Version 1 had neither ``turn`` nor ``version`` among its fields."""
+
+FIRST_PREVIOUS_HASH = "0" * 64
+SALT_BYTES = 16
+
+_SINCE_VERSION_2 = {"turn", "version"}
+
+
+def canonical(value: Mapping[str, JsonValue]) -> bytes:
+    """Return JSON with sorted keys, no white space, in UTF-8.
+
+    Raises:
+        UsageError: A text holds a lone surrogate, which UTF-8 has no bytes for.
+    """
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("text", text, "text without lone surrogates") from error
+
+
+def content_digest(salt: bytes, content: Mapping[str, JsonValue]) -> str:
+    """Return the hex SHA-256 of ``salt`` followed by the canonical content."""
+    return stored_digest(salt, canonical(content))
+
+
+def stored_digest(salt: bytes, content: bytes) -> str:
+    """Return the hex SHA-256 of ``salt`` followed by content that is canonical already."""
+    return hashlib.sha256(salt + content).hexdigest()
+
+
+def event_hash(event: BeliefEvent) -> str:
+    """Return the hex SHA-256 over the canonical form of every field except ``hash``.
+
+    ``version`` goes into it as ``v``.
+    """
+    left_out = {"hash", "version", "recorded_at"}
+    if event.version == 1:
+        left_out |= _SINCE_VERSION_2
+    fields: dict[str, JsonValue] = event.model_dump(exclude=left_out)
+    covered = {**fields, "recorded_at": iso(event.recorded_at), "v": event.version}
+    return hashlib.sha256(canonical(covered)).hexdigest()
+
+
+def next_event(
+    previous: BeliefEvent | None,
+    scope: Scope,
+    kind: str,
+    belief_id: str,
+    *,
+    turn: int,
+    now: datetime,
+    digest: str,
+) -> BeliefEvent:
+    """Return the event that follows ``previous`` in the log of the scope's graph.
+
+    Neither its time nor its turn is before that of ``previous``: a moment of the past is one place
+    in the log, whatever the clocks of several processes say.
+
+    Args:
+        previous: The last event of the log, ``None`` for the first.
+        scope: Whose log; its agent is who made it happen.
+        kind: What happened.
+        belief_id: To which belief; empty for an event about the whole log.
+        turn: The turn of the graph that is under way, or the last.
+        now: When it is recorded.
+        digest: The salted digest of the event's content.
+    """
+    seq = 1 if previous is None else previous.seq + 1
+    unhashed = BeliefEvent.model_validate(
+        {
+            "id": derived_id(now, "belief event", scope.tenant, scope.graph_id, str(seq)),
+            "tenant": scope.tenant,
+            "graph_id": scope.graph_id,
+            "seq": seq,
+            "kind": kind,
+            "belief_id": belief_id,
+            "agent_id": scope.agent_id or "",
+            "turn": turn if previous is None else max(turn, previous.turn),
+            "recorded_at": now if previous is None else max(now, previous.recorded_at),
+            "content_digest": digest,
+            "previous_hash": FIRST_PREVIOUS_HASH if previous is None else previous.hash,
+            "hash": "",
+            "version": FORMAT_VERSION,
+        }
+    )
+    return unhashed.model_copy(update={"hash": event_hash(unhashed)})
+
+
+def committed_content(belief: Commitment) -> dict[str, JsonValue]:
+    """Return what a ``committed`` event says: the belief as it was committed."""
+    as_committed = {"recorded_at", "redacted_at", "pinned"}
+    content: dict[str, JsonValue] = belief.model_dump(mode="json", exclude=as_committed)
+    return {**content, "recorded_at": iso(belief.recorded_at)}
+
+
+def iso(moment: datetime) -> str:
+    """Return a moment as it is hashed: ISO 8601 in UTC with microseconds and ``Z``."""
+    moment = moment.astimezone(UTC).replace(tzinfo=None)
+    return f"{moment.isoformat(timespec='microseconds')}Z"

@@ -1,0 +1,221 @@
+"""Checks a belief log event by event, as an auditor would who trusts nobody. Pure.
+
+What follows from something wrong is not told as well: after the first event that is not as it was
+made, what the log comes to and the roots of its trees say nothing any more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..beliefs import BeliefEvent, LoggedBelief
+from .chain import FIRST_PREVIOUS_HASH, FORMAT_VERSION, event_hash
+from .export import spoken_of
+from .findings import Problems
+from .fold import Fold
+from .merkle import HASH_BYTES, Frontier, is_hash
+from .plan import SPEAKING_KINDS
+from .reading import shown
+from .said import said_by
+
+_Place = tuple[int, int]
+"""Line and ``seq`` of an event."""
+
+
+class LogCheck:
+    """The events of one log, in order, and what is wrong with them.
+
+    Memory grows with the number of beliefs and, by 32 bytes each, of events.
+
+    Args:
+        tenant: Whose log it is to be.
+        graph_id: Of which graph.
+        problems: Where to tell.
+        keeps_contents: Whether the fold is to have what beliefs say.
+
+    Attributes:
+        owner: Tenant and graph.
+        fold: What the log comes to, as far as it is as it was made.
+        events: How many there were.
+        destroyed: Of how many of them the content was destroyed.
+        redacted: Which beliefs were redacted.
+        last_hash: The hash of the last event.
+        leaves: The hashes of events, 32 bytes each, as far as the log is as it was made.
+        is_whole: Whether it is, to the end.
+    """
+
+    def __init__(
+        self, tenant: str, graph_id: str, problems: Problems, *, keeps_contents: bool
+    ) -> None:
+        self.fold = Fold()
+        self.events = self.destroyed = 0
+        self.last_hash = FIRST_PREVIOUS_HASH
+        self.redacted: set[str] = set()
+        self.leaves = bytearray()
+        self.is_whole = True
+        self.owner = (tenant, graph_id)
+        self._problems = problems
+        self._keeps_contents = keeps_contents
+        self._last: BeliefEvent | None = None
+        self._may_precede: set[str] = {FIRST_PREVIOUS_HASH}
+        self._missing: dict[str, list[_Place]] = {}
+        self._missing_rivals: list[_Place] = []
+        self._spoken: dict[str, list[_Place]] = {}
+        self._knows_trust = True
+
+    @property
+    def size(self) -> int:
+        """How many of the first events are as they were made."""
+        return len(self.leaves) // HASH_BYTES
+
+    def add(self, entry: LoggedBelief, line: int = 0) -> None:
+        """Take in the next event."""
+        event, place = entry.event, (line, entry.event.seq)
+        self.events += 1
+        before = self._problems.count
+        self._check_place(event, place)
+        self._check_hash(event, place)
+        if self._problems.count != before:
+            self.is_whole = False
+        if self.is_whole:
+            self.leaves += bytes.fromhex(event.hash)
+        self._check_content(entry, place)
+        self._last, self.last_hash = event, event.hash
+
+    def lose(self) -> None:
+        """Take in that there was a line which said nothing that can be known."""
+        self.is_whole = False
+        self._may_precede = set()
+        if self._last is not None:
+            self._last = self._last.model_copy(update={"seq": self._last.seq + 1})
+
+    def conclude(self) -> None:
+        """Tell what can only be known at the end: contents that nothing has destroyed.
+
+        Where an event was changed or is missing, it may have been the one that explains it.
+        """
+        if not self.is_whole:
+            return
+        missing = [place for places in self._missing.values() for place in places]
+        for line, seq in [*missing, *self._missing_rivals]:
+            what = "its content is missing, and no later event redacts it"
+            self._problems.add(what, line=line, seq=seq)
+
+    def _check_place(self, event: BeliefEvent, place: _Place) -> None:
+        """Tell when an event is not the one that comes next."""
+        last = self._last
+        owner = (event.tenant, event.graph_id)
+        if owner != self.owner:
+            self.is_whole = False
+            if last is None or owner != (last.tenant, last.graph_id):
+                log = f"{shown(event.graph_id)} of {shown(event.tenant)}"
+                self._tell(place, f"it is of another log: that of {log}")
+        expected = 1 if last is None else last.seq + 1
+        is_first_known = last is None and not self._may_precede
+        if event.seq != expected and not is_first_known:
+            self._tell(place, f"event {expected} should be here")
+        elif self._may_precede and event.previous_hash not in self._may_precede:
+            self._tell(place, "its previous_hash is not the hash of the event before")
+        if last is not None and event.version >= FORMAT_VERSION:
+            if event.recorded_at < last.recorded_at:
+                self._tell(place, "it was recorded before the event before")
+            if event.turn < last.turn:
+                self._tell(place, "its turn is before that of the event before")
+        if last is not None and event.version < last.version:
+            self._tell(place, "its version is older than that of the event before")
+
+    def _check_hash(self, event: BeliefEvent, place: _Place) -> None:
+        if not 1 <= event.version <= FORMAT_VERSION:
+            self._tell(place, f"its version is not known here: {shown(str(event.version))}")
+        elif event.version == 1 and event.turn:
+            self._tell(place, "it has a turn, which events of its version have not")
+        made = event_hash(event)
+        if made != event.hash or not is_hash(event.hash):
+            self._tell(place, "its hash is not that of its fields")
+        # Either its fields or its hash were changed: what follows goes on from one of them.
+        self._may_precede = {made, event.hash}
+
+    def _check_content(self, entry: LoggedBelief, place: _Place) -> None:
+        event = entry.event
+        if event.kind == "redacted":
+            self._forget(event)
+        if entry.content is None and entry.salt is None:
+            self.destroyed += 1
+            self._note_missing(event, place)
+            self._apply(entry, None, place)
+            return
+        said = said_by(entry)
+        if isinstance(said, str):
+            self._tell(place, said)
+            self.is_whole = False
+            return
+        if event.kind in SPEAKING_KINDS:
+            for belief_id in spoken_of(event, said):
+                self._spoken.setdefault(belief_id, []).append(place)
+        self._apply(entry, said, place)
+
+    def _note_missing(self, event: BeliefEvent, place: _Place) -> None:
+        """Remember a content that is gone, which a later event must explain.
+
+        Of two beliefs that contradicted each other, either may have been redacted, and which was
+        the other was part of the content.
+        """
+        if event.kind == "contradicted":
+            self._missing_rivals.append(place)
+        elif event.kind in SPEAKING_KINDS:
+            self._missing.setdefault(event.belief_id, []).append(place)
+        else:
+            self._knows_trust = False
+            what = f"its content is missing, which nothing destroys for an event that {event.kind}"
+            self._tell(place, what)
+
+    def _forget(self, event: BeliefEvent) -> None:
+        """Take in a redaction: it explains what is missing, and forbids what is still there."""
+        self.redacted.add(event.belief_id)
+        self._missing.pop(event.belief_id, None)
+        self._missing_rivals.clear()
+        for place in self._spoken.pop(event.belief_id, ()):
+            self._tell(place, f"its content is still here, although event {event.seq} redacted it")
+
+    def _apply(self, entry: LoggedBelief, said: dict[str, Any] | None, place: _Place) -> None:
+        """Let the fold take the event in, as long as it has taken in all before."""
+        if not self.is_whole:
+            return
+        event = entry.event
+        self._check_trust(event, said, place)
+        problem = self.fold.apply(entry)
+        if problem is not None:
+            self._tell(place, f"it {problem}")
+        belief = self.fold.beliefs.get(event.belief_id)
+        if belief is not None and not self._keeps_contents:
+            belief.content = None
+
+    def _check_trust(self, event: BeliefEvent, said: dict[str, Any] | None, place: _Place) -> None:
+        if said is None or not self._knows_trust or event.version < FORMAT_VERSION:
+            return
+        trust = self.fold.trust_of(said.get("agent_id", ""), said.get("topic"))
+        if event.kind == "trusted" and said["before"] != trust:
+            self._tell(place, f"it says that trust was {said['before']!r}, and it was {trust}")
+        elif event.kind == "committed" and said.get("trust") != trust:
+            told = f"it says that trust in its agent was {said.get('trust')!r}, and it was {trust}"
+            self._tell(place, told)
+
+    def _tell(self, place: _Place, what: str) -> None:
+        line, seq = place
+        self._problems.add(what, line=line, seq=seq)
+
+
+def leaf_at(leaves: bytearray, index: int) -> bytes:
+    """Return the hash of the event at ``index``, from 0."""
+    return bytes(leaves[HASH_BYTES * index : HASH_BYTES * (index + 1)])
+
+
+def roots_at(leaves: bytearray, sizes: set[int]) -> dict[int, str]:
+    """Return the roots of the trees over the first ``size`` events, in hexadecimal digits."""
+    tree, found = Frontier(), {}
+    for index in range(max(sizes, default=0)):
+        if index in sizes:
+            found[index] = tree.root().hex()
+        tree.append(leaf_at(leaves, index))
+    found[tree.size] = tree.root().hex()
+    return found

@@ -1,0 +1,289 @@
+"""The export of a belief log: one file that says everything and that anybody can verify.
+
+JSON Lines in UTF-8, each line canonical (sorted keys, no white space) and ended by a newline:
+
+1. a header: ``{"exported_at", "format", "graph_id", "tenant", "version"}``;
+2. every event in order: ``{"content", "event", "salt"}``, where ``content`` is the canonical text
+   that was hashed, and ``null`` together with ``salt`` once it was destroyed;
+3. the signed heads, by size: ``{"head"}``;
+4. how signing keys took each other's place, in order: ``{"rotation"}``;
+5. ``{"seal"}``: how many of each, and the SHA-256 of all bytes before it, signed where there is a
+   key.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Final, Literal, Self
+
+from pydantic import Field, JsonValue
+
+from ..beliefs import BeliefEvent, LoggedBelief, SignedHead
+from ..errors import Conflict, UsageError
+from ..fields import Moment, Record, in_utc
+from .chain import FIRST_PREVIOUS_HASH, canonical, iso
+from .heads import head_fields
+from .plan import SPEAKING_KINDS
+from .rotation import Rotation, rotation_fields
+from .signing import SigningKey, sync_folder
+
+FORMAT: Final = "ezra-belief-export"
+VERSION: Final = 1
+LINE_BYTES_MAX = 1 << 25
+"""More than the longest content that a belief can have, and little enough to hold in memory."""
+
+
+class ExportHeader(Record):
+    """The first line: which log the file is of, and when it was written."""
+
+    format: Literal["ezra-belief-export"] = FORMAT
+    version: Literal[1] = VERSION
+    tenant: str
+    graph_id: str
+    exported_at: Moment
+
+
+class ExportSeal(Record):
+    """The last line.
+
+    Attributes:
+        events: How many there are.
+        redacted: Of how many of them the content was destroyed.
+        heads: How many signed heads there are.
+        rotations: How many.
+        last_hash: The hash of the last event; 64 zeros without one.
+        header: The SHA-256 of the first line.
+        sha256: Of all bytes before this line.
+        public_key: 32 bytes in hexadecimal digits; empty where there was no key.
+        signature: Over every other field; empty where there was no key.
+    """
+
+    events: int = Field(ge=0)
+    redacted: int = Field(ge=0)
+    heads: int = Field(ge=0)
+    rotations: int = Field(ge=0)
+    last_hash: str
+    header: str
+    sha256: str
+    public_key: str = ""
+    signature: str = ""
+
+
+def header_line(header: ExportHeader) -> bytes:
+    """Return the line of a header, without its newline."""
+    fields: dict[str, JsonValue] = header.model_dump(exclude={"exported_at"})
+    return canonical({**fields, "exported_at": iso(header.exported_at)})
+
+
+def entry_line(entry: LoggedBelief) -> bytes:
+    """Return the line of an event."""
+    fields = {"content": entry.content, "event": event_fields(entry.event), "salt": entry.salt}
+    return canonical(fields)
+
+
+def head_line(head: SignedHead) -> bytes:
+    """Return the line of a signed head."""
+    return canonical({"head": head_fields(head)})
+
+
+def rotation_line(rotation: Rotation) -> bytes:
+    """Return the line of a rotation."""
+    return canonical({"rotation": rotation_fields(rotation)})
+
+
+def seal_line(seal: ExportSeal) -> bytes:
+    """Return the line of a seal."""
+    return canonical({"seal": seal.model_dump()})
+
+
+def event_fields(event: BeliefEvent) -> dict[str, JsonValue]:
+    """Return an event as it is written: times as they are hashed."""
+    fields: dict[str, JsonValue] = event.model_dump(exclude={"recorded_at"})
+    return {**fields, "recorded_at": iso(event.recorded_at)}
+
+
+def sealed_bytes(seal: ExportSeal) -> bytes:
+    """Return what the signature of a seal is over."""
+    return canonical(seal.model_dump(exclude={"signature"}))
+
+
+class ExportWriter:
+    """Writes an export, page by page, into a file that is there when it is whole.
+
+    Not a coroutine anywhere: it is for a thread. Until ``finish`` nothing is at ``path``, or what
+    was there before; ``close`` leaves nothing of a file that was not finished. The file is only
+    its owner's, since it holds what was said.
+
+    Args:
+        path: Where the export is to be.
+        tenant: Whose log it is.
+        graph_id: Of which graph.
+        exported_at: When it was begun.
+        key: Signs the seal.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        tenant: str,
+        graph_id: str,
+        exported_at: datetime,
+        key: SigningKey | None = None,
+    ) -> None:
+        self._path = path
+        self._draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+        self._header = ExportHeader(
+            tenant=tenant, graph_id=graph_id, exported_at=in_utc(exported_at)
+        )
+        self._key = key
+        self._file: IO[bytes] | None = None
+        self._digest = hashlib.sha256()
+        self._counts = {"events": 0, "redacted": 0, "heads": 0, "rotations": 0}
+        self._last_hash = FIRST_PREVIOUS_HASH
+        self._spoken_of: set[str] = set()
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def open(self) -> None:
+        """Begin the file.
+
+        Raises:
+            UsageError: It cannot be written there.
+        """
+        try:
+            number = os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except (OSError, ValueError) as error:
+            raise self._unwritable(error) from error
+        self._file = os.fdopen(number, "wb")
+        self._write(header_line(self._header))
+
+    def add_entries(self, entries: Iterable[LoggedBelief]) -> None:
+        """Write the next events.
+
+        Raises:
+            UsageError: They are not the next ones of this log, or the disk is full.
+            Conflict: A belief of which content was written already was redacted meanwhile: begin
+                again, so that the file does not say what is to be forgotten.
+        """
+        for entry in entries:
+            event = entry.event
+            owner = (event.tenant, event.graph_id)
+            seq = self._counts["events"] + 1
+            if self._counts["heads"] or owner != self._owner or event.seq != seq:
+                accepted = f"event {seq} of {self._owner}, before any head"
+                raise UsageError("entries", (*owner, event.seq), accepted)
+            self._keep_forgotten(entry)
+            self._write(entry_line(entry))
+            self._counts["events"] = seq
+            self._counts["redacted"] += entry.content is None
+            self._last_hash = event.hash
+
+    def add_heads(self, heads: Iterable[SignedHead]) -> None:
+        """Write the next signed heads; those of more events than were written are left out.
+
+        Raises:
+            UsageError: One is of another log, or the disk is full.
+        """
+        for head in heads:
+            owner = (head.tenant, head.graph_id)
+            if owner != self._owner:
+                raise UsageError("heads", owner, f"heads of {self._owner}")
+            if head.size <= self._counts["events"]:
+                self._write(head_line(head))
+                self._counts["heads"] += 1
+
+    def finish(self, rotations: Iterable[Rotation] = ()) -> ExportSeal:
+        """Write what vouches for the keys, seal the file, and put it in its place, durably.
+
+        Raises:
+            UsageError: It cannot be written there, or the disk is full.
+        """
+        for rotation in rotations:
+            self._write(rotation_line(rotation))
+            self._counts["rotations"] += 1
+        seal = ExportSeal(
+            **self._counts,
+            last_hash=self._last_hash,
+            header=hashlib.sha256(header_line(self._header)).hexdigest(),
+            sha256=self._digest.hexdigest(),
+            public_key="" if self._key is None else self._key.public_hex,
+        )
+        if self._key is not None:
+            seal = seal.model_copy(update={"signature": self._key.sign(sealed_bytes(seal))})
+        self._write(seal_line(seal))
+        self._put_in_place()
+        return seal
+
+    def close(self) -> None:
+        """Leave nothing behind that is not finished. May be repeated."""
+        file, self._file = self._file, None
+        if file is not None:
+            with contextlib.suppress(OSError):  # what a full disk did not take is not wanted now
+                file.close()
+            self._draft.unlink(missing_ok=True)
+
+    @property
+    def _owner(self) -> tuple[str, str]:
+        return self._header.tenant, self._header.graph_id
+
+    def _keep_forgotten(self, entry: LoggedBelief) -> None:
+        """Refuse a redaction of what was written already."""
+        event = entry.event
+        if event.kind == "redacted" and event.belief_id in self._spoken_of:
+            found = f"content of belief {event.belief_id}, redacted by event {event.seq}"
+            raise Conflict(f"export of {event.graph_id}", "no content of it", found)
+        if entry.content is not None and event.kind in SPEAKING_KINDS:
+            self._spoken_of |= spoken_of(event, entry.said or {})
+
+    def _write(self, line: bytes) -> None:
+        if self._file is None:
+            raise UsageError("writer", "closed", "an open writer")
+        if len(line) >= LINE_BYTES_MAX:
+            raise UsageError("line", f"{len(line)} bytes", f"less than {LINE_BYTES_MAX}")
+        line += b"\n"
+        self._digest.update(line)
+        try:
+            self._file.write(line)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _put_in_place(self) -> None:
+        if self._file is None:
+            raise UsageError("writer", "closed", "an open writer")
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._draft.replace(self._path)
+            sync_folder(self._path.parent)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError | ValueError) -> UsageError:
+        reason = getattr(error, "strerror", None) or str(error)
+        return UsageError("path", str(self._path), f"a file that can be written ({reason})")
+
+
+def spoken_of(event: BeliefEvent, said: Mapping[str, Any]) -> set[str]:
+    """Return the beliefs whose redaction destroys an event's content, which is of a speaking kind.
+
+    These are the belief that it is about and, when two were held against each other, the other.
+    """
+    rival = said.get("rival_id") if event.kind == "contradicted" else None
+    return {event.belief_id, rival} if isinstance(rival, str) else {event.belief_id}

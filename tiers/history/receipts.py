@@ -1,0 +1,56 @@
+"""Signed receipts of erasure: what was cleaned where, told in ids and counts, never in content."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from ..fields import Moment, Record
+from .chain import canonical, iso
+from .signing import SigningKey, verify
+
+
+class ErasureReceipt(Record):
+    """What an erasure reached.
+
+    Attributes:
+        asked_by: What was asked for: ``records``, a ``subject`` or a ``user``.
+        ids: What lost its content, by kind.
+        cleaned: How many of them in each store.
+        waiting: Stores that were not clean yet.
+        branches: Graphs in which copies were cleaned as well.
+        log: ``size`` and ``last_hash`` of the belief log after it.
+        public_key: 32 bytes in hexadecimal digits; empty where there was no key.
+        signature: Ed25519 over the canonical form of every other field.
+    """
+
+    version: int = 1
+    tenant: str
+    graph_id: str
+    asked_by: str
+    reason: str
+    erased_at: Moment
+    ids: dict[str, tuple[str, ...]]
+    cleaned: dict[str, int]
+    waiting: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    log: dict[str, str | int]
+    public_key: str = ""
+    signature: str = ""
+
+
+def signed_receipt(receipt: ErasureReceipt, key: SigningKey) -> ErasureReceipt:
+    """Return a receipt with a key's signature."""
+    named = receipt.model_copy(update={"public_key": key.public_hex, "signature": ""})
+    return named.model_copy(update={"signature": key.sign(_signed_bytes(named))})
+
+
+def is_genuine(receipt: ErasureReceipt, public_key: str) -> bool:
+    """Whether a receipt says what the owner of a key has signed."""
+    if receipt.public_key != public_key:
+        return False
+    return verify(public_key, receipt.signature, _signed_bytes(receipt))
+
+
+def _signed_bytes(receipt: ErasureReceipt) -> bytes:
+    fields: dict[str, JsonValue] = receipt.model_dump(mode="json", exclude={"signature"})
+    return canonical({**fields, "erased_at": iso(receipt.erased_at)})
