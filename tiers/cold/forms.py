@@ -14,6 +14,7 @@ from ..records import (
     Episode,
     Fact,
     FactTier,
+    HistoricBelief,
     Hit,
     IndexEntry,
     Kind,
@@ -87,13 +88,21 @@ def _of_rule(rule: Rule) -> IndexEntry:
 
 @entry_of.register
 def _of_belief(belief: Commitment) -> IndexEntry:
-    return _entry(belief, "belief", belief.claim, occurred_at=belief.recorded_at)
+    return _entry(
+        belief,
+        "belief",
+        belief.claim,
+        source_ids=belief.source_ids,
+        occurred_at=belief.recorded_at,
+    )
 
 
 def is_current(record: Owned) -> bool:
-    """Whether a record belongs in answers: nothing has superseded it, and it is not redacted."""
+    """Whether a record belongs in answers: it is not over, and not redacted."""
     if record.redacted_at is not None:
         return False
+    if isinstance(record, HistoricBelief):
+        return record.status == "active"
     return not isinstance(record, Fact) or record.superseded_by is None
 
 

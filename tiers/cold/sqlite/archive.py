@@ -19,10 +19,10 @@ from ...moments import moment
 from ...records import (
     AgentRecord,
     AuditEvent,
-    BeliefEvent,
-    Commitment,
+    BeliefSpan,
     Episode,
     Fact,
+    ProjectedBelief,
     Receipt,
     Record,
     Rule,
@@ -34,9 +34,7 @@ from ...records import (
 from ...upkeep import (
     PAGE_ROWS_MAX,
     FactUse,
-    LoggedBelief,
     Page,
-    ProjectedBelief,
     QueuedWork,
     Table,
     UsageRow,
@@ -44,6 +42,9 @@ from ...upkeep import (
 from ..archive_rows import check_row, check_tenant, core_of
 from ..ownership import check_limit
 from .arrival import Arrival
+from .belief_heads import head_of
+from .belief_history import logged_of, trust_of
+from .belief_projection import NO_TOPIC_TRUSTED, historic_of
 from .database import Database, Query, Session, Value
 from .graphs import GRAPHS
 from .rows import record_of
@@ -89,30 +90,22 @@ class _Shelf:
     def same(self, tenant: str, record: Record) -> Query:
         """Return the question for the row of the same identity."""
         named = " AND ".join(f"t.{name} = :{name}" for name in self.names)
+        names = {name: getattr(core_of(record), name) for name in self.names}
+        if names.get("topic", "") is None:
+            names["topic"] = NO_TOPIC_TRUSTED
         return Query(
             f"{self.select} WHERE t.tenant = :tenant AND {named}",
-            {"tenant": tenant} | {name: getattr(core_of(record), name) for name in self.names},
+            {"tenant": tenant} | names,
             reach="tenant",
         )
 
 
 def _projected(row: sqlite3.Row) -> ProjectedBelief:
-    subject, attribute = row["key_subject"], row["key_attribute"]
-    key = None if subject is None else (subject, attribute)
-    return ProjectedBelief(
-        belief=record_of(Commitment, row, key=key),
-        active=bool(row["active"]),
-        committed_seq=row["committed_seq"],
-    )
-
-
-def _logged(row: sqlite3.Row) -> LoggedBelief:
-    salt = row["salt"]
-    return LoggedBelief(
-        event=record_of(BeliefEvent, row),
-        salt=None if salt is None else salt.hex(),
-        content=row["content"],
-    )
+    spans = [
+        BeliefSpan(since_seq=since, until_seq=until, pinned=bool(pinned))
+        for since, until, pinned in sorted(json.loads(row["spans"]))
+    ]
+    return ProjectedBelief(belief=historic_of(row), spans=tuple(spans))
 
 
 def _use(row: sqlite3.Row) -> FactUse:
@@ -131,6 +124,9 @@ def _owned(table: str, read: Callable[[sqlite3.Row], Record]) -> _Shelf:
     joined = f"SELECT t.*, s.topics FROM {table} t JOIN topic_sets s ON s.id = t.topic_set"
     return _Shelf(joined, read)
 
+
+_STORED_AS: Mapping[Table, str] = {"trust": "belief_trust", "heads": "belief_heads"}
+"""Tables that are called otherwise in the database than in an archive."""
 
 _PER_GRAPH: Mapping[str, Value] = {"graph_id": "", "seq": 0}
 
@@ -157,11 +153,29 @@ _SHELVES: Mapping[Table, _Shelf] = {
     "belief_events": _Shelf(
         "SELECT t.*, c.salt, c.content FROM belief_events t LEFT JOIN belief_contents c"
         " ON c.tenant = t.tenant AND c.graph_id = t.graph_id AND c.event_id = t.id",
-        _logged,
+        logged_of,
         ("graph_id", "seq"),
         _PER_GRAPH,
     ),
-    "beliefs": _owned("beliefs", _projected),
+    "beliefs": _Shelf(
+        "SELECT t.*, s.topics, (SELECT json_group_array(json_array("
+        "o.since_seq, o.until_seq, o.pinned)) FROM belief_spans o"
+        " WHERE o.tenant = t.tenant AND o.graph_id = t.graph_id AND o.belief_id = t.id) AS spans"
+        " FROM beliefs t JOIN topic_sets s ON s.id = t.topic_set",
+        _projected,
+    ),
+    "trust": _Shelf(
+        "SELECT t.* FROM belief_trust t",
+        trust_of,
+        ("graph_id", "agent_id", "topic"),
+        {"graph_id": "", "agent_id": "", "topic": ""},
+    ),
+    "heads": _Shelf(
+        "SELECT t.* FROM belief_heads t",
+        head_of,
+        ("graph_id", "size", "public_key"),
+        {"graph_id": "", "size": 0, "public_key": ""},
+    ),
     "receipts": _Shelf(
         "SELECT t.* FROM receipts t",
         partial(record_of, Receipt),
@@ -249,7 +263,8 @@ class SqliteArchive:
         _shelf(table)
         check_tenant(tenant)
         query = Query(
-            f"SELECT COUNT(*) AS found FROM {table} t WHERE t.tenant = :tenant",
+            f"SELECT COUNT(*) AS found FROM {_STORED_AS.get(table, table)} t"
+            " WHERE t.tenant = :tenant",
             {"tenant": tenant},
             reach="tenant",
         )

@@ -10,17 +10,23 @@ from ...records import (
     AuditEvent,
     Episode,
     Fact,
+    LoggedBelief,
     Owned,
+    ProjectedBelief,
     Receipt,
     Record,
     Rule,
     Scope,
     SessionGraph,
+    SignedHead,
     Summary,
+    TrustRow,
     Turn,
 )
-from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table, UsageRow
+from ...upkeep import FactUse, QueuedWork, Table, UsageRow
 from ..ownership import check_placed
+from .belief_heads import insert_head
+from .belief_projection import insert_belief, insert_event, insert_trust
 from .database import Query, Session, Value
 from .episodic import put_episode, put_summary
 from .graphs import insert_graph
@@ -28,7 +34,7 @@ from .identity import identity_of
 from .log import next_position
 from .procedural import put_rule
 from .rows import fields_of, insert_owned
-from .searchable import index_words, retire
+from .searchable import index_words
 
 _PLAIN: dict[type[Record], Table] = {
     AgentRecord: "agents",
@@ -118,38 +124,21 @@ class Arrival:
 
     @store.register
     def _event(self, logged: LoggedBelief) -> None:
-        event = logged.event
-        self._session.insert("belief_events", fields_of(event))
-        if logged.salt is not None and logged.content is not None:
-            self._session.insert(
-                "belief_contents",
-                {
-                    "tenant": event.tenant,
-                    "graph_id": event.graph_id,
-                    "event_id": event.id,
-                    "salt": bytes.fromhex(logged.salt),
-                    "content": logged.content,
-                },
-            )
+        insert_event(self._session, logged)
 
     @store.register
     def _belief(self, projected: ProjectedBelief) -> None:
-        belief = projected.belief
-        scope = self._scope(belief)
-        subject, attribute = belief.key or (None, None)
-        insert_owned(
-            self._session,
-            "beliefs",
-            belief,
-            "key",
-            key_subject=subject,
-            key_attribute=attribute,
-            active=int(projected.active),
-            committed_seq=projected.committed_seq,
-        )
-        index_words(self._session, belief)
-        if not projected.active:
-            retire(self._session, scope, belief.id)
+        scope = self._scope(projected.belief)
+        insert_belief(self._session, scope, projected.belief, projected.spans)
+
+    @store.register
+    def _trust(self, row: TrustRow) -> None:
+        scope = Scope(tenant=self._tenant, graph_id=row.graph_id)
+        insert_trust(self._session, scope, row)
+
+    @store.register
+    def _head(self, head: SignedHead) -> None:
+        insert_head(self._session, head)
 
     def _is_taken(self, position: int) -> bool:
         place: dict[str, Value] = {"tenant": self._tenant, "position": position}

@@ -8,8 +8,23 @@ Writes by statements of its own: a step stays as it was when later versions chan
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
+from itertools import groupby
 
-from ...records import Commitment, Episode, Fact, Owned, Rule, Summary, Turn
+from ...history.fold import Fold, FoldedBelief
+from ...history.spans import node_of
+from ...history.wording import claim_words, filed_under
+from ...records import (
+    BeliefEvent,
+    Commitment,
+    Episode,
+    Fact,
+    LoggedBelief,
+    Owned,
+    Rule,
+    Summary,
+    Turn,
+)
 from ..forms import entry_of
 from .bm25 import mark_of, marked_text
 from .identity import identity_of
@@ -31,6 +46,27 @@ _SEARCHABLE = (
 _TOTALS = (
     "INSERT INTO word_totals SELECT tenant, graph_id, kind, COUNT(*) FROM searchable"
     " GROUP BY tenant, graph_id, kind UNION ALL SELECT ?, ?, ?, COUNT(*) FROM searchable"
+)
+_LOGS = (
+    "SELECT e.*, c.content FROM belief_events e LEFT JOIN belief_contents c"
+    " ON c.tenant = e.tenant AND c.graph_id = e.graph_id AND c.event_id = e.id"
+    " ORDER BY e.tenant, e.graph_id, e.seq"
+)
+_BECAME = (
+    "UPDATE beliefs SET status = ?, ended_seq = ?, superseded_by = ?, pinned = ?"
+    " WHERE tenant = ? AND graph_id = ? AND id = ?"
+)
+_SPAN = (
+    "INSERT INTO belief_spans (tenant, graph_id, belief_id, since_seq, until_seq, node, pinned)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_ACTIVE = (
+    "SELECT t.*, s.topics FROM beliefs t JOIN topic_sets s ON s.id = t.topic_set"
+    " WHERE t.status = 'active' AND t.redacted_at IS NULL ORDER BY t.row"
+)
+_WORD = (
+    "INSERT INTO belief_words (tenant, graph_id, filed_under, word, committed_seq)"
+    " VALUES (?, ?, ?, ?, ?)"
 )
 
 
@@ -56,6 +92,39 @@ def tell_users_apart(connection: sqlite3.Connection) -> None:
             (identity_of(record_of(model, row)), row["row"]) for row in reading.execute(of_users)
         ]
         connection.executemany(f"UPDATE {table} SET digest = ? WHERE row = ?", digests)
+
+
+def tell_history(connection: sqlite3.Connection) -> None:
+    """Give beliefs their status and the spans in which they were active, from their log.
+
+    Those that are active are found by the words of their claims.
+    """
+    reading = connection.cursor()
+    reading.row_factory = sqlite3.Row
+    logs = groupby(reading.execute(_LOGS), lambda row: (row["tenant"], row["graph_id"]))
+    for (tenant, graph_id), rows in logs:
+        for belief in _folded(rows):
+            became = (belief.status, belief.ended_seq, belief.superseded_by, int(belief.pinned))
+            connection.execute(_BECAME, (*became, tenant, graph_id, belief.id))
+            for span in belief.spans:
+                until = span.until_seq
+                node = None if until is None else node_of(span.since_seq, until)
+                filed = (span.since_seq, until, node, int(span.pinned))
+                connection.execute(_SPAN, (tenant, graph_id, belief.id, *filed))
+    for row in reading.execute(_ACTIVE):
+        active = record_of(Commitment, row)
+        place = (row["tenant"], row["graph_id"], filed_under(active))
+        words = [(*place, word, row["committed_seq"]) for word in claim_words(active.claim)]
+        connection.executemany(_WORD, words)
+
+
+def _folded(rows: Iterable[sqlite3.Row]) -> Iterable[FoldedBelief]:
+    """Return the beliefs of one log. What is impossible in it is left to who verifies it."""
+    fold = Fold()
+    for row in rows:
+        event = record_of(BeliefEvent, row)
+        fold.apply(LoggedBelief(event=event, salt=None, content=row["content"]))
+    return fold.beliefs.values()
 
 
 def _index(connection: sqlite3.Connection, row: sqlite3.Row, record: Owned) -> None:

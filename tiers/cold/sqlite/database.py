@@ -1,6 +1,6 @@
 """One SQLite file, one writer thread, a few readers.
 
-A transaction is one plain function that runs on the writer's thread from ``BEGIN`` to
+A transaction is one plain function that runs on the writer's thread between ``BEGIN`` and
 ``COMMIT``. There is no ``await`` inside it, so cancelling the task that asked for it can only
 come before it begins or after it is decided: no half transaction exists. One thread hop
 instead of one per statement also makes it three to four times faster.
@@ -19,10 +19,11 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal, NamedTuple, Self, TypeAlias, TypeVar
 
-from ...errors import ConfigError, TierUnavailable
+from ...errors import ConfigError, TierTimeout, TierUnavailable
 from .bm25 import local_weight
 from .guard import Reach, check_params, check_row
 from .translation import translated
+from .writing import WriteQueue
 
 Value: TypeAlias = str | bytes | int | float | None
 Synchronous: TypeAlias = Literal["NORMAL", "FULL"]
@@ -126,6 +127,7 @@ class Database:
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="ezra-cold-write")
         self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="ezra-cold-read")
         self._writer: sqlite3.Connection | None = None
+        self._writes: WriteQueue[Session] = WriteQueue()
         self._readers: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self._state: Literal["new", "open", "closed"] = "new"
 
@@ -170,19 +172,52 @@ class Database:
             await closing
             raise
 
-    async def write(self, operation: str, transaction: Callable[[Session], T]) -> T:
+    async def write(
+        self, operation: str, transaction: Callable[[Session], T], *, is_brief: bool = False
+    ) -> T:
         """Run ``transaction`` between ``BEGIN IMMEDIATE`` and ``COMMIT``; all of it, or nothing.
+
+        Brief ones that wait together are committed together. One that takes its time would keep
+        those before it waiting for their answers.
 
         Raises:
             TierTimeout: Another process kept the file locked.
             TierUnavailable: Closed, or the disk is full or failing.
             TierRejected: The engine refused; whatever ``transaction`` itself raises goes through.
         """
-        return await self._in_thread(self._writing, operation, self._transact, transaction)
+        async with self._room:
+            self._check_open(operation)
+            answer = self._writes.put(operation, transaction, is_brief=is_brief)
+            # One for each write: what shares another's transaction leaves nothing to be done.
+            self._writing.submit(self._work_off)
+            return await asyncio.wrap_future(answer)
 
     async def read(self, operation: str, question: Callable[[Session], T]) -> T:
         """Run ``question`` on one consistent state of the database; it cannot change anything."""
         return await self._in_thread(self._reading, operation, self._answer, question)
+
+    async def write_back(self) -> None:
+        """Bring everything into the file and leave nothing in its write-ahead log.
+
+        A checkpoint alone leaves pages as they were before a change in the log until later ones
+        are written over them: what was redacted could be read there for as long. May be repeated.
+
+        Raises:
+            TierTimeout: Somebody was reading an older state all the time.
+        """
+        async with self._room:
+            self._check_open("write back")
+            loop = asyncio.get_running_loop()
+            is_empty = await loop.run_in_executor(self._writing, self._emptied)
+        if not is_empty:
+            raise TierTimeout("cold", "write back", "old pages are in use; repeating removes them")
+
+    def _emptied(self) -> bool:
+        """Empty the write-ahead log, on the writer's thread, where no transaction is open then."""
+        if self._writer is None:
+            return True
+        with translated("write back"):
+            return not self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()["busy"]
 
     async def _in_thread(
         self,
@@ -192,26 +227,17 @@ class Database:
         function: Callable[[Session], T],
     ) -> T:
         async with self._room:
-            if self._state != "open":
-                raise TierUnavailable("cold", operation, "the store is closed")
+            self._check_open(operation)
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(threads, runner, operation, function)
 
-    def _transact(self, operation: str, transaction: Callable[[Session], T]) -> T:
-        connection = self._writer
-        if connection is None:
+    def _check_open(self, operation: str) -> None:
+        if self._state != "open":
             raise TierUnavailable("cold", operation, "the store is closed")
-        with translated(operation):
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                answer = transaction(Session(connection))
-                connection.execute("COMMIT")
-            except BaseException:
-                # Some failures, a full disk among them, have rolled back already.
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-        return answer
+
+    def _work_off(self) -> None:
+        if self._writer is not None:
+            self._writes.work_off(self._writer, Session(self._writer))
 
     def _answer(self, operation: str, question: Callable[[Session], T]) -> T:
         connection = self._readers.get_nowait()  # as many connections as threads: never empty

@@ -48,7 +48,9 @@ class SqliteRecordLog:
         """
         check_owned(scope, receipt)
         await self._database.write(
-            "put_receipt", lambda session: _put_receipt(session, scope, receipt, work)
+            "put_receipt",
+            lambda session: _put_receipt(session, scope, receipt, work),
+            is_brief=True,
         )
 
     async def receipt(self, scope: Scope, receipt_id: str) -> Receipt | None:
@@ -67,6 +69,7 @@ class SqliteRecordLog:
         await self._database.write(
             "append_audit",
             lambda session: append_event(session, scope, kind, record_ids, reason, now),
+            is_brief=True,
         )
 
     async def audit(

@@ -134,7 +134,7 @@ class SqliteWorkQueue:
             done = session.run(Query(_COMPLETE, held)) or session.run(Query(_RUN_AGAIN, held))
             return bool(done)
 
-        return await self._database.write("complete", transaction)
+        return await self._database.write("complete", transaction, is_brief=True)
 
     async def fail(self, work: Work, problem: str, retry_at: datetime | None) -> bool:
         """Give a claimed item back until ``retry_at``, or park it (``None``) for people to see.

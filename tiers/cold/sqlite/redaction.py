@@ -13,21 +13,22 @@ segments are merged, so each redaction merges all of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import secrets
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TypeVar, get_args
 
 from ...errors import TierTimeout
+from ...history.chain import SALT_BYTES
 from ...moments import microseconds
-from ...records import Episode, Fact, Kind, Owned, Receipt, Rule, Scope, Summary, Turn, WorkDraft
-from ...upkeep import Redacted
-from ..forms import entry_of, is_current
+from ...records import Episode, Kind, Owned, Scope, Summary, Turn, WorkDraft
+from ...upkeep import Page, RecordRef, Redacted
 from ..ownership import check_owned, in_order
 from ..redaction import (
     ATTEMPTS_MAX,
     AUDIT_KIND,
-    MODELS,
     REACHED_MAX,
     RECEIPTS_PER_PAGE,
     Grown,
@@ -37,10 +38,9 @@ from ..redaction import (
     Survey,
     Trace,
     Written,
-    blanked,
-    check_known,
     check_new_text,
     checked_request,
+    known_of,
     leaves_index,
     pages,
     redacted_form,
@@ -48,31 +48,24 @@ from ..redaction import (
     stand_in,
     stand_in_id,
 )
-from .bm25 import mark_of, marked_text
-from .database import Database, Query, Session, Value
+from ..speaking_of import Search, wanted, wanted_receipts
+from .belief_projection import Salts
+from .belief_redaction import silence
+from .database import Database, Query, Session
 from .episodic import put_summary
-from .identity import identity_of
 from .log import append_event
 from .queue import queue_work
-from .rows import fields_of, record_of, stored
+from .receipts import blank, receipts_that
+from .redactables import AMONG, TABLES, look, records_of, replace
 from .scope import as_json, scoped
 from .word_renewal import renew_words_if_worn
 
 _R = TypeVar("_R", bound=Owned)
 
-_TABLES: Mapping[Kind, str] = {
-    "turn": "turns",
-    "summary": "summaries",
-    "episode": "episodes",
-    "fact": "facts",
-    "rule": "rules",
-}
-_AMONG = "IN (SELECT value FROM json_each(:ids))"
 _KNOWN = " UNION ALL ".join(
-    f"SELECT '{kind}' AS kind, r.id, r.redacted_at FROM {table} r WHERE $own(r) AND r.id {_AMONG}"
-    for kind, table in _TABLES.items()
+    f"SELECT '{kind}' AS kind, r.id, r.redacted_at FROM {table} r WHERE $own(r) AND r.id {AMONG}"
+    for kind, table in TABLES.items()
 )
-_BELIEFS = f"SELECT b.id FROM beliefs b WHERE $own(b) AND b.id {_AMONG}"
 _GRAINS = ", ".join(f"'{grain}'" for grain in get_args(Episode.model_fields["grain"].annotation))
 # Levels and grains stand before the child in the keys: with all of them named, each child is one
 # look into the index.
@@ -89,26 +82,21 @@ SELECT 'episode', r.id, r.redacted_at FROM json_each(:ids) j
     AND $own(r) AND r.id = c.episode_id
 UNION
 SELECT 'fact', r.id, r.redacted_at FROM facts r WHERE $own(r) AND r.source_ids <> '[]'
-    AND EXISTS (SELECT 1 FROM json_each(r.source_ids) s WHERE s.value {_AMONG})
+    AND EXISTS (SELECT 1 FROM json_each(r.source_ids) s WHERE s.value {AMONG})
+UNION
+SELECT 'belief', r.id, r.redacted_at FROM beliefs r WHERE $own(r) AND r.source_ids <> '[]'
+    AND EXISTS (SELECT 1 FROM json_each(r.source_ids) s WHERE s.value {AMONG})
 LIMIT {REACHED_MAX + 1}
 """
 _RECEIPTS = (
     "SELECT r.id, r.body FROM receipts r WHERE $own(r) AND r.id > :after"
     f" ORDER BY r.id LIMIT {RECEIPTS_PER_PAGE}"
 )
-_WHOLE_RECEIPTS = f"SELECT r.* FROM receipts r WHERE $own(r) AND r.id {_AMONG}"
-_BLANK = "UPDATE receipts AS r SET query = :asked, body = :saw WHERE $own(r) AND r.id = :id"
 _IS_COVERED = "SELECT 1 FROM coverage c WHERE $own(c) AND c.level = 0 AND c.turn_id = :id"
-_FORGET_TRIGGERS = (
-    "DELETE FROM trigger_words AS w WHERE $own(w) AND w.rule_row IN"
-    " (SELECT r.row FROM rules r WHERE $own(r) AND r.id = :id)"
-)
-_SEARCHABLE = "SELECT s.row, s.kind FROM searchable s WHERE $own(s) AND s.id = :id"
-_LIVE = "UPDATE searchable AS s SET live = :live WHERE $own(s) AND s.id = :id"
 # What went wrong with a record's work may quote the record.
 _FORGET_PROBLEMS = (
     "UPDATE work SET problem = NULL WHERE tenant = :tenant AND graph_id = :graph_id"
-    f" AND key {_AMONG}"
+    f" AND key {AMONG}"
 )
 
 LEVELS_MAX = 1_000
@@ -116,10 +104,18 @@ LEVEL_BEFORE_ALL = -(1 << 63)
 
 
 class SqliteRedactor:
-    """A ``Redactor`` in SQLite."""
+    """A ``Redactor`` in SQLite.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        database: Where the records are.
+        salts: Makes the salt of each belief event; must be unpredictable outside tests.
+    """
+
+    def __init__(
+        self, database: Database, salts: Salts = lambda: secrets.token_bytes(SALT_BYTES)
+    ) -> None:
         self._database = database
+        self._salts = salts
 
     async def redact(
         self, scope: Scope, record_ids: Sequence[str], reason: str, now: datetime
@@ -132,9 +128,10 @@ class SqliteRedactor:
 
         Raises:
             NotFound: One of the ids is no such record of the graph.
-            UsageError: ``reason`` is blank, an id is a belief's, there are more than ``IDS_MAX``
-                ids, or more than ``REACHED_MAX`` records would be reached.
-            TierTimeout: More was made of the records under each attempt.
+            UsageError: ``reason`` is blank, there are more than ``IDS_MAX`` ids, or more than
+                ``REACHED_MAX`` records would be reached.
+            TierTimeout: More was made of the records under each attempt; or it is all done, but
+                the write-ahead log of the file could not be emptied, which repeating does.
         """
         asked = checked_request(record_ids, reason)
         for _ in range(ATTEMPTS_MAX):
@@ -143,12 +140,53 @@ class SqliteRedactor:
             )
             names = frozenset(one.id for one in survey.fresh.found if not one.is_redacted)
             receipts = await self._receipts_naming(scope, names)
-            redaction = _Redaction(scope, asked, reason, now, names, receipts)
+            redaction = _Redaction(scope, asked, reason, now, names, receipts, self._salts)
             try:
-                return await self._database.write("redact", redaction.carry_out)
+                reached = await self._database.write("redact", redaction.carry_out)
             except Grown:
                 continue
+            await self._database.write_back()
+            return reached
         raise TierTimeout("cold", "redact", "more was made of the records under each attempt")
+
+    async def holding(
+        self,
+        scope: Scope,
+        *,
+        subject: str | None = None,
+        user_id: str | None = None,
+        cursor: str = "",
+        limit: int = 1000,
+    ) -> Page[RecordRef]:
+        """Return records of the graph that speak of a subject, or belong to a user; pages.
+
+        Of every kind that can be redacted, whoever could see them, that have their content: kind
+        by kind, in the order of ids. A page looks at ``LOOKED_THROUGH_MAX`` records at most.
+
+        Raises:
+            UsageError: Not exactly one of ``subject`` and ``user_id`` is given, or it is blank; a
+                limit out of range, or a cursor that no page gave.
+        """
+        search = Search(wanted(subject, user_id), cursor, limit)
+        await self._database.read("holding", lambda session: look(session, scope, search))
+        return search.page()
+
+    async def blank_receipts(
+        self, scope: Scope, *, subject: str | None = None, agent_ids: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """Blank receipts of the graph that speak of a subject, or that agents were given.
+
+        Raises:
+            UsageError: Neither is given, or the subject is blank.
+            TierTimeout: As ``redact``.
+        """
+        is_wanted = wanted_receipts(subject, agent_ids)
+        found = await receipts_that(self._database, scope, is_wanted)
+        for page in pages(found):
+            await self._database.write("blank_receipts", partial(blank, scope=scope, ids=page))
+        if found:
+            await self._database.write_back()
+        return found
 
     async def rewrite(self, scope: Scope, record: Written, work: Sequence[WorkDraft] = ()) -> bool:
         """Give a redacted summary or episode a new text, made of what is left of its sources.
@@ -171,8 +209,8 @@ class SqliteRedactor:
 
         def question(session: Session) -> tuple[Redactable, ...]:
             found: dict[str, Redactable] = {}
-            for kind in _TABLES:
-                for record in _records(session, scope, kind, record_ids):
+            for kind in TABLES:
+                for record in records_of(session, scope, kind, record_ids):
                     if record.redacted_at is not None:
                         found[record.id] = record
             return in_order(found, record_ids)
@@ -189,7 +227,7 @@ class SqliteRedactor:
         def question(session: Session) -> tuple[Turn | Summary | Episode, ...]:
             left: dict[str, Turn | Summary | Episode] = {}
             for kind in kinds:
-                for one in _records(session, scope, kind, ids):
+                for one in records_of(session, scope, kind, ids):
                     if isinstance(one, Turn | Summary | Episode) and one.redacted_at is None:
                         left[one.id] = one
             return in_order(left, ids)
@@ -225,6 +263,7 @@ class _Redaction:
         now: When.
         looked_for: The records whose receipts were looked for.
         receipts: Those receipts.
+        salts: Where the salts of belief events come from.
     """
 
     scope: Scope
@@ -233,6 +272,7 @@ class _Redaction:
     now: datetime
     looked_for: Collection[str]
     receipts: Sequence[str]
+    salts: Salts
 
     def carry_out(self, session: Session) -> Redacted:
         """Do all of it and return what has no content any more.
@@ -248,7 +288,7 @@ class _Redaction:
             return survey.reached()
         records = self._destroy(session, fresh)
         self._mark_again(session, [one for one in survey.fresh.found if one.is_redacted])
-        self._blank(session)
+        blank(session, self.scope, self.receipts)
         self._forget_problems(session, [record.id for record in records])
         session.insert("word_index", {"word_index": "optimize"})
         renew_words_if_worn(session)
@@ -262,11 +302,13 @@ class _Redaction:
         for trace in fresh:
             by_kind.setdefault(trace.kind, []).append(trace.id)
         gone: list[Redactable] = []
+        silenced = by_kind.get("belief", [])
+        silence(session, self.scope, silenced, self.reason, self.now, self.salts)
         for kind, ids in by_kind.items():
             for page in pages(ids):
-                for record in _records(session, self.scope, kind, page):
+                for record in records_of(session, self.scope, kind, page):
                     after = redacted_form(record, self.now)
-                    _replace(session, self.scope, kind, record, after)
+                    replace(session, self.scope, kind, record, after)
                     gone.append(after)
         for record in gone:
             if isinstance(record, Turn):
@@ -283,19 +325,11 @@ class _Redaction:
         for kind in ("summary", "episode"):
             ids = [trace.id for trace in traces if trace.kind == kind]
             statement = (
-                f"UPDATE {_TABLES[kind]} AS r SET redacted_at = MAX(redacted_at + 1, :now)"
-                f" WHERE $own(r) AND r.id {_AMONG}"
+                f"UPDATE {TABLES[kind]} AS r SET redacted_at = MAX(redacted_at + 1, :now)"
+                f" WHERE $own(r) AND r.id {AMONG}"
             )
             at = microseconds(self.now)
             session.run(scoped(statement, self.scope, ids=as_json(ids), now=at))
-
-    def _blank(self, session: Session) -> None:
-        for page in pages(self.receipts):
-            for row in session.all(scoped(_WHOLE_RECEIPTS, self.scope, ids=as_json(page))):
-                after = blanked(record_of(Receipt, row))
-                saw = stored(after.body)
-                blank = scoped(_BLANK, self.scope, id=after.id, asked=after.query, saw=saw)
-                session.run(blank)
 
     def _forget_problems(self, session: Session, ids: Sequence[str]) -> None:
         owner = {"tenant": self.scope.tenant, "graph_id": self.scope.graph_id}
@@ -307,13 +341,11 @@ def _survey(session: Session, scope: Scope, asked: Sequence[str]) -> Survey:
 
     Raises:
         NotFound: One of the asked is no record of the graph.
-        UsageError: One of them is a belief, or too much would be reached.
+        UsageError: Too much would be reached.
     """
     ids = as_json(asked)
-    known = _traces(session, scoped(_KNOWN, scope, ids=ids))
-    beliefs = [row["id"] for row in session.all(scoped(_BELIEFS, scope, ids=ids))]
-    check_known(asked, known, beliefs)
-    turns = _of_model(_records(session, scope, "turn", asked), Turn)
+    known = known_of(asked, _traces(session, scoped(_KNOWN, scope, ids=ids)))
+    turns = _of_model(records_of(session, scope, "turn", asked), Turn)
     stand_ins = [stand_in_id(turn) for turn in turns.values()]
     lost = [trace for trace in known if trace.is_redacted]
     fresh = Reach((trace for trace in known if not trace.is_redacted), stand_ins)
@@ -344,58 +376,19 @@ def _traces(session: Session, query: Query) -> list[Trace]:
     ]
 
 
-def _records(session: Session, scope: Scope, kind: Kind, ids: Sequence[str]) -> list[Redactable]:
-    """Return records of one kind of the scope's graph, whoever could see them."""
-    select = (
-        f"SELECT r.*, s.topics FROM {_TABLES[kind]} r JOIN topic_sets s ON s.id = r.topic_set"
-        f" WHERE $own(r) AND r.id {_AMONG}"
-    )
-    rows = session.all(scoped(select, scope, ids=as_json(ids)))
-    return [record_of(MODELS[kind], row) for row in rows]
-
-
 def _of_model(records: Iterable[Redactable], model: type[_R]) -> dict[str, _R]:
     return {record.id: record for record in records if isinstance(record, model)}
 
 
-def _replace(
-    session: Session, scope: Scope, kind: Kind, before: Redactable, after: Redactable
-) -> None:
-    """Store a record's new form over the old one, and in the word index."""
-    changed = _changed(before, after)
-    columns = ", ".join(f'"{name}" = :{name}' for name in changed)
-    statement = f"UPDATE {_TABLES[kind]} AS r SET {columns} WHERE $own(r) AND r.id = :id"
-    update = scoped(statement, scope, id=before.id)
-    session.run(Query(update.sql, {**update.params, **changed}))
-    if isinstance(after, Rule):
-        session.run(scoped(_FORGET_TRIGGERS, scope, id=after.id))
-    found = session.all(scoped(_SEARCHABLE, scope, id=before.id))[0]
-    mark = mark_of(scope.tenant, scope.graph_id, found["kind"])
-    old, new = (marked_text(mark, entry_of(one).text) for one in (before, after))
-    # Contentless: the index has to be told what it forgets.
-    session.insert("word_index", {"word_index": "delete", "rowid": found["row"], "words": old})
-    session.insert("word_index", {"rowid": found["row"], "words": new})
-    session.run(scoped(_LIVE, scope, id=after.id, live=int(is_current(after))))
-
-
-def _changed(before: Redactable, after: Redactable) -> dict[str, Value]:
-    """Return the columns in which two forms of a record differ."""
-    old, new = (fields_of(one, "topics", "private") for one in (before, after))
-    changed = {name: value for name, value in new.items() if value != old[name]}
-    if isinstance(after, Fact | Rule):
-        changed["digest"] = identity_of(after)
-    return changed
-
-
 def _rewrite(session: Session, scope: Scope, record: Written, work: Sequence[WorkDraft]) -> bool:
     kind: Kind = "summary" if isinstance(record, Summary) else "episode"
-    found = _records(session, scope, kind, [record.id])
+    found = records_of(session, scope, kind, [record.id])
     if record.redacted_at is None or not found or found[0].redacted_at != record.redacted_at:
         return False
     before = found[0]
     told: dict[str, object] = {"text": record.text, "redacted_at": None}
     if isinstance(record, Summary):
         told["tokens"] = record.tokens
-    _replace(session, scope, kind, before, before.model_copy(update=told))
+    replace(session, scope, kind, before, before.model_copy(update=told))
     queue_work(session, scope, work, record.redacted_at)
     return True

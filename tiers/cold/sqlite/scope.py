@@ -4,6 +4,7 @@ A statement says where the scope goes, and ``scoped`` puts the predicate there:
 
 * ``$own(t)``: of the scope's tenant and graph; for the runtime's own upkeep and for counting;
 * ``$visible(t)``: of those, what the asker may see;
+* ``$audited(t)``: the same for what was, where who asks for a whole graph is told all of it;
 * ``$inherited(t)``: the same over the graphs of ``$family``, of each as it is read from here.
 
 ``t`` is the alias of a table with the owner columns. ``$family g`` stands after ``FROM`` and must
@@ -26,7 +27,7 @@ from ...records import ALL_TOPICS, Kind, Scope
 from ..ownership import NO_TOPIC, SHARED
 from .database import Query, Value
 
-_PLACE = re.compile(r"\$(own|visible|inherited)\((\w+)\)|\$family\b")
+_PLACE = re.compile(r"\$(own|visible|audited|inherited)\((\w+)\)|\$family\b")
 
 _FAMILY = (
     "(SELECT key AS place, json_extract(value, '$[0]') AS graph_id,"
@@ -61,6 +62,7 @@ class _Sight(NamedTuple):
     every_topic: bool
     every_user: bool
     denies: bool
+    audits: bool
 
 
 def scoped(template: str, scope: Scope, *, carrying: Kind | None = None, **params: Value) -> Query:
@@ -93,6 +95,7 @@ def scoped(template: str, scope: Scope, *, carrying: Kind | None = None, **param
         every_topic=scope.sees_all_topics and not nothing,
         every_user=scope.every_user,
         denies=bool(scope.denied) and not nothing,
+        audits=scope.agent_id is None and scope.every_user,
     )
     return Query(_placed(template, sight), values | params)
 
@@ -119,6 +122,7 @@ def _placed(template: str, sight: _Sight) -> str:
     seen = {
         "own": [_OWN],
         "visible": [_OWN, _SHARED_OR_MINE, *limits],
+        "audited": [_OWN] if sight.audits else [_OWN, _SHARED_OR_MINE, *limits],
         "inherited": [_KIN, _SHARED_OR_MINE_HERE, *limits],
     }
 

@@ -48,15 +48,24 @@ def set_indexed_tier(session: Session, scope: Scope, record_id: str, tier: FactT
     )
 
 
-def retire(session: Session, scope: Scope, record_id: str) -> None:
-    """Take a superseded record out of every answer; the word statistics keep it."""
+def set_live(session: Session, scope: Scope, record_id: str, *, live: bool) -> None:
+    """Take a record of the scope's graph out of every answer, or let it be found again.
+
+    The word statistics keep it.
+    """
     session.run(
         scoped(
-            "UPDATE searchable AS s SET live = 0 WHERE $own(s) AND s.id = :id",
+            "UPDATE searchable AS s SET live = :live WHERE $own(s) AND s.id = :id",
             scope,
+            live=int(live),
             id=record_id,
         )
     )
+
+
+def retire(session: Session, scope: Scope, record_id: str) -> None:
+    """Take a superseded record out of every answer."""
+    set_live(session, scope, record_id, live=False)
 
 
 def _count(session: Session, tenant: str, graph_id: str, kind: str) -> None:

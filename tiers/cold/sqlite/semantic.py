@@ -118,7 +118,7 @@ class SqliteSemanticStore:
         """
         check_owned(scope, fact)
         return await self._database.write(
-            "put_fact", lambda session: _put(session, scope, fact, work)
+            "put_fact", lambda session: _put(session, scope, fact, work), is_brief=True
         )
 
     async def core(self, scope: Scope) -> tuple[Fact, ...]:
@@ -198,7 +198,9 @@ class SqliteSemanticStore:
         if not fact_ids:
             return ()
         return await self._database.write(
-            "add_uses", lambda session: _add_uses(session, scope, cause, fact_ids, now)
+            "add_uses",
+            lambda session: _add_uses(session, scope, cause, fact_ids, now),
+            is_brief=True,
         )
 
     async def set_tier(

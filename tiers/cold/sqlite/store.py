@@ -11,6 +11,8 @@ from ...errors import ConfigError, UsageError
 from ...ports import WarmStore
 from ..stores import ColdStores
 from .archive import SqliteArchive
+from .belief_heads import SqliteHeadStore
+from .belief_history import SqliteBeliefHistory
 from .beliefs import SqliteBeliefStore
 from .database import Database, Synchronous
 from .episodic import SqliteEpisodicStore
@@ -55,6 +57,7 @@ async def sqlite_cold_store(
     async with Database(
         _made(folder) / DATABASE_NAME, migrate, synchronous=synchronous
     ) as database:
+        history = SqliteBeliefHistory(database)
         yield ColdStores(
             graphs=SqliteGraphStore(database),
             fleet=SqliteFleetStore(database),
@@ -64,6 +67,9 @@ async def sqlite_cold_store(
             semantic=SqliteSemanticStore(database, archival_index),
             procedural=SqliteProceduralStore(database),
             beliefs=SqliteBeliefStore(database),
+            history=history,
+            rivals=history,
+            heads=SqliteHeadStore(database),
             queue=SqliteWorkQueue(database),
             leases=SqliteLeaseStore(database),
             log=SqliteRecordLog(database),

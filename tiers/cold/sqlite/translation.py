@@ -41,11 +41,18 @@ def translated(operation: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise _translation(operation, error) from error
+        raise translation_of(operation, error) from error
     except UnicodeEncodeError as error:
         raise UsageError("text", error.object, "text without lone surrogates") from error
     except OverflowError as error:
         raise UsageError("number", str(error), "integers of at most 64 bits") from error
+
+
+def translation_of(operation: str, error: sqlite3.Error) -> TierError:
+    """Return what the driver's exception is to be raised as, with the cause chained."""
+    translation = _translation(operation, error)
+    translation.__cause__ = error
+    return translation
 
 
 def _translation(operation: str, error: sqlite3.Error) -> TierError:

@@ -5,9 +5,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
+from ...moments import microseconds
 from ...records import Scope, Turn, WorkDraft
-from ..ownership import check_agent, check_limit, check_owned, check_same_turn, in_order
+from ..ownership import (
+    check_agent,
+    check_limit,
+    check_owned,
+    check_same_turn,
+    check_turn_number,
+    check_whole_graph,
+    in_order,
+)
 from .database import Database, Session
 from .graphs import check_writable
 from .queue import queue_work
@@ -22,6 +32,9 @@ _BY_REF = _SELECT + "$own(t) AND t.ref = :ref"
 _AMONG_REFS = _SELECT + "$visible(t) AND t.ref IN (SELECT value FROM json_each(:refs))"
 _RECENT = _SELECT + "$visible(t) AND t.agent_id = :agent_id ORDER BY t.seq DESC LIMIT :limit"
 _LAST_SEQ = "SELECT MAX(t.seq) AS seq FROM turns t WHERE $own(t) AND t.agent_id = :writer"
+_IN_ORDER = _SELECT + "$own(t) ORDER BY t.recorded_at, t.row LIMIT :limit OFFSET :before"
+_COUNT = "SELECT COUNT(*) AS turns FROM turns t WHERE $own(t)"
+_COUNT_UNTIL = _COUNT + " AND t.recorded_at <= :until"
 _WAITING = (
     "SELECT t.*, s.topics FROM tail w"
     " JOIN turns t ON t.tenant = w.tenant AND t.graph_id = w.graph_id AND t.id = w.turn_id"
@@ -51,7 +64,7 @@ class SqliteTurnStore:
         """
         check_owned(scope, turn)
         return await self._database.write(
-            "append_turn", lambda session: _append(session, scope, turn, work)
+            "append_turn", lambda session: _append(session, scope, turn, work), is_brief=True
         )
 
     async def recent_turns(self, scope: Scope, limit: int) -> tuple[Turn, ...]:
@@ -79,6 +92,37 @@ class SqliteTurnStore:
             return {ref: found[ref] for ref in refs if ref in found}
 
         return await self._database.read("known_refs", question)
+
+    async def turns_from(self, scope: Scope, number: int, limit: int) -> tuple[Turn, ...]:
+        """Return turns of the graph from its ``number``-th on, in the order of recording.
+
+        Raises:
+            UsageError: The scope is an agent's, or a number is not acceptable.
+        """
+        check_whole_graph(scope)
+        check_turn_number(number)
+        check_limit(limit)
+        query = scoped(_IN_ORDER, scope, before=number - 1, limit=limit)
+        return await self._database.read(
+            "turns_from",
+            lambda session: tuple(record_of(Turn, row) for row in session.all(query)),
+        )
+
+    async def count_turns(self, scope: Scope, until: datetime | None = None) -> int:
+        """Return how many turns of the graph were recorded by a moment, of every agent and user.
+
+        Raises:
+            UsageError: The scope is an agent's.
+        """
+        check_whole_graph(scope)
+        query = (
+            scoped(_COUNT, scope)
+            if until is None
+            else scoped(_COUNT_UNTIL, scope, until=microseconds(until))
+        )
+        return await self._database.read(
+            "count_turns", lambda session: int(session.all(query)[0]["turns"])
+        )
 
     async def waiting_turns(self, scope: Scope, keep_last: int, limit: int) -> tuple[Turn, ...]:
         """Return turns of the scope's agent older than its last ``keep_last`` and not yet covered.

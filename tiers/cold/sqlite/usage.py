@@ -53,7 +53,7 @@ class SqliteUsageStore:
                 session.run(_counting(_ADD, scope, whose, amount))
 
         if amount != Usage():
-            await self._database.write("charge", transaction)
+            await self._database.write("charge", transaction, is_brief=True)
 
     async def refund(self, scope: Scope, amount: Usage) -> None:
         """Take back what was charged for something that did not happen; never below 0."""
@@ -63,7 +63,7 @@ class SqliteUsageStore:
                 session.run(_counting(_TAKE_BACK, scope, whose, amount))
 
         if amount != Usage():
-            await self._database.write("refund", transaction)
+            await self._database.write("refund", transaction, is_brief=True)
 
     async def usage(self, scope: Scope) -> Usage:
         """Return what the scope's agent has used, or without an agent its graph."""

@@ -38,7 +38,7 @@ weights AS MATERIALIZED (
     FROM found CROSS JOIN totals GROUP BY found.term
 )
 SELECT r.kind, r.id, -SUM(found.score * weights.weight) AS score,
-    r.kind = 'belief' OR EXISTS (
+    EXISTS (
         SELECT 1 FROM work AS w WHERE w.tenant = r.tenant AND w.graph_id = r.graph_id
             AND w.kind = 'index' AND w.key = r.id
     ) AS words_only
@@ -58,8 +58,7 @@ LIMIT :limit
 class Found(NamedTuple):
     """A record that has words of the question.
 
-    ``score``: higher is better. ``words_only``: a belief, which is never put into the vector
-    index, or a record that still waits for it.
+    ``score``: higher is better. ``words_only``: it still waits to be put into the vector index.
     """
 
     kind: Kind
