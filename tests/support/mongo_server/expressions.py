@@ -233,6 +233,21 @@ def _size(values: list[Any]) -> Any:
     return len(value)
 
 
+def _slice(values: list[Any]) -> Any:
+    """Return the first ``n`` elements, or the last when ``n`` is below 0."""
+    array, count = values
+    if array is None or array is MISSING:
+        return None
+    if not isinstance(array, list):
+        kind = type_name(array)
+        raise CommandError(
+            28724, f"First argument to $slice must be an array, but is of type: {kind}"
+        )
+    if not is_number(count) or count != int(count):
+        raise CommandError(28725, "Second argument to $slice must be a numeric value")
+    return array[: int(count)] if count >= 0 else array[int(count) :]
+
+
 def _in(values: list[Any]) -> Any:
     element, array = values
     if not isinstance(array, list):
@@ -266,6 +281,7 @@ _PLAIN: dict[str, tuple[int, int, Callable[[list[Any]], Any]]] = {
     "$ln": (1, 1, _ln),
     "$ifNull": (2, _MANY, _if_null),
     "$size": (1, 1, _size),
+    "$slice": (2, 2, _slice),
     "$in": (2, 2, _in),
     "$eq": (2, 2, _compared(lambda a, b: a == b)),
     "$ne": (2, 2, _compared(lambda a, b: a != b)),

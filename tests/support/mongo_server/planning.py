@@ -134,12 +134,27 @@ def _holds_all(index: Index, query: Document, fixed: dict[str, list[Any]]) -> bo
     """Whether every document that the query can match is in the index."""
     if index.partial is not None:
         return all(
-            field in query and key_of(query[field]) == key_of(condition)
-            for field, condition in index.partial.items()
+            _implies(query, fixed, field, condition) for field, condition in index.partial.items()
         )
     if index.sparse:
         return any(None not in fixed.get(path, [None]) for path, _ in index.fields)
     return True
+
+
+def _implies(query: Document, fixed: dict[str, list[Any]], field: str, condition: Any) -> bool:
+    """Whether what matches the query meets a condition of a partial index.
+
+    It does when the query says the same, or says what a field is that must only be there.
+    """
+    if field in query and key_of(query[field]) == key_of(condition):
+        return True
+    if condition != {"$exists": True}:
+        return False
+    if field in fixed:
+        return None not in fixed[field]
+    given = query.get(field)
+    compared = given.keys() & {"$gt", "$gte", "$lt", "$lte"} if is_operators(given) else ()
+    return any(given[name] is not None for name in compared)
 
 
 def _range(index: Index, query: Document, at: int) -> tuple[Keys, Keys]:

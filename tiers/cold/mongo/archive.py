@@ -139,7 +139,8 @@ async def _page(
         return later[:limit]
     rows = session.collection(shelf.collection, whole_tenant=True)
     where = of_tenant(tenant, **beyond(fields, after))
-    return await rows.find(where, sort=[(field, 1) for field in fields], limit=limit)
+    found = await rows.find(where, sort=[(field, 1) for field in fields], limit=limit)
+    return found if shelf.beside is None else await shelf.beside(session, tenant, found)
 
 
 def beyond(fields: Sequence[str], after: Sequence[object]) -> Document:

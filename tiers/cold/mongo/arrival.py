@@ -8,26 +8,32 @@ same moment.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import singledispatch
 
 from bson import ObjectId
 
 from ...errors import Conflict
+from ...history.fold import FoldedBelief
 from ...records import (
     AuditEvent,
     Episode,
     Fact,
+    LoggedBelief,
+    ProjectedBelief,
     Record,
     Rule,
     Scope,
     SessionGraph,
     Summary,
+    TrustRow,
     Turn,
 )
-from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table, UsageRow
+from ...upkeep import FactUse, QueuedWork, Table, UsageRow
 from ..archive_rows import core_of
-from .belief_log import belief_document, change_document, move_head
+from .belief_log import change_document, content_document, mentioned, move_head
+from .belief_projection import row_document, span_document
 from .coverage import mark_consolidated, mark_covered
 from .database import ROWS_MAX, Session
 from .documents import Document, document_of
@@ -72,7 +78,11 @@ class Arrival:
         if self._table == "belief_events":
             await self._store_events(session, [row for row in new if isinstance(row, LoggedBelief)])
         else:
-            await self._insert(session, await self._documents(session, new))
+            documents = await self._documents(session, new)
+            await self._store_spans(
+                session, [one for one in new if isinstance(one, ProjectedBelief)]
+            )
+            await self._insert(session, documents)
         await self._follow(session, rows)
         return new
 
@@ -84,7 +94,7 @@ class Arrival:
             for name, part in zip(self._shelf.names, zip(*keys, strict=True), strict=True)
         }
         if self._table == "belief_events":
-            seqs = [key[-1] for key in keys]
+            seqs = [row.event.seq for row in rows if isinstance(row, LoggedBelief)]
             where = of_tenant(
                 self._tenant,
                 graph_id={"$in": wanted["graph_id"]},
@@ -96,6 +106,8 @@ class Arrival:
             named = {name: {"$in": values} for name, values in wanted.items()}
             collection = session.collection(self._shelf.collection, whole_tenant=True)
             found = await collection.find(of_tenant(self._tenant, **named))
+            if self._shelf.beside is not None:
+                found = await self._shelf.beside(session, self._tenant, found)
         known = [self._shelf.read(document) for document in found]
         return {self._key(row): row for row in known}
 
@@ -201,9 +213,32 @@ class Arrival:
         orphans = {"event_id": {"$in": [row.event.id for row in rows]}}
         named = {"graph_id": {"$in": list(following)}}
         await contents.delete(of_tenant(self._tenant, **named, **orphans))
-        await contents.insert([_content(row) for row in rows if row.salt is not None])
+        await contents.insert([content_document(row) for row in rows if row.salt is not None])
         await log.insert(
-            [change_document(self._scope(row.event.graph_id), [row.event]) for row in rows]
+            [
+                change_document(self._scope(row.event.graph_id), [row.event], [_named(row)])
+                for row in rows
+            ]
+        )
+
+    async def _store_spans(self, session: Session, rows: Sequence[ProjectedBelief]) -> None:
+        """Store when beliefs were active, before their rows, which say that this is written."""
+        if not rows:
+            return
+        spans = session.collection("belief_spans", whole_tenant=True)
+        ids: dict[str, list[str]] = {}
+        for row in rows:
+            ids.setdefault(row.belief.graph_id, []).append(row.belief.id)
+        for graph_id, belief_ids in ids.items():
+            # Spans of beliefs that are not there were left behind by a call that was cut off.
+            orphans = {"graph_id": graph_id, "belief_id": {"$in": belief_ids}}
+            await spans.delete(of_tenant(self._tenant, **orphans))
+        await spans.insert(
+            [
+                span_document(self._scope(row.belief.graph_id), row.belief.id, span)
+                for row in rows
+                for span in row.spans
+            ]
         )
 
     async def _follow(self, session: Session, rows: Sequence[Record]) -> None:
@@ -272,11 +307,26 @@ def _of_episode(episode: Episode) -> Document:
 
 @_document.register
 def _of_belief(projected: ProjectedBelief) -> Document:
-    document = belief_document(projected.belief, projected.committed_seq)
-    if not projected.active:
-        document |= {"active": False, "live": False}
-        document.pop("active_key", None)
-    return document
+    """Return the row of a belief; its ``changed_seq`` is the last event that is known of it."""
+    belief, spans = projected.belief, projected.spans
+    if belief.status == "active" and not spans:
+        raise Conflict(f"belief {belief.id}", "the span in which it is active", "none")
+    folded = FoldedBelief(
+        belief.id,
+        belief.committed_seq,
+        status=belief.status,
+        ended_seq=belief.ended_seq,
+        superseded_by=belief.superseded_by,
+        spans=list(spans),
+    )
+    ends = [one.until_seq or one.since_seq for one in spans]
+    changed_seq = max(belief.committed_seq, belief.ended_seq or 0, *ends)
+    return row_document(belief, folded, changed_seq)
+
+
+@_document.register
+def _of_trust(row: TrustRow) -> Document:
+    return document_of(row, changed_seq=0)
 
 
 @_document.register
@@ -295,12 +345,6 @@ _document.register(Fact, fact_document)
 _document.register(Rule, rule_document)
 
 
-def _content(row: LoggedBelief) -> Document:
-    return {
-        "tenant": row.event.tenant,
-        "graph_id": row.event.graph_id,
-        "event_id": row.event.id,
-        "content_digest": row.event.content_digest,
-        "salt": bytes.fromhex(row.salt or ""),
-        "content": row.content,
-    }
+def _named(row: LoggedBelief) -> list[str]:
+    """Return the beliefs that an event's content names besides the one it is about."""
+    return mentioned(row.event.belief_id, json.loads(row.content or "{}"))

@@ -7,7 +7,7 @@ is decided by one command, so no server needs a transaction for it.
 
 What is sent, all of it: ``hello``, ``buildInfo`` and ``listCollections`` when the database is
 opened; on opening a new one ``create``, ``collMod`` and ``createIndexes``, and ``dropIndexes`` on
-opening one of an older version, whose documents change by ``update``; on collections ``find``,
+opening one of an older version, whose documents come up to date; on collections ``find``,
 ``aggregate``, ``getMore``, ``insert``, ``update``, ``findAndModify`` and ``delete``, by the methods
 of ``Collection``; ``commitTransaction`` and ``abortTransaction``; the search index commands of
 ``search_index``; and what the driver does by itself, ``ping``, ``endSessions`` and ``killCursors``.
@@ -22,6 +22,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 from weakref import WeakValueDictionary
 
+from pymongo import UpdateOne
 from pymongo.errors import InvalidName, PyMongoError
 
 from ...errors import (
@@ -144,6 +145,21 @@ class Collection:
             send = self._raw.update_many if many else self._raw.update_one
             result = await send(where, change, upsert=upsert, session=self._session)
             return int(result.matched_count) + (result.upserted_id is not None)
+
+    async def update_each(self, changes: Sequence[tuple[Document, Document]]) -> int:
+        """Change the first document that matches each of some filters, in order, by one command.
+
+        It stops at the first refusal; changes before it are made. None is no error. Returns how
+        many matched.
+        """
+        for where, _ in changes:
+            self._guard("update", where)
+        with translated(f"update {self._name}"):
+            if not changes:
+                return 0
+            updates = [UpdateOne(where, change) for where, change in changes]
+            result = await self._raw.bulk_write(updates, session=self._session)
+            return int(result.matched_count)
 
     async def find_and_update(
         self, where: Document, change: Document, *, sort: Sort = (), upsert: bool = False

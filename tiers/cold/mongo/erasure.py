@@ -21,7 +21,18 @@ from typing import Any, NamedTuple, TypeVar
 from bson import ObjectId
 
 from ...moments import microseconds, moment
-from ...records import Fact, Kind, Owned, Receipt, Rule, Scope, Summary, Turn, WorkDraft
+from ...records import (
+    Commitment,
+    Fact,
+    Kind,
+    Owned,
+    Receipt,
+    Rule,
+    Scope,
+    Summary,
+    Turn,
+    WorkDraft,
+)
 from ...upkeep import Redacted
 from ..redaction import (
     AUDIT_KIND,
@@ -34,23 +45,26 @@ from ..redaction import (
     Trace,
     Written,
     blanked,
-    check_known,
+    known_of,
     leaves_index,
     pages,
     redacted_form,
     stand_in,
     stand_in_id,
 )
+from .belief_log import Salts, caught_up, fresh_salt
+from .belief_projection import belief_document
+from .belief_redaction import forget, silence
 from .coverage import mark_covered
 from .database import Session
 from .documents import Document, document_of, record_of
 from .log import append_event
 from .outbox import send, with_outbox
+from .pacing import each
 from .procedural import rule_document
 from .scope import own
 from .semantic import fact_document
 from .terms import searchable_fields
-from .together import together
 from .translation import DuplicateKey
 from .word_search import ALL_TENANTS, SHELVES, count_words
 from .work_items import queue_work
@@ -61,6 +75,7 @@ _MADE_OF: Mapping[Kind, str] = {
     "summary": "covers",
     "episode": "consolidates",
     "fact": "source_ids",
+    "belief": "source_ids",
 }
 """The field of each kind that names what a record was made of."""
 
@@ -109,6 +124,7 @@ class Redaction:
         name: Tells it from any other.
         looked_for: The records whose receipts were looked for.
         receipts: Those receipts.
+        salts: Makes the salts of belief events.
     """
 
     scope: Scope
@@ -118,13 +134,14 @@ class Redaction:
     name: str = field(default_factory=lambda: str(ObjectId()))
     looked_for: frozenset[str] = frozenset()
     receipts: Sequence[str] = ()
+    salts: Salts = fresh_salt
 
     async def survey(self, session: Session) -> frozenset[str]:
         """Return the ids of all that has to go.
 
         Raises:
             NotFound: One of the asked is no record of the graph.
-            UsageError: One of them is a belief, or too much would be reached.
+            UsageError: Too much would be reached.
         """
         begun = await self._begun(session)
         return _to_go(begun, await self._reached(session, begun))
@@ -134,7 +151,9 @@ class Redaction:
 
         Raises:
             Grown: More has to go than was looked for.
+            DuplicateKey: Somebody else changed the log of beliefs, or the feed, at this moment.
         """
+        await caught_up(session, self.scope)
         begun = await self._begun(session)
         if not begun.fresh:
             return Done((await self._reached(session, begun)).reached(), Counter())
@@ -145,9 +164,11 @@ class Redaction:
         names = _to_go(begun, survey)
         if not names <= self.looked_for:
             raise Grown
-        gained.update(await self._destroy(session, survey.fresh.found))
+        roots = {(trace.kind, trace.id) for trace in begun.fresh}
+        made = [one for one in survey.fresh.found if (one.kind, one.id) not in roots]
+        gained.update(await self._destroy(session, made))
         await self._mark_again(session, begun, survey.fresh.found)
-        await self._blank(session)
+        await blank(session, self.scope, self.receipts)
         await self._queue(session, names)
         await self._tell(session, told)
         return Done(survey.reached(self.receipts), gained, new)
@@ -162,9 +183,7 @@ class Redaction:
         found = await each(
             session, (_traces(session, self.scope, kind, id=among) for kind in MODELS)
         )
-        beliefs = await session.collection("beliefs").find(own(self.scope, id=among), fields=["id"])
-        known = [trace for of_kind in found for trace in of_kind]
-        check_known(self.asked, known, [one["id"] for one in beliefs])
+        known = known_of(self.asked, (trace for of_kind in found for trace in of_kind))
         left = await session.collection("redactions").find(own(self.scope, asked=among))
         roots = {trace.id: trace for trace in known if not trace.is_redacted}
         for one in left:
@@ -211,6 +230,9 @@ class Redaction:
         for trace in traces:
             by_kind.setdefault(trace.kind, []).append(trace.id)
         gained: Counter[Kind] = Counter()
+        beliefs = by_kind.get("belief", [])
+        await silence(session, self.scope, beliefs, self.reason, self.now, self.salts)
+        await forget(session, self.scope, beliefs)
         for kind, ids in by_kind.items():
             rows = session.collection(SHELVES[kind].collection)
             for page in pages(ids):
@@ -257,14 +279,6 @@ class Redaction:
                 where = own(self.scope, id={"$in": page}, redacted_at={"$ne": None})
                 await rows.update(where, {"$inc": {"redacted_at": 1}}, many=True)
 
-    async def _blank(self, session: Session) -> None:
-        receipts = session.collection("receipts")
-        for page in pages(self.receipts):
-            for found in await receipts.find(own(self.scope, id={"$in": page})):
-                after = document_of(blanked(record_of(Receipt, found)))
-                said = {name: after[name] for name in ("query", "body")}
-                await receipts.update(own(self.scope, id=after["id"]), {"$set": said})
-
     async def _queue(self, session: Session, names: Collection[str]) -> None:
         """Queue the work by which records leave the warm index.
 
@@ -292,6 +306,16 @@ class Redaction:
             if "_id" in one or not session.is_atomic:
                 done = own(self.scope, id=one["id"])
                 await session.collection("redactions").delete(done, many=False)
+
+
+async def blank(session: Session, scope: Scope, ids: Sequence[str]) -> None:
+    """Blank receipts of the scope's graph, by their ids."""
+    receipts = session.collection("receipts")
+    for page in pages(ids):
+        for found in await receipts.find(own(scope, id={"$in": page})):
+            after = document_of(blanked(record_of(Receipt, found)))
+            said = {name: after[name] for name in ("query", "body")}
+            await receipts.update(own(scope, id=after["id"]), {"$set": said})
 
 
 async def rewrite(
@@ -347,13 +371,6 @@ async def _traces(session: Session, scope: Scope, kind: Kind, **where: object) -
     return [Trace(kind, one["id"], one.get("redacted_at") is not None) for one in found]
 
 
-async def each(session: Session, questions: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Return all answers, in order; inside a transaction commands go one after the other."""
-    if session.is_atomic:
-        return [await question for question in questions]
-    return await together(questions)
-
-
 async def records_of(
     session: Session, scope: Scope, kind: Kind, ids: Sequence[str], **where: object
 ) -> list[Redactable]:
@@ -396,5 +413,6 @@ def _document(record: Owned) -> Document:
     return document_of(record, **searchable_fields(record))
 
 
+_document.register(Commitment, belief_document)
 _document.register(Fact, fact_document)
 _document.register(Rule, rule_document)

@@ -23,7 +23,11 @@ GRAPHLESS = frozenset(("graphs", "links", "word_totals"))
 INSERT_ONLY = frozenset(("belief_log",))
 """Collections to which no update and no delete is ever sent."""
 
-_CHANGES = frozenset(("update", "findAndModify", "delete"))
+NEVER_UPDATED = frozenset(("belief_contents", "signed_heads"))
+"""Collections whose documents come and go, and are never any others."""
+
+_UPDATES = frozenset(("update", "findAndModify"))
+_CHANGES = _UPDATES | {"delete"}
 _FURTHER_DOWN = frozenset(
     (
         *("$match", "$sort", "$skip", "$limit", "$project", "$addFields", "$set", "$unset"),
@@ -48,6 +52,8 @@ def check_command(
         TierRejected: The tenant is missing, or the graph; or the collection is only appended to.
     """
     if collection in INSERT_ONLY and operation in _CHANGES:
+        raise TierRejected("cold", "append-only guard", f"{operation} on {collection}")
+    if collection in NEVER_UPDATED and operation in _UPDATES:
         raise TierRejected("cold", "append-only guard", f"{operation} on {collection}")
     if collection not in UNSCOPED:
         is_wide = whole_tenant or collection in GRAPHLESS

@@ -1,8 +1,8 @@
 """Gives records of a database from before users kept apart what they are asked for since.
 
 Which user a record is for, in the form in which the scope predicate asks for it; for core facts,
-since when they are; and for statements and beliefs of users, what tells them from another user's.
-Run again, or by several processes at once, it comes to the same.
+since when they are; and for statements of users, what tells them from another user's. Run again,
+or by several processes at once, it comes to the same. Beliefs gain it with their history.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from functools import partial
 from typing import Any
 
 from ...errors import CorruptRecord
-from ...records import Commitment, Fact, Rule
+from ...records import Fact, Rule
 from ..spans import begun
-from .belief_log import key_of
 from .documents import NO_USER, Document, document_of, record_of
 from .renewal import renew
 from .statements import identity_of
@@ -63,17 +62,10 @@ def _of_rule(document: Document) -> Document:
     return {"identity": identity_of(rule, rule.trigger, *rule.steps)}
 
 
-def _of_belief(document: Document) -> Document:
-    if "active_key" not in document:
-        return {}
-    return {"active_key": key_of(record_of(Commitment, document))}
-
-
 _FILLED: Mapping[str, Callable[[Document], Document]] = {
     "turns": _plain,
     "summaries": _plain,
     "episodes": _plain,
     "facts": _of_fact,
     "rules": _of_rule,
-    "beliefs": _of_belief,
 }

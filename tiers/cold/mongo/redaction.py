@@ -6,13 +6,15 @@ pages, each within the time of a question.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from ...errors import TierTimeout
-from ...records import Episode, Kind, Scope, Summary, Turn, WorkDraft
-from ...upkeep import Redacted
+from ...records import Episode, Kind, Receipt, Scope, Summary, Turn, WorkDraft
+from ...upkeep import Page, RecordRef, Redacted
 from ..ownership import check_owned, in_order
 from ..redaction import (
     ATTEMPTS_MAX,
@@ -26,13 +28,18 @@ from ..redaction import (
     checked_request,
     sources_of,
 )
+from ..speaking_of import Search, wanted, wanted_receipts
+from .belief_log import Salts, fresh_salt
+from .beliefs import bring_up_to_date
 from .database import Database, Session
-from .documents import Document
-from .erasure import Redaction, count_gained, each, records_of, rewrite
+from .documents import Document, record_of
+from .erasure import Redaction, blank, count_gained, records_of, rewrite
 from .log import audit_key
+from .pacing import each
 from .schema import Index, by, validator
 from .scope import own
 from .translation import DuplicateKey
+from .word_search import SHELVES, shown_fields
 
 COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]] = {
     "redactions": (
@@ -43,10 +50,16 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
 
 
 class MongoRedactor:
-    """A ``Redactor`` in MongoDB."""
+    """A ``Redactor`` in MongoDB.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        database: Where the records are.
+        salts: Makes the salt of each belief event; must be unpredictable outside tests.
+    """
+
+    def __init__(self, database: Database, salts: Salts = fresh_salt) -> None:
         self._database = database
+        self._salts = salts
 
     async def redact(
         self, scope: Scope, record_ids: Sequence[str], reason: str, now: datetime
@@ -59,27 +72,74 @@ class MongoRedactor:
 
         Raises:
             NotFound: One of the ids is no such record of the graph.
-            UsageError: ``reason`` is blank, an id is a belief's, there are more than ``IDS_MAX``
-                ids, or more than ``REACHED_MAX`` records would be reached.
+            UsageError: ``reason`` is blank, there are more than ``IDS_MAX`` ids, or more than
+                ``REACHED_MAX`` records would be reached.
             TierTimeout: More was made of the records under each attempt, or there was no answer.
         """
         asked = checked_request(record_ids, reason)
-        redaction = Redaction(scope, asked, reason, now)
+        redaction = Redaction(scope, asked, reason, now, salts=self._salts)
         for _ in range(ATTEMPTS_MAX):
+            await bring_up_to_date(self._database, scope, "redact")
             names = await self._database.read("redact", redaction.survey)
             receipts = await self._receipts_naming(scope, names)
             redaction.looked_for, redaction.receipts = names, receipts
             try:
-                done = await self._database.step(
-                    "redact",
-                    redaction.carry_out,
-                    alone=audit_key(scope.tenant),
-                    counted=redaction.count,
-                )
+                return await self._carried_out(redaction)
             except (DuplicateKey, Grown):
                 continue
-            return done.reached
         raise TierTimeout("cold", "redact", "more was made of the records under each attempt")
+
+    async def holding(
+        self,
+        scope: Scope,
+        *,
+        subject: str | None = None,
+        user_id: str | None = None,
+        cursor: str = "",
+        limit: int = 1000,
+    ) -> Page[RecordRef]:
+        """Return records of the graph that speak of a subject, or belong to a user; pages.
+
+        Of every kind that can be redacted, whoever could see them, that have their content: kind
+        by kind, in the order of ids. A page looks at ``LOOKED_THROUGH_MAX`` records at most.
+
+        Raises:
+            UsageError: Not exactly one of ``subject`` and ``user_id`` is given, or it is blank; a
+                limit out of range, or a cursor that no page gave.
+        """
+        search = Search(wanted(subject, user_id), cursor, limit)
+        await bring_up_to_date(self._database, scope, "holding")
+        await self._database.read("holding", lambda session: _look(session, scope, search))
+        return search.page()
+
+    async def blank_receipts(
+        self, scope: Scope, *, subject: str | None = None, agent_ids: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """Blank receipts of the graph that speak of a subject, or that agents were given.
+
+        Raises:
+            UsageError: Neither is given, or the subject is blank.
+        """
+        is_wanted = wanted_receipts(subject, agent_ids)
+        done: list[str] = []
+        after = ""
+        while True:
+            where = own(scope, id={"$gt": after})
+
+            async def question(session: Session, where: Document = where) -> list[Receipt]:
+                found = await session.collection("receipts").find(
+                    where, sort=[("id", 1)], limit=RECEIPTS_PER_PAGE
+                )
+                return [record_of(Receipt, one) for one in found]
+
+            page = await self._database.read("blank_receipts", question)
+            ids = await asyncio.to_thread(_ids_of, page, is_wanted)
+            if ids:
+                await self._database.write("blank_receipts", partial(blank, scope=scope, ids=ids))
+            done += ids
+            if len(page) < RECEIPTS_PER_PAGE:
+                return tuple(done)
+            after = page[-1].id
 
     async def rewrite(self, scope: Scope, record: Written, work: Sequence[WorkDraft] = ()) -> bool:
         """Give a redacted summary or episode a new text, made of what is left of its sources.
@@ -137,6 +197,18 @@ class MongoRedactor:
 
         return await self._database.read("left_of", question)
 
+    async def _carried_out(self, redaction: Redaction) -> Redacted:
+        """Carry a redaction out, while nobody else of this process changes what is believed."""
+        scope = redaction.scope
+        async with self._database.one_at_a_time("beliefs", scope.tenant, scope.graph_id):
+            done = await self._database.step(
+                "redact",
+                redaction.carry_out,
+                alone=audit_key(scope.tenant),
+                counted=redaction.count,
+            )
+        return done.reached
+
     async def _receipts_naming(self, scope: Scope, ids: Collection[str]) -> tuple[str, ...]:
         """Return the receipts of the graph that name one of the records; reads them all."""
         names, found, after = Names(ids), list[str](), ""
@@ -154,3 +226,25 @@ class MongoRedactor:
                 break
             after = page[-1]["id"]
         return tuple(found)
+
+
+async def _look(session: Session, scope: Scope, search: Search) -> None:
+    """Let a search look at the records of the scope's graph until its page is complete."""
+    while (kind := search.kind) is not None:
+        model = MODELS[kind]
+        found = await session.collection(SHELVES[kind].collection).find(
+            own(scope, id={"$gt": search.after}),
+            sort=[("id", 1)],
+            limit=search.room,
+            fields=shown_fields(model),
+        )
+        # Many records, or long texts, take longer than the event loop may be held up.
+        await asyncio.to_thread(_take, search, model, found)
+
+
+def _take(search: Search, model: type[Redactable], found: Sequence[Document]) -> None:
+    search.take([record_of(model, one) for one in found])
+
+
+def _ids_of(page: Sequence[Receipt], is_wanted: Callable[[Receipt], bool]) -> list[str]:
+    return [one.id for one in page if is_wanted(one)]

@@ -2,6 +2,7 @@
 
 * ``own``: of the scope's tenant and graph; for the runtime's own upkeep and for counting;
 * ``visible``: of those, what the asking agent may see;
+* ``audited``: the same for what was, where who asks for a whole graph is told all of it;
 * ``inherited``: the same over the scope's graph and the ancestors that carry a kind;
 * ``core``: core facts, over the scope's graph and all of its ancestors;
 * ``readable_facts``: every fact that may be read by its id;
@@ -33,6 +34,15 @@ def visible(scope: Scope, **more: object) -> Document:
     """Return the filter for what the scope's agent may see of its own graph."""
     owners = [SHARED, scope.agent_id] if scope.agent_id else [SHARED]
     return own(scope) | {"private_to": {"$in": owners}} | _sight(scope) | more
+
+
+def audited(scope: Scope, **more: object) -> Document:
+    """Return the filter for what the asker may know of what was.
+
+    Who asks for a whole graph audits it: an answer that left private records out would be wrong.
+    """
+    audits = scope.agent_id is None and scope.every_user
+    return own(scope, **more) if audits else visible(scope, **more)
 
 
 def inherited(scope: Scope, kind: Kind, **more: object) -> Document:

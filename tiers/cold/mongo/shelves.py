@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -12,23 +12,29 @@ from ...records import (
     AgentRecord,
     AuditEvent,
     BeliefEvent,
-    Commitment,
     Episode,
     Fact,
+    HistoricBelief,
+    LoggedBelief,
+    ProjectedBelief,
     Receipt,
     Record,
     Rule,
     SessionGraph,
+    SignedHead,
     Summary,
+    TrustRow,
     Turn,
     Usage,
 )
-from ...upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, Table, UsageRow
+from ...upkeep import FactUse, QueuedWork, Table, UsageRow
+from .belief_log import whole_events
+from .belief_spans import span_of
 from .database import Session
 from .documents import Document, record_of
 from .scope import of_tenant
 
-Key: TypeAlias = tuple[str | int, ...]
+Key: TypeAlias = tuple[str | int | None, ...]
 
 
 @dataclass(frozen=True)
@@ -41,20 +47,37 @@ class Shelf:
         names: Fields that name a row inside its tenant.
         order: Fields in whose order rows are read. ``_id`` is the order of storing; what is stored
             under a key of its own is read in the order of that.
+        beside: Puts into documents of one tenant what lies in other collections.
     """
 
     collection: str
     read: Callable[[Document], Record]
     names: tuple[str, ...] = ("graph_id", "id")
     order: tuple[str, ...] = ("_id",)
+    beside: Callable[[Session, str, list[Document]], Awaitable[list[Document]]] | None = None
 
 
 def _projected(document: Document) -> ProjectedBelief:
-    return ProjectedBelief(
-        belief=record_of(Commitment, document),
-        active=document["active"],
-        committed_seq=document["committed_seq"],
+    """Return a belief with the spans that were put beside it."""
+    spans = tuple(span_of(span) for span in document["spans"])
+    return ProjectedBelief(belief=record_of(HistoricBelief, document), spans=spans)
+
+
+async def _with_spans(session: Session, tenant: str, rows: list[Document]) -> list[Document]:
+    """Return rows of beliefs with the spans in which they were active, in order."""
+    if not rows:
+        return []
+    named = {
+        "graph_id": {"$in": list({row["graph_id"] for row in rows})},
+        "belief_id": {"$in": list({row["id"] for row in rows})},
+    }
+    found = await session.collection("belief_spans", whole_tenant=True).find(
+        of_tenant(tenant, **named), sort=[("since_seq", 1)]
     )
+    spans: dict[tuple[str, str], list[Document]] = {}
+    for one in found:
+        spans.setdefault((one["graph_id"], one["belief_id"]), []).append(one)
+    return [row | {"spans": spans.get((row["graph_id"], row["id"]), [])} for row in rows]
 
 
 def _work(document: Document) -> QueuedWork:
@@ -94,7 +117,11 @@ SHELVES: Mapping[Table, Shelf] = {
     ),
     "rules": Shelf("rules", partial(record_of, Rule)),
     "belief_events": Shelf("belief_log", _event, ("graph_id", "seq"), ("graph_id", "seq")),
-    "beliefs": Shelf("beliefs", _projected),
+    "beliefs": Shelf("beliefs", _projected, beside=_with_spans),
+    "trust": Shelf("belief_trust", partial(record_of, TrustRow), ("graph_id", "agent_id", "topic")),
+    "heads": Shelf(
+        "signed_heads", partial(record_of, SignedHead), ("graph_id", "size", "public_key")
+    ),
     "receipts": Shelf("receipts", partial(record_of, Receipt), order=("graph_id", "id")),
     "audit": Shelf(
         "audit", partial(record_of, AuditEvent), ("graph_id", "seq"), ("graph_id", "seq")
@@ -116,7 +143,7 @@ async def events_where(
     changes = await session.collection("belief_log", whole_tenant=True).find(
         where, sort=sort, limit=limit
     )
-    events: list[Document] = [event for change in changes for event in change["events"]]
+    events = [event for change in changes for event in whole_events(change)]
     if not events:
         return []
     contents = await session.collection("belief_contents", whole_tenant=True).find(

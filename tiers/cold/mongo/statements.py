@@ -10,8 +10,8 @@ from typing import TypeVar
 from pydantic import JsonValue
 
 from ...errors import Conflict, TierTimeout
+from ...history.chain import canonical
 from ...records import Fact, Rule, Scope, WorkDraft
-from ..chain import canonical
 from ..ownership import private_to
 from .database import Database, Session
 from .documents import Document, record_of

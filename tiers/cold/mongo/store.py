@@ -11,8 +11,9 @@ from ...ports import WarmStore
 from ..stores import ColdStores
 from . import (
     archive,
+    belief_heads,
     belief_log,
-    beliefs,
+    belief_projection,
     episodic,
     fleet,
     graphs,
@@ -29,6 +30,8 @@ from . import (
     words,
 )
 from .archive import ORDER_INDEX, MongoArchive
+from .belief_heads import MongoHeadStore
+from .belief_history import MongoBeliefHistory
 from .beliefs import MongoBeliefStore
 from .database import TIMEOUT_SECONDS, Database
 from .driver import DriverName, connected
@@ -56,8 +59,8 @@ _CONNECTIONS_LIMIT = 10_000
 _TIMEOUT_SECONDS_LIMIT = 3_600
 
 _MODULES = (
-    graphs, fleet, usage, turns, episodic, semantic, procedural, beliefs, belief_log, queue, leases,
-    log, words, word_search, upkeep, archive, redaction,
+    graphs, fleet, usage, turns, episodic, semantic, procedural, belief_log, belief_projection,
+    belief_heads, queue, leases, log, words, word_search, upkeep, archive, redaction,
 )  # fmt: skip
 
 
@@ -115,6 +118,7 @@ async def mongo_cold_store(
         Database(client, database, made, timeout_seconds=timeout_seconds) as opened,
     ):
         plan = await planned(opened, has_warm=archival_index is not None)
+        history = MongoBeliefHistory(opened)
         yield ColdStores(
             graphs=MongoGraphStore(opened),
             fleet=MongoFleetStore(opened),
@@ -124,6 +128,9 @@ async def mongo_cold_store(
             semantic=MongoSemanticStore(opened, archival_index, plan),
             procedural=MongoProceduralStore(opened),
             beliefs=MongoBeliefStore(opened),
+            history=history,
+            rivals=history,
+            heads=MongoHeadStore(opened),
             queue=MongoWorkQueue(opened),
             leases=MongoLeaseStore(opened),
             log=MongoRecordLog(opened),

@@ -9,10 +9,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from ...errors import TierTimeout
+from ...moments import microseconds
 from ...records import GraphState, Scope, Turn, WorkDraft
-from ..ownership import check_agent, check_limit, check_owned, check_same_turn, in_order
+from ..ownership import (
+    check_agent,
+    check_limit,
+    check_owned,
+    check_same_turn,
+    check_turn_number,
+    check_whole_graph,
+    in_order,
+)
 from .coverage import make_up_for_turns
 from .database import Database, Session
 from .documents import Document, document_of, record_of
@@ -126,6 +136,39 @@ class MongoTurnStore:
             return {ref: found[ref] for ref in refs if ref in found}
 
         return await self._database.read("known_refs", question)
+
+    async def turns_from(self, scope: Scope, number: int, limit: int) -> tuple[Turn, ...]:
+        """Return turns of the graph from its ``number``-th on, in the order of recording.
+
+        Raises:
+            UsageError: The scope is an agent's, or a number is not acceptable.
+        """
+        check_whole_graph(scope)
+        check_turn_number(number)
+        check_limit(limit)
+        by_recording = [("recorded_at", 1), ("_id", 1)]
+
+        async def question(session: Session) -> tuple[Turn, ...]:
+            found = await session.collection("turns").find(
+                own(scope), sort=by_recording, limit=number - 1 + limit
+            )
+            return tuple(record_of(Turn, one) for one in found[number - 1 :])
+
+        return await self._database.read("turns_from", question)
+
+    async def count_turns(self, scope: Scope, until: datetime | None = None) -> int:
+        """Return how many turns of the graph were recorded by a moment, of every agent and user.
+
+        Raises:
+            UsageError: The scope is an agent's.
+        """
+        check_whole_graph(scope)
+        by_then = {} if until is None else {"recorded_at": {"$lte": microseconds(until)}}
+
+        async def question(session: Session) -> int:
+            return await session.collection("turns").count(own(scope, **by_then))
+
+        return await self._database.read("count_turns", question)
 
     async def waiting_turns(self, scope: Scope, keep_last: int, limit: int) -> tuple[Turn, ...]:
         """Return turns of the scope's agent older than its last ``keep_last`` and not yet covered.

@@ -10,6 +10,7 @@ from pymongo.errors import OperationFailure
 from ...moments import moment
 from ...records import AgentRecord, Parent, SessionGraph
 from .archive import beyond
+from .belief_backfill import tell_history
 from .documents import Document, document_of, record_of
 from .graphs import graph_document
 from .owner_backfill import tell_users_apart
@@ -32,6 +33,7 @@ async def upgrade(database: Any) -> None:  # noqa: ANN401 - of either driver
     await renew(database["graphs"], "parents", _graph)
     await renew(database["agents"], "seen_at", _agent)
     await tell_users_apart(database)
+    await tell_history(database)
     await _number_events(database["audit"])
 
 

@@ -80,8 +80,7 @@ def shown_fields(model: type[Owned]) -> list[str]:
 class Found(NamedTuple):
     """A record that has words of the question.
 
-    ``score``: higher is better. ``words_only``: a belief, which is never put into the vector
-    index, or a record that still waits for it.
+    ``score``: higher is better. ``words_only``: it still waits for the vector index.
     """
 
     kind: Kind
@@ -231,19 +230,19 @@ async def _best(
             {"$limit": query.limit},
         ]
     )
-    return [Found(kind, row["id"], row["score"], kind == "belief") for row in rows]
+    return [Found(kind, row["id"], row["score"], words_only=False) for row in rows]
 
 
 async def _marked(session: Session, scope: Scope, found: Sequence[Found]) -> list[Found]:
     """Return the same, those marked that still wait for the vector index."""
-    ids = [one.id for one in found if not one.words_only]
+    ids = [one.id for one in found]
     if not ids:
-        return list(found)
+        return []
     waiting = await session.collection("work").find(
         own(scope, kind="index", key={"$in": ids}), fields=["key"]
     )
     keys = {one["key"] for one in waiting}
-    return [one._replace(words_only=one.words_only or one.id in keys) for one in found]
+    return [one._replace(words_only=one.id in keys) for one in found]
 
 
 async def _count(session: Session, owner: tuple[str, str, str], records: int, length: int) -> None:

@@ -35,12 +35,16 @@ async def queue_work(
         if not latest:
             return new
         known = await _known(session, scope, list(latest))
+        again: dict[tuple[str, str], tuple[Document, Document]] = {}
         for place, item in known.items():
             if item["_id"] in tried:  # inserted before another one was refused
                 new += 1
                 del latest[place]
-            elif await _queue_again(session, item, latest[place], now):
-                del latest[place]
+            else:
+                again[place] = _queued_again(item, latest[place], now)
+        # One that has changed meanwhile is looked up again, with the others: it may be repeated.
+        if await items.update_each(list(again.values())) == len(again):
+            latest = {place: draft for place, draft in latest.items() if place not in again}
         missing = [_new(scope, draft, now) for place, draft in latest.items() if place not in known]
         tried = {item["_id"] for item in missing}
         try:
@@ -98,8 +102,8 @@ async def _known(
     return {place: at[place] for place in places if place in at}
 
 
-async def _queue_again(session: Session, item: Document, draft: WorkDraft, now: datetime) -> int:
-    """Queue what is there already, unless it has changed meanwhile; return whether it was done.
+def _queued_again(item: Document, draft: WorkDraft, now: datetime) -> tuple[Document, Document]:
+    """Return the update that queues what is there already, unless it has changed meanwhile.
 
     Claimed: once more when it is done. Parked: a new cause is a new chance. Waiting: due at once.
     """
@@ -113,7 +117,7 @@ async def _queue_again(session: Session, item: Document, draft: WorkDraft, now: 
     else:
         change["$min"] = {"due_at": at}
     seen = {name: item[name] for name in ("_id", "tenant", "token", "lease_owner", "parked")}
-    return await session.collection("work").update(seen, change)
+    return seen, change
 
 
 def _new(scope: Scope, draft: WorkDraft, now: datetime) -> Document:
