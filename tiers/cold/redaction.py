@@ -17,10 +17,21 @@ from typing import Any, NamedTuple, TypeAlias
 from ..errors import NotFound, UsageError
 from ..ids import derived_id
 from ..lexical import estimate_tokens
-from ..records import Episode, Fact, Kind, Owned, Receipt, Rule, Summary, Turn, WorkDraft
+from ..records import (
+    Commitment,
+    Episode,
+    Fact,
+    Kind,
+    Owned,
+    Receipt,
+    Rule,
+    Summary,
+    Turn,
+    WorkDraft,
+)
 from ..upkeep import Redacted
 
-Redactable: TypeAlias = Turn | Summary | Episode | Fact | Rule
+Redactable: TypeAlias = Turn | Summary | Episode | Fact | Rule | Commitment
 Written: TypeAlias = Summary | Episode
 Fields: TypeAlias = dict[str, object]
 
@@ -30,6 +41,7 @@ MODELS: dict[Kind, type[Redactable]] = {
     "episode": Episode,
     "fact": Fact,
     "rule": Rule,
+    "belief": Commitment,
 }
 """What can be redacted, by its kind."""
 
@@ -159,22 +171,18 @@ def checked_request(record_ids: Sequence[str], reason: str) -> tuple[str, ...]:
     return asked
 
 
-def check_known(asked: Sequence[str], known: Collection[Trace], beliefs: Collection[str]) -> None:
-    """Refuse ids that are no record's, or a belief's.
+def known_of(asked: Sequence[str], found: Iterable[Trace]) -> list[Trace]:
+    """Return the records that were found, in the order in which they were asked for.
 
     Raises:
         NotFound: One of the asked is no record of the graph.
-        UsageError: One of them is a belief.
     """
-    for belief_id in sorted(beliefs):
-        accepted = (
-            "turns, summaries, episodes, facts and rules; a belief is redacted in its history"
-        )
-        raise UsageError("record_ids", belief_id, accepted)
-    there = {trace.id for trace in known}
-    for record_id in asked:
-        if record_id not in there:
-            raise NotFound("record", record_id)
+    places = {record_id: place for place, record_id in enumerate(asked)}
+    known = sorted(found, key=lambda trace: places[trace.id])
+    missing = places.keys() - {trace.id for trace in known}
+    if missing:
+        raise NotFound("record", min(missing, key=lambda one: places[one]))
+    return known
 
 
 def redacted_form(record: Redactable, now: datetime) -> Redactable:
@@ -192,7 +200,8 @@ def _nothing(record: Redactable) -> Fields:
 @_nothing.register
 def _of_turn(turn: Turn) -> Fields:
     silent = tuple(one.model_copy(update={"output": ""}) for one in turn.tool_outputs)
-    return {"input": REDACTED, "response": "", "tool_outputs": silent}
+    # Who said it is what somebody is called; it is found under its agent's id from now on.
+    return {"input": REDACTED, "response": "", "tool_outputs": silent, "speaker": ""}
 
 
 @_nothing.register
@@ -213,6 +222,12 @@ def _of_fact(_: Fact) -> Fields:
 @_nothing.register
 def _of_rule(_: Rule) -> Fields:
     return {"trigger": REDACTED, "steps": (REDACTED,)}
+
+
+@_nothing.register
+def _of_belief(_: Commitment) -> Fields:
+    # The topic stays: scopes are made of it. A key says what it is about as much as the claim does.
+    return {"claim": REDACTED, "key": None, "value": None}
 
 
 def stand_in_id(turn: Turn) -> str:

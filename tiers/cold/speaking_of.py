@@ -1,0 +1,259 @@
+"""Which records speak of a subject, or belong to a user. Pure, and the same for every engine.
+
+Texts are compared in a form in which it makes no difference how they were typed: NFKC, case folded,
+white space collapsed. A subject is found as whole words, so that ``Ann`` is not in ``Annual``; in
+scripts that put no space between words it is found wherever it stands.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+from ..errors import UsageError
+from ..records import Commitment, Episode, Fact, Kind, Receipt, Rule, Summary, Turn
+from ..upkeep import PAGE_ROWS_MAX, Page, RecordRef
+from .ownership import check_limit
+from .redaction import MODELS, Redactable, blanked
+
+KINDS: tuple[Kind, ...] = tuple(MODELS)
+"""In the order in which they are looked through."""
+
+LOOKED_THROUGH_MAX = 500
+"""How many records one page looks at, whatever it finds."""
+
+CURSOR_CHARS_MAX = 4_000
+
+# Han, kana, Thai, Lao, Tibetan, Myanmar, Khmer: no space says where a word ends.
+_UNSPACED = re.compile(
+    "[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff]"
+)
+# Of what kind a character is, by the first letter of its Unicode category.
+_LETTER_OR_DIGIT = frozenset("LN")
+_MARK = "M"
+MARKS_MAX = 8
+"""How many marks may follow a letter and still be seen as part of it."""
+
+Test = Callable[[Redactable], bool]
+
+
+class Place(NamedTuple):
+    """Where looking goes on: behind a record of a kind, the kinds being numbered."""
+
+    kind: int = 0
+    after: str = ""
+
+
+class Subject:
+    """Finds what a person or a thing is called in texts.
+
+    Args:
+        subject: One word or several, not blank.
+    """
+
+    def __init__(self, subject: str) -> None:
+        self._words = plain(subject)
+
+    def is_in(self, text: str) -> bool:
+        """Whether the text holds it as whole words."""
+        whole, words = plain(text), self._words
+        start = whole.find(words)
+        while start >= 0:
+            end = start + len(words)
+            if _may_part(whole, start) and _may_part(whole, end):
+                return True
+            start = whole.find(words, start + 1)
+        return False
+
+
+class Search:
+    """One page under way: it says what to look at next, and is given that.
+
+    Args:
+        is_wanted: Which records are wanted.
+        cursor: Of the page before; ``""`` begins.
+        limit: How many records the page may hold.
+
+    Raises:
+        UsageError: A limit out of range, or a cursor that no page gave.
+    """
+
+    def __init__(self, is_wanted: Test, cursor: str, limit: int) -> None:
+        check_limit(limit, PAGE_ROWS_MAX)
+        self._is_wanted = is_wanted
+        self._limit = limit
+        self._place = _place_of(cursor)
+        self._room = LOOKED_THROUGH_MAX
+        self._rows: list[RecordRef] = []
+
+    @property
+    def kind(self) -> Kind | None:
+        """The kind to look at; ``None`` when the page is complete."""
+        is_full = self._room == 0 or len(self._rows) == self._limit
+        return None if is_full or self._place.kind == len(KINDS) else KINDS[self._place.kind]
+
+    @property
+    def after(self) -> str:
+        """The id behind which its records are to be looked at, in the order of ids."""
+        return self._place.after
+
+    @property
+    def room(self) -> int:
+        """How many of them."""
+        return self._room
+
+    def take(self, records: Sequence[Redactable]) -> None:
+        """Look at records of ``kind`` behind ``after``: the next ``room``, or all there are."""
+        is_last = len(records) < self._room
+        for record in records:
+            self._place = self._place._replace(after=record.id)
+            self._room -= 1
+            if record.redacted_at is None and self._is_wanted(record):
+                self._rows.append(_ref(record))
+                if len(self._rows) == self._limit:
+                    return
+        if is_last:
+            self._place = Place(self._place.kind + 1)
+
+    def page(self) -> Page[RecordRef]:
+        """Return what was found."""
+        is_over = self._place.kind == len(KINDS)
+        return Page(rows=tuple(self._rows), cursor=None if is_over else json.dumps(self._place))
+
+
+def wanted(subject: str | None, user_id: str | None) -> Test:
+    """Return the test that records must pass.
+
+    Raises:
+        UsageError: Not exactly one of both is given, or it is blank.
+    """
+    given = {"subject": subject, "user_id": user_id}
+    if (subject is None) == (user_id is None):
+        raise UsageError("subject, user_id", given, "one of both")
+    for name, value in given.items():
+        if value is not None and not plain(value):
+            raise UsageError(name, value, "a name that is not blank")
+    if subject is None:
+        return lambda record: record.user_id == user_id
+    looked_for = Subject(subject)
+    return lambda record: any(map(looked_for.is_in, texts_of(record)))
+
+
+def wanted_receipts(subject: str | None, agent_ids: Sequence[str]) -> Callable[[Receipt], bool]:
+    """Return the test that receipts must pass to be blanked; one that is blank passes none.
+
+    Raises:
+        UsageError: Neither a subject nor an agent is given, or the subject is blank.
+    """
+    if subject is not None and not plain(subject):
+        raise UsageError("subject", subject, "a name that is not blank")
+    if subject is None and not agent_ids:
+        raise UsageError("subject, agent_ids", (subject, agent_ids), "one of both")
+    looked_for = None if subject is None else Subject(subject)
+    agents = frozenset(agent_ids)
+
+    def is_wanted(receipt: Receipt) -> bool:
+        if receipt == blanked(receipt):
+            return False
+        if receipt.agent_id in agents:
+            return True
+        return looked_for is not None and any(map(looked_for.is_in, _said_in(receipt)))
+
+    return is_wanted
+
+
+def _said_in(receipt: Receipt) -> Iterable[str]:
+    """Yield every text of a receipt."""
+    waiting: list[Any] = [receipt.query, receipt.body]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list | tuple):
+            waiting += value
+
+
+def plain(text: str) -> str:
+    """Return a text as it is compared: NFKC, case folded, each run of white space one space."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(unicodedata.normalize("NFKC", folded).split())
+
+
+@singledispatch
+def texts_of(record: Redactable) -> Iterable[str]:
+    """Return what a record says: all that redacting it destroys. Names of tools are none of it."""
+    message = f"{type(record).__name__} has no texts"
+    raise TypeError(message)
+
+
+@texts_of.register
+def _of_turn(turn: Turn) -> Iterable[str]:
+    return (turn.speaker, turn.input, turn.response, *(one.output for one in turn.tool_outputs))
+
+
+@texts_of.register
+def _of_summary(summary: Summary) -> Iterable[str]:
+    return (summary.text,)
+
+
+@texts_of.register
+def _of_episode(episode: Episode) -> Iterable[str]:
+    return (episode.text,)
+
+
+@texts_of.register
+def _of_fact(fact: Fact) -> Iterable[str]:
+    return filter(None, (fact.text, fact.subject, fact.predicate, fact.object))
+
+
+@texts_of.register
+def _of_rule(rule: Rule) -> Iterable[str]:
+    return (rule.trigger, *rule.steps)
+
+
+@texts_of.register
+def _of_belief(belief: Commitment) -> Iterable[str]:
+    return (belief.claim, *(belief.key or ()), *filter(None, (belief.value,)))
+
+
+def _may_part(text: str, place: int) -> bool:
+    """Whether a word may end, and another begin, before the character at a place."""
+    if not 0 < place < len(text):
+        return True
+    before = next(filter(_is_base, text[max(0, place - MARKS_MAX - 1) : place][::-1]), " ")
+    if _UNSPACED.match(before) or _UNSPACED.match(text[place]):
+        return True
+    behind = unicodedata.category(text[place])[0]
+    if behind == _MARK:
+        return False  # it belongs to what is before it
+    return not (behind in _LETTER_OR_DIGIT and unicodedata.category(before)[0] in _LETTER_OR_DIGIT)
+
+
+def _is_base(char: str) -> bool:
+    return unicodedata.category(char)[0] != _MARK
+
+
+def _ref(record: Redactable) -> RecordRef:
+    agent_id = record.agent_id if record.private else None
+    return RecordRef(graph_id=record.graph_id, id=record.id, agent_id=agent_id)
+
+
+def _place_of(cursor: str) -> Place:
+    """Return where a page begins."""
+    if not cursor:
+        return Place()
+    try:
+        kind, after = json.loads(cursor[:CURSOR_CHARS_MAX])
+    except (ValueError, TypeError, RecursionError):
+        kind, after = None, None
+    if type(kind) is int and 0 <= kind < len(KINDS) and isinstance(after, str):
+        return Place(kind, after)
+    raise UsageError("cursor", cursor, "the cursor of a page, or an empty one to begin")
