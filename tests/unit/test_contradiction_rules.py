@@ -1,0 +1,180 @@
+"""The rules that say whether two claims contradict each other, on pairs labelled by hand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from itertools import chain
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import claim_pairs, everyday_claims
+
+from ezra.contradiction.frames import CLAIM_CHARS_MAX, speaks_of_speaker
+from ezra.contradiction.quantities import Quantity, relation, scan, with_digits
+from ezra.contradiction.rules import compare
+
+RECALL_MIN = 0.8
+PAIRS_MIN = 400
+
+
+def _flat(table: Mapping[str, tuple[tuple[str, str], ...]]) -> list[tuple[str, str]]:
+    return list(chain.from_iterable(table.values()))
+
+
+CONTRADICTIONS = _flat(claim_pairs.CONTRADICTIONS) + everyday_claims.pairs_of(
+    everyday_claims.CONTRADICTIONS
+)
+AGREEMENTS = _flat(claim_pairs.AGREEMENTS)
+UNRELATED = _flat(claim_pairs.UNRELATED) + everyday_claims.pairs_of(everyday_claims.UNRELATED)
+CLAIMS = sorted({claim for pair in (*CONTRADICTIONS, *AGREEMENTS, *UNRELATED) for claim in pair})
+
+
+def _verdicts(pair: tuple[str, str]) -> set[str]:
+    """Return what is said about a pair, whichever comes first."""
+    one, two = pair
+    return {compare(one, two).relation, compare(two, one).relation}
+
+
+def test_no_pair_of_which_both_may_be_true_is_a_contradiction() -> None:
+    """Nor an agreement: either would retire a belief that still holds. No exception."""
+    assert len(CONTRADICTIONS) + len(AGREEMENTS) + len(UNRELATED) >= PAIRS_MIN
+    assert [pair for pair in UNRELATED if _verdicts(pair) != {"unrelated"}] == []
+
+
+def test_no_agreement_is_a_contradiction() -> None:
+    """The same in other words, other units or denied twice is found to be the same."""
+    assert [pair for pair in AGREEMENTS if _verdicts(pair) != {"agreement"}] == []
+
+
+def test_contradictions_are_found() -> None:
+    """At least four of five, those that need knowledge of the world included."""
+    found = [pair for pair in CONTRADICTIONS if _verdicts(pair) == {"contradiction"}]
+    missed = [pair for pair in CONTRADICTIONS if pair not in found]
+    assert len(found) / len(CONTRADICTIONS) >= RECALL_MIN, missed
+    assert not any("agreement" in _verdicts(pair) for pair in missed)
+
+
+@pytest.mark.parametrize(
+    ("claim", "rival", "reason"),
+    [
+        ("We pit on lap 20", "We do not pit on lap 20", "one denies what the other says"),
+        ("Mediums last 18 laps", "Mediums last 25 laps", "two numbers for one thing: 18 and 25"),
+        ("DRS is enabled", "DRS is disabled", "opposites: disabled and enabled"),
+        ("Start on softs", "Start on mediums", "one excludes the other: medium and soft"),
+        ("We plan no stops", "We plan two stops", "none and 2"),
+        ("Ann is older than Tom", "Tom is older than Ann", "the same comparison, turned round"),
+        ("The race is cancelled", "The race is on Sunday", "one says that it is cancelled"),
+    ],
+)
+def test_a_contradiction_says_why(claim: str, rival: str, reason: str) -> None:
+    """By which rule, and what it is about."""
+    assert compare(claim, rival).reason == reason
+
+
+@given(st.sampled_from(CLAIMS), st.sampled_from(CLAIMS))
+@settings(max_examples=150)
+def test_the_order_of_two_claims_does_not_matter(one: str, two: str) -> None:
+    """Whoever came first, and no claim contradicts itself."""
+    assert compare(one, two).relation == compare(two, one).relation
+    assert compare(one, one).relation == "agreement"
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+@settings(max_examples=150)
+def test_any_text_is_compared(one: str, two: str) -> None:
+    """Nothing raises, and what is no claim contradicts none."""
+    assert compare(one, two).relation in {"unrelated", "agreement", "contradiction"}
+    assert compare(one, one).relation != "contradiction"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "1-",
+        "1,",
+        "1.",
+        "not ",
+        "if ",
+        ": ",
+        "'",
+        "no longer ",
+        "between 1 and ",
+        "1 m ",
+        "two ",
+        "- ",
+    ],
+)
+def test_a_hostile_claim_costs_little(piece: str) -> None:
+    """Nothing in a claim makes reading it slow; a very long one is not read at all."""
+    claim = (piece * CLAIM_CHARS_MAX)[:CLAIM_CHARS_MAX]
+    started = time.perf_counter()
+    compare(claim, f"{claim[:-1]}x")
+    assert time.perf_counter() - started < 0.5
+    assert compare(claim * 1000, claim * 1000).relation == "unrelated"
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("The language is C++", "The language is C"),
+        ("The grade is A-", "The grade is A"),
+        ("The vote is 👍", "The vote is 👎"),
+        ("The ratio is 1/2", "The ratio is 1 2"),
+        ("यह की है", "यह का है"),
+        ("?", "!"),
+        ("", ""),
+    ],
+)
+def test_signs_are_not_passed_over(one: str, two: str) -> None:
+    """What differs only in a sign is not the same, and nothing is not the same as nothing."""
+    assert compare(one, two).relation == "unrelated"
+
+
+def _quantity(text: str) -> Quantity:
+    found = [piece for piece in scan(with_digits(text)) if isinstance(piece, Quantity)]
+    assert len(found) == 1, found
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "expected"),
+    [
+        ("1.5 km", "1500 m", "same"),
+        ("two hours", "120 min", "same"),
+        ("$5m", "5 million dollars", "same"),
+        ("2:30 pm", "14:30", "same"),
+        ("2:30", "14:30", "near"),
+        ("14 May", "May 14th, 2026", "near"),
+        ("2026-05-14", "14 May 2026", "same"),
+        ("1.500 kg", "1500 kg", "near"),
+        ("2.5 s", "2.46 s", "near"),
+        ("5 km", "3 miles", "near"),
+        ("about 18 laps", "20 laps", "near"),
+        ("at least 5", "3", "apart"),
+        ("18-20 laps", "between 18 and 20 laps", "same"),
+        ("v1.10", "v1.1", "apart"),
+        ("-5 °C", "5 °C", "apart"),
+        ("1:23.456", "83.456 s", "same"),
+        ("twenty-five laps", "25 laps", "same"),
+    ],
+)
+def test_quantities_are_compared_in_one_unit(one: str, two: str, expected: str) -> None:
+    """What may be meant to be the same is near: neither the same nor another."""
+    first, second = _quantity(one), _quantity(two)
+    assert first.kind == second.kind
+    assert relation(first, second) == relation(second, first) == expected
+
+
+@pytest.mark.parametrize("text", ["Q3", "4x4", "16:9", "A4 paper", "no one", "one day"])
+def test_what_is_no_number_is_none(text: str) -> None:
+    """Names with digits, and words that look like numbers."""
+    assert not any(isinstance(piece, Quantity) for piece in scan(with_digits(text)))
+
+
+def test_who_speaks_of_itself_is_told_apart() -> None:
+    """Two agents that say "I" do not mean the same."""
+    assert speaks_of_speaker("I start on softs")
+    assert speaks_of_speaker("My tyres are worn")
+    assert not speaks_of_speaker("We start on softs in Imola")
