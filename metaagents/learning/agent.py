@@ -26,7 +26,7 @@ class IndexHandler:
         self._warm = warm
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
-        """Index the records of one graph; a record that is gone leaves the index as well."""
+        """Index the records of one graph; one that is no longer current leaves the index."""
         del now
         by_agent: dict[str | None, list[str]] = defaultdict(list)
         for item in items:

@@ -53,6 +53,7 @@ class LifecycleReport:
         turns_waiting: Overflowed turns that still wait for company, after the pass.
         episodes_written: New daily episodes.
         entries_evicted: Warm entries removed because they had expired.
+        beliefs_retired: Beliefs that lost their content because the graph's retention says so.
         problems: Work that failed, and why; it is tried again.
     """
 
@@ -61,6 +62,7 @@ class LifecycleReport:
     turns_waiting: int = 0
     episodes_written: int = 0
     entries_evicted: int = 0
+    beliefs_retired: int = 0
     problems: tuple[str, ...] = ()
 
     def since(self, before: LifecycleReport) -> LifecycleReport:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import get_args
 
-from tiers.records import Episode, Summary, Turn
+from tiers.records import Episode, HistoricBelief, Retention, Summary, Turn
 
 GRAINS: tuple[str, ...] = get_args(Episode.model_fields["grain"].annotation)
 """Of episodes, finest first."""
@@ -129,3 +129,19 @@ def bottom_up(records: Sequence[Summary | Episode]) -> list[Summary | Episode]:
         return height, record.starts_at, record.id
 
     return sorted(records, key=place)
+
+
+def beliefs_kept_since(retention: Retention, now: datetime) -> datetime | None:
+    """Return the moment from which on ended beliefs keep their content; ``None``: all of them."""
+    days = retention.beliefs_days
+    return None if days is None else now - timedelta(days=days)
+
+
+def is_past_retention(belief: HistoricBelief, last_seq: int) -> bool:
+    """Whether a belief that ended by this event is to lose its content.
+
+    Not one that is active or pinned, and not twice.
+    """
+    if belief.status not in {"superseded", "reverted"} or belief.ended_seq is None:
+        return False
+    return belief.ended_seq <= last_seq and not belief.pinned and belief.redacted_at is None

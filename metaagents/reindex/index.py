@@ -9,6 +9,7 @@ from datetime import datetime
 from tiers.errors import TierError, UsageError
 from tiers.ports import LexicalIndex
 from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
+from tiers.upkeep import RewritableFiles
 
 from .generations import OpenGeneration, OpenGenerations
 from .rules import filled_in
@@ -103,6 +104,17 @@ class SwitchingIndex:
         """Flush every generation."""
         for generation in self._written():
             await generation.store.flush()
+
+    async def rewrite_files(self) -> None:
+        """Let no generation's files keep what was deleted; a server's index has none of ours.
+
+        Raises:
+            TierError: One of them failed; repeating does all of them again.
+        """
+        async with self._generations.writing:
+            for generation in (*self._written(), *self._generations.left):
+                if isinstance(generation.store, RewritableFiles):
+                    await generation.store.rewrite_files()
 
     async def _before_write(self, scope: Scope) -> None:
         tenant = self._generations.tenant

@@ -7,11 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tiers.records import Hit, IndexEntry, Kind, Scope
+from tiers.records import Hit, IndexEntry, Scope
 from tiers.upkeep import Generation, RecordRef
-
-NEVER_INDEXED: frozenset[Kind] = frozenset(("belief",))
-"""Beliefs change state without work that would tell the index; word search answers for them."""
 
 RRF_K = 10
 """Smoothing of reciprocal ranks, as everywhere else."""
@@ -117,8 +114,8 @@ def by_owner(tenant: str, refs: Sequence[RecordRef]) -> dict[Scope, list[str]]:
 
 
 def indexable(entries: Sequence[IndexEntry]) -> list[IndexEntry]:
-    """Return the entries that belong into the index: with text, and not of ``NEVER_INDEXED``."""
-    return [entry for entry in entries if entry.text and entry.kind not in NEVER_INDEXED]
+    """Return the entries that belong into the index: those with a text to be found by."""
+    return [entry for entry in entries if entry.text]
 
 
 def filled_in(indexed: Sequence[Hit], by_words: Sequence[Hit], limit: int) -> tuple[Hit, ...]:

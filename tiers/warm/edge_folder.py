@@ -3,16 +3,21 @@
 Inside: ``owner.lock``, held while open and released by the kernel when the owner dies;
 ``manifest.json``, ours; ``shard/``, the engine's. A new shard is built under another name and
 renamed, so a crash while building leaves nothing that looks finished.
+
+The engine leaves the bytes of what was deleted in its files. Whoever wants them gone has every
+point copied into a new shard, which takes the place of the former one.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
+from uuid import UUID
 
 from filelock import FileLock, Timeout
 from qdrant_edge import (
@@ -24,6 +29,8 @@ from qdrant_edge import (
     IntegerIndexParams,
     KeywordIndexParams,
     Modifier,
+    Point,
+    ScrollRequest,
     UpdateOperation,
 )
 
@@ -35,6 +42,7 @@ LEXICAL = "bm25"
 FORMAT = 1
 """Raised when stored payloads or vectors change their meaning; the index is then rebuilt."""
 
+_REWRITTEN, _FORMER = "shard.rewritten", "shard.former"
 _REBUILD = "remove the folder and let the index be rebuilt from the cold tier"
 
 
@@ -61,8 +69,60 @@ class EngineCall:
             raise TierRejected("warm", self._operation, str(error)) from error
 
 
+class OpenShard:
+    """The shard of a folder that is held open.
+
+    Attributes:
+        engine: The engine's own; another takes its place when its files are written anew.
+    """
+
+    def __init__(self, folder: Path, dimensions: int, engine: EdgeShard) -> None:
+        self.engine = engine
+        self._folder = folder
+        self._dimensions = dimensions
+
+    async def rewrite_files(self, step_points: int) -> None:
+        """Copy every point into new files and remove the former ones; nobody may write meanwhile.
+
+        In steps with the event loop in between: the engine holds the interpreter's lock. A crash
+        leaves the former files or the new ones, never neither.
+        """
+        draft = self._folder / _REWRITTEN
+        if draft.exists():
+            await asyncio.to_thread(shutil.rmtree, draft)
+        copy = _created(draft, self._dimensions)
+        try:
+            offset: int | str | UUID | None = None
+            while True:
+                with EngineCall("rewrite files"):
+                    request = ScrollRequest(
+                        offset=offset, limit=step_points, with_payload=True, with_vector=True
+                    )
+                    points, offset = self.engine.scroll(request)
+                    same = [Point(one.id, one.vector or {}, one.payload) for one in points]
+                    if same:
+                        copy.update(UpdateOperation.upsert_points(same))
+                if offset is None:
+                    break
+                await asyncio.sleep(0)
+            with EngineCall("rewrite files"):
+                copy.flush()
+        finally:
+            with EngineCall("rewrite files"):
+                copy.close()
+        self._put_in_place(draft)
+        await asyncio.to_thread(shutil.rmtree, self._folder / _FORMER)
+
+    def _put_in_place(self, draft: Path) -> None:
+        with EngineCall("rewrite files"):
+            self.engine.close()
+        (self._folder / "shard").rename(self._folder / _FORMER)
+        draft.rename(self._folder / "shard")
+        self.engine = _load(self._folder / "shard")
+
+
 @contextmanager
-def opened_shard(folder: Path, dimensions: int) -> Iterator[EdgeShard]:
+def opened_shard(folder: Path, dimensions: int) -> Iterator[OpenShard]:
     """Hold the folder and its shard for the length of the block; make both when new.
 
     Blocks the event loop for about 0.1 s, and for about 60 µs per point not yet flushed when the
@@ -76,14 +136,15 @@ def opened_shard(folder: Path, dimensions: int) -> Iterator[EdgeShard]:
     with owned(folder):
         _check_manifest(folder, dimensions)
         path = folder / "shard"
+        _finish_rewriting(folder)
         if not path.exists():
             _build(folder, dimensions)
-        shard = _load(path)
+        shard = OpenShard(folder, dimensions, _load(path))
         try:
             yield shard
         finally:
             with EngineCall("close"):
-                shard.close()
+                shard.engine.close()
 
 
 @contextmanager
@@ -131,17 +192,35 @@ def _check_manifest(folder: Path, dimensions: int) -> None:
         raise ConfigError("warm folder", reason)
 
 
-def _build(folder: Path, dimensions: int) -> None:
-    unfinished = folder / "shard.new"
-    if unfinished.exists():
-        shutil.rmtree(unfinished)
+def _finish_rewriting(folder: Path) -> None:
+    """Bring what a crash has left of writing files anew to one of its two ends."""
+    path, draft, former = (folder / name for name in ("shard", _REWRITTEN, _FORMER))
+    if former.exists():
+        if not path.exists():  # it was moved away, so the draft is complete
+            draft.rename(path)
+        shutil.rmtree(former)
+    if draft.exists():
+        shutil.rmtree(draft)
+
+
+def _created(path: Path, dimensions: int) -> EdgeShard:
+    """Make an empty shard."""
     config = EdgeConfig(
         vectors={DENSE: EdgeVectorParams(size=dimensions, distance=Distance.Cosine)},
         sparse_vectors={LEXICAL: EdgeSparseVectorParams(modifier=Modifier.Idf)},
     )
     with EngineCall("open"):
-        shard = EdgeShard.create(str(unfinished), config)
+        shard = EdgeShard.create(str(path), config)
         _index(shard)
+    return shard
+
+
+def _build(folder: Path, dimensions: int) -> None:
+    unfinished = folder / "shard.new"
+    if unfinished.exists():
+        shutil.rmtree(unfinished)
+    shard = _created(unfinished, dimensions)
+    with EngineCall("open"):
         shard.close()
     manifest = folder / "manifest.json.new"
     manifest.write_text(json.dumps({"format": FORMAT, "dimensions": dimensions}), "utf-8")

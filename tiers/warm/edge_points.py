@@ -8,7 +8,6 @@ from uuid import UUID
 
 from qdrant_edge import (
     CountRequest,
-    EdgeShard,
     Filter,
     IdfParams,
     Point,
@@ -22,7 +21,7 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
-from .edge_folder import EngineCall
+from .edge_folder import EngineCall, OpenShard
 from .guard import Bounds, check_filter, check_found, check_points
 
 Offset: TypeAlias = int | str | UUID
@@ -39,26 +38,26 @@ class Leg(NamedTuple):
 class EdgePoints:
     """Commands about the points of one shard; each says whose points it may touch."""
 
-    def __init__(self, shard: EdgeShard) -> None:
+    def __init__(self, shard: OpenShard) -> None:
         self._shard = shard
 
     def write(self, operation: str, bounds: Bounds, points: list[Point]) -> None:
         """Put points under their ids, whole."""
         with EngineCall(operation):
             check_points(operation, bounds, points)
-            self._shard.update(UpdateOperation.upsert_points(points))
+            self._shard.engine.update(UpdateOperation.upsert_points(points))
 
     def remove(self, operation: str, bounds: Bounds, condition: Filter) -> None:
         """Remove what meets the condition."""
         with EngineCall(operation):
             check_filter(operation, bounds, condition)
-            self._shard.update(UpdateOperation.delete_points_by_filter(condition))
+            self._shard.engine.update(UpdateOperation.delete_points_by_filter(condition))
 
     def count(self, operation: str, bounds: Bounds, condition: Filter) -> int:
         """Return exactly how many points meet the condition."""
         with EngineCall(operation):
             check_filter(operation, bounds, condition)
-            return self._shard.count(CountRequest(exact=True, filter=condition))
+            return self._shard.engine.count(CountRequest(exact=True, filter=condition))
 
     def page(
         self,
@@ -81,7 +80,7 @@ class EdgePoints:
         )
         with EngineCall(operation):
             check_filter(operation, bounds, condition)
-            return self._shard.scroll(request)
+            return self._shard.engine.scroll(request)
 
     def nearest(
         self, operation: str, bounds: Bounds, legs: Sequence[Leg], condition: Filter, limit: int
@@ -96,19 +95,21 @@ class EdgePoints:
             for leg in legs:
                 if leg.counted is not None or isinstance(leg.query, SparseVector):
                     check_filter(operation, bounds, leg.counted)
-            return [self._shard.query(_request(leg, condition, limit)) for leg in legs]
+            return [self._shard.engine.query(_request(leg, condition, limit)) for leg in legs]
 
     def found(self, operation: str, bounds: Bounds, point_ids: Sequence[str]) -> list[Record]:
         """Return what is stored under ids that ``nearest`` gave."""
         with EngineCall(operation):
-            stored = self._shard.retrieve(list(point_ids), with_payload=True, with_vector=False)
+            stored = self._shard.engine.retrieve(
+                list(point_ids), with_payload=True, with_vector=False
+            )
             check_found(operation, bounds, stored)
             return stored
 
     def flush(self, operation: str) -> None:
         """Write everything out."""
         with EngineCall(operation):
-            self._shard.flush()
+            self._shard.engine.flush()
 
 
 def _request(leg: Leg, condition: Filter, limit: int) -> QueryRequest:

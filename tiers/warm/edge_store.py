@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import cast
 from uuid import UUID
 
-from qdrant_edge import EdgeShard, Filter, Point, ScoredPoint, SparseVector
+from qdrant_edge import Filter, Point, ScoredPoint, SparseVector
 from qdrant_edge import Record as EngineRecord
 
 from ..errors import TierError, TierUnavailable, UsageError
@@ -30,7 +30,7 @@ from . import filters
 from .archive import entry_of
 from .checks import check_asker, check_positive, encodable
 from .edge_filter import of_tenant, rendered
-from .edge_folder import DENSE, LEXICAL, EngineCall, opened_shard
+from .edge_folder import DENSE, LEXICAL, EngineCall, OpenShard, opened_shard
 from .edge_points import EdgePoints, Leg, Offset
 from .filters import Predicate
 from .guard import Bounds, of_search, own_graph, whole_tenant
@@ -56,8 +56,10 @@ def flush_due(unflushed: int, quiet_seconds: float) -> bool:
 class EdgeWarmStore:
     """A ``WarmStore`` over one embedded shard. Opened by ``edge_warm_store``."""
 
-    def __init__(self, shard: EdgeShard, *, dimensions: int, rrf_k: int, overfetch: int) -> None:
+    def __init__(self, shard: OpenShard, *, dimensions: int, rrf_k: int, overfetch: int) -> None:
+        self._shard = shard
         self._points = EdgePoints(shard)
+        self._changing = asyncio.Lock()
         self._dimensions = dimensions
         self._rrf_k = rrf_k
         self._overfetch = overfetch
@@ -81,14 +83,15 @@ class EdgeWarmStore:
             for entry in step:
                 check_entry(scope, entry, self._dimensions)
         bounds = own_graph(scope)
-        for number, step in enumerate(steps):
-            if number:
-                await asyncio.sleep(0)
+        async with self._changing:
+            for number, step in enumerate(steps):
+                if number:
+                    await asyncio.sleep(0)
                 self._use("upsert")
-            with EngineCall("upsert"):
-                points = [self._point(scope, entry) for entry in step]
-            self._points.write("upsert", bounds, points)
-            self._unflushed += len(step)
+                with EngineCall("upsert"):
+                    points = [self._point(scope, entry) for entry in step]
+                self._points.write("upsert", bounds, points)
+                self._unflushed += len(step)
 
     async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return the best visible entries, best first, ties by id.
@@ -115,25 +118,27 @@ class EdgeWarmStore:
         """Remove entries of the scope's tenant and graph by id; unknown ids are no error."""
         self._use("delete")
         point_ids = [point_id(scope, record_id) for record_id in ids if encodable(record_id)]
-        for start in range(0, len(point_ids), STEP_POINTS):
-            if start:
-                await asyncio.sleep(0)
+        async with self._changing:
+            for start in range(0, len(point_ids), STEP_POINTS):
+                if start:
+                    await asyncio.sleep(0)
                 self._use("delete")
-            self._remove("delete", scope, point_ids[start : start + STEP_POINTS])
+                self._remove("delete", scope, point_ids[start : start + STEP_POINTS])
 
     async def delete_expired(self, scope: Scope, now: datetime) -> int:
         """Remove entries of the scope's graph with ``expires_at <= now``; return how many."""
         bounds = own_graph(scope)
         expired = rendered(filters.expired(scope, now))
         removed = 0
-        while True:
-            self._use("delete_expired")
-            points, _ = self._points.page("delete_expired", bounds, expired, STEP_POINTS)
-            self._remove("delete_expired", scope, [str(point.id) for point in points])
-            removed += len(points)
-            if len(points) < STEP_POINTS:
-                return removed
-            await asyncio.sleep(0)
+        async with self._changing:
+            while True:
+                self._use("delete_expired")
+                points, _ = self._points.page("delete_expired", bounds, expired, STEP_POINTS)
+                self._remove("delete_expired", scope, [str(point.id) for point in points])
+                removed += len(points)
+                if len(points) < STEP_POINTS:
+                    return removed
+                await asyncio.sleep(0)
 
     async def count(self, scope: Scope, kind: Kind | None = None) -> int:
         """Return how many entries the scope's graph holds, expired ones included."""
@@ -176,6 +181,16 @@ class EdgeWarmStore:
         """Write everything out now. Blocks the event loop while the engine does."""
         self._use("flush")
         self._flush()
+
+    async def rewrite_files(self) -> None:
+        """Write every file anew, so that nothing is left of what was deleted.
+
+        Searches go on meanwhile; writes wait. Takes about as long as indexing did, vectors aside.
+        """
+        async with self._changing:
+            self._use("rewrite_files")
+            self._flush()
+            await self._shard.rewrite_files(STEP_POINTS)
 
     async def flush_when_quiet(self, every_seconds: float) -> None:
         """Flush about every so often, when ``flush_due``; runs until cancelled.
