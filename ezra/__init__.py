@@ -29,32 +29,43 @@ from tiers.records import (
     Ancestor,
     AuditEvent,
     AuditFilter,
+    BeliefEvent,
+    BranchPoint,
     Budget,
+    Changed,
     Commitment,
     Episode,
     Fact,
     GraphState,
+    HistoricBelief,
     Hit,
+    LoggedBelief,
     MeshResult,
     Parent,
     Receipt,
     Retention,
     Rule,
     SessionGraph,
+    SignedHead,
     Summary,
     ToolOutput,
     Turn,
     Usage,
 )
 
-from .agent import Agent, Completion, OpenTurn
+from .agent import Agent
 from .app import Ezra
+from .branching import Step
 from .catalog import Catalog
+from .contradiction import Contradiction
+from .difference import BeliefDiff
 from .graph import Graph, GraphStatus
+from .history import Explanation, History
 from .models import EchoModel, ScriptedModel
 from .recall import RecallResult
 from .redaction import RedactionReport
 from .settings import Settings
+from .turn import Completion, OpenTurn
 
 __all__ = [
     "Agent",
@@ -62,24 +73,33 @@ __all__ = [
     "Ancestor",
     "AuditEvent",
     "AuditFilter",
+    "BeliefDiff",
+    "BeliefEvent",
+    "BranchPoint",
     "Budget",
     "BudgetExceeded",
     "Catalog",
+    "Changed",
     "Commitment",
     "Completion",
     "ConfigError",
     "Conflict",
+    "Contradiction",
     "CorruptRecord",
     "EchoModel",
     "Episode",
+    "Explanation",
     "Ezra",
     "EzraError",
     "Fact",
     "Graph",
     "GraphState",
     "GraphStatus",
+    "HistoricBelief",
+    "History",
     "Hit",
     "IntegrityError",
+    "LoggedBelief",
     "MeshResult",
     "NotFound",
     "OpenTurn",
@@ -93,6 +113,8 @@ __all__ = [
     "ScriptedModel",
     "SessionGraph",
     "Settings",
+    "SignedHead",
+    "Step",
     "Summary",
     "TierError",
     "TierRejected",

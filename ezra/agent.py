@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
-from tiers.errors import Conflict, PolicyDenied, UsageError
+from tiers.errors import PolicyDenied, UsageError
 from tiers.ids import derived_id
 from tiers.records import (
     UNRECORDED,
@@ -19,141 +17,19 @@ from tiers.records import (
     Scope,
     SearchQuery,
     Standing,
-    ToolOutput,
     Turn,
     Usage,
 )
 
 from .asking import ask
-from .assemble import Slot
+from .believing import Point, beliefs_at, believe, source_ids_of
 from .checks import checked
 from .parts import Parts
 from .policy import scope_of, topics_for
 from .recall import Degradation, RecallResult, check_recall, with_vector
 from .remembering import Memory, check_superseded, memory_of, store, supersede
-from .router import Request, TurnState, Written
-
-ToolOutputLike = ToolOutput | dict[str, str]
-
-
-class OpenTurn:
-    """A turn whose context is ready and whose answer is not there yet.
-
-    Attributes:
-        messages: ``[{role, content}, …]``, ready for a model.
-        slots: What went into the context, in salience order, each with its source ids and score.
-        dropped: Slots that did not fit the token budget.
-        tokens: Estimated tokens of the context.
-        degraded: Tiers and capabilities that did not take part.
-        tiers_used: Tiers that answered.
-        skipped: For each leg left out, why.
-        shadowed: Inherited core facts hidden behind a nearer definition.
-        receipt_id: Names the stored receipt of what the turn saw; ``None`` if it could not be kept.
-        step_ms: Milliseconds per router step.
-    """
-
-    def __init__(self, parts: Parts, state: TurnState) -> None:
-        self._parts = parts
-        self._state = state
-        self._written: Written | None = None
-        self._writing = asyncio.Lock()
-
-    @property
-    def messages(self) -> list[dict[str, str]]:
-        """The context as messages; a copy, so that a caller may change it."""
-        return [dict(message) for message in self._state.context.messages]
-
-    @property
-    def slots(self) -> tuple[Slot, ...]:
-        """What went into the context, in salience order."""
-        return self._state.context.slots
-
-    @property
-    def dropped(self) -> tuple[Slot, ...]:
-        """What did not fit the token budget."""
-        return self._state.context.dropped
-
-    @property
-    def tokens(self) -> int:
-        """Estimated tokens of the context."""
-        return self._state.context.tokens
-
-    @property
-    def degraded(self) -> tuple[str, ...]:
-        """Tiers and capabilities that did not take part."""
-        return tuple(self._state.state.lost)
-
-    @property
-    def tiers_used(self) -> tuple[str, ...]:
-        """Tiers that answered."""
-        return tuple(self._state.state.used)
-
-    @property
-    def skipped(self) -> tuple[str, ...]:
-        """For each leg left out, why."""
-        return tuple(self._state.state.skipped)
-
-    @property
-    def shadowed(self) -> tuple[Fact, ...]:
-        """Inherited core facts hidden behind a nearer definition."""
-        return self._state.shadowed
-
-    @property
-    def receipt_id(self) -> str | None:
-        """Names the stored receipt of what the turn saw."""
-        return self._state.receipt_id
-
-    @property
-    def step_ms(self) -> dict[str, float]:
-        """Milliseconds per router step, so far."""
-        return dict(self._state.step_ms)
-
-    async def reply(self, response: str, tool_outputs: Iterable[ToolOutputLike] = ()) -> Written:
-        """Remember the turn. When this returns it is durable.
-
-        Args:
-            response: What the agent answered; may be empty.
-            tool_outputs: What tools returned on the way, as ``ToolOutput`` or
-                ``{"tool": …, "output": …}``.
-
-        A reply that failed may be repeated: the turn is stored once.
-
-        Raises:
-            Conflict: The turn was replied to before, or its ``ref`` names a different turn.
-        """
-        outputs = [
-            output if isinstance(output, ToolOutput) else checked(ToolOutput, **output)
-            for output in tool_outputs
-        ]
-        checked(Turn, input=self._state.request.input, response=response)
-        async with self._writing:
-            if self._written is not None:
-                raise Conflict("turn", "no reply yet", f"reply stored as {self._written.turn.id}")
-            written = await self._parts.router.write_back(self._state, response, outputs)
-            self._written = written
-        self._parts.wake_learning()
-        return written
-
-    async def complete(self) -> str:
-        """Ask the configured model (step 7) without remembering the answer yet."""
-        return await self._parts.router.model(self._state)
-
-
-@dataclass(frozen=True)
-class Completion:
-    """The answer of ``agent.complete``.
-
-    Attributes:
-        response: What the model said.
-        model: Which model said it; echo and scripted models say so here.
-        turn: The context it saw.
-        written: What was remembered.
-    """
-
-    response: str
-    model: str
-    turn: OpenTurn
-    written: Written
+from .router import Request
+from .turn import Completion, OpenTurn
 
 
 class Agent:
@@ -171,6 +47,7 @@ class Agent:
         self._record = standing.agent
         self._core = core
         self._present = True
+        self._turn: OpenTurn | None = None
 
     @property
     def id(self) -> str:
@@ -246,7 +123,8 @@ class Agent:
             self._record, self._standing, request, self._parts.names.of
         )
         self._follow(state.standing)
-        return OpenTurn(self._parts, state)
+        self._turn = OpenTurn(self._parts, state)
+        return self._turn
 
     async def complete(
         self, message: str, *, at: datetime | None = None, speaker: str | None = None
@@ -343,9 +221,16 @@ class Agent:
         topic: str | None = None,
         key: tuple[str, str] | None = None,
         value: str | None = None,
+        sources: Iterable[str] = (),
+        private: bool = False,
         ref: str | None = None,
     ) -> Commitment:
-        """Commit to a belief. One of the same topic and key is superseded in the same step.
+        """Commit to a belief. What contradicts it is settled by the graph's merge strategy.
+
+        A rival is the active belief of the same topic and key; for a claim without a key, an
+        active belief of the topic that it contradicts. Whoever loses is superseded in the same
+        step. A belief that lost against a rival comes back as ``HistoricBelief``, whose ``status``
+        and ``superseded_by`` say so; both sides are in the history.
 
         Args:
             claim: The belief in words; must not be blank.
@@ -353,13 +238,16 @@ class Agent:
                 not given.
             key: What it is about: (subject, attribute).
             value: What the attribute is held to be.
+            sources: Ids of turns and facts that it rests on. The turn under way, or the agent's
+                last one, is noted by itself.
+            private: Whether only this agent may see it.
             ref: The caller's name for it, unique in the graph: committing again under the same
                 ``ref`` changes nothing.
 
         Raises:
             PolicyDenied: The topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
-            Conflict: The graph is archived.
+            Conflict: The graph is archived, or others changed the same belief again and again.
             UsageError: An argument is not acceptable, or the agent has left.
         """
         if not claim.strip():
@@ -372,19 +260,30 @@ class Agent:
             else derived_id(UNRECORDED, "belief", scope.tenant, scope.graph_id, ref)
         )
         belief = checked(
-            Commitment, claim=claim, topic=given[0] if given else None, key=key, value=value
+            Commitment,
+            claim=claim,
+            topic=given[0] if given else None,
+            key=key,
+            value=value,
+            private=private,
+            source_ids=source_ids_of(sources),
+            turn_id=None if self._turn is None else self._turn.id,
+            receipt_id=None if self._turn is None else self._turn.receipt_id,
         ).stamped(scope, named, self._parts.clock())
         belief = belief.model_copy(update={"topics": allowed})
-        async with self._parts.meter.write(scope, self._standing):
-            superseded = await self._parts.beliefs.commit(scope, belief)
-        if superseded is not None and superseded.pinned:
-            await self._parts.hot.unpin(scope, superseded.id)
-        await self._tell_commit(scope, belief, superseded)
-        return belief
+        return await believe(self._parts, scope, self._standing, belief)
 
-    async def beliefs(self) -> tuple[Commitment, ...]:
-        """Return the active beliefs in scope, in order of commitment."""
-        return await self._parts.beliefs.active(await self._scope())
+    async def beliefs(self, as_of: Point | None = None) -> tuple[Commitment, ...]:
+        """Return the active beliefs in scope, in order of commitment.
+
+        Args:
+            as_of: A time, or a turn of the graph: those that were active then. What was redacted
+                since says ``[redacted]``.
+        """
+        scope = await self._scope()
+        if as_of is None:
+            return await self._parts.beliefs.active(scope)
+        return await beliefs_at(self._parts, scope, as_of)
 
     async def pin(self, belief_id: str) -> Commitment:
         """Keep an active belief first in every context of this agent, and in its hot tier.
@@ -425,19 +324,6 @@ class Agent:
         if self._present:
             await self._parts.membership.leave(self._record)
             self._present = False
-
-    async def _tell_commit(
-        self, scope: Scope, belief: Commitment, superseded: Commitment | None
-    ) -> None:
-        """Put a commitment, and the contradiction that it settled, into the audit feed."""
-        now = self._parts.clock()
-        tell = self._parts.log.append_audit
-        await tell(scope, "committed", (belief.id,), "", now)
-        if superseded is not None:
-            both = (belief.id, superseded.id)
-            await tell(scope, "contradiction", both, "one key, two beliefs", now)
-            reason = f"{belief.id} stands by {self._standing.graph.merge_strategy}"
-            await tell(scope, "reconciliation", both, reason, now)
 
     async def _writing(
         self, asked: Sequence[str] | None, action: str

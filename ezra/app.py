@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Literal
+from typing import get_args
 
 from metaagents.lifecycle.agent import LifecycleReport
 from metaagents.reindex.agent import ReembedReport
@@ -18,6 +18,7 @@ from tiers.records import (
     AuditEvent,
     AuditFilter,
     Budget,
+    MergeStrategy,
     Parent,
     Retention,
     Scope,
@@ -28,14 +29,15 @@ from tiers.registry import CATALOG
 
 from .catalog import Catalog
 from .checks import checked
+from .contradiction import Callback, Resolver
 from .graph import Graph, parent_of
 from .parts import Parts
+from .redaction import RedactionReport, erase, retire
 from .router import Connector
 from .runtime import assemble_runtime
 from .settings import Settings
 
-MergeStrategy = Literal["last_write_wins", "highest_trust"]
-_STRATEGIES = ("last_write_wins", "highest_trust")
+_STRATEGIES: tuple[MergeStrategy, ...] = get_args(MergeStrategy)
 
 
 class Ezra:
@@ -86,6 +88,7 @@ class Ezra:
         *,
         inherits_from: Sequence[str | Parent] = (),
         merge_strategy: MergeStrategy = "last_write_wins",
+        resolver: Resolver | None = None,
         inherit_rules: bool = True,
         inherit_episodes: bool = False,
         budget: Budget | None = None,
@@ -98,8 +101,12 @@ class Ezra:
             inherits_from: Graphs whose core facts its agents read, and those that these inherit
                 from, in order. An id, or a ``Parent`` that says as of when it is read and what
                 comes through.
-            merge_strategy: How two beliefs of one key are settled. All agents are trusted alike,
-                so ``highest_trust`` lets the later one win as well.
+            merge_strategy: How two beliefs that contradict each other are settled:
+                ``last_write_wins``; ``highest_trust``, where of two alike the later wins;
+                ``manual``, by the ``on_contradiction`` callback; ``custom``, by ``resolver``.
+            resolver: For ``custom``: called with a ``Contradiction``, returns who wins. It lives
+                as long as this runtime: ``session_graph(id, resolver=…)`` gives it again. Where
+                there is none, the last write wins, and the history says why.
             inherit_rules: Whether rules come through from parents given by id.
             inherit_episodes: Whether episodes do.
             budget: The most that all its agents together may use; unlimited if not given.
@@ -112,6 +119,8 @@ class Ezra:
         """
         if merge_strategy not in _STRATEGIES:
             raise UsageError("merge_strategy", merge_strategy, ", ".join(_STRATEGIES))
+        if (resolver is not None) != (merge_strategy == "custom"):
+            raise UsageError("resolver", resolver, "one for merge_strategy='custom' only")
         if isinstance(inherits_from, str):
             raise UsageError("inherits_from", inherits_from, "a list of graph ids or Parents")
         now = self._parts.clock()
@@ -135,19 +144,32 @@ class Ezra:
         scope = Scope.of_graph(record.tenant, record.id)
         reason = f"inherits from {', '.join(record.inherits_from) or 'nothing'}"
         await self._parts.log.append_audit(scope, "created", (), reason, record.created_at)
+        self._parts.handlers.resolve_by(record.id, resolver)
         return Graph(self._parts, record)
 
-    async def session_graph(self, session_graph_id: str) -> Graph:
+    async def session_graph(
+        self, session_graph_id: str, *, resolver: Resolver | None = None
+    ) -> Graph:
         """Return the handle of an existing graph.
+
+        Args:
+            session_graph_id: Which.
+            resolver: Settles contradictions of a graph whose merge strategy is ``custom``, as
+                long as this runtime lives.
 
         Raises:
             NotFound: It does not exist.
+            UsageError: There is a resolver, and the strategy is another.
         """
         _check_graph_id(session_graph_id)
         tenant = self._parts.settings.tenant
         record = await self._parts.graphs.graph(tenant, session_graph_id)
         if record is None:
             raise NotFound("session graph", session_graph_id)
+        if resolver is not None:
+            if record.merge_strategy != "custom":
+                raise UsageError("resolver", resolver, "none for " + record.merge_strategy)
+            self._parts.handlers.resolve_by(record.id, resolver)
         return Graph(self._parts, record)
 
     async def session_graphs(self) -> tuple[SessionGraph, ...]:
@@ -172,6 +194,55 @@ class Ezra:
         tenant = self._parts.settings.tenant
         return await self._parts.log.tenant_audit(tenant, after, limit, only)
 
+    def on_contradiction(self, callback: Callback) -> Callback:
+        """Register who decides contradictions in graphs with ``merge_strategy="manual"``.
+
+        To be used as a decorator on an async function. It is called with a ``Contradiction`` and
+        returns who wins: ``"new"``, ``"old"``, ``"both"``, one of the two beliefs, or its id.
+        When it is later than ``resolution_timeout_seconds``, fails, or returns ``None``, the last
+        write wins, and the history says why. Under other strategies it is told of each
+        contradiction after it was settled. The one registered last counts.
+        """
+        self._parts.handlers.callback = callback
+        return callback
+
+    async def erase(
+        self, *, subject: str | None = None, user_id: str | None = None, reason: str
+    ) -> dict[str, RedactionReport]:
+        """Erase a subject or a user from every graph of the tenant and from its catalog.
+
+        As ``graph.erase``, one report per graph that held something. Archived graphs as well.
+
+        Raises:
+            UsageError: Not exactly one of the two is given, or something is blank.
+        """
+        reports: dict[str, RedactionReport] = {}
+        for record in await self._parts.graphs.graphs(self._parts.settings.tenant):
+            scope = Scope.of_graph(record.tenant, record.id)
+            done = await erase(self._parts, scope, subject=subject, user_id=user_id, reason=reason)
+            if done.ids:
+                reports[record.id] = done
+        return reports
+
+    async def public_key(self) -> str:
+        """Return the key by which others verify what this installation signs; hexadecimal.
+
+        Raises:
+            ConfigError: There is no signing key, or it is not acceptable.
+        """
+        return (await self._parts.signer.needed()).public_hex
+
+    async def rotate_key(self) -> str:
+        """Make a new signing key, for which the present one vouches; return its public key.
+
+        Whoever trusts the former public key can go on verifying with it: exports carry what
+        vouches for each later key.
+
+        Raises:
+            ConfigError: The key is in a setting, where only its owner can change it.
+        """
+        return (await self._parts.signer.rotate()).public_hex
+
     async def run_lifecycle_tick(self, session_graph_id: str) -> LifecycleReport:
         """Compress, consolidate and evict for one graph now, and move it on if it is time.
 
@@ -182,8 +253,11 @@ class Ezra:
         scope = Scope.of_graph(self._parts.settings.tenant, graph.id)
         await self._parts.membership.keep()
         report = await self._parts.sweep(scope)
+        record = await self._parts.graphs.graph(scope.tenant, scope.graph_id)
+        retired = 0 if record is None else await retire(self._parts, record)
         indexed = await self._parts.learning_worker.drain(scope)
-        return replace(report, problems=(*report.problems, *indexed.problems))
+        problems = (*report.problems, *indexed.problems)
+        return replace(report, beliefs_retired=retired, problems=problems)
 
     async def drain_learning(self) -> WorkReport:
         """Finish all learning that is due: indexing, counting uses, promotion."""

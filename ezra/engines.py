@@ -30,6 +30,7 @@ from tiers.upkeep import WarmGenerations
 from tiers.warm import QdrantOptions, edge_generations, qdrant_generations, qdrant_health
 from tiers.warm.edge_health import edge_health
 
+from .contradiction import ContradictionJudge, ModelJudge, NliJudge
 from .models import EchoModel, GeminiModel, OpenAIModel
 from .moving.ends import shown
 from .moving.house import House
@@ -152,6 +153,34 @@ async def language_model(
         return
     async with _provider_model(settings) as model:
         yield model
+
+
+@asynccontextmanager
+async def contradiction_judge(
+    settings: Settings, model: LanguageModel
+) -> AsyncIterator[ContradictionJudge | None]:
+    """Hold who judges claims without a key for the length of the block; ``None``: rules alone do.
+
+    Raises:
+        ConfigError: A cross-encoder is asked for and its address is missing or cannot be one.
+    """
+    wanted = settings.judge
+    if wanted == "auto":
+        wanted = "rules" if settings.nli_url is None else "nli"
+    if wanted == "rules":
+        yield None
+    elif wanted == "llm":
+        yield ModelJudge(model, timeout_seconds=settings.model_timeout_seconds)
+    elif settings.nli_url is None:
+        raise ConfigError("EZRA_NLI_URL", "EZRA_JUDGE=nli needs the address of a cross-encoder")
+    else:
+        async with NliJudge(
+            settings.nli_url,
+            api_key=_secret(settings.nli_api_key),
+            contradiction_label=settings.nli_contradiction_label,
+            timeout_seconds=settings.server_timeout_seconds,
+        ) as judge:
+            yield judge
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from tiers.errors import NotFound, UsageError
 from tiers.records import (
@@ -30,12 +31,15 @@ from tiers.records import (
 
 from .agent import Agent
 from .asking import ask
+from .branching import StepTaker, branch, run_forward
 from .checks import checked
+from .difference import BeliefDiff, diff_of
 from .fusion import resolve_core
+from .history import History
 from .parts import Parts
 from .policy import scope_of
 from .recall import RecallResult
-from .redaction import RedactionReport, redact
+from .redaction import RedactionReport, erase, redact
 
 
 @dataclass(frozen=True)
@@ -264,6 +268,85 @@ class Graph:
         """Return what each agent has used that has used anything, by id."""
         return await self._parts.usage.usage_by_agent(self._scope)
 
+    @property
+    def beliefs(self) -> History:
+        """The history of the graph's beliefs: what was believed when, by whom, and proof."""
+        return History(self._parts, self._scope)
+
+    async def branch(
+        self,
+        *,
+        session_graph_id: str,
+        turn: int | None = None,
+        time: datetime | None = None,
+    ) -> Graph:
+        """Make a graph that begins with what this one believed at a moment, and goes on alone.
+
+        It reads this graph's facts, rules and episodes as they were then. Its log begins with a
+        reference to the head of this one's, signed where there is a key. In it state can be
+        changed, agents spawned that never were, and turns lived through again (``run_forward``);
+        nothing of it comes back here. Without a moment it leaves from now. A call that was cut
+        off may be repeated.
+
+        Args:
+            session_graph_id: Of the branch; unique in the tenant.
+            turn: Leave after this turn of the graph.
+            time: Leave at this time.
+
+        Raises:
+            Conflict: The branch exists.
+            UsageError: Both a turn and a time are given, or more than 10,000 beliefs were active.
+        """
+        if turn is not None and time is not None:
+            raise UsageError("time", time, "a turn or a time, not both")
+        point = time if turn is None else turn
+        return Graph(self._parts, await branch(self._parts, self._record, point, session_graph_id))
+
+    async def diff(self, other: Graph) -> BeliefDiff:
+        """Return how what ``other`` believes now differs from what this graph believes now.
+
+        Between a graph and its branch a belief is the same as the one it was adopted from.
+        """
+        return diff_of(await self.beliefs.active(), await other.beliefs.active(), across=True)
+
+    async def run_forward(
+        self, take: StepTaker, *, turns: Sequence[Turn] | None = None, limit: int = 1000
+    ) -> tuple[Any, ...]:
+        """Let ``take`` live through turns in this branch, one after the other.
+
+        Args:
+            take: Called with each ``Step``; what it returns is returned in order, and its error
+                ends the run.
+            turns: What to live through; the turns that the other graph had after the branch left,
+                if not given.
+            limit: The most steps, 1 to 100,000.
+
+        Raises:
+            UsageError: The graph is no branch and no turns are given.
+        """
+        return await run_forward(self._parts, self._record, take, turns, limit)
+
+    async def erase(
+        self, *, subject: str | None = None, user_id: str | None = None, reason: str
+    ) -> RedactionReport:
+        """Redact every record that speaks of a subject, or belongs to a user, with proof.
+
+        Turns, tool outputs, summaries, episodes, facts, rules and beliefs, and all that was made
+        of them, in every store; branches of the graph included where beliefs were copied. The
+        report says what was cleaned where; its receipt is signed where there is a key.
+
+        Args:
+            subject: A name: records in whose texts it stands as whole words.
+            user_id: A person: records that are theirs.
+            reason: Why; must not be blank.
+
+        Raises:
+            UsageError: Not exactly one of the two is given, or something is blank.
+        """
+        return await erase(
+            self._parts, self._scope, subject=subject, user_id=user_id, reason=reason
+        )
+
     async def redact(self, record_ids: Sequence[str], *, reason: str) -> RedactionReport:
         """Destroy the content of records for good, and of all that was made of them.
 
@@ -271,12 +354,12 @@ class Graph:
         episodes that lost their text get a new one from what is left. May be repeated.
 
         Args:
-            record_ids: Turns, summaries, episodes, facts or rules of this graph.
+            record_ids: Turns, summaries, episodes, facts, rules or beliefs of this graph.
             reason: Why; must not be blank.
 
         Raises:
             NotFound: One of the ids is no such record of this graph.
-            UsageError: The reason is blank, or an id is a belief's.
+            UsageError: The reason is blank.
         """
         return await redact(self._parts, self._scope, record_ids, reason)
 

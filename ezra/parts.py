@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from weakref import WeakValueDictionary
 
 from metaagents.clock import MetaAgentClock
 from metaagents.lifecycle.agent import LifecycleAgent, LifecycleReport
 from metaagents.lifecycle.keeper import GraphKeeper
+from metaagents.lifecycle.retention import BeliefRetention
 from metaagents.reindex.agent import Reembedder
 from metaagents.reindex.archival import ArchivalKeeper
 from metaagents.work import Worker
+from tiers.belief_log import BeliefHistory, BeliefStore, HeadStore
 from tiers.errors import TierError
 from tiers.ids import IdFactory
 from tiers.ports import (
-    BeliefStore,
     Embedder,
     EpisodicStore,
     HotStore,
@@ -33,11 +36,13 @@ from tiers.records import Scope
 from tiers.registry import FleetStore, GraphStore, UsageStore
 from tiers.upkeep import Redactor
 
+from .contradiction import Handlers, Settler
 from .membership import Membership
 from .metering import Meter
 from .recall import Recaller
 from .router import Router
 from .settings import Settings
+from .signing import Signer
 
 GRAPHS_REMEMBERED = 256
 
@@ -92,22 +97,31 @@ class Parts:
     semantic: SemanticStore
     procedural: ProceduralStore
     beliefs: BeliefStore
+    history: BeliefHistory
+    heads: HeadStore
     queue: WorkQueue
     log: RecordLog
     words: LexicalIndex
     redactor: Redactor
     membership: Membership
     meter: Meter
+    signer: Signer
+    handlers: Handlers
+    settler: Settler
     keeper: GraphKeeper
     names: SpeakerNames
     recaller: Recaller
     router: Router
     lifecycle: LifecycleAgent
+    retention: BeliefRetention
     reembedder: Reembedder
     archival: ArchivalKeeper | None
     learning_worker: Worker
     lifecycle_worker: Worker
     meta_clock: MetaAgentClock | None = None
+    key_turns: WeakValueDictionary[object, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary
+    )
 
     async def sweep(self, scope: Scope) -> LifecycleReport:
         """Compress what waits for every agent of the graph, then consolidate and evict.

@@ -1,25 +1,30 @@
-"""Redaction on request: content destroyed in every store; rows, coverage and the feed stay.
+"""Redaction on request: content destroyed in every store; rows, coverage, feed and chain stay.
 
 The cold tier comes first, since everything else is made from it. Then what is quick to answer from:
-the rings, which refill from cold, and the warm index. At last what was made of the records and of
-others as well gets a new text, from the others alone. A crash or a tier that is away leaves
-nothing that repeating the call does not finish.
+the rings, which refill from cold, pinned beliefs, and the warm index. Then what was made of the
+records and of others as well gets a new text, from the others alone. At last a receipt is signed
+that says what was cleaned where. A crash or a tier that is away leaves nothing that repeating the
+call does not finish.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from metaagents.lifecycle.agent import REDACTED_MEANWHILE
-from tiers.errors import ConfigError, TierError
-from tiers.records import AuditFilter, Scope
-from tiers.upkeep import Redacted
+from tiers.errors import ConfigError, TierError, UsageError
+from tiers.history.receipts import ErasureReceipt
+from tiers.ids import derived_id
+from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Scope, SessionGraph
+from tiers.upkeep import Redacted, RewritableFiles
 
 from .parts import Parts
 
 EVENTS_PER_PAGE = 1_000
 RECORDS_PER_PAGE = 500
+PAGES_MAX = 100_000
+BRANCHES_DEEP_MAX = 64
 
 
 @dataclass(frozen=True)
@@ -33,12 +38,21 @@ class RedactionReport:
         cleaned: What was cleaned in each store: records and receipts in ``cold``, entries in
             ``warm``, the rings of agents in ``hot``.
         waiting: Stores that are not clean yet, each with the reason and what will clean it.
+        branches: The same for each branch of the graph that held copies of the beliefs.
+        receipt: What was done, by ids and counts, signed where there is a key.
     """
 
     ids: dict[str, tuple[str, ...]]
     rewritten: tuple[str, ...]
     cleaned: dict[str, tuple[str, ...]]
     waiting: dict[str, str]
+    branches: dict[str, RedactionReport] = field(default_factory=dict)
+    receipt: ErasureReceipt | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every store is clean, in the graph and in its branches."""
+        return not self.waiting and all(one.is_complete for one in self.branches.values())
 
 
 async def redact(
@@ -50,12 +64,195 @@ async def redact(
 
     Raises:
         NotFound: One of the ids is no record of the graph that could be redacted.
-        UsageError: The reason is blank, there are too many ids, or one is a belief's.
+        UsageError: The reason is blank, or there are too many ids.
         TierError: The cold tier failed. On one without transactions, repeating the call finishes
             what was begun.
     """
+    report = await _redacted(parts, scope, record_ids, reason, BRANCHES_DEEP_MAX)
+    return await _signed(parts, scope, report, "records", reason)
+
+
+async def erase(
+    parts: Parts, scope: Scope, *, subject: str | None, user_id: str | None, reason: str
+) -> RedactionReport:
+    """Redact every record of the scope's graph that speaks of a subject, or belongs to a user.
+
+    Raises:
+        UsageError: Not exactly one of the two is given, or something is blank.
+        TierError: A store failed; repeating the call goes on.
+    """
+    if not reason.strip():
+        raise UsageError("reason", reason, "a reason that is not blank")
+    whole, cursor = RedactionReport({}, (), {}, {}), ""
+    for _ in range(PAGES_MAX):
+        page = await parts.redactor.holding(
+            scope, subject=subject, user_id=user_id, cursor=cursor, limit=RECORDS_PER_PAGE
+        )
+        ids = list(dict.fromkeys(row.id for row in page.rows))
+        if ids:
+            done = await _redacted(parts, scope, ids, reason, BRANCHES_DEEP_MAX)
+            whole = _together(whole, done)
+        if page.cursor is None:
+            break
+        cursor = page.cursor
+    whole = _together(whole, await _last_traces(parts, scope, subject, user_id, reason))
+    return await _signed(parts, scope, whole, "user" if subject is None else "subject", reason)
+
+
+async def _last_traces(
+    parts: Parts, scope: Scope, subject: str | None, user_id: str | None, reason: str
+) -> RedactionReport:
+    """Clean what no record holds: questions that found nothing, and what is only in hot memory."""
+    agents = await parts.fleet.agents(scope.for_graph())
+    theirs = [one.id for one in agents if user_id is not None and one.user_id == user_id]
+    blank: tuple[str, ...] = ()
+    if subject is not None or theirs:
+        blank = await parts.redactor.blank_receipts(scope, subject=subject, agent_ids=theirs)
+    if blank:
+        now = parts.clock()
+        await parts.log.append_audit(scope, "redacted", blank[:RECORDS_PER_PAGE], reason, now)
+    waiting: dict[str, str] = {}
+    try:
+        for agent in agents:
+            await parts.hot.clear(scope.for_graph().for_agent(agent.id))
+    except TierError as error:
+        waiting["hot"] = f"{error}; repeating the call clears the rings; else they expire"
+    return RedactionReport({"receipt": blank} if blank else {}, (), {"cold": blank}, waiting)
+
+
+async def retire(parts: Parts, graph: SessionGraph) -> int:
+    """Redact beliefs that ended longer ago than the graph keeps their content; return how many.
+
+    Not in its branches: each keeps to a retention of its own.
+    """
+
+    async def erased(scope: Scope, ids: Sequence[str], reason: str) -> None:
+        report = await _redacted(parts, scope, ids, reason, 0)
+        await _signed(parts, scope, report, "retention", reason)
+
+    return await parts.retention.retire(graph, parts.clock(), erased)
+
+
+async def drop_pins(parts: Parts, scope: Scope, belief_ids: Sequence[str]) -> None:
+    """Take beliefs that are active no longer out of the hot tier of every agent of the graph.
+
+    While the tier is away they stay there until they expire; contexts are made from the active
+    beliefs of the cold tier, so that nobody sees them.
+    """
+    if not belief_ids:
+        return
+    for agent in await parts.fleet.agents(scope.for_graph()):
+        for belief_id in belief_ids:
+            await parts.hot.unpin(scope.for_graph().for_agent(agent.id), belief_id)
+
+
+async def _redacted(
+    parts: Parts, scope: Scope, record_ids: Sequence[str], reason: str, depth: int
+) -> RedactionReport:
+    """Redact records of one graph, then the copies of beliefs in its branches."""
     reached = await parts.redactor.redact(scope, record_ids, reason, parts.clock())
-    return await _Cleaning(parts, scope, reached).carried_out()
+    report = await _Cleaning(parts, scope, reached).carried_out()
+    beliefs = reached.ids.get("belief", ())
+    if not beliefs or depth == 0:
+        return report
+    branches: dict[str, RedactionReport] = {}
+    for branch in await _branches(parts, scope):
+        copies = await _copies(parts, branch, beliefs)
+        if copies:
+            done = await _redacted(parts, branch, copies, reason, depth - 1)
+            branches[branch.graph_id] = done
+    return replace(report, branches=branches)
+
+
+async def _branches(parts: Parts, scope: Scope) -> list[Scope]:
+    """Return the graphs whose beliefs began as those of the scope's graph."""
+    found: list[Scope] = []
+    for graph in await parts.graphs.graphs(scope.tenant):
+        if scope.graph_id not in graph.inherits_from:
+            continue
+        branch = Scope.of_graph(graph.tenant, graph.id)
+        first = await parts.history.events(branch, 0, 1)
+        if first and first[0].kind == "branched":
+            found.append(branch)
+    return found
+
+
+async def _copies(parts: Parts, branch: Scope, belief_ids: Sequence[str]) -> list[str]:
+    """Return the copies of beliefs that a branch holds."""
+    wanted = [adopted_id(branch, one) for one in belief_ids]
+    copies: list[str] = []
+    for start in range(0, len(wanted), RECORDS_PER_PAGE):
+        page = tuple(wanted[start : start + RECORDS_PER_PAGE])
+        query = BeliefQuery(ids=page, limit=RECORDS_PER_PAGE)
+        copies += [one.id for one in await parts.history.query(branch, query)]
+    return copies
+
+
+def adopted_id(branch: Scope, belief_id: str) -> str:
+    """Return the id that a belief of the graph that was branched has in the branch."""
+    return derived_id(UNRECORDED, "adopted", branch.tenant, branch.graph_id, belief_id)
+
+
+async def _signed(
+    parts: Parts, scope: Scope, report: RedactionReport, asked: str, reason: str
+) -> RedactionReport:
+    """Return the report with its receipt: ids and counts, never content."""
+    report = await _without_traces(parts, report)
+    receipt = ErasureReceipt(
+        tenant=scope.tenant,
+        graph_id=scope.graph_id,
+        asked_by=asked,
+        reason=reason,
+        erased_at=parts.clock(),
+        ids=report.ids,
+        cleaned={store: len(ids) for store, ids in report.cleaned.items()},
+        waiting=tuple(sorted(report.waiting)),
+        branches=tuple(sorted(report.branches)),
+        log=await _head_of(parts, scope),
+    )
+    return replace(report, receipt=await parts.signer.receipt(receipt))
+
+
+async def _without_traces(parts: Parts, report: RedactionReport) -> RedactionReport:
+    """Have files written anew where deleting leaves bytes behind; say so if that failed."""
+    if not report.ids or not isinstance(parts.warm, RewritableFiles):
+        return report
+    try:
+        await parts.warm.rewrite_files()
+    except TierError as error:
+        why = f"{error}; what was deleted is left in files of the index: repeat the call"
+        return replace(report, waiting={**report.waiting, "warm": why})
+    return report
+
+
+async def _head_of(parts: Parts, scope: Scope) -> dict[str, str | int]:
+    """Return which event the belief log ends with, so that the receipt has its place in it."""
+    seq = await parts.history.seq_at(scope)
+    last = await parts.history.events(scope, seq - 1, 1) if seq else ()
+    return {"size": seq, "last_hash": last[0].hash if last else ""}
+
+
+def _together(one: RedactionReport, other: RedactionReport) -> RedactionReport:
+    """Return two reports about one graph as one."""
+    return RedactionReport(
+        ids=_joined(one.ids, other.ids),
+        rewritten=tuple(dict.fromkeys((*one.rewritten, *other.rewritten))),
+        cleaned=_joined(one.cleaned, other.cleaned),
+        waiting=one.waiting | other.waiting,
+        branches={
+            name: _together(one.branches[name], done) if name in one.branches else done
+            for name, done in (one.branches | other.branches).items()
+        },
+    )
+
+
+def _joined(
+    one: dict[str, tuple[str, ...]], other: dict[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    return {
+        name: tuple(dict.fromkeys((*one.get(name, ()), *other.get(name, ()))))
+        for name in dict.fromkeys((*one, *other))
+    }
 
 
 class _Cleaning:
@@ -82,10 +279,11 @@ class _Cleaning:
         return RedactionReport(self._reached.ids, rewritten, self._cleaned, self._waiting)
 
     async def _clear_rings(self) -> None:
-        """Clear the rings of those who said one of the turns."""
+        """Clear the rings of those who said one of the turns, and pins of the beliefs."""
         self._waiting.pop("hot", None)
         cleared: list[str] = []
         try:
+            await drop_pins(self._parts, self._scope, self._reached.ids.get("belief", ()))
             for agent_id in await self._speakers():
                 await self._parts.hot.clear(self._scope.for_graph().for_agent(agent_id))
                 cleared.append(agent_id)

@@ -15,11 +15,11 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
+from tiers.belief_log import BeliefStore
 from tiers.errors import NotFound, PolicyDenied, TierTimeout
 from tiers.ids import IdFactory
 from tiers.lexical import estimate_tokens
 from tiers.ports import (
-    BeliefStore,
     HotStore,
     LanguageModel,
     ProceduralStore,

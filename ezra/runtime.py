@@ -19,6 +19,7 @@ from metaagents.learning.agent import IndexHandler, LearningAgent
 from metaagents.learning.rules import LearningPolicy
 from metaagents.lifecycle.agent import LifecycleAgent
 from metaagents.lifecycle.keeper import GraphKeeper
+from metaagents.lifecycle.retention import BeliefRetention
 from metaagents.lifecycle.rules import LifecyclePolicy
 from metaagents.lifecycle.states import StatePolicy
 from metaagents.reindex.agent import Reembedder
@@ -32,8 +33,10 @@ from tiers.ports import Embedder, HotStore, LanguageModel, LeaseStore
 from tiers.records import GraphState, Scope, WorkKind
 from tiers.upkeep import ArchivalVectors
 
+from .contradiction import ContradictionJudge, Handlers, Settler
 from .engines import (
     cold_store,
+    contradiction_judge,
     embedder_of,
     hot_store,
     language_model,
@@ -44,9 +47,12 @@ from .engines import (
 from .membership import Membership
 from .metering import Meter
 from .parts import Parts, SpeakerNames
+from .proving import Witness
 from .recall import Recaller
+from .redaction import retire
 from .router import Connector, Router, RouterLimits
 from .settings import Settings
+from .signing import Signer
 
 
 @asynccontextmanager
@@ -67,7 +73,8 @@ async def assemble_runtime(
         await stores.cold.upkeep.take_over()
         answering = await stack.enter_async_context(language_model(settings, model))
         owner = _owner(IdFactory(clock))
-        parts = _parts(settings, stores, answering, connectors or {}, clock, owner)
+        judge = await stack.enter_async_context(contradiction_judge(settings, answering))
+        parts = _parts(settings, stores, answering, judge, connectors or {}, clock, owner)
         await parts.reembedder.begin()
         yield await _with_clock(parts, stores.cold.leases, owner, stack)
 
@@ -102,35 +109,21 @@ def _parts(
     settings: Settings,
     stores: _Stores,
     model: LanguageModel,
+    judge: ContradictionJudge | None,
     connectors: dict[str, Connector],
     clock: Callable[[], datetime],
     owner: str,
 ) -> Parts:
     hot, warm, cold, embedder = stores.hot, stores.warm, stores.cold, stores.embedder
     ids = IdFactory(clock)
-    tenant = settings.tenant
     recaller = Recaller(warm, cold.words, cold.semantic, embedder, settings.step_timeout_seconds)
     lifecycle = _lifecycle(settings, stores)
     keeper = _keeper(settings, stores, lifecycle)
     meter = Meter(cold.usage, cold.log, clock)
     membership = _membership(settings, cold, keeper, clock)
-    router = Router(
-        hot=hot,
-        warm=warm,
-        turns=cold.turns,
-        semantic=cold.semantic,
-        procedural=cold.procedural,
-        beliefs=cold.beliefs,
-        log=cold.log,
-        membership=membership,
-        meter=meter,
-        recaller=recaller,
-        model=model,
-        connectors=connectors,
-        limits=_limits(settings),
-        ids=ids,
-        clock=clock,
-    )
+    handlers = Handlers(settings.resolution_timeout_seconds)
+    limits = _limits(settings)
+    router = _router(stores, membership, meter, recaller, model, connectors, limits, ids, clock)
     return Parts(
         settings=settings,
         clock=clock,
@@ -147,23 +140,70 @@ def _parts(
         semantic=cold.semantic,
         procedural=cold.procedural,
         beliefs=cold.beliefs,
+        history=cold.history,
+        heads=cold.heads,
         queue=cold.queue,
         log=cold.log,
         words=cold.words,
         redactor=cold.redactor,
         membership=membership,
         meter=meter,
+        signer=Signer(settings, clock),
+        handlers=handlers,
+        settler=_settler(settings, stores, handlers, judge),
         keeper=keeper,
         names=SpeakerNames(cold.fleet),
         recaller=recaller,
         router=router,
         lifecycle=lifecycle,
+        retention=BeliefRetention(cold.history),
         reembedder=Reembedder(
             stores.generations, cold.upkeep, cold.words, cold.leases, owner, clock
         ),
-        archival=_archival_keeper(stores, tenant),
+        archival=_archival_keeper(stores, settings.tenant),
         learning_worker=_learning_worker(settings, stores, owner, clock),
-        lifecycle_worker=Worker(cold.queue, {"compress": lifecycle}, owner, clock, tenant),
+        lifecycle_worker=_lifecycle_worker(settings, stores, lifecycle, owner, clock),
+    )
+
+
+def _lifecycle_worker(
+    settings: Settings,
+    stores: _Stores,
+    lifecycle: LifecycleAgent,
+    owner: str,
+    clock: Callable[[], datetime],
+) -> Worker:
+    return Worker(stores.cold.queue, {"compress": lifecycle}, owner, clock, settings.tenant)
+
+
+def _router(
+    stores: _Stores,
+    membership: Membership,
+    meter: Meter,
+    recaller: Recaller,
+    model: LanguageModel,
+    connectors: dict[str, Connector],
+    limits: RouterLimits,
+    ids: IdFactory,
+    clock: Callable[[], datetime],
+) -> Router:
+    cold = stores.cold
+    return Router(
+        hot=stores.hot,
+        warm=stores.warm,
+        turns=cold.turns,
+        semantic=cold.semantic,
+        procedural=cold.procedural,
+        beliefs=cold.beliefs,
+        log=cold.log,
+        membership=membership,
+        meter=meter,
+        recaller=recaller,
+        model=model,
+        connectors=connectors,
+        limits=limits,
+        ids=ids,
+        clock=clock,
     )
 
 
@@ -177,6 +217,23 @@ def _lifecycle(settings: Settings, stores: _Stores) -> LifecycleAgent:
         stores.embedder,
         policy,
         cold.redactor,
+    )
+
+
+def _settler(
+    settings: Settings, stores: _Stores, handlers: Handlers, judge: ContradictionJudge | None
+) -> Settler:
+    cold = stores.cold
+    return Settler(
+        cold.beliefs,
+        cold.history,
+        cold.rivals,
+        stores.warm,
+        stores.embedder,
+        handlers,
+        judge=judge,
+        similarity=settings.contradiction_similarity,
+        timeout_seconds=settings.step_timeout_seconds,
     )
 
 
@@ -246,11 +303,17 @@ async def _with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: Async
     async def closed_pass() -> None:
         await _keep_graphs(parts, GraphState.CLOSED)
 
+    async def signing_pass() -> None:
+        for graph in await parts.graphs.graphs(parts.settings.tenant):
+            if graph.state is not GraphState.ARCHIVED:
+                await Witness(parts, Scope.of_graph(graph.tenant, graph.id)).sign_if_grown()
+
     settings = parts.settings
     beats = [
         Beat("learning", settings.learning_seconds, parts.learning_worker.drain),
         Beat("lifecycle", settings.lifecycle_seconds, lifecycle_pass),
         Beat("closed graphs", settings.closed_lifecycle_seconds, closed_pass),
+        Beat("signing", settings.sign_seconds, signing_pass),
         Beat("heartbeat", settings.heartbeat_seconds, parts.membership.beat, leased=False),
         Beat("re-embedding", settings.learning_seconds, parts.reembedder.run_pass, leased=False),
     ]
@@ -264,11 +327,17 @@ async def _with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: Async
 
 
 async def _keep_graphs(parts: Parts, state: GraphState) -> None:
-    """Consolidate and evict for the tenant's graphs of one state, then move them on if need be."""
+    """Consolidate and evict for the tenant's graphs of one state, then move them on if need be.
+
+    Archived graphs go with the closed ones where beliefs are kept for so long and no longer.
+    """
     for graph in await parts.graphs.graphs(parts.settings.tenant):
         if graph.state is state:
             await parts.consolidate(Scope.of_graph(graph.tenant, graph.id))
             await parts.keeper.keep([graph], parts.clock())
+        is_archived = state is GraphState.CLOSED and graph.state is GraphState.ARCHIVED
+        if graph.state is state or is_archived:
+            await retire(parts, graph)
 
 
 def _limits(settings: Settings) -> RouterLimits:

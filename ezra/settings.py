@@ -23,7 +23,7 @@ from tiers.records import Name
 
 _SECRETS = frozenset(
     "EZRA_REDIS_URL EZRA_QDRANT_URL EZRA_QDRANT_API_KEY EZRA_MONGODB_URI EZRA_GEMINI_API_KEY "
-    "EZRA_OPENAI_API_KEY".split()
+    "EZRA_OPENAI_API_KEY EZRA_SIGNING_KEY EZRA_NLI_API_KEY".split()
 )
 
 
@@ -72,6 +72,22 @@ class Settings(BaseSettings):
         step_timeout_seconds: Deadline of one store or embedder call inside a turn; a tier that
             is later is left out and the turn says so.
         model_timeout_seconds: Deadline of the language model in ``complete``.
+        signing_key: An Ed25519 private key that signs belief logs: PEM, or 32 bytes in
+            hexadecimal or base64.
+        signing_key_file: A file that holds it; ``signing-key.pem`` in ``home`` if neither is
+            given and a tier is embedded, made when it is first needed.
+        sign_seconds: From one signed head of a growing belief log to the next, at least.
+        resolution_timeout_seconds: How long an ``on_contradiction`` callback may take to decide
+            (the original's default: 30).
+        contradiction_similarity: Cosine of two claims without a key above which the judge is
+            asked (the original's default: 0.85); the rules look at every claim that was found.
+        nli_url: Address of a cross-encoder that judges contradictions, TEI-style; the rules that
+            come with ezra judge if not given.
+        nli_api_key: For a cross-encoder that asks for one.
+        nli_contradiction_label: What the cross-encoder calls a contradiction; some say
+            ``LABEL_0`` or ``LABEL_2``.
+        judge: Who judges contradictions of claims without a key: ``rules``, ``nli`` (with
+            ``nli_url``) or ``llm``; ``auto`` is ``nli`` where there is an address, else ``rules``.
         background: Whether the meta-agents run by themselves.
         learning_seconds: From one learning pass to the next.
         lifecycle_seconds: From one lifecycle pass over active graphs to the next (the original's
@@ -124,6 +140,15 @@ class Settings(BaseSettings):
     context_tokens: int = Field(default=4000, ge=64)
     step_timeout_seconds: float = Field(default=2.0, gt=0)
     model_timeout_seconds: float = Field(default=60.0, gt=0)
+    signing_key: SecretStr | None = None
+    signing_key_file: Path | None = None
+    sign_seconds: float = Field(default=300.0, gt=0)
+    resolution_timeout_seconds: float = Field(default=30.0, gt=0)
+    contradiction_similarity: float = Field(default=0.85, gt=0, le=1)
+    nli_url: str | None = None
+    nli_api_key: SecretStr | None = None
+    nli_contradiction_label: Name = "contradiction"
+    judge: Literal["auto", "rules", "nli", "llm"] = "auto"
     background: bool = True
     learning_seconds: float = Field(default=1.0, gt=0)
     lifecycle_seconds: float = Field(default=300.0, gt=0)

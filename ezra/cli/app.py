@@ -20,8 +20,7 @@ from ..replay.formats import derive_topics, read_script
 from ..replay.play import Replayer, answer
 from ..replay.script import Script
 from ..settings import Settings
-from .audit import EXAMPLES as AUDIT_EXAMPLES
-from .audit import audit
+from .audit import audit_app
 from .doctor import examined, lines_of
 from .graphs import graph_app
 from .migrate import EXAMPLES, migrate
@@ -38,6 +37,7 @@ app = typer.Typer(
 embedder_app = typer.Typer(help="The local embedding model.", no_args_is_help=True)
 app.add_typer(embedder_app, name="embedder")
 app.add_typer(graph_app, name="graph")
+app.add_typer(audit_app, name="audit")
 
 
 def _version(asked: bool) -> None:
@@ -219,7 +219,6 @@ def worker(home: Home = None, json: Json = False) -> None:
 
 
 app.command("migrate", epilog=EXAMPLES)(migrate)
-app.command("audit", epilog=AUDIT_EXAMPLES)(audit)
 
 
 @app.command("search-index", epilog="Example: EZRA_MONGODB_URI=mongodb+srv://… ezra search-index")

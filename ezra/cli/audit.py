@@ -1,85 +1,284 @@
-"""The command that reads the audit feed."""
+"""The commands of an auditor: the feed, what was believed when, why, and proof of it."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
-from tiers.records import AuditEvent, AuditFilter
+from tiers.errors import UsageError
+from tiers.history.signing import public_key_of
+from tiers.history.verification import Verification, verify_export
+from tiers.records import HistoricBelief
 
 from ..app import Ezra
-from .options import Home, Json, in_utc, run, settings_at
+from ..believing import Point
+from ..history import History
+from ..proving import anchor_of
+from .beliefs import claim_of, document_of, document_of_diff, lines_of, lines_of_diff, row_of
+from .feed import EXAMPLES as FEED_EXAMPLES
+from .feed import feed
+from .options import GraphId, Home, Json, in_utc, run, settings_at
 from .screen import Screen
 
-EXAMPLES = (
-    "Examples: ezra audit  ·  ezra audit imola --kind denied --since 2026-05-14  ·  "
-    "ezra audit --after 1000 --limit 1000 --json"
+T = TypeVar("T")
+
+
+class _FeedByDefault(TyperGroup):
+    """``ezra audit`` and ``ezra audit GRAPH`` show the feed."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's
+        asks_for_help = bool(args) and args[0] in ctx.help_option_names
+        if not asks_for_help and (not args or args[0] not in self.commands):
+            args = ["feed", *args]
+        return super().parse_args(ctx, args)
+
+
+audit_app = typer.Typer(
+    cls=_FeedByDefault,
+    help="The audit feed, what was believed when and why, and proof that nothing was touched.",
 )
+audit_app.command("feed", epilog=FEED_EXAMPLES)(feed)
+
+BeliefId = Annotated[str, typer.Argument(help="The belief's id, as query prints it.")]
+Moment = Annotated[str, typer.Argument(help="A time (UTC unless it says otherwise) or a turn.")]
 
 
-def audit(
-    graph: Annotated[
-        str | None, typer.Argument(help="Session graph; the whole tenant if not given.")
+@audit_app.command(
+    "query",
+    epilog="Examples: ezra audit query imola --topic tyres  ·  ezra audit query imola --agent "
+    "strategist --status superseded --json  ·  ezra audit query imola --key start compound",
+)
+def query(
+    graph: GraphId,
+    topic: Annotated[str | None, typer.Option(help="Filed under this topic.")] = None,
+    agent: Annotated[str | None, typer.Option(help="Committed by this agent.")] = None,
+    user: Annotated[str | None, typer.Option(help="Of this person.")] = None,
+    subject: Annotated[str | None, typer.Option(help="About this subject.")] = None,
+    key: Annotated[
+        tuple[str, str] | None, typer.Option(help="About this subject and attribute.")
     ] = None,
-    kind: Annotated[
-        list[str] | None, typer.Option(help="Only events of this kind. Repeatable.")
+    status: Annotated[
+        list[str] | None,
+        typer.Option(help="active, superseded, reverted or redacted. Repeatable."),
     ] = None,
-    agent: Annotated[str | None, typer.Option(help="Only events by this agent.")] = None,
-    record: Annotated[str | None, typer.Option(help="Only events about this record.")] = None,
-    since: Annotated[
-        datetime | None, typer.Option(help="Recorded at or after this moment (UTC).")
+    since: Annotated[str | None, typer.Option(help="Committed from this time or turn on.")] = None,
+    until: Annotated[str | None, typer.Option(help="Committed before this time or turn.")] = None,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", help="Active at this time or turn.")
     ] = None,
-    until: Annotated[
-        datetime | None, typer.Option(help="Recorded before this moment (UTC).")
-    ] = None,
-    after: Annotated[
-        int, typer.Option(help="Where the page before ended: its last number.", min=0)
-    ] = 0,
-    limit: Annotated[int, typer.Option(help="The most events to print.", min=1, max=10_000)] = 1000,
+    after: Annotated[int, typer.Option(help="Where the page before ended.", min=0)] = 0,
+    limit: Annotated[int, typer.Option(help="The most beliefs to print.", min=1, max=1000)] = 100,
     home: Home = None,
     json: Json = False,
 ) -> None:
-    """Show who came, went, wrote and was refused, in order: ids and reasons, never content.
-
-    Events of a graph are numbered in their graph, those of the tenant over all its graphs.
-    """
+    """List beliefs in the order in which they were committed, active or not."""
     screen = Screen()
-    only = AuditFilter(
-        kinds=tuple(kind or ()),
-        agent_id=agent,
-        record_id=record,
-        since=in_utc(since),
-        until=in_utc(until),
+    asked: dict[str, Any] = {
+        "status": status,
+        "since": _point("since", since),
+        "until": _point("until", until),
+        "as_of": _point("as_of", as_of),
+    }
+
+    async def work(history: History) -> tuple[HistoricBelief, ...]:
+        return await history.query(
+            topic=topic,
+            agent_id=agent,
+            user_id=user,
+            subject=subject,
+            key=key,
+            after=after,
+            limit=limit,
+            **asked,
+        )
+
+    found = _asked(home, graph, work)
+    if json:
+        screen.document([one.model_dump(mode="json") for one in found])
+        return
+    screen.table(
+        ("seq", "belief", "recorded", "agent", "topic", "status", "claim"),
+        [(str(one.committed_seq), *row_of(one), one.status, claim_of(one)) for one in found],
+    )
+    if len(found) == limit:
+        screen.note(f"there may be more: --after {found[-1].committed_seq}")
+
+
+@audit_app.command(
+    "as-of",
+    epilog="Examples: ezra audit as-of imola 2026-05-14T15:04  ·  ezra audit as-of imola 15 --json",
+)
+def as_of(graph: GraphId, moment: Moment, home: Home = None, json: Json = False) -> None:
+    """Show what was believed at a time, or at the end of a turn."""
+    screen = Screen()
+    point = _point("moment", moment)
+    found = _asked(home, graph, lambda history: history.as_of(point))
+    if json:
+        screen.document([one.model_dump(mode="json") for one in found])
+        return
+    screen.table(
+        ("belief", "recorded", "agent", "topic", "trust", "claim"),
+        [(*row_of(one), f"{one.trust:.2f}", claim_of(one)) for one in found],
     )
 
-    async def found() -> tuple[AuditEvent, ...]:
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
-            if graph is None:
-                return await ezra.audit(after, limit, only=only)
-            opened = await ezra.session_graph(graph)
-            return await opened.audit(after, limit, only=only)
 
-    events = run(found())
+@audit_app.command(
+    "diff", epilog="Examples: ezra audit diff imola 10 15  ·  ezra audit diff imola 2026-05-14 15"
+)
+def diff(
+    graph: GraphId,
+    earlier: Moment,
+    later: Moment,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Show how what was believed changed between two moments."""
+    screen = Screen()
+    a, b = _given("earlier", earlier), _given("later", later)
+    found = _asked(home, graph, lambda history: history.diff(a, b))
     if json:
-        screen.document([event.model_dump(mode="json") for event in events])
+        screen.document(document_of_diff(found))
         return
-    numbers = [event.position if graph is None else event.seq for event in events]
-    for number, event in zip(numbers, events, strict=True):
-        screen.line(_line(event, number))
-    if len(events) == limit:
-        screen.note(f"there may be more: --after {numbers[-1]}")
+    for line in lines_of_diff(found):
+        screen.line(line)
 
 
-def _line(event: AuditEvent, number: int) -> str:
-    parts = [
-        f"{number:>6}",
-        f"{event.recorded_at:%Y-%m-%d %H:%M:%S}",
-        event.graph_id,
-        event.agent_id or "-",
-        event.kind,
-        " ".join(event.record_ids),
-        event.reason,
-    ]
-    return "  ".join(part for part in parts if part)
+@audit_app.command("explain", epilog="Example: ezra audit explain imola BELIEF --json")
+def explain(graph: GraphId, belief: BeliefId, home: Home = None, json: Json = False) -> None:
+    """Show who said it, on what evidence, who disagreed, how that was settled, what came of it."""
+    screen = Screen()
+    found = _asked(home, graph, lambda history: history.explain(belief))
+    if json:
+        screen.document(document_of(found))
+        return
+    for line in lines_of(found):
+        screen.line(line)
+
+
+@audit_app.command(
+    "export",
+    epilog="Example: ezra audit export imola -o imola.jsonl; ezra audit verify imola.jsonl",
+)
+def export(
+    graph: GraphId,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Write a graph's whole belief log into one file that anybody can verify."""
+    screen = Screen()
+    done = _asked(home, graph, lambda history: history.export(output))
+    if json:
+        screen.document({**done.as_json(), "file": str(output)})
+        return
+    signed = f"signed by key {done.key_id}" if done.key_id else "not signed: there is no key"
+    screen.line(f"{output}: {done.events} events, {done.redacted} contents destroyed; {signed}")
+
+
+@audit_app.command(
+    "verify",
+    epilog="Examples: ezra audit verify imola.jsonl --public-key ezra.pub  ·  "
+    "ezra audit verify imola.jsonl --anchor head.json --json",
+)
+def verify(
+    file: Annotated[Path, typer.Argument(help="What export wrote.")],
+    public_key: Annotated[
+        str | None,
+        typer.Option(help="The key to trust: 64 hexadecimal digits, or a file that holds it."),
+    ] = None,
+    anchor: Annotated[
+        Path | None, typer.Option(help="A signed head (JSON) that was kept elsewhere.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check an export: needs no store, no settings and no network. Exit code 1: not intact."""
+    screen = Screen()
+    key = None if public_key is None else public_key_of(public_key)
+    head = None if anchor is None else anchor_of(anchor)
+    found = verify_export(file, public_key=key, anchor=head)
+    _told(screen, found, json)
+
+
+@audit_app.command("check", epilog="Example: ezra audit check imola")
+def check(graph: GraphId, home: Home = None, json: Json = False) -> None:
+    """Check a graph's stored log, and the stored beliefs against it. Exit code 1: not intact."""
+    _told(Screen(), _asked(home, graph, lambda history: history.verify()), json)
+
+
+@audit_app.command("sign", epilog="Example: ezra audit sign imola > head.json")
+def sign(graph: GraphId, home: Home = None) -> None:
+    """Sign a graph's log as it is now; keep the head elsewhere as an anchor. Prints JSON."""
+    head = _asked(home, graph, lambda history: history.sign())
+    Screen().document(head.model_dump(mode="json"))
+
+
+@audit_app.command("key", epilog="Examples: ezra audit key > ezra.pub  ·  ezra audit key --rotate")
+def key(
+    rotate: Annotated[
+        bool, typer.Option("--rotate", help="Make a new key; the old one vouches for it.")
+    ] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Print the public key that signs this installation's logs; give it to whoever verifies."""
+    screen = Screen()
+
+    async def work() -> str:
+        async with Ezra.open(settings_at(home, background=False)) as ezra:
+            return await (ezra.rotate_key() if rotate else ezra.public_key())
+
+    found = run(work())
+    if json:
+        screen.document({"public_key": found})
+    else:
+        screen.line(found)
+
+
+def _asked(home: Path | None, graph: str, work: Callable[[History], Awaitable[T]]) -> T:
+    async def asking() -> T:
+        async with Ezra.open(settings_at(home, background=False)) as ezra:
+            return await work((await ezra.session_graph(graph)).beliefs)
+
+    return run(asking())
+
+
+def _told(screen: Screen, found: Verification, json: bool) -> None:
+    if json:
+        screen.document(found.as_json())
+    else:
+        for problem in found.problems:
+            screen.line(f"PROBLEM  {problem}")
+        outcome = "intact" if found.ok else "NOT INTACT"
+        screen.line(f"{outcome}: {found.events} events, {found.heads} heads. {found.trust}")
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def _given(name: str, text: str) -> Point:
+    point = _point(name, text)
+    if point is None:
+        raise UsageError(name, text, "a time or a turn")
+    return point
+
+
+def _point(name: str, text: str | None) -> Point | None:
+    """Return the moment that was written on the command line.
+
+    Raises:
+        UsageError: It is neither a turn nor a time.
+    """
+    if text is None:
+        return None
+    if text.strip().isdecimal():
+        return int(text)
+    try:
+        return in_utc(datetime.fromisoformat(text))
+    except ValueError as error:
+        raise UsageError(
+            name, text, "a turn such as 15, or a time such as 2026-05-14T15:04"
+        ) from error

@@ -13,7 +13,10 @@ import typer
 from tiers.records import Ancestor, Budget, Parent, Retention
 
 from ..app import Ezra
+from ..checks import checked
+from ..difference import BeliefDiff
 from ..graph import Graph
+from .beliefs import document_of_diff, lines_of_diff
 from .options import GraphId, Home, Json, in_utc, run, settings_at
 from .screen import Screen
 
@@ -176,11 +179,22 @@ def retention(
         float | None,
         typer.Option(help="Idle days until it is archived.", show_default="EZRA_…"),
     ] = None,
+    beliefs_days: Annotated[
+        float | None,
+        typer.Option(
+            help="Days that a belief's content is kept after it ended.", show_default="for ever"
+        ),
+    ] = None,
     home: Home = None,
     json: Json = False,
 ) -> None:
     """Replace what a graph keeps longer or shorter than the settings say."""
-    own = Retention(summary_ttl_hours=summary_ttl_hours, archive_after_days=archive_after_days)
+    own = checked(
+        Retention,
+        summary_ttl_hours=summary_ttl_hours,
+        archive_after_days=archive_after_days,
+        beliefs_days=beliefs_days,
+    )
 
     async def work(opened: Graph) -> dict[str, Any]:
         await opened.configure(retention=own)
@@ -234,6 +248,70 @@ def redact(
         return asdict(await opened.redact(records, reason=reason))
 
     _with(graph, home, json, work, f"{len(records)} records of {graph} redacted")
+
+
+@graph_app.command(
+    "erase",
+    epilog="Examples: ezra graph erase imola --subject 'Jane Miller' --reason 'GDPR 17'  ·  "
+    "ezra graph erase imola --user jane --reason 'GDPR 17' --json",
+)
+def erase(
+    graph: GraphId,
+    reason: Annotated[str, typer.Option(help="Why; kept in the audit feed.")],
+    subject: Annotated[
+        str | None, typer.Option(help="A name: what speaks of it, as whole words.")
+    ] = None,
+    user: Annotated[str | None, typer.Option(help="A person: what belongs to them.")] = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Destroy all that speaks of a subject or belongs to a user, in every store, with a receipt."""
+
+    async def work(opened: Graph) -> dict[str, Any]:
+        return asdict(await opened.erase(subject=subject, user_id=user, reason=reason))
+
+    _with(graph, home, json, work, f"{subject or user} erased from {graph}")
+
+
+@graph_app.command("branch", epilog="Example: ezra graph branch imola what-if --turn 15")
+def branch(
+    graph: GraphId,
+    session_graph_id: Annotated[str, typer.Argument(help="The branch; a new graph.")],
+    turn: Annotated[int | None, typer.Option(help="Leave after this turn.", min=0)] = None,
+    time: Annotated[datetime | None, typer.Option(help="Leave at this time (UTC).")] = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Make a graph that begins with what another believed at a moment, and goes on alone."""
+
+    async def work(opened: Graph) -> dict[str, Any]:
+        made = await opened.branch(session_graph_id=session_graph_id, turn=turn, time=in_utc(time))
+        origin = await made.beliefs.origin()
+        return {"graph": made.id, "origin": origin}
+
+    _with(graph, home, json, work, f"{session_graph_id} branched from {graph}")
+
+
+@graph_app.command("diff", epilog="Example: ezra graph diff what-if imola")
+def diff(
+    graph: GraphId,
+    other: Annotated[str, typer.Argument(help="The graph to compare with.")],
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Show how what another graph believes differs from what this one does."""
+    screen = Screen()
+
+    async def found() -> BeliefDiff:
+        async with Ezra.open(settings_at(home, background=False)) as ezra:
+            return await (await ezra.session_graph(graph)).diff(await ezra.session_graph(other))
+
+    difference = run(found())
+    if json:
+        screen.document(document_of_diff(difference))
+        return
+    for line in lines_of_diff(difference):
+        screen.line(line)
 
 
 def _told(

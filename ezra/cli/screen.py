@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,6 +43,17 @@ class Screen:
     def line(self, text: str) -> None:
         """Print a result line."""
         self._out.print(escape(text), soft_wrap=True)
+
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Print rows under headings; plain lines, two spaces between columns, in a pipe."""
+        if not self._out.is_terminal:
+            for row in rows:
+                self.line("  ".join(row))
+            return
+        table = Table(*headings)
+        for row in rows:
+            table.add_row(*(escape(cell) for cell in row))
+        self._out.print(table)
 
     def document(self, value: Any) -> None:  # noqa: ANN401 - anything json can print
         """Print a result for programs: one JSON document."""

@@ -19,8 +19,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tiers.records import AuditEvent, BeliefEvent, IndexEntry, Record, SessionGraph
-from tiers.upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork, UsageRow
+from tiers.records import (
+    AuditEvent,
+    BeliefEvent,
+    IndexEntry,
+    LoggedBelief,
+    ProjectedBelief,
+    Record,
+    SessionGraph,
+    SignedHead,
+    TrustRow,
+)
+from tiers.upkeep import FactUse, QueuedWork, UsageRow
 
 BUCKETS = 256
 VECTOR_TOLERANCE = 1e-6
@@ -31,6 +41,8 @@ _NAMES: Mapping[type[Record], tuple[str, ...]] = {
     FactUse: ("graph_id", "fact_id", "cause"),
     UsageRow: ("graph_id", "agent_id"),
     BeliefEvent: ("graph_id", "seq"),
+    TrustRow: ("graph_id", "agent_id", "topic"),
+    SignedHead: ("graph_id", "size", "public_key"),
     AuditEvent: ("graph_id", "seq"),
     QueuedWork: ("graph_id", "kind", "key"),
 }
@@ -56,13 +68,18 @@ def prints_of(rows: Sequence[Record]) -> list[RowPrint]:
 
 
 def name_of(row: Record) -> str:
-    """Return what a row is called: ids, as a path."""
+    """Return what a row is called: ids, as a path. No two rows of a table are called the same."""
     if isinstance(row, LoggedBelief):
         row = row.event
     elif isinstance(row, ProjectedBelief):
         row = row.belief
     fields = _NAMES.get(type(row), ("graph_id", "id"))
-    return "/".join(str(getattr(row, name)) for name in fields)
+    return "/".join(_step(getattr(row, name)) for name in fields)
+
+
+def _step(part: str | int | None) -> str:
+    """Return an id as one step of a path, whatever it is made of; nothing for none."""
+    return "" if part is None else str(part).replace("\\", "\\\\").replace("/", "\\/")
 
 
 def bucket_of(row: RowPrint) -> int:
