@@ -8,6 +8,7 @@ from typing import get_type_hints
 
 import pytest
 from support.cold_backends import Cold, ColdBackend
+from support.cold_beliefs import replacing
 from support.cold_calls import CALLS
 from support.cold_samples import SCOPE, asked, belief_by, draft, turn_by
 
@@ -43,8 +44,8 @@ async def test_reopened_tier_holds_what_it_held(backend: ColdBackend, tmp_path: 
         assert await cold.turns.recent_turns(SCOPE, 8) == (turn,)
         assert [hit.id for hit in await cold.words.search_words(SCOPE, asked("long"))] == [turn.id]
         assert (await cold.turns.append_turn(SCOPE, turn_by()))[0].seq == 2
-        await cold.beliefs.commit(SCOPE, belief_by())
-        assert [event.seq for event in await cold.beliefs.events(SCOPE)] == [1, 2, 3]
+        await replacing(cold, SCOPE, belief_by())
+        assert [event.seq for event in await cold.history.events(SCOPE)] == [1, 2, 3, 4]
 
 
 async def test_closing_finishes_what_was_begun(backend: ColdBackend, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from support.cold_backends import Cold
+from support.cold_beliefs import replacing
 from support.cold_samples import (
     OTHER_GRAPH,
     OTHER_TENANT,
@@ -140,7 +141,7 @@ async def test_expired_and_superseded_records_are_passed_over(cold: Cold) -> Non
     await cold.episodic.put_summary(SCOPE, summary)
     old, new = belief_by(claim="Mediums."), belief_by(claim="Softs.")
     await cold.beliefs.commit(SCOPE, old)
-    await cold.beliefs.commit(SCOPE, new)
+    await replacing(cold, SCOPE, new)
     before = NOW + DAY - timedelta(microseconds=1)
     assert {ref.id for ref in await _walk(cold, now=before)} == {turn.id, summary.id, new.id}
     assert {ref.id for ref in await _walk(cold, now=NOW + DAY)} == {turn.id, new.id}

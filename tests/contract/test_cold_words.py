@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from support.cold_backends import Cold
+from support.cold_beliefs import replacing
 from support.cold_samples import (
     HOSTILE_QUERIES,
     LONE_SURROGATE,
@@ -234,11 +235,11 @@ async def test_search_is_not_starved_by_what_the_asker_may_not_see(cold: Cold) -
 async def test_search_is_not_starved_by_what_was_superseded(cold: Cold) -> None:
     """Fifty superseded beliefs and facts that match better leave room for the current ones."""
     for number in range(50):
-        await cold.beliefs.commit(SCOPE, belief_by(claim=f"tyres tyres {number}"))
+        await replacing(cold, SCOPE, belief_by(claim=f"tyres tyres {number}"))
         gone = fact_by(text=f"tyres tyres {number}", superseded_by="else")
         await cold.semantic.put_fact(SCOPE, gone)
     belief, fact = belief_by(claim="one long claim on tyres"), fact_by(text="a long note on tyres")
-    await cold.beliefs.commit(SCOPE, belief)
+    await replacing(cold, SCOPE, belief)
     await cold.semantic.put_fact(SCOPE, fact)
     for record, kind in ((belief, "belief"), (fact, "fact")):
         assert await _found(cold, SCOPE, asked("tyres", kinds=(kind,), limit=1)) == [record.id]
@@ -312,7 +313,7 @@ async def test_entries_leave_superseded_records_out(cold: Cold) -> None:
     """So that the index forgets them too."""
     old, new = belief_by(claim="old"), belief_by(claim="new")
     await cold.beliefs.commit(SCOPE, old)
-    await cold.beliefs.commit(SCOPE, new)
+    await replacing(cold, SCOPE, new)
     gone = fact_by(text="gone", superseded_by="else")
     await cold.semantic.put_fact(SCOPE, gone)
     entries = await cold.words.entries(SCOPE, [gone.id, old.id, new.id])
@@ -339,7 +340,7 @@ async def test_census_counts_what_the_graph_holds(cold: Cold) -> None:
         "facts_archival": 2,
         "rules": 2,
         "beliefs": 2,
-        "waiting_work": 1,
+        "waiting_work": 3,
     }
     assert set((await cold.words.census(OTHER_GRAPH)).values()) == {0}
 

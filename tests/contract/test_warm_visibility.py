@@ -113,6 +113,26 @@ async def test_a_denied_topic_hides_whatever_else_is_held(
     )
 
 
+async def test_beliefs_are_seen_as_other_records_are(store: WarmStore) -> None:
+    """By user, topic, privacy and graph; and no ancestor of a session graph carries them."""
+    hidden: list[dict[str, Any]] = [
+        {"user_id": "ben"},
+        {"topics": ("fuel",)},
+        {"topics": ("tyres", "money")},
+        {"agent_id": "engineer", "private": True},
+    ]
+    shown: list[dict[str, Any]] = [{"topics": ("tyres",), "user_id": "ada"}, {"private": True}]
+    entries = [entry_of(SCOPE, n, **{"kind": "belief", **f}) for n, f in enumerate(shown + hidden)]
+    await store.upsert(SCOPE, [*entries, entry_of(SCOPE, 9)])
+    await store.upsert(PARENT, [entry_of(PARENT, 10, kind="belief")])
+    own = ancestor("parent", "rule", "episode")
+    asking = scope_of(user_id="ada", topics=("tyres",), denied=("money",), lineage=(own,))
+    beliefs: tuple[Kind, ...] = ("belief",)
+    assert await _seen(store, asking, kinds=beliefs) == [0, 1]
+    assert await _inherited(store, asking, "belief") == []
+    assert await store.count(SCOPE, "belief") == len(entries)
+
+
 async def test_own_and_inherited_are_two_questions(store: WarmStore) -> None:
     """Without ``inherited`` ancestors are not searched, with it the own graph is not."""
     heir = heir_of(ancestor("parent", "rule"), ancestor("far", "rule"))

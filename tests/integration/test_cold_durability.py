@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from support.belief_replay import replayed
 from support.cold_backends import raw_sqlite
 from support.cold_process import killed_after, running_writer
 from support.cold_samples import OPERATOR, SCOPE, asked, belief_by, draft, fact_by, turn_by
@@ -25,7 +26,8 @@ from tiers.errors import (
 )
 
 _REST = (
-    "kind, belief_id, agent_id, recorded_at, content_digest, previous_hash, hash FROM belief_events"
+    "kind, belief_id, agent_id, recorded_at, content_digest, previous_hash, hash, turn, version"
+    " FROM belief_events"
 )
 
 
@@ -60,17 +62,17 @@ async def test_killed_writer_keeps_every_acknowledged_turn_once(tmp_path: Path, 
             turns = await cold.turns.recent_turns(scope_of(agent_id=f"agent {agent}"), 10_000)
             assert [turn.seq for turn in turns] == list(range(1, len(turns) + 1))
         census = await cold.words.census(OPERATOR)
-        assert census["turns"] == census["waiting_work"], "a turn and its work are one write"
         (active,) = await cold.beliefs.active(OPERATOR)
-        events = await cold.beliefs.events(OPERATOR, limit=10_000)
-        assert events[-1].seq == len(events)
-        assert active.id in {event.belief_id for event in events[-2:]}
+        fold = await replayed(cold.history, OPERATOR)
+        assert [belief.id for belief in fold.active()] == [active.id]
+        works = census["turns"] + len(fold.beliefs)
+        assert works == census["waiting_work"], "a turn or a belief and its work are one write"
     with closing(raw_sqlite(tmp_path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall()[0][0] == "ok"
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         keys = {row["key"] for row in connection.execute("SELECT key FROM work")}
         refs = {row["ref"] for row in connection.execute("SELECT ref FROM turns")}
-    assert keys == refs
+    assert keys == refs | fold.beliefs.keys()
 
 
 async def test_closed_store_is_one_plain_file(tmp_path: Path) -> None:
@@ -188,24 +190,41 @@ async def test_record_that_cannot_be_read_back_is_corrupt(
         "UPDATE belief_events SET hash = hash WHERE seq = 1",
         "DELETE FROM belief_events WHERE seq = 2",
         "DELETE FROM belief_events",
+        "UPDATE belief_contents SET content = '{}'",
+        "UPDATE belief_contents SET salt = salt",
+        "INSERT OR REPLACE INTO belief_contents SELECT * FROM belief_contents",
         f"INSERT OR REPLACE INTO belief_events SELECT tenant, graph_id, seq, 'new', {_REST}",
         f"INSERT OR REPLACE INTO belief_events SELECT tenant, graph_id, 3, id, {_REST} LIMIT 1",
         f"INSERT INTO belief_events SELECT tenant, graph_id, 4, 'new', {_REST} LIMIT 1",
     ],
 )
-async def test_belief_events_cannot_be_changed_even_from_outside(
+async def test_the_belief_log_cannot_be_changed_even_from_outside(
     cold: ColdStores, tmp_path: Path, meddling: str
 ) -> None:
     """A plain connection, with none of ezra's settings, may not change, remove, replace or skip."""
     for number in range(2):
         await cold.beliefs.commit(SCOPE, belief_by(claim=f"{number}", key=None))
-    before = await cold.beliefs.events(SCOPE)
+    before = await cold.history.logged(OPERATOR)
     with (
         closing(raw_sqlite(tmp_path)) as connection,
-        pytest.raises(sqlite3.IntegrityError, match=r"append-only|next seq"),
+        pytest.raises(
+            sqlite3.IntegrityError, match=r"append-only|next seq|never changed|with its event"
+        ),
     ):
         connection.execute(meddling)
-    assert await cold.beliefs.events(SCOPE) == before
+    assert await cold.history.logged(OPERATOR) == before
+
+
+async def test_destroyed_content_does_not_come_back(cold: ColdStores, tmp_path: Path) -> None:
+    """Redaction may remove a content; then nobody can put another in its place."""
+    for number in range(2):
+        await cold.beliefs.commit(SCOPE, belief_by(claim=f"{number}", key=None))
+    with closing(raw_sqlite(tmp_path)) as connection:
+        rows = connection.execute("DELETE FROM belief_contents RETURNING *").fetchall()
+        first = min(rows, key=lambda row: row["event_id"])
+        with pytest.raises(sqlite3.IntegrityError, match="with its event"):
+            connection.execute("INSERT INTO belief_contents VALUES (?, ?, ?, ?, ?)", tuple(first))
+    assert [one.content for one in await cold.history.logged(OPERATOR)] == [None, None]
 
 
 async def test_constraints_of_the_file_hold_without_ezra(cold: ColdStores, tmp_path: Path) -> None:

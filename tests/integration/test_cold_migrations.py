@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from support.belief_replay import expected_hash, replayed_log, standing
 from support.cold_backends import raw_sqlite
+from support.cold_beliefs import replacing
 from support.cold_calls import AGENT
 from support.cold_samples import (
     OPERATOR,
@@ -30,8 +33,8 @@ from support.tier_samples import NOW
 from tiers.cold.sqlite import DATABASE_NAME, ColdStores, sqlite_cold_store
 from tiers.cold.sqlite.schema import APPLICATION_ID, MIGRATIONS, Migration, migrate
 from tiers.errors import ConfigError
-from tiers.moments import moment
-from tiers.records import Budget, Parent, Retention, Span
+from tiers.moments import microseconds, moment
+from tiers.records import BeliefEvent, BeliefQuery, Budget, Parent, Retention, Scope, Span
 
 NEWEST = MIGRATIONS[-1].version
 
@@ -55,7 +58,7 @@ async def _filled(cold: ColdStores) -> None:
         await cold.semantic.put_fact(scope, fact_by(scope, "Tyres are square.", superseded_by="x"))
         await cold.procedural.put_rule(scope, rule_by(scope))
         for claim in ("Hard tyres.", "Soft tyres."):
-            await cold.beliefs.commit(scope, belief_by(scope, claim))
+            await replacing(cold, scope, belief_by(scope, claim))
         await cold.log.append_audit(scope, "spawned", ("a",), "", NOW)
 
 
@@ -70,13 +73,24 @@ async def _answers(cold: ColdStores) -> list[object]:
             hits,
             await cold.words.entries(scope, [hit.id for hit in hits]),
             await cold.words.census(scope),
-            await cold.beliefs.events(scope),
+            await _believed(cold, scope),
             await cold.semantic.core(scope),
             await cold.semantic.recall_archival(scope, asked("tyres")),
             await cold.procedural.match_rules(scope, "tyre change", 4),
             await cold.log.tenant_audit(scope.tenant),
         ]
     return answers
+
+
+async def _believed(cold: ColdStores, scope: Scope) -> list[object]:
+    """Return what was believed at each event; before version 4 no event had a turn."""
+    events = await cold.history.events(scope)
+    return [
+        [(event.kind, event.belief_id) for event in events],
+        [await cold.history.as_of(scope, event.seq) for event in events],
+        await cold.history.query(scope, BeliefQuery(topic="tyres")),
+        await cold.history.projected(scope.for_graph()),
+    ]
 
 
 def _as_version(version: int, folder: Path, into: Path) -> None:
@@ -206,6 +220,101 @@ async def test_what_came_before_fleets_is_understood(tmp_path: Path) -> None:
         assert [event.reason.partition(",")[0] for event in feed] == [
             *("zeroth", "first", "fourth", "fifth")
         ]
+
+
+_TOPICS = """
+INSERT INTO topic_sets VALUES (1, '["tyres"]');
+INSERT INTO topic_members VALUES (1, 'tyres')
+"""
+_OLD_LOG = (
+    ("committed", "a", {"id": "a", "claim": "Mediums."}),
+    ("pinned", "a", {"pinned": True}),
+    ("committed", "b", {"id": "b", "claim": "Hards."}),
+    ("superseded", "a", {"superseded_by": "b"}),
+    ("committed", "c", {"id": "c", "claim": "Rain."}),
+)
+
+
+def _write_old_log(connection: sqlite3.Connection) -> None:
+    """Write a log as version 3 did: events of the first form, beliefs without what became of them.
+
+    ``b`` took the place of ``a``, which was pinned; ``c`` stands by itself.
+    """
+    previous = "0" * 64
+    for seq, (kind, belief_id, content) in enumerate(_OLD_LOG, 1):
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        salt = bytes([seq]) * 16
+        event = BeliefEvent(
+            id=f"event {seq}",
+            tenant="acme",
+            graph_id="race",
+            seq=seq,
+            kind=kind,
+            belief_id=belief_id,
+            agent_id="strategist",
+            recorded_at=NOW,
+            content_digest=hashlib.sha256(salt + text.encode()).hexdigest(),
+            previous_hash=previous,
+            hash="",
+        )
+        previous = expected_hash(event)
+        fields = event.model_dump(exclude={"turn", "version"})
+        row = fields | {"hash": previous, "recorded_at": microseconds(NOW)}
+        _insert(connection, "belief_events", row)
+        owner = {"tenant": "acme", "graph_id": "race", "event_id": event.id}
+        _insert(connection, "belief_contents", owner | {"salt": salt, "content": text})
+    for belief_id, claim, key, active, pinned, seq in (
+        ("a", "Mediums.", "start", 0, 1, 1),
+        ("b", "Hards.", "start", 1, 0, 3),
+        ("c", "Rain.", None, 1, 0, 5),
+    ):
+        belief = {"id": belief_id, "claim": claim, "key_subject": key, "key_attribute": key}
+        belief |= {"active": active, "pinned": pinned, "committed_seq": seq}
+        owner = {"tenant": "acme", "graph_id": "race", "agent_id": "strategist", "topic_set": 1}
+        told = {"private_to": "", "recorded_at": microseconds(NOW), "topic": "tyres", "trust": 1.0}
+        _insert(connection, "beliefs", belief | owner | told)
+
+
+def _insert(connection: sqlite3.Connection, table: str, row: dict[str, object]) -> None:
+    marks = ", ".join(f":{name}" for name in row)
+    connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608
+
+
+async def test_beliefs_from_before_history_have_one(tmp_path: Path) -> None:
+    """Their log keeps its hashes, tells what was believed when, and goes on; words wait."""
+    with closing(raw_sqlite(tmp_path)) as connection:
+        migrate(connection, MIGRATIONS[:3])
+        for statement in _TOPICS.split(";\n"):
+            connection.execute(statement)
+        _write_old_log(connection)
+    async with sqlite_cold_store(tmp_path) as cold:
+        history = cold.history
+        fold = await replayed_log(history, OPERATOR)
+        held = [{one.id: one.pinned for one in await history.as_of(SCOPE, n)} for n in range(6)]
+        assert held == [
+            *({}, {"a": False}, {"a": True}, {"a": True, "b": False}, {"b": False}),
+            {"b": False, "c": False},
+        ]
+        rows = {row.belief.id: row for row in await history.projected(OPERATOR)}
+        for belief_id, row in rows.items():
+            folded = fold.beliefs[belief_id]
+            assert row.spans == tuple(folded.spans)
+            became = (folded.status, folded.committed_seq, folded.ended_seq, folded.superseded_by)
+            assert standing(row.belief) == (*became, folded.pinned)
+        assert [one.event.seq for one in await history.naming(OPERATOR, "b")] == [3, 4]
+        assert len(await history.query(SCOPE, BeliefQuery(topic="tyres"))) == 3
+        waiting = await cold.queue.claim(("index",), "me", 10, 10, NOW)
+        assert [(work.key, work.payload) for work in waiting] == [
+            *(("b", {"id": "b"}), ("c", {"id": "c"}))
+        ]
+        alike = belief_by(claim="Rain on mediums or hards", key=None)
+        assert [one.id for one in await cold.rivals.worded_like(SCOPE, alike, 9)] == ["c", "b"]
+        done = await cold.beliefs.revert(SCOPE, "b", "no", NOW)
+        assert (done.ended, done.restored) == (("b",), ("a",))
+        assert [one.id for one in await cold.rivals.worded_like(SCOPE, alike, 9)] == ["c", "a"]
+        fold = await replayed_log(history, OPERATOR)
+        assert [one.id for one in fold.active()] == ["a", "c"]
+        assert [event.version for event in await history.events(OPERATOR)] == [1] * 5 + [2] * 3
 
 
 async def test_file_of_a_newer_ezra_is_refused_with_both_versions(tmp_path: Path) -> None:

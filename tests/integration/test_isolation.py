@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.isolation.careless import careless
+from support.cold_backends import COLD_BACKENDS
+from support.cold_samples import belief_by, graph_of
+from support.isolation.careless import auditing, careless, settling
 from support.isolation.engines import COLD_METHODS, STANDALONE, Bench
 from support.isolation.hot_moves import HOT_METHODS
 from support.isolation.report import Report
@@ -15,9 +17,12 @@ from support.isolation.runtime import EVERY_BENCH
 from support.isolation.trial import Plan, tried
 from support.isolation.warm_moves import WARM_METHODS
 from support.runtime import running
+from support.tier_samples import scope_of
 
 from tiers.cold.stores import ColdStores
+from tiers.errors import Conflict
 from tiers.ports import HotStore, WarmStore
+from tiers.records import Settlement
 
 SHORT = Plan(attempts=500)
 LONG = Plan(attempts=10_000, seed=4, houses=14, corners=9, batch=150)
@@ -31,6 +36,7 @@ NOT_ATTACKED = {
 }
 REFUSED = {
     "agent.pin",
+    "beliefs.revert",
     "episodic.put_summary",
     "graph.redact",
     "redactor.redact",
@@ -86,6 +92,15 @@ async def test_an_engine_that_forgets_is_found_out(
         assert report.mutations
 
 
+async def test_a_history_that_forgets_is_found_out(tmp_path: Path) -> None:
+    """One that tells every agent what only an auditor may know, and one that ends any rival."""
+    plan = Plan(attempts=40, houses=4, narrowed=0)
+    report = await tried(auditing(BY_NAME["sqlite"]), plan, tmp_path / "auditing")
+    assert {one.method for one in report.leaks} >= {"history.as_of", "history.query"}
+    report = await tried(settling(BY_NAME["sqlite"]), plan, tmp_path / "settling")
+    assert report.mutations
+
+
 async def test_a_change_is_traced_to_the_attempt(tmp_path: Path) -> None:
     """A mutation is reported with the one attempt that makes it, by doing it again."""
     plan = Plan(attempts=40, houses=3, batch=40)
@@ -103,6 +118,36 @@ async def test_a_belief_gives_way_only_to_who_sees_it(tmp_path: Path) -> None:
         first = await mechanic.commit("Start on mediums.", key=("start", "compound"), value="m")
         await banker.commit("Start on softs.", key=("start", "compound"), value="s")
         assert [belief.id for belief in await mechanic.beliefs()] == [first.id]
+
+
+@pytest.mark.parametrize("name", ["sqlite", "mongo"])
+async def test_only_who_sees_a_belief_can_settle_it(name: str, tmp_path: Path) -> None:
+    """Neither naming it as a rival nor knowing its id shows it or takes its place."""
+    (backend,) = [one for one in COLD_BACKENDS if one.name == name]
+    theirs = scope_of(agent_id="theirs", user_id="ada", topics=("tyres",))
+    hidden = [
+        belief_by(theirs, "Ada pays.", key=None),
+        belief_by(
+            theirs.model_copy(update={"user_id": None}), "I doubt it.", key=None, private=True
+        ),
+    ]
+    mine = scope_of(agent_id="mine", user_id="bob", topics=("tyres",))
+    async with backend.opened(tmp_path) as cold:
+        await cold.graphs.create_graph(graph_of("race"))
+        for belief in hidden:
+            owner = theirs.model_copy(update={"user_id": belief.user_id})
+            assert (await cold.beliefs.commit(owner, belief)).is_new
+        for belief in hidden:
+            named = Settlement(rival_id=belief.id, winner="new", strategy="last_write_wins")
+            met = await cold.beliefs.commit(mine, belief_by(mine, "Bob pays.", key=None), [named])
+            assert (met.is_stale, met.is_new, met.superseded) == (True, False, ())
+            taken = belief_by(mine, "Bob says.", key=None).model_copy(update={"id": belief.id})
+            with pytest.raises(Conflict) as refused:
+                await cold.beliefs.commit(mine, taken)
+            assert belief.claim not in f"{refused.value} {vars(refused.value)}"
+        active = await cold.history.as_of(mine.for_graph(), 2)
+        assert [one.claim for one in active] == [one.claim for one in hidden]
+        assert await cold.history.seq_at(mine.for_graph()) == 2
 
 
 def test_every_method_that_takes_a_scope_is_attacked() -> None:

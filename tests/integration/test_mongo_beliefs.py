@@ -10,18 +10,28 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
+import bson
 import pytest
-from support.cold_samples import OTHER_GRAPH, SCOPE, asked, belief_by
+from support.belief_replay import replayed
+from support.belief_writer import commit_settled
+from support.cold_samples import OTHER_AGENT, OTHER_GRAPH, SCOPE, asked, belief_by, turn_by
 from support.mongo_deployments import COMMANDS_MAX, Deployment, Operation, deployed
-from support.tier_samples import NOW
+from support.tier_samples import NOW, scope_of
 
+from tiers.cold.mongo import belief_log, mongo_cold_store
+from tiers.cold.mongo.belief_changes import CHANGED_MAX
 from tiers.cold.mongo.database import Session
-from tiers.errors import CorruptRecord, TierError, TierRejected
-from tiers.records import Commitment
+from tiers.errors import NotFound, TierError, TierRejected
+from tiers.history.plan import adopt_plan
+from tiers.records import BeliefQuery, BranchPoint, Commitment, Scope, Settlement
 
 Raw = dict[str, Any]
 
-WRITERS = 20
+GRAPH = Scope.of_graph(SCOPE.tenant, SCOPE.graph_id)
+LATER = NOW + timedelta(minutes=1)
+POINT = BranchPoint(graph_id="parent", seq=2, last_hash="0" * 64, root="0" * 64, turn=1)
+WRITERS = 12
+SHARED = ("tenant", "graph_id", "agent_id", "turn", "recorded_at", "version")
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +67,11 @@ def _events(deployment: Deployment, database: str) -> list[Raw]:
     changes = sorted(
         (one for one in changes if one["graph_id"] == SCOPE.graph_id), key=lambda c: c["first_seq"]
     )
-    events = [event for change in changes for event in change["events"]]
+    events = [
+        {name: change[name] for name in SHARED} | event
+        for change in changes
+        for event in change["events"]
+    ]
     for change in changes:
         seqs = [event["seq"] for event in change["events"]]
         assert seqs == list(range(change["first_seq"], change["last_seq"] + 1))
@@ -75,49 +89,48 @@ def _hash(event: Raw) -> str:
     recorded_at = NOW.replace(year=1970, month=1, day=1, hour=0) + timedelta(
         microseconds=event["recorded_at"]
     )
-    fields = {name: event[name] for name in event if name not in {"hash", "recorded_at"}}
-    fields |= {"recorded_at": recorded_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), "v": 1}
+    left_out = {"hash", "recorded_at", "version"}
+    fields = {name: event[name] for name in event if name not in left_out}
+    fields |= {"recorded_at": recorded_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), "v": event["version"]}
     text = json.dumps(fields, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _replayed(deployment: Deployment, database: str) -> list[Commitment]:
-    """Return what is believed, from the raw log and contents alone; digests are checked."""
-    contents = {
-        (one["event_id"], one["content_digest"]): one
-        for one in _documents(deployment, database, "belief_contents")
-    }
-    active: dict[str, Commitment] = {}
-    for event in _events(deployment, database):
-        content = contents[event["id"], event["content_digest"]]
-        salted = content["salt"] + content["content"].encode()
-        assert hashlib.sha256(salted).hexdigest() == event["content_digest"]
-        if event["kind"] == "committed":
-            active[event["belief_id"]] = Commitment.model_validate_json(content["content"])
-        elif event["kind"] == "superseded":
-            del active[event["belief_id"]]
-        else:
-            held = active[event["belief_id"]]
-            active[event["belief_id"]] = held.model_copy(update={"pinned": True})
-    return list(active.values())
-
-
 async def _lived(cold: Any, count: int, seed: int = 1) -> None:
-    """Commit, supersede and pin."""
+    """Commit, supersede, pin, unpin, revert, rewind and trust."""
     random = Random(seed)
     for number in range(count):
         key = random.choice([None, ("a", "b"), ("c", "d"), ("e", "f")])
         belief = belief_by(claim=f"claim {number}", key=key)
-        await cold.beliefs.commit(SCOPE, belief)
-        if random.random() < 0.3:
+        await commit_settled(cold, SCOPE, belief)
+        what = random.random()
+        if what < 0.4:
             await cold.beliefs.pin(SCOPE, belief.id, NOW)
+        if what < 0.15:
+            await cold.beliefs.unpin(SCOPE, belief.id, NOW)
+        if 0.4 < what < 0.55:
+            await cold.beliefs.revert(SCOPE, belief.id, "wrong", NOW)
+        if number % 20 == 13:
+            whole = (await cold.beliefs.active(GRAPH))[0]
+            committed = await cold.history.query(GRAPH, BeliefQuery(ids=(whole.id,)))
+            await cold.beliefs.rewind(GRAPH, committed[0].committed_seq, "back", NOW)
+
+
+def _settled(*rivals: Commitment) -> list[Settlement]:
+    """Return settlements by which a new belief takes the place of others."""
+    return [
+        Settlement(rival_id=one.id, winner="new", strategy="last_write_wins", decided=True)
+        for one in rivals
+    ]
 
 
 def _superseding() -> Operation:
-    old, new = belief_by(claim="old"), belief_by(claim="new")
-    return Operation(
-        lambda cold: cold.beliefs.commit(SCOPE, new), lambda cold: cold.beliefs.commit(SCOPE, old)
-    )
+    old, new = belief_by(claim="old"), belief_by(OTHER_AGENT, claim="new")
+
+    async def act(cold: Any) -> None:
+        await cold.beliefs.commit(OTHER_AGENT, new, _settled(old))
+
+    return Operation(act, lambda cold: cold.beliefs.commit(SCOPE, old))
 
 
 def _beginning() -> Operation:
@@ -131,22 +144,67 @@ def _beginning() -> Operation:
 def _pinning() -> Operation:
     belief = belief_by()
     return Operation(
-        lambda cold: cold.beliefs.pin(SCOPE, belief.id, NOW + timedelta(minutes=1)),
+        lambda cold: cold.beliefs.pin(SCOPE, belief.id, LATER),
         lambda cold: cold.beliefs.commit(SCOPE, belief),
     )
 
 
-OPERATIONS = [_superseding, _beginning, _pinning]
+def _reverting() -> Operation:
+    old, new = belief_by(claim="old"), belief_by(claim="new")
+
+    async def prepare(cold: Any) -> None:
+        await cold.beliefs.commit(SCOPE, old)
+        await cold.beliefs.commit(SCOPE, new, _settled(old))
+
+    async def act(cold: Any) -> None:
+        try:
+            await cold.beliefs.revert(SCOPE, new.id, "wrong", LATER)
+        except NotFound:
+            assert await cold.beliefs.active(SCOPE) == (old,), "it was reverted already"
+
+    return Operation(act, prepare)
+
+
+def _rewinding() -> Operation:
+    old, new = belief_by(claim="old"), belief_by(claim="new")
+
+    async def prepare(cold: Any) -> None:
+        await cold.beliefs.commit(SCOPE, old)
+        await cold.beliefs.pin(SCOPE, old.id, NOW)
+        await cold.beliefs.commit(SCOPE, new, _settled(old))
+
+    return Operation(lambda cold: cold.beliefs.rewind(GRAPH, 2, "back", LATER), prepare)
+
+
+def _adopting() -> Operation:
+    pinned = belief_by(claim="first").model_copy(update={"origin_id": "a", "pinned": True})
+    other = belief_by(claim="second", key=None).model_copy(update={"origin_id": "b"})
+    return Operation(
+        lambda cold: cold.beliefs.adopt(GRAPH, POINT, (pinned, other), LATER),
+        lambda _: asyncio.sleep(0),
+    )
+
+
+OPERATIONS = [
+    _superseding,
+    *(
+        pytest.param(one, marks=pytest.mark.slow)
+        for one in (_beginning, _pinning, _reverting, _rewinding, _adopting)
+    ),
+]
 
 
 async def _seen(cold: Any) -> tuple[Any, ...]:
-    """Return what the ports show of the graph's beliefs."""
+    """Return what the ports show of the graph's beliefs, and of what is to be indexed."""
     found = await cold.words.search_words(SCOPE, asked("old new first second start mediums"))
     return (
         await cold.beliefs.active(SCOPE),
-        [event.kind for event in await cold.beliefs.events(SCOPE)],
+        [event.kind for event in await cold.history.events(SCOPE)],
         sorted(hit.id for hit in found),
         (await cold.words.census(SCOPE))["beliefs"],
+        await cold.history.projected(GRAPH),
+        await cold.history.trusts(GRAPH),
+        await cold.queue.waiting(GRAPH),
     )
 
 
@@ -174,10 +232,9 @@ async def test_a_cut_anywhere_leaves_log_and_projection_in_agreement(
             seen = await _seen(cold)
             assert seen in (before, done), f"half a change after command {number}"
             kept += error is not None and seen == done
-            assert tuple(_replayed(standalone, database)) == seen[0]
             await operation.act(cold)
             assert await _seen(cold) == done
-            assert tuple(_replayed(standalone, database)) == done[0]
+            await replayed(cold.history, GRAPH)
     assert felt >= 4, "most cuts must have been felt"
     assert kept >= 1, "some came after the change had been decided"
 
@@ -209,25 +266,24 @@ async def test_a_replica_set_keeps_nothing_of_what_was_refused(
 
 
 async def test_two_stores_racing_on_one_key_make_one_chain(deployment: Deployment) -> None:
-    """Twenty commits through two connections: no gap, one active, none lost, none doubled."""
+    """A dozen commits through two connections: no gap, one active, none lost, none doubled."""
     database = deployment.server.fresh_database()
     async with deployment.opened(database) as one, deployment.opened(database) as other:
         beliefs = [belief_by(claim=f"{number}") for number in range(WRITERS)]
         answers = await asyncio.gather(
             *(
-                (one, other)[number % 2].beliefs.commit(SCOPE, belief)
+                commit_settled((one, other)[number % 2], SCOPE, belief)
                 for number, belief in enumerate(beliefs)
             )
         )
         (active,) = await one.beliefs.active(SCOPE)
         assert await other.beliefs.active(SCOPE) == (active,)
-    superseded = [answer.id for answer in answers if answer is not None]
+        fold = await replayed(one.history, GRAPH)
+    superseded = [gone.id for answer in answers for gone in answer.superseded]
     assert sorted(superseded) == sorted({belief.id for belief in beliefs} - {active.id})
-    events = _events(deployment, database)
-    committed = [event["belief_id"] for event in events if event["kind"] == "committed"]
-    assert sorted(committed) == sorted(belief.id for belief in beliefs)
-    assert len(events) == 2 * WRITERS - 1
-    assert _replayed(deployment, database) == [active]
+    assert set(fold.beliefs) == {belief.id for belief in beliefs}
+    # Each but the first: committed, contradicted, superseded.
+    assert len(_events(deployment, database)) == 3 * WRITERS - 2
     stored = _documents(deployment, database, "beliefs")
     assert len(stored) == WRITERS
     assert sum(one["active"] for one in stored) == 1
@@ -237,16 +293,17 @@ async def test_two_stores_racing_on_one_key_make_one_chain(deployment: Deploymen
 
 
 async def test_two_stores_racing_with_one_belief_commit_it_once(deployment: Deployment) -> None:
-    """The same belief, told twenty times at once, is one event."""
+    """The same belief, told a dozen times at once, is one event."""
     database = deployment.server.fresh_database()
     belief = belief_by()
     async with deployment.opened(database) as one, deployment.opened(database) as other:
-        await asyncio.gather(
+        answers = await asyncio.gather(
             *((one, other)[n % 2].beliefs.commit(SCOPE, belief) for n in range(WRITERS))
         )
         pinned = await asyncio.gather(
             *((one, other)[n % 2].beliefs.pin(SCOPE, belief.id, NOW) for n in range(WRITERS))
         )
+    assert sum(answer.is_new for answer in answers) == 1
     assert all(answer.pinned for answer in pinned)
     assert [event["kind"] for event in _events(deployment, database)] == ["committed", "pinned"]
 
@@ -263,39 +320,57 @@ async def test_a_refused_change_leaves_no_content_behind(standalone: Deployment)
 
 
 async def test_readers_see_changes_whole(standalone: Deployment) -> None:
-    """While one key changes hands, every answer has exactly one belief under it."""
+    """While a key changes hands and comes back, every answer has exactly one belief under it.
+
+    Of the past as of the present.
+    """
     database = standalone.server.fresh_database()
     async with standalone.opened(database) as writer, standalone.opened(database) as reader:
         await writer.beliefs.commit(SCOPE, belief_by(claim="first"))
         answers: list[int] = []
 
-        async def read() -> None:
+        async def read(number: int) -> None:
             while len(answers) < 1_000 and not done.is_set():
-                answers.append(len(await reader.beliefs.active(SCOPE)))
+                if number % 2:
+                    found = await reader.beliefs.active(SCOPE)
+                else:
+                    last = await reader.history.events(SCOPE, 0, 10_000)
+                    whole = [one.seq for one in last if one.kind in {"superseded", "restored"}]
+                    found = await reader.history.as_of(SCOPE, whole[-1] if whole else 1)
+                answers.append(len(found))
 
         done = asyncio.Event()
-        readers = [asyncio.create_task(read()) for _ in range(4)]
-        for number in range(30):
-            await writer.beliefs.commit(SCOPE, belief_by(claim=f"{number}"))
+        readers = [asyncio.create_task(read(number)) for number in range(4)]
+        for number in range(20):
+            new = belief_by(claim=f"{number}")
+            await commit_settled(writer, SCOPE, new)
+            if number % 3 == 2:
+                await writer.beliefs.revert(SCOPE, new.id, "wrong", NOW)
         done.set()
         await asyncio.gather(*readers)
     assert len(answers) > 30
     assert set(answers) == {1}
 
 
-@pytest.mark.parametrize("lost", [("beliefs", "belief_heads"), ("belief_heads",)], ids=str)
+PROJECTION = ("beliefs", "belief_spans", "belief_trust")
+
+
+@pytest.mark.parametrize("lost", [(*PROJECTION, "belief_heads"), ("belief_heads",)], ids=str)
 async def test_the_projection_is_what_the_log_comes_to(
-    deployment: Deployment, lost: tuple[str, ...]
+    deployment: Deployment, lost: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Taken away, it is built again from the log alone, the same in every document.
 
-    Applied once more to what is there, the log changes nothing.
+    Applied once more to what is there, the log changes nothing. By several at once, page by page.
     """
+    monkeypatch.setattr("tiers.cold.mongo.belief_log.EVENTS_PER_PAGE", 7)
     database = deployment.server.fresh_database()
     async with deployment.opened(database) as cold:
-        await _lived(cold, 60)
+        await _lived(cold, 25)
+        await cold.beliefs.set_trust(SCOPE, "engineer", None, 0.5, "by hand", NOW)
         kept = await cold.beliefs.active(SCOPE)
-        before = _documents(deployment, database, "beliefs")
+        await replayed(cold.history, GRAPH)
+        before = {name: _documents(deployment, database, name) for name in PROJECTION}
     with deployment.server.tampering() as client:
         for name in lost:
             client[database][name].delete_many({})
@@ -303,83 +378,158 @@ async def test_the_projection_is_what_the_log_comes_to(
         answers = await asyncio.gather(
             *((one, other)[number % 2].beliefs.active(SCOPE) for number in range(6))
         )
+        await replayed(one.history, GRAPH)
     assert set(answers) == {kept}
-    assert _replayed(deployment, database) == list(kept)
-    after = _documents(deployment, database, "beliefs")
-    for documents in (before, after):
+    after = {name: _documents(deployment, database, name) for name in PROJECTION}
+    for documents in (*before.values(), *after.values()):
         for document in documents:
             del document["_id"]
+        documents.sort(key=str)
     assert after == before
 
 
 async def test_a_projection_that_lies_behind_is_no_ground_to_decide_on(
     standalone: Deployment,
 ) -> None:
-    """Whoever commits next supersedes what the log says is active, not what was projected."""
+    """Whoever commits next meets what the log says is active, not what was projected."""
     database = standalone.server.fresh_database()
     async with standalone.opened(database) as cold:
-        await cold.beliefs.commit(SCOPE, belief_by(claim="one"))
-        two = belief_by(claim="two")
+        one, two = belief_by(claim="one"), belief_by(claim="two")
+        await cold.beliefs.commit(SCOPE, one)
         standalone.server.fail_next("update", code=8, collection="beliefs")
         with pytest.raises(TierError):
-            await cold.beliefs.commit(SCOPE, two)
-        superseded = await cold.beliefs.commit(SCOPE, belief_by(claim="three"))
-        assert superseded == two
-    assert len(_events(standalone, database)) == 5
+            await cold.beliefs.commit(SCOPE, two, _settled(one))
+        late = await cold.beliefs.commit(SCOPE, belief_by(claim="three"), _settled(one))
+        assert late.is_stale
+        (rival,) = (await cold.beliefs.commit(SCOPE, belief_by(claim="three"))).unsettled
+        assert rival.belief == two
+        await replayed(cold.history, GRAPH)
+    assert len(_events(standalone, database)) == 4
 
 
-async def test_destroyed_content_is_not_needed_by_a_projection_that_is_there(
-    deployment: Deployment,
-) -> None:
-    """The chain verifies without it; only building the projection again cannot be done."""
+async def test_what_was_destroyed_is_built_again_without_content(deployment: Deployment) -> None:
+    """The chain verifies and time is kept; a belief of which nothing is left says just that."""
     database = deployment.server.fresh_database()
     async with deployment.opened(database) as cold:
-        await cold.beliefs.commit(SCOPE, belief_by(claim="gone", key=None))
+        gone, here = belief_by(claim="gone"), belief_by(claim="here", key=None)
+        await cold.beliefs.commit(SCOPE, gone)
+        await cold.beliefs.commit(SCOPE, here)
+        await cold.redactor.redact(GRAPH, [gone.id], "asked to", LATER)
+        spans = [one.spans for one in await cold.history.projected(GRAPH)]
         with deployment.server.tampering() as client:
-            client[database]["belief_contents"].delete_many({})
-        await cold.beliefs.commit(SCOPE, belief_by(claim="here", key=None))
-        assert [one.claim for one in await cold.beliefs.active(SCOPE)] == ["gone", "here"]
-        assert len(_events(deployment, database)) == 2
-        with deployment.server.tampering() as client:
-            client[database]["beliefs"].delete_many({})
-            client[database]["belief_heads"].delete_many({})
-        with pytest.raises(CorruptRecord, match="content of a committed belief"):
-            await cold.beliefs.active(SCOPE)
+            for name in (*PROJECTION, "belief_heads"):
+                client[database][name].delete_many({})
+        assert await cold.beliefs.active(SCOPE) == (here,)
+        fold = await replayed(cold.history, GRAPH)
+        assert fold.beliefs[gone.id].status == "redacted"
+        assert [one.spans for one in await cold.history.projected(GRAPH)] == spans
+        assert [one.claim for one in await cold.history.as_of(GRAPH, 2)] == ["[redacted]", "here"]
         assert await cold.beliefs.active(OTHER_GRAPH) == ()
 
 
+async def test_content_of_a_change_that_never_came_is_destroyed_with_its_belief(
+    standalone: Deployment,
+) -> None:
+    """A process died between content and event. Committed again and redacted, nothing is left."""
+    database = standalone.server.fresh_database()
+    async with standalone.opened(database) as cold:
+        belief, rival = belief_by(claim="a secret"), belief_by(claim="another")
+        await cold.beliefs.commit(SCOPE, rival)
+        settled = [one.model_copy(update={"reason": "a secret"}) for one in _settled(rival)]
+        for _ in range(2):
+            standalone.server.fail_next("insert", code=8, collection="belief_log")
+            with pytest.raises(TierError):
+                await cold.beliefs.commit(SCOPE, belief, settled)
+        await cold.beliefs.commit(SCOPE, belief, settled)
+        said = _documents(standalone, database, "belief_contents")
+        assert sum("a secret" in one["content"] for one in said) == 6
+        await cold.redactor.redact(GRAPH, [rival.id, belief.id], "asked to", LATER)
+    said = _documents(standalone, database, "belief_contents")
+    assert not any("a secret" in one["content"] for one in said)
+
+
+async def test_turns_are_counted_by_the_last_of_each_agent(deployment: Deployment) -> None:
+    """A turn that is not stored yet is under way; one that is stored is counted once."""
+    async with deployment.opened(deployment.server.fresh_database()) as cold:
+        turns = [turn_by(scope) for scope in (SCOPE, SCOPE, OTHER_AGENT)]
+        stored = [(await cold.turns.append_turn(_scope_of(one), one))[0] for one in turns]
+        beliefs = [
+            belief_by(key=None, turn_id=turn_id) for turn_id in (None, stored[0].id, "under way")
+        ]
+        for belief in beliefs:
+            await cold.beliefs.commit(SCOPE, belief)
+        await cold.beliefs.pin(SCOPE, beliefs[0].id, NOW)
+        assert [event.turn for event in await cold.history.events(GRAPH)] == [3, 3, 4, 4]
+        found = [await cold.history.seq_at(GRAPH, turn=turn) for turn in (2, 3, 4)]
+        assert found == [0, 2, 4]
+
+
+def _scope_of(record: Any) -> Scope:
+    return scope_of(record.tenant, record.graph_id, record.agent_id, ("tyres", "strategy"))
+
+
+def _many(count: int) -> list[Commitment]:
+    one = belief_by(key=None).model_copy(update={"origin_id": "a", "pinned": True})
+    return [one.model_copy(update={"id": f"{one.id}-{number:05}"}) for number in range(count)]
+
+
+@pytest.mark.slow
+def test_the_largest_change_fits_into_a_document() -> None:
+    """A branch of ten thousand pinned beliefs, with names far longer than ids are."""
+    scope = GRAPH.model_copy(update={"agent_id": "engineer " * 20})
+    told = adopt_plan(POINT, _many(CHANGED_MAX))
+    draft = belief_log.drafted(None, scope, told, 0, NOW, lambda: bytes(16))
+    events = [entry.event for entry in draft.entries]
+    change = belief_log.change_document(scope, events, [()] * len(events))
+    assert len(events) == 2 * CHANGED_MAX + 1
+    assert len(bson.encode(change)) < 12 * 2**20, "of 16 MiB that a document may have"
+
+
+@pytest.mark.slow
+async def test_a_change_of_many_beliefs_is_one_change(deployment: Deployment) -> None:
+    """A branch of pinned beliefs, taking all of it back, and having it back after all."""
+    many = _many(400)
+    name = deployment.server.fresh_database()
+    async with mongo_cold_store(deployment.server.uri, database=name, timeout_seconds=60) as cold:
+        assert await cold.beliefs.adopt(GRAPH, POINT, many, NOW)
+        assert len((await cold.beliefs.rewind(GRAPH, 0, "all wrong", LATER)).ended) == len(many)
+        assert await cold.beliefs.active(GRAPH) == ()
+        assert await cold.history.as_of(GRAPH, 2 * len(many) + 1) == tuple(many)
+        back = await cold.beliefs.rewind(GRAPH, 2 * len(many) + 1, "all right", LATER)
+        assert back.restored == tuple(one.id for one in many)
+        assert await cold.beliefs.active(GRAPH) == tuple(many)
+        await replayed(cold.history, GRAPH)
+    log = _documents(deployment, name, "belief_log")
+    assert [len(one["events"]) for one in log] == [801, 401, 801]
+
+
 async def test_no_update_and_no_delete_ever_goes_to_the_log(deployment: Deployment) -> None:
-    """The guard refuses them, and the life of a graph sends none."""
+    """The guard refuses them, and the life of a graph sends none; contents are only destroyed."""
     database = deployment.server.fresh_database()
     async with deployment.opened(database) as cold:
         deployment.server.clear_commands()
         await _lived(cold, 20)
+        belief = (await cold.beliefs.active(SCOPE))[-1]
+        await cold.redactor.redact(GRAPH, [belief.id], "asked to", LATER)
 
-        async def tamper(session: Session, name: str, *more: Any) -> None:
-            log = session.collection("belief_log")
-            where = {"tenant": "acme", "graph_id": "race"}
-            await getattr(log, name)(where, *more)
-
-        for name, more in (
-            ("update", ({"$set": {"events": []}},)),
-            ("find_and_update", ({"$set": {"events": []}},)),
-            ("delete", ()),
-        ):
-            with pytest.raises(TierRejected, match="append-only guard"):
-                await cold.beliefs._database.write(
-                    "tamper", lambda session, n=name, m=more: tamper(session, n, *m)
-                )
         with pytest.raises(TierRejected, match=r"same .*first_seq"):
             await cold.beliefs._database.write(
                 "tamper",
-                lambda session: session.collection("belief_log").insert(
-                    [_documents(deployment, database, "belief_log")[0] | {"_id": "another"}]
-                ),
+                lambda session: _insert_again(session, deployment, database),
             )
-    sent = {
-        one["name"]
-        for one in deployment.server.commands
-        if one["body"].get(one["name"]) == "belief_log"
-    }
-    assert sent == {"find", "insert"}
+    for name, known in (
+        ("belief_log", {"find", "aggregate", "insert"}),
+        ("belief_contents", {"find", "insert", "delete"}),
+    ):
+        sent = {
+            one["name"]
+            for one in deployment.server.commands
+            if one["body"].get(one["name"]) == name
+        }
+        assert sent <= known, name
     assert len(_events(deployment, database)) > 20
+
+
+async def _insert_again(session: Session, deployment: Deployment, database: str) -> None:
+    change = _documents(deployment, database, "belief_log")[0]
+    await session.collection("belief_log").insert([change | {"_id": "another"}])

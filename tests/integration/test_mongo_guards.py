@@ -124,17 +124,22 @@ async def test_stages_that_carry_the_scope_of_their_collection_are_sent(
         await graphs.aggregate([{"$match": tenant}, walk])
 
 
-async def test_belief_log_is_never_changed(server: MongoServer, database: Database) -> None:
-    """No command that changes or removes an event leaves this process."""
-    log: Collection = Session(database.raw).collection("belief_log")
+@pytest.mark.parametrize("name", ["belief_log", "belief_contents", "signed_heads"])
+async def test_what_is_only_appended_to_is_never_changed(
+    server: MongoServer, database: Database, name: str
+) -> None:
+    """No command that changes a document leaves this process, nor one that removes an event."""
+    rows: Collection = Session(database.raw).collection(name)
     where = {"tenant": "acme", "graph_id": "race"}
+    attempts = [
+        rows.update(where, {"$set": {"a": 1}}),
+        rows.update_each([(where, {"$set": {"a": 1}})]),
+        rows.find_and_update(where, {"$set": {"a": 1}}),
+    ]
+    if name == "belief_log":
+        attempts += [rows.delete(where), rows.delete(where, many=False)]
     server.clear_commands()
-    for attempt in (
-        log.update(where, {"$set": {"a": 1}}),
-        log.find_and_update(where, {"$set": {"a": 1}}),
-        log.delete(where),
-        log.delete(where, many=False),
-    ):
+    for attempt in attempts:
         with pytest.raises(TierRejected, match="append-only"):
             await attempt
     assert server.commands == []

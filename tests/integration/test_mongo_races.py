@@ -107,14 +107,14 @@ async def test_item_that_another_process_claims_while_it_is_queued_runs_again(
     one, other = pair
     await one.queue.enqueue(SCOPE, [draft("k", x=1)], NOW)
     claimed: list[Work] = []
-    update = Collection.update
+    update = Collection.update_each
 
     async def interrupted(self: Collection, *command: Any, **how: Any) -> int:
-        monkeypatch.setattr(Collection, "update", update)
+        monkeypatch.setattr(Collection, "update_each", update)
         claimed.extend(await other.queue.claim(EVERY, "other", 1, 10, NOW))
         return await update(self, *command, **how)
 
-    monkeypatch.setattr(Collection, "update", interrupted)
+    monkeypatch.setattr(Collection, "update_each", interrupted)
     assert await one.queue.enqueue(SCOPE, [draft("k", x=2)], NOW) == 0
     (work,) = claimed
     assert work.payload == {"x": 1}

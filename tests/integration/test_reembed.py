@@ -10,7 +10,6 @@ from typing import Self
 
 import pytest
 from support.cold_backends import raw_sqlite
-from support.cold_samples import belief_by
 from support.reembedding import (
     SCOPE,
     TEXTS,
@@ -414,15 +413,44 @@ async def test_changing_back_in_between_loses_nothing(tmp_path: Path) -> None:
         await built.check_by_meaning(facts[1:])
 
 
-async def test_beliefs_stay_out_of_the_index(tmp_path: Path) -> None:
-    """Nobody would take a superseded one out again."""
+async def test_active_beliefs_are_embedded_and_others_are_not(tmp_path: Path) -> None:
+    """A new model's index gets what is believed now, private beliefs included."""
     async with house(tmp_path, None) as built:
-        await built.cold.beliefs.commit(SCOPE, belief_by(SCOPE))
+        former = await built.believe("Start on mediums.")
+        await built.believe("Start on softs.", former)
+        await built.believe("Hidden.", private=True)
         await built.remembered(TEXTS[:2])
+        assert await built.index.count(SCOPE, "belief") == 2
     async with house(tmp_path, ScriptedEmbedder("new")) as built:
+        assert built.reembedder.progress == Reembedding(None, "new", 0, 4)
         report = await built.reembedder.run_to_end()
-        assert (report.records, report.completed) == (3, True)
-        assert await built.index.count(SCOPE) == 2
+        assert (report.records, report.completed) == (4, True)
+        assert await built.index.count(SCOPE) == 4
+        assert await built.by_meaning("Hidden.", "belief")
+        assert await built.by_meaning("Start on mediums.", "belief") != former
+
+
+async def test_the_index_follows_what_becomes_of_a_belief(tmp_path: Path) -> None:
+    """In when it begins or is active again, out when it ends, whichever way it does."""
+    async with house(tmp_path, ScriptedEmbedder("model")) as built:
+
+        async def indexed() -> set[str]:
+            await built.worker.drain()
+            return set(built.engine.stores["model"].stored)
+
+        first = await built.believe("Start on mediums.")
+        assert await built.by_meaning("Start on mediums.", "belief") == first
+        second = await built.believe("Start on softs.", first)
+        assert await indexed() == {second}
+        await built.cold.beliefs.revert(SCOPE, second, "it will rain", built.clock())
+        assert await indexed() == {first}
+        await built.cold.beliefs.rewind(SCOPE.for_graph(), 0, "from the start", built.clock())
+        assert await indexed() == set()
+        await built.cold.beliefs.rewind(SCOPE.for_graph(), 1, "not quite", built.clock())
+        assert await indexed() == {first}
+        graph = SCOPE.for_graph()
+        await built.cold.redactor.redact(graph, [first], "asked to", built.clock())
+        assert await indexed() == set()
 
 
 async def test_an_index_is_its_tenants_alone(tmp_path: Path) -> None:

@@ -69,6 +69,29 @@ async def test_memories_from_before_the_model_are_found_by_meaning(tmp_path: Pat
         assert await recalled(ezra) == (MEANT, ())
 
 
+async def test_beliefs_are_found_by_meaning_while_they_are_active(tmp_path: Path) -> None:
+    """By a question that shares no word with them; what took a belief's place is not about it."""
+    async with running(tmp_path, embedder="required") as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("a", topics={"t"})
+        for place in ("harbour", "airport"):
+            await agent.commit(f"The {place} is closed.", topic="t", key=(place, "state"))
+        key = ("driver", "state")
+        held = await agent.commit("The physician examined the driver.", topic="t", key=key)
+        await ezra.drain_learning()
+        found = await agent.recall("hospital visit", kinds=["belief"], limit=1)
+        assert [(hit.id, hit.tier, hit.words_only) for hit in found.items] == [
+            (held.id, "warm", False)
+        ]
+        assert found.degraded == ()
+        await agent.commit("Breakfast was late.", topic="t", key=key)
+        await ezra.drain_learning()
+        found = await agent.recall("hospital visit physician", kinds=["belief"])
+        assert held.id not in {hit.id for hit in found.items}
+        assert len(found.items) == 3
+        assert (await graph.status()).warm == 3
+
+
 async def test_a_lost_index_is_rebuilt(tmp_path: Path) -> None:
     """Removing the warm folder loses nothing, and words find everything at once."""
     async with running(tmp_path) as ezra:

@@ -71,7 +71,7 @@ async def test_killed_process_loses_nothing_acknowledged(tmp_path: Path) -> None
         removed = owed // BATCH * DELETED
         # The batch under way when the process died may be there, whole or not yet thinned out.
         assert owed - removed <= await store.count(SCOPE) <= owed - removed + BATCH
-        shard = store._points._shard
+        shard = store._points._shard.engine
         kept = [n for n in range(owed) if n % BATCH >= DELETED]
         gone = [n for n in range(owed) if n % BATCH < DELETED]
         for numbers, expected in ((kept, len(kept)), (gone, 0)):
@@ -250,7 +250,9 @@ async def test_a_former_version_gets_the_indexes_it_lacks(
         patch.setattr("tiers.warm.edge_folder.INTEGER_KEYS", ("expires_at",))
         await _filled(tmp_path, range(3))
     async with edge_warm_store(tmp_path, dimensions=DIMENSIONS) as store:
-        assert {*KEYWORD_KEYS, *INTEGER_KEYS} == set(store._points._shard.info().payload_schema)
+        assert {*KEYWORD_KEYS, *INTEGER_KEYS} == set(
+            store._points._shard.engine.info().payload_schema
+        )
         assert await store.count(SCOPE) == 3
 
 
@@ -272,7 +274,7 @@ async def test_failed_flush_is_tried_again(
     async def lose_the_shard() -> None:
         async with edge_warm_store(tmp_path, dimensions=DIMENSIONS, flush_seconds=0.01) as store:
             await store.upsert(SCOPE, [entry_of(SCOPE, 1)])
-            store._points._shard.close()
+            store._points._shard.engine.close()
             async with asyncio.timeout(20):
                 while len(caplog.records) < 2:  # noqa: ASYNC110 - the log is what we wait for
                     await asyncio.sleep(0.01)

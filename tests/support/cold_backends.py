@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from tiers.belief_log import BeliefHistory, BeliefStore, HeadStore, RivalSearch
 from tiers.cold.sqlite import DATABASE_NAME, sqlite_cold_store
 from tiers.ports import (
-    BeliefStore,
     EpisodicStore,
     LeaseStore,
     LexicalIndex,
@@ -39,6 +39,9 @@ class Cold(Protocol):
     semantic: SemanticStore
     procedural: ProceduralStore
     beliefs: BeliefStore
+    history: BeliefHistory
+    rivals: RivalSearch
+    heads: HeadStore
     queue: WorkQueue
     leases: LeaseStore
     log: RecordLog

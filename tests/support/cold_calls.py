@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tiers.records import AgentRecord, Budget, GraphState, Lease, Parent, Summary, Usage, Work
+from tiers.records import (
+    AgentRecord,
+    BeliefQuery,
+    BranchPoint,
+    Budget,
+    Commitment,
+    GraphState,
+    Lease,
+    Parent,
+    SignedHead,
+    Summary,
+    Usage,
+    Work,
+)
 
 from .cold_backends import Cold
 from .cold_samples import (
@@ -22,6 +35,13 @@ from .cold_samples import (
 )
 from .tier_samples import NOW
 
+GRAPH = SCOPE.for_graph()
+NOTHING = "0" * 64
+POINT = BranchPoint(graph_id="race", seq=0, last_hash=NOTHING, root=NOTHING, turn=0)
+HEAD = SignedHead(
+    tenant="acme", graph_id="race", size=1, last_hash=NOTHING, root=NOTHING, signed_at=NOW,
+    public_key=NOTHING,
+)  # fmt: skip
 AGENT = AgentRecord(tenant="acme", graph_id="race", id="a", spawned_at=NOW, seen_at=NOW)
 LEASE = Lease(name="tick", owner="a", token=1, expires_at=NOW)
 WORK = Work(
@@ -36,6 +56,11 @@ WORK = Work(
     token=1,
     queued_at=NOW,
 )
+
+
+def _adopted() -> Commitment:
+    """Return a belief as a branch adopts it."""
+    return belief_by().model_copy(update={"origin_id": "x"})
 
 
 def _redacted_summary() -> Summary:
@@ -66,6 +91,8 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "turns": lambda cold: cold.turns.turns(SCOPE, []),
     "known_refs": lambda cold: cold.turns.known_refs(SCOPE, []),
     "waiting_turns": lambda cold: cold.turns.waiting_turns(SCOPE, 8, 8),
+    "turns_from": lambda cold: cold.turns.turns_from(GRAPH, 1, 8),
+    "count_turns": lambda cold: cold.turns.count_turns(GRAPH),
     "put_summary": lambda cold: cold.episodic.put_summary(SCOPE, summary_by(SCOPE, [turn_by()])),
     "summaries": lambda cold: cold.episodic.summaries(SCOPE),
     "put_episode": lambda cold: cold.episodic.put_episode(SCOPE, episode_by(SCOPE, [])),
@@ -82,8 +109,24 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "match_rules": lambda cold: cold.procedural.match_rules(SCOPE, "tyre", 8),
     "commit": lambda cold: cold.beliefs.commit(SCOPE, belief_by()),
     "pin": lambda cold: cold.beliefs.pin(SCOPE, "x", NOW),
+    "unpin": lambda cold: cold.beliefs.unpin(SCOPE, "x", NOW),
+    "revert": lambda cold: cold.beliefs.revert(SCOPE, "x", "was wrong", NOW),
+    "rewind": lambda cold: cold.beliefs.rewind(GRAPH, 0, "was all wrong", NOW),
+    "set_trust": lambda cold: cold.beliefs.set_trust(GRAPH, "a", "tyres", 0.5, "r", NOW),
+    "adopt": lambda cold: cold.beliefs.adopt(GRAPH, POINT, [_adopted()], NOW),
     "active": lambda cold: cold.beliefs.active(SCOPE),
-    "events": lambda cold: cold.beliefs.events(SCOPE),
+    "events": lambda cold: cold.history.events(GRAPH),
+    "logged": lambda cold: cold.history.logged(GRAPH),
+    "naming": lambda cold: cold.history.naming(GRAPH, "x"),
+    "seq_at": lambda cold: cold.history.seq_at(GRAPH, turn=1),
+    "as_of": lambda cold: cold.history.as_of(GRAPH, 1),
+    "query": lambda cold: cold.history.query(GRAPH, BeliefQuery(topic="tyres", active_at=1)),
+    "projected": lambda cold: cold.history.projected(GRAPH),
+    "trusts": lambda cold: cold.history.trusts(GRAPH),
+    "worded_like": lambda cold: cold.rivals.worded_like(SCOPE, belief_by(), 8),
+    "put_head": lambda cold: cold.heads.put_head(GRAPH, HEAD),
+    "heads": lambda cold: cold.heads.heads(GRAPH),
+    "last_head": lambda cold: cold.heads.last_head(GRAPH),
     "enqueue": lambda cold: cold.queue.enqueue(SCOPE, [draft()], NOW),
     "claim": lambda cold: cold.queue.claim(["index"], "a", 1, 1, NOW),
     "complete": lambda cold: cold.queue.complete(WORK),
@@ -106,6 +149,8 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "searchable_after": lambda cold: cold.upkeep.searchable_after("acme", "", 1, NOW),
     "count_searchable": lambda cold: cold.upkeep.count_searchable("acme", NOW),
     "redact": lambda cold: cold.redactor.redact(SCOPE, ["x"], "asked to", NOW),
+    "holding": lambda cold: cold.redactor.holding(GRAPH, subject="tyre"),
+    "blank_receipts": lambda cold: cold.redactor.blank_receipts(GRAPH, subject="tyre"),
     "rewrite": lambda cold: cold.redactor.rewrite(SCOPE, _redacted_summary()),
     "redacted": lambda cold: cold.redactor.redacted(SCOPE, ["x"]),
     "left_of": lambda cold: cold.redactor.left_of(SCOPE, _redacted_summary()),

@@ -10,6 +10,7 @@ from typing import Any
 from tiers.records import (
     ALL_TOPICS,
     AgentRecord,
+    BeliefQuery,
     Budget,
     Fact,
     GraphState,
@@ -18,6 +19,8 @@ from tiers.records import (
     Record,
     Retention,
     Scope,
+    Settlement,
+    SignedHead,
     Turn,
     Usage,
     Work,
@@ -25,6 +28,7 @@ from tiers.records import (
 from tiers.registry import CATALOG
 from tiers.upkeep import ARCHIVE_ROWS, ColdArchive, Table
 
+from .cold_beliefs import replacing
 from .cold_samples import (
     HOSTILE_NAMES,
     asked,
@@ -46,8 +50,8 @@ TENANTS = ("acm", "acme", "acme/'; --")
 WHOLE_ORDER: frozenset[Table] = frozenset(
     {"graphs", "agents", "turns", "summaries", "episodes", "facts", "rules", "beliefs", "work"}
 )
-"""Tables whose order of storing counts. Events are in order per graph; counts, uses and
-receipts have none."""
+"""Tables whose order of storing counts. Events are in order per graph; counts, uses, trust,
+heads and receipts have none."""
 
 QUESTIONS = ("medium tyres", "lap", "what was said about the gearbox?", HOSTILE_TEXT, "pit wall")
 RICH_GRAPHS = ("race", "child")
@@ -200,12 +204,41 @@ async def _rules(cold: Any, scope: Scope, child: Scope) -> None:
 async def _beliefs(cold: Any, scope: Scope, child: Scope) -> None:
     first = belief_by(scope, "Start on mediums.", value="medium", trust=0.5)
     await cold.beliefs.commit(scope, first)
-    await cold.beliefs.commit(scope, belief_by(scope, "Start on softs.", value="soft"))
+    second = belief_by(scope, "Start on softs.", value="soft", source_ids=("a", "b"))
+    await replacing(cold, scope, second)
+    await cold.beliefs.rewind(scope.for_graph(), 1, "back", NOW)
+    doubted = belief_by(child, "Start on hards.", turn_id="later", receipt_id="seen")
+    await cold.beliefs.commit(child, doubted)
+    better = belief_by(child.for_agent("strategist"), "Do not start on hards.", value="none")
+    settled = Settlement(
+        rival_id=doubted.id, winner="new", strategy="manual", decided=True, reason=HOSTILE_TEXT
+    )
+    await cold.beliefs.commit(child.for_graph(), better, [settled])
+    await cold.beliefs.revert(child.for_graph(), better.id, "they were right", NOW)
     await cold.beliefs.commit(scope, belief_by(scope, "Hidden.", private=True))
     open_end = belief_by(scope, "Medium tyres matter.", key=None, topic=None, topics=())
     await cold.beliefs.commit(scope, open_end)
     await cold.beliefs.pin(scope, open_end.id, NOW + timedelta(minutes=1))
-    await cold.beliefs.commit(child, belief_by(child, HOSTILE_TEXT))
+    await replacing(cold, child, belief_by(child, HOSTILE_TEXT))
+    await cold.beliefs.set_trust(scope.for_graph(), "engineer", None, 0.3, HOSTILE_TEXT, NOW)
+    for one, key in ((scope, "1"), (scope, "2"), (child, "1")):
+        await cold.heads.put_head(one.for_graph(), _head(one, key))
+
+
+def _head(scope: Scope, key: str) -> SignedHead:
+    """Return a head of the first two events, with hashes and a signature that are none."""
+    return SignedHead(
+        tenant=scope.tenant,
+        graph_id=scope.graph_id,
+        size=2,
+        last_hash="a" * 64,
+        root="b" * 64,
+        turn=1,
+        signed_at=NOW + timedelta(microseconds=int(key)),
+        public_key=key * 64,
+        signature="c" * 128,
+        frontier=("d" * 64,),
+    )
 
 
 async def _usage(cold: Any, scope: Scope, child: Scope) -> None:
@@ -245,6 +278,7 @@ async def _hostile(cold: Any, tenant: str, name: str) -> None:
     stored, _ = await cold.semantic.put_fact(scope, fact_by(scope, name, topics=(name,)))
     await cold.semantic.add_uses(scope, name, [stored.id], NOW)
     await cold.beliefs.commit(scope, belief_by(scope, name, key=(name, name), topic=name))
+    await cold.beliefs.set_trust(scope.for_graph(), name, name, 0.5, name, NOW)
     await cold.log.append_audit(scope, name, (name,), name, NOW)
     await cold.queue.enqueue(scope, [draft(name)], NOW)
 
@@ -277,7 +311,7 @@ def comparable(table: Table, rows: Sequence[Record]) -> Any:
     """Return rows with as much of their order as the port promises."""
     if table in WHOLE_ORDER:
         return list(rows)
-    if table in ("usage", "fact_uses", "receipts"):
+    if table in ("usage", "fact_uses", "trust", "heads", "receipts"):
         return sorted(row.model_dump_json() for row in rows)
     by_graph = defaultdict(list)
     for row in rows:
@@ -346,7 +380,7 @@ def _askers(tenant: str, graph_id: str) -> list[Scope]:
 
 async def _records(cold: Any, scope: Scope) -> dict[str, Any]:
     operator = scope.for_graph()
-    events = await cold.beliefs.events(scope)
+    events = await cold.history.events(scope)
     turns = await cold.turns.recent_turns(scope, 100)
     everything = {
         "agents": await cold.fleet.agents(scope),
@@ -363,12 +397,27 @@ async def _records(cold: Any, scope: Scope) -> dict[str, Any]:
         "rules": await cold.procedural.match_rules(scope, "change the tyres now", 100),
         "active": await cold.beliefs.active(scope),
         "events": events,
+        "history": await _past(cold, scope),
         "audit": await cold.log.audit(scope),
         "census": await cold.words.census(scope),
         "queued": await cold.queue.waiting(scope),
     }
     ids = [event.belief_id for event in events] + [turn.id for turn in turns]
     return everything | {"entries": await cold.words.entries(scope, ids)}
+
+
+async def _past(cold: Any, scope: Scope) -> dict[str, Any]:
+    """Return what was believed, by every event, and what history says otherwise."""
+    operator, last = scope.for_graph(), await cold.history.seq_at(scope)
+    beliefs = await cold.history.query(scope, BeliefQuery())
+    return {
+        "moments": [await cold.history.as_of(scope, seq) for seq in range(last + 1)],
+        "beliefs": beliefs,
+        "turns": [await cold.history.seq_at(scope, turn=turn) for turn in (0, 4, 20)],
+        "naming": [await cold.history.naming(operator, one.id) for one in beliefs],
+        "trusts": await cold.history.trusts(operator),
+        "heads": await cold.heads.heads(operator),
+    }
 
 
 async def _searches(

@@ -18,14 +18,17 @@ FRAGMENTS = {"queue._CLAIM", "queue._COUNTS"}
 
 
 def statements() -> dict[str, str]:
-    """Return the statements of every module, whole ones only."""
+    """Return the statements of every module, whole ones only.
+
+    One that is made for several tables alike stands there for turns.
+    """
     found: dict[str, str] = {}
     for module in _modules():
         short = module.__name__.rpartition(".")[2]
         for name, value in vars(module).items():
             key = f"{short}.{name}"
             if key not in FRAGMENTS and _is_statement(name, value):
-                found[key] = value
+                found[key] = value.replace("{table}", "turns")
     return found
 
 

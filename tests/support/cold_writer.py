@@ -13,6 +13,7 @@ from pathlib import Path
 from tiers.cold import own_folder, sqlite_cold_store
 
 from .cold_backends import Cold
+from .cold_beliefs import replacing
 from .cold_samples import belief_by, draft, turn_by
 from .tier_samples import scope_of
 
@@ -24,7 +25,7 @@ async def _write(cold: Cold, agent: int) -> None:
     for number in range(100_000):
         ref = f"{agent}-{number}"
         await cold.turns.append_turn(scope, turn_by(scope, ref, ref=ref), [draft(ref)])
-        await cold.beliefs.commit(scope, belief_by(scope, ref))
+        await replacing(cold, scope, belief_by(scope, ref))
         print(ref, flush=True)  # noqa: T201 - the parent reads it
 
 

@@ -25,8 +25,13 @@ CHANGES = {
     "turns": "UPDATE turns SET tokens = 99 WHERE tenant = 'acme' AND seq = 3",
     "audit": "DELETE FROM audit WHERE tenant = 'acme' AND graph_id = 'child' AND seq = 2",
     "belief_events": "INSERT INTO belief_events SELECT tenant, graph_id, seq + 1, id || 'x', kind,"
-    " belief_id, agent_id, recorded_at, content_digest, previous_hash, hash FROM belief_events"
-    " WHERE tenant = 'acme' AND graph_id = 'child'",
+    " belief_id, agent_id, recorded_at, content_digest, previous_hash, hash, turn, version"
+    " FROM belief_events WHERE tenant = 'acme' AND graph_id = 'child'"
+    " ORDER BY seq DESC LIMIT 1",
+    "beliefs": "UPDATE belief_spans SET pinned = 1 - pinned"
+    " WHERE tenant = 'acme' AND graph_id = 'race' AND since_seq = 1",
+    "trust": "UPDATE belief_trust SET trust = trust / 2 WHERE tenant = 'acme'",
+    "heads": "DELETE FROM belief_heads WHERE tenant = 'acme'",
 }
 """What makes one table of a target differ from its source, by table."""
 

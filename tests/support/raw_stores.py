@@ -4,28 +4,47 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterable, Iterator
 from contextlib import closing
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pymongo import MongoClient
-from qdrant_client.models import ScrollRequest
+from qdrant_edge import EdgeShard, ScrollRequest, SparseVector
 
 from ezra import Ezra
+from tiers.places import Store, places_of
+from tiers.warm.ranking import Bm25Words
 
 from .cold_backends import raw_sqlite
 from .qdrant_shim import shared_shim
 
 PAGE = 1_000
+_ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
+
+
+class Part(NamedTuple):
+    """Something that stands somewhere: in a field of one of the places of ``tiers.places``."""
+
+    store: Store
+    name: str
+    field: str
+    held: Any
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Where it stands."""
+        return self.store, self.name, self.field
 
 
 async def everything(ezra: Ezra, home: Path) -> dict[str, str]:
     """Return what each store holds: tables, shadow tables and collections, keys, points."""
-    return {
-        "hot": await _hot(ezra),
-        "warm": await _warm(ezra),
-        "cold": _cold(home),
-    }
+    tiers = {"redis": "hot", "qdrant": "warm", "sqlite": "cold", "mongodb": "cold"}
+    found: dict[str, list[str]] = {"hot": [], "warm": [], "cold": []}
+    async for part in parts_of(ezra, home):
+        found[tiers[part.store]].append(f"{part.name}.{part.field}: {part.held!r}")
+    return {tier: "\n".join(lines) for tier, lines in found.items()}
 
 
 def where(found: dict[str, str], word: str) -> set[str]:
@@ -33,54 +52,136 @@ def where(found: dict[str, str], word: str) -> set[str]:
     return {name for name, text in found.items() if word in text}
 
 
-async def _hot(ezra: Ezra) -> str:
+async def places_with(ezra: Ezra, home: Path, words: Iterable[str]) -> set[tuple[str, str, str]]:
+    """Return every field of every store, and every file, in which one of the words stands.
+
+    Words are found in whatever case, stemmed in a word index, and as what they are in a sparse
+    vector; in files in several encodings.
+    """
+    plain = [word.casefold() for word in words]
+    found = {
+        part.place
+        async for part in parts_of(ezra, home)
+        if any(word in _shown(part.held) for word in plain) or _weighs(part, plain)
+    }
+    return found | {("home", name, "") for name in files_with(home, plain)}
+
+
+async def parts_of(ezra: Ezra, home: Path) -> Any:
+    """Yield whatever the tiers of a running runtime hold, field by field."""
+    async for part in _hot(ezra):
+        yield part
+    for part in (*_warm(ezra), *_cold(home)):
+        yield part
+
+
+def files_with(home: Path, words: Iterable[str]) -> set[str]:
+    """Return the places of the files below a folder in which one of the words stands."""
+    wanted = [word.encode(encoding) for word in words for encoding in _ENCODINGS]
+    found: set[str] = set()
+    for path in sorted(one for one in home.rglob("*") if one.is_file()):
+        if any(word in piece for piece in _data(path) for word in wanted):
+            found.add(_listed(str(path.relative_to(home))))
+    return found
+
+
+def _listed(name: str) -> str:
+    """Return the line of the list of places that a file falls under, else its own name."""
+    return next((one for one in places_of("home") if fnmatch(name, one)), name)
+
+
+def _data(path: Path) -> Iterator[bytes]:
+    """Yield what a file holds in lower case, extent by extent: engines make them large and empty.
+
+    Of UTF-16 too: the letters of a word that is not ASCII would have to be given as they are.
+    """
+    with path.open("rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        start = 0
+        while start < end:
+            try:
+                start = os.lseek(file.fileno(), start, os.SEEK_DATA)
+            except OSError:
+                return  # nothing but a hole is left
+            hole = os.lseek(file.fileno(), start, os.SEEK_HOLE)
+            file.seek(start)
+            yield file.read(hole - start).lower()
+            start = hole
+
+
+def _shown(held: Any) -> str:
+    return (held if isinstance(held, str) else repr(held)).casefold()
+
+
+def _weighs(part: Part, words: Iterable[str]) -> bool:
+    """Whether a sparse vector has one of the words."""
+    if not isinstance(part.held, SparseVector):
+        return False
+    known = {one for word in words for one in Bm25Words().of_entry(word).indices}
+    return not known.isdisjoint(part.held.indices)
+
+
+async def _hot(ezra: Ezra) -> Any:
     hot: Any = ezra._parts.hot
-    lines = []
     async for key in hot._client.scan_iter(f"{hot._prefix}*"):
-        kind = (await hot._client.type(key)).decode()
-        value = await (hot._client.hgetall(key) if kind == "hash" else hot._client.get(key))
-        lines.append(f"{key!r}: {value!r}")
-    return "\n".join(lines)
+        for field, value in (await hot._client.hgetall(key)).items():
+            name = field.decode()
+            listed = next((one for one in places_of("redis") if fnmatch(name, one)), name)
+            yield Part("redis", listed, "", value.decode())
 
 
-async def _warm(ezra: Ezra) -> str:
-    """Return the points of the server, or what the embedded engine gives out with its payload."""
+def _warm(ezra: Ezra) -> Iterator[Part]:
+    for shard in _shards(ezra):
+        offset: Any = None
+        while True:
+            request = ScrollRequest(offset=offset, limit=PAGE, with_payload=True, with_vector=True)
+            points, offset = shard.scroll(request)
+            for point in points:
+                for name, value in (point.payload or {}).items():
+                    yield Part("qdrant", name, "", value)
+                vectors: Any = point.vector or {}
+                for name, vector in vectors.items():
+                    yield Part("qdrant", name, "", vector)
+            if offset is None:
+                break
+
+
+def _shards(ezra: Ezra) -> list[EdgeShard]:
+    """Return the shards of the server, or the embedded one that serves."""
     if "EZRA_QDRANT_URL" in os.environ:
         prefix = os.environ["EZRA_QDRANT_PREFIX"]
-        points = [
-            repr(collection.scroll(ScrollRequest(limit=PAGE, with_payload=True)))
-            for name, collection in shared_shim().collections.items()
-            if name.startswith(f"{prefix}_")
-        ]
-        return "\n".join(points)
+        collections = shared_shim().collections.items()
+        return [one._shard for name, one in collections if name.startswith(f"{prefix}_")]
     store: Any = ezra._parts.warm.serving.store  # type: ignore[attr-defined]
-    page = await store.export_entries(ezra.settings.tenant, "", PAGE)
-    return "\n".join(map(repr, page.rows))
+    return [store._points._shard.engine]
 
 
-def _cold(home: Path) -> str:
+def _cold(home: Path) -> Iterator[Part]:
     if "EZRA_MONGODB_URI" in os.environ:
-        client: MongoClient[dict[str, Any]]
-        with MongoClient(os.environ["EZRA_MONGODB_URI"]) as client:
-            database = client[os.environ["EZRA_MONGODB_DATABASE"]]
-            return "\n".join(
-                f"{name}: {row!r}"
-                for name in database.list_collection_names()
-                for row in database[name].find()
-            )
+        yield from _documents()
+        return
     (path,) = home.rglob("ezra.db")
     with closing(raw_sqlite(path.parent)) as connection:
-        return "\n".join(
-            f"{name}: {tuple(row)!r}"
-            for name in _tables(connection)
-            for row in _rows(connection, name)
-        )
+        yield from _rows(connection)
 
 
-def _tables(connection: sqlite3.Connection) -> list[str]:
-    found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    return [row["name"] for row in found]
+def _documents() -> Iterator[Part]:
+    client: MongoClient[dict[str, Any]]
+    with MongoClient(os.environ["EZRA_MONGODB_URI"]) as client:
+        database = client[os.environ["EZRA_MONGODB_DATABASE"]]
+        for name in database.list_collection_names():
+            for document in database[name].find():
+                for field, value in document.items():
+                    yield Part("mongodb", name, field, value)
 
 
-def _rows(connection: sqlite3.Connection, table: str) -> list[sqlite3.Row]:
-    return connection.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608 - our own names
+def _rows(connection: sqlite3.Connection) -> Iterator[Part]:
+    found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    for (table,) in found:
+        for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - our own names
+            for field in row.keys():  # noqa: SIM118 - a row is no mapping
+                yield Part("sqlite", table, field, row[field])
+    # The word index keeps no text, only terms, in a form of its own.
+    connection.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, word_index, row)")
+    for (term,) in connection.execute("SELECT term FROM temp.terms"):
+        yield Part("sqlite", "word_index", "words", term)

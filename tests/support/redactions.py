@@ -8,11 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from tiers.cold.mongo.store import collections
-from tiers.records import Fact, Receipt, Rule, Scope, Summary, ToolOutput, Turn
+from tiers.records import (
+    Commitment,
+    Fact,
+    Receipt,
+    Rule,
+    Scope,
+    Settlement,
+    Summary,
+    ToolOutput,
+    Turn,
+)
 
 from .cold_backends import Cold, ColdBackend
 from .cold_samples import (
     SCOPE,
+    belief_by,
     draft,
     episode_by,
     fact_by,
@@ -28,12 +39,13 @@ LATER = NOW + timedelta(hours=2)
 
 SECRETS = (
     *("xylograph", "zymotic", "quokka", "jacquard"),
-    *("vuvuzela", "wyvern", "kumquat", "zugzwang", "fjordic"),
+    *("vuvuzela", "wyvern", "kumquat", "zugzwang", "fjordic", "glockenspiel"),
 )
 """Words that no other word of the tests begins like, each of its own stem.
 
 Said in: the turn's input, response and tool output; the summary; the episode; the fact's text and
-its triple; the fact made of the fact; the receipt's question and the text of its slot.
+its triple; the fact made of the fact; the receipt's question and the text of its slot; the name of
+who spoke in the turn.
 """
 
 KEPT = ("narwhal", "gazebo")
@@ -81,6 +93,7 @@ def history_of(scope: Scope = SCOPE) -> History:
         f"The code is {SECRETS[0]}.",
         response=f"Noted, {SECRETS[1]}.",
         tool_outputs=(ToolOutput(tool="search", output=f"found {SECRETS[2]}"),),
+        speaker=SECRETS[9],
         ref=f"{scope.graph_id} 1",
         private=True,
     )
@@ -145,3 +158,90 @@ def words_in(whole: dict[str, str], words: tuple[str, ...]) -> dict[str, list[st
     """Return which of the words stand where; tables without any are left out."""
     found = {name: [word for word in words if word in text] for name, text in whole.items()}
     return {name: there for name, there in found.items() if there}
+
+
+BELIEF_SECRETS = (
+    *("yttrium", "quincunx", "zeppelin", "obsidian", "marzipan", "gazpacho"),
+    *("fandango", "bouzouki", "didgeridoo", "tamburin"),
+)
+"""Words like ``SECRETS``, each of its own stem.
+
+Said in: the claim of the active belief; its key; its value; the one whose place it took; the one
+that was taken back; why that one was; why the active and the kept one disagree; the belief made of
+a fact; the fact made of the active belief; the receipt that names it.
+"""
+
+BELIEVED = ("pangolin", "okapi")
+"""Said in the belief that is kept, and in its value."""
+
+
+@dataclass(frozen=True)
+class Convictions:
+    """Beliefs with a secret in each, and what was made of them.
+
+    Attributes:
+        kept: Says nothing that goes; the active one was held against it.
+        old: Superseded by ``active``, of the same key.
+        active: Pinned; its sources are none of the graph's.
+        mistaken: Taken back.
+        root: A fact.
+        derived: A belief that rests on ``root``, private.
+        fact: Made of ``active``.
+        receipt: Names ``active``.
+    """
+
+    kept: Commitment
+    old: Commitment
+    active: Commitment
+    mistaken: Commitment
+    root: Fact
+    derived: Commitment
+    fact: Fact
+    receipt: Receipt
+
+
+def convictions_of(scope: Scope = SCOPE) -> Convictions:
+    """Return beliefs that are not committed yet."""
+    words = BELIEF_SECRETS
+    key = (words[1], words[2])
+    active = belief_by(scope, f"It is {words[0]}.", key=key, value=words[3], turn_id="t 1")
+    said = {"slots": [{"kind": "belief", "source_ids": [active.id], "text": words[9]}]}
+    root = fact_by(scope, f"It follows, {words[7]}.")
+    return Convictions(
+        kept=belief_by(scope, f"A {BELIEVED[0]}.", key=None, value=BELIEVED[1]),
+        old=belief_by(scope, f"It was {words[4]}.", key=key),
+        active=active,
+        mistaken=belief_by(scope, f"Never {words[5]}.", key=None),
+        root=root,
+        derived=belief_by(
+            scope, f"Then {words[7]}.", key=None, source_ids=("x", root.id), private=True
+        ),
+        fact=fact_by(scope, f"So {words[8]}.", source_ids=(active.id,)),
+        receipt=receipt_by(scope, query=f"{words[9]}?", body=said),
+    )
+
+
+async def believe(cold: Cold, told: Convictions, scope: Scope = SCOPE) -> Convictions:
+    """Commit and store all of it, in a graph that is new."""
+    words = BELIEF_SECRETS
+    await cold.graphs.create_graph(graph_of(scope.graph_id, tenant=scope.tenant))
+    await cold.semantic.put_fact(scope, told.root)
+    for belief in (told.kept, told.old, told.mistaken, told.derived):
+        assert (await cold.beliefs.commit(scope, belief)).is_new
+    settled = [
+        _settled(told.old, "new", f"no more {words[4]}"),
+        _settled(told.kept, "both", f"{words[6]} or not"),
+    ]
+    done = await cold.beliefs.commit(scope, told.active, settled)
+    assert [one.id for one in done.superseded] == [told.old.id]
+    await cold.beliefs.pin(scope, told.active.id, NOW)
+    await cold.beliefs.revert(scope, told.mistaken.id, f"never {words[5]}", NOW)
+    await cold.semantic.put_fact(scope, told.fact)
+    await cold.log.put_receipt(scope, told.receipt)
+    return told
+
+
+def _settled(rival: Commitment, winner: Any, reason: str) -> Settlement:
+    return Settlement(
+        rival_id=rival.id, winner=winner, strategy="last_write_wins", found_by="test", reason=reason
+    )

@@ -23,12 +23,22 @@ from metaagents.work import Worker
 from tiers.cold.sqlite import DATABASE_NAME, ColdStores, sqlite_cold_store
 from tiers.errors import TierRejected, TierUnavailable
 from tiers.ports import Embedder, Vector, WarmStore
-from tiers.records import ALL_TOPICS, Fact, Hit, IndexEntry, Kind, Scope, SearchQuery, WorkDraft
+from tiers.records import (
+    ALL_TOPICS,
+    Fact,
+    Hit,
+    IndexEntry,
+    Kind,
+    Scope,
+    SearchQuery,
+    Settlement,
+    WorkDraft,
+)
 from tiers.upkeep import Generation, WarmGenerations
 from tiers.warm import edge_generations
 
 from .cold_backends import raw_sqlite
-from .cold_samples import fact_by
+from .cold_samples import belief_by, fact_by
 from .folder_copies import copied
 from .runtime import MovingClock
 
@@ -224,12 +234,24 @@ class House:
             query = query.model_copy(update=given)
         return await self.index.search(scope, query)
 
-    async def by_meaning(self, text: str) -> str | None:
+    async def believe(self, claim: str, *taking_the_place_of: str, **fields: object) -> str:
+        """Commit to a belief in the place of others, and let the index learn of it."""
+        belief = belief_by(SCOPE, claim, **fields)
+        settled = [
+            Settlement(rival_id=one, winner="new", strategy="last_write_wins")
+            for one in taking_the_place_of
+        ]
+        committed = await self.cold.beliefs.commit(SCOPE, belief, settled)
+        assert committed.is_new
+        await self.worker.drain()
+        return belief.id
+
+    async def by_meaning(self, text: str, kind: Kind = "fact") -> str | None:
         """Return the id that the serving index finds for a text's own vector, words aside."""
         model_id = self.index.serving.model_id
         assert model_id is not None
         vector = vector_by(model_id, text)
-        query = SearchQuery(text="", vector=vector, kinds=("fact",), limit=1, now=self.clock())
+        query = SearchQuery(text="", vector=vector, kinds=(kind,), limit=1, now=self.clock())
         found = await self.engine.stores[model_id].unwatched.search(SCOPE, query)
         return next((hit.id for hit in found), None)
 

@@ -108,7 +108,7 @@ async def local_client(**place: str) -> AsyncIterator[AsyncQdrantClient]:
 
 def _empty_edge(store: WarmStore) -> None:
     assert isinstance(store, EdgeWarmStore)
-    store._points._shard.update(UpdateOperation.delete_points_by_filter(Filter()))
+    store._points._shard.engine.update(UpdateOperation.delete_points_by_filter(Filter()))
 
 
 def _empty_reference(store: WarmStore) -> None:

@@ -1,20 +1,18 @@
-"""The pure rules of the cold tier: narrowing, fusion, word weights, the chain's format."""
+"""The pure rules of the cold tier: narrowing, fusion, word weights."""
 
 from __future__ import annotations
 
 import math
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cold_samples import LONE_SURROGATE, OPERATOR, asked, belief_by
+from support.cold_samples import OPERATOR, asked
 from support.tier_samples import scope_of
 
 from tiers.cold.archival import archival_query, narrowed, reciprocal_ranks
-from tiers.cold.chain import canonical, content_digest, event_hash, hashed_fields, next_event
 from tiers.cold.sqlite.bm25 import local_weight, mark_of, marked_terms, marked_text
 from tiers.errors import UsageError
 from tiers.records import ALL_TOPICS
@@ -125,43 +123,3 @@ def test_local_weight_restores_the_local_rarity() -> None:
         assert scores[0] > 0
     rare, common = (local_weight(n, n, 100, 10_000) * fts5_idf(n, 10_000) for n in (1, 60))
     assert rare > 5 * common
-
-
-def test_canonical_form_is_sorted_compact_and_utf8() -> None:
-    """The bytes that are hashed, spelled out."""
-    assert (
-        canonical({"b": [1, None, True], "a": "é\n"}) == '{"a":"é\\n","b":[1,null,true]}'.encode()
-    )
-    with pytest.raises(UsageError, match="surrogates"):
-        canonical({"a": LONE_SURROGATE})
-    with pytest.raises(ValueError, match="JSON"):
-        canonical({"a": float("nan")})
-
-
-def test_known_hashes_stay_as_they_are() -> None:
-    """The format is for good: exports made today must verify for ever."""
-    assert content_digest(b"\x00" * 16, {"pinned": True}) == (
-        "bbc5f3ac5cc6f23fe4f2c8b2c3c143bf4fba0cd01595524eda6a8323c103d346"
-    )
-
-
-def test_event_hash_covers_every_field() -> None:
-    """Changing any one changes the hash; the hash itself is not covered."""
-    moment = datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=2)))
-    event = next_event(None, belief_by(), "committed", agent_id="a", now=moment, digest="d")
-    fields = hashed_fields(event)
-    assert fields["recorded_at"] == "2026-03-01T10:00:00.000000Z"
-    assert event.hash == event_hash(fields) == event_hash({**fields, "hash": "x"})
-    others = {event_hash({**fields, name: "x"}) for name in fields if name != "hash"}
-    assert event.hash not in others
-    assert len(others) == len(fields) - 1
-
-
-def test_events_follow_each_other() -> None:
-    """The first points at zeros, each next one at the hash before it."""
-    now = datetime(2026, 3, 1, tzinfo=UTC)
-    first = next_event(None, belief_by(), "committed", agent_id="a", now=now, digest="d")
-    second = next_event(first, belief_by(), "pinned", agent_id="", now=now, digest="d")
-    assert (first.seq, first.previous_hash) == (1, "0" * 64)
-    assert (second.seq, second.previous_hash) == (2, first.hash)
-    assert first.id != second.id

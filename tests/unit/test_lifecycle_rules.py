@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.records import START, summary, turn
 
 from metaagents.lifecycle.rules import (
     LifecyclePolicy,
+    beliefs_kept_since,
     due_again,
     group_by_day,
     group_turns,
+    is_past_retention,
     ready_groups,
     shared_topics,
 )
+from tiers.records import HistoricBelief, Retention
 
 POLICY = LifecyclePolicy(turns_per_summary=3)
 
@@ -134,3 +138,34 @@ def test_summaries_are_gathered_by_writer_audience_and_day() -> None:
         ["summary-4"],
     ]
     assert [day.isoformat() for day, _ in days][:2] == ["2026-05-14", "2026-05-15"]
+
+
+def test_beliefs_are_kept_for_ever_unless_the_graph_says_otherwise() -> None:
+    """The longest time that can be asked for is still a date."""
+    assert beliefs_kept_since(Retention(), START) is None
+    assert beliefs_kept_since(Retention(beliefs_days=0.5), START) == START - timedelta(hours=12)
+    assert beliefs_kept_since(Retention(beliefs_days=365_000), START).year == 1027
+    for days in (0, -1, 365_001):
+        with pytest.raises(ValueError, match="beliefs_days"):
+            Retention(beliefs_days=days)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_past"),
+    [
+        ({}, True),
+        ({"status": "reverted"}, True),
+        ({"ended_seq": 6}, False),
+        ({"status": "active", "ended_seq": None}, False),
+        ({"status": "redacted", "redacted_at": START}, False),
+        ({"redacted_at": START}, False),
+        ({"pinned": True}, False),
+    ],
+    ids=str,
+)
+def test_only_what_ended_by_then_is_past_its_retention(
+    changes: dict[str, object], *, is_past: bool
+) -> None:
+    """Superseded or reverted by that event; active, pinned and redacted beliefs are left alone."""
+    ended = HistoricBelief(claim="So.", committed_seq=3, status="superseded", ended_seq=5)
+    assert is_past_retention(ended.model_copy(update=changes), 5) is is_past

@@ -9,8 +9,18 @@ from support.cold_samples import belief_by, fact_by, graph_of
 from support.tier_samples import NOW, entry_of, scope_of
 
 from ezra.moving.digest import BUCKETS, Tally, bucket_of, name_of, prints_of, same_row
-from tiers.records import AuditEvent, Record
-from tiers.upkeep import FactUse, LoggedBelief, ProjectedBelief, QueuedWork
+from tiers.records import (
+    AuditEvent,
+    BeliefEvent,
+    BeliefSpan,
+    HistoricBelief,
+    LoggedBelief,
+    ProjectedBelief,
+    Record,
+    SignedHead,
+    TrustRow,
+)
+from tiers.upkeep import FactUse, QueuedWork
 
 FACTS = [fact_by(text=f"Fact {number}.") for number in range(300)]
 
@@ -69,9 +79,21 @@ def test_vectors_count_bit_by_bit_and_are_the_same_up_to_a_millionth() -> None:
     assert not same_row(one, None)
 
 
+EVENT = {
+    "id": "e", "tenant": "acme", "graph_id": "g", "seq": 2, "kind": "pinned", "belief_id": "b",
+    "agent_id": "a", "recorded_at": NOW, "content_digest": "", "previous_hash": "", "hash": "",
+    "turn": 3, "version": 2,
+}  # fmt: skip
+HEAD = {
+    "tenant": "acme", "graph_id": "g", "size": 2, "last_hash": "", "root": "", "turn": 3,
+    "signed_at": NOW, "public_key": "ab", "signature": "cd", "frontier": ("ef",),
+}  # fmt: skip
+BELIEF = HistoricBelief(**belief_by(claim="secret").model_dump(), committed_seq=1)
+SPANS = (BeliefSpan(since_seq=1, until_seq=2), BeliefSpan(since_seq=2, pinned=True))
+
+
 def test_rows_are_named_by_ids_alone() -> None:
     """Names are printed, so they hold no content."""
-    belief = belief_by(claim="secret")
     event = AuditEvent(seq=3, tenant="acme", graph_id="g", agent_id=None, kind="k", recorded_at=NOW)
     work = QueuedWork(
         graph_id="g",
@@ -85,15 +107,56 @@ def test_rows_are_named_by_ids_alone() -> None:
         parked=False,
         problem="secret",
     )
-    logged = {
-        "id": "e", "tenant": "acme", "graph_id": "g", "seq": 2, "kind": "pinned", "belief_id": "b",
-        "agent_id": "a", "recorded_at": NOW, "content_digest": "", "previous_hash": "", "hash": "",
-    }  # fmt: skip
     assert [
         name_of(graph_of("g")),
         name_of(event),
         name_of(work),
         name_of(FactUse(graph_id="g", fact_id="f", cause="c", used_at=NOW)),
-        name_of(ProjectedBelief(belief=belief, active=True, committed_seq=1)),
-        name_of(LoggedBelief(event=logged, salt=None, content=None)),
-    ] == ["g", "g/3", "g/index/k", "g/f/c", f"race/{belief.id}", "g/2"]
+        name_of(ProjectedBelief(belief=BELIEF, spans=SPANS)),
+        name_of(LoggedBelief(event=EVENT, salt="5a", content='"secret"')),
+        name_of(TrustRow(graph_id="g", agent_id="a", topic="t", trust=0.5)),
+        name_of(SignedHead(**HEAD)),
+    ] == ["g", "g/3", "g/index/k", "g/f/c", f"race/{BELIEF.id}", "g/2", "g/a/t", "g/2/ab"]
+
+
+def test_no_two_rows_have_one_name() -> None:
+    """What hides behind a namesake would not be compared."""
+    owners = [("g", "a/b", None), ("g/a", "b", None), ("g\\", "a/b", None), ("g", "a", "b")]
+    owners += [("g", "a", None), ("g", "a", "None"), ("g", "a/None", None)]
+    rows = [TrustRow(graph_id=g, agent_id=a, topic=t, trust=0.5) for g, a, t in owners]
+    assert len({name_of(row) for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("row", "changes"),
+    [
+        (
+            LoggedBelief(event=EVENT, salt="5a", content="{}"),
+            [
+                {"event": BeliefEvent(**{**EVENT, "turn": 4})},
+                {"event": BeliefEvent(**{**EVENT, "version": 1})},
+                {"salt": None, "content": None},
+                {"content": "{ }"},
+            ],
+        ),
+        (
+            ProjectedBelief(belief=BELIEF, spans=SPANS),
+            [
+                {"spans": SPANS[:1]},
+                {"spans": (SPANS[0], SPANS[1].model_copy(update={"pinned": False}))},
+                {"belief": BELIEF.model_copy(update={"status": "reverted", "ended_seq": 2})},
+                {"belief": BELIEF.model_copy(update={"superseded_by": "b"})},
+                {"belief": BELIEF.model_copy(update={"source_ids": ("s",)})},
+            ],
+        ),
+        (TrustRow(graph_id="g", agent_id="a", topic=None, trust=0.5), [{"trust": 0.500001}]),
+        (SignedHead(**HEAD), [{"signature": "ce"}, {"frontier": ()}, {"root": "1"}]),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_all_of_a_belief_and_its_history_counts(row: Record, changes: list[dict]) -> None:
+    """One row that arrives otherwise than it left is a difference of that very row."""
+    whole = tallied([row])
+    for change in changes:
+        other = tallied([row.model_copy(update=change)])
+        assert whole.differing(other) == [bucket_of(prints_of([row])[0])]

@@ -10,7 +10,15 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cold_samples import episode_by, fact_by, receipt_by, rule_by, summary_by, turn_by
+from support.cold_samples import (
+    belief_by,
+    episode_by,
+    fact_by,
+    receipt_by,
+    rule_by,
+    summary_by,
+    turn_by,
+)
 from support.tier_samples import HOSTILE_TEXT, NOW, scope_of
 
 from metaagents.lifecycle.rules import GRAINS, bottom_up
@@ -23,16 +31,18 @@ from tiers.cold.redaction import (
     REDACTED,
     Names,
     Reach,
+    Redactable,
     Survey,
     Trace,
     blanked,
-    check_known,
     checked_request,
+    known_of,
     pages,
     redacted_form,
     stand_in,
     stand_in_id,
 )
+from tiers.cold.speaking_of import KINDS, LOOKED_THROUGH_MAX, Search, Subject, texts_of, wanted
 from tiers.errors import NotFound, UsageError
 from tiers.records import ToolOutput
 
@@ -92,29 +102,33 @@ def test_what_was_reached_is_told_by_kind() -> None:
 
 
 def test_what_may_be_asked() -> None:
-    """A reason, so many ids at most, all of them records, none of them beliefs."""
+    """A reason, so many ids at most, all of them records."""
     assert checked_request(["b", "a", "b"], "why") == ("b", "a")
     assert len(checked_request([str(number) for number in range(IDS_MAX)], "why")) == IDS_MAX
-    known = [Trace("turn", "a", is_redacted=False)]
-    check_known(["a"], known, [])
-    with pytest.raises(NotFound, match="'b'"):
-        check_known(["a", "b"], known, [])
-    with pytest.raises(UsageError, match="history"):
-        check_known(["a", "b"], known, ["b"])
+    found = [Trace("turn", "a", is_redacted=False), Trace("belief", "b", is_redacted=True)]
+    assert known_of(["b", "a"], found) == found[::-1]
+    with pytest.raises(NotFound, match="'d'"):
+        known_of(["a", "d", "b", "c"], found)
+
+
+def _saying(text: str) -> tuple[Redactable, ...]:
+    """Return a record of each kind that says a text wherever it can say something."""
+    tool = ToolOutput(tool="search", output=text)
+    said = {"speaker": text, "response": text, "tool_outputs": (tool,)}
+    turn = turn_by(SCOPE, text, ref="r", seq=3, **said)
+    return (
+        turn,
+        summary_by(SCOPE, [turn], text=text),
+        episode_by(SCOPE, [turn.id], text=text),
+        fact_by(SCOPE, text, subject=text, predicate=text, object=text),
+        rule_by(SCOPE, text, steps=(text, text)),
+        belief_by(SCOPE, text, key=(text, text), value=text, source_ids=(turn.id,)),
+    )
 
 
 def test_what_is_left_names_but_says_nothing() -> None:
     """Ids, owners, order, periods and coverage stay; redacting again changes nothing more."""
-    tool = ToolOutput(tool="search", output="secret")
-    turn = turn_by(SCOPE, "secret", response="secret", tool_outputs=(tool,), ref="r", seq=3)
-    fact = fact_by(SCOPE, "secret", subject="secret", predicate="secret", object="secret")
-    records = (
-        turn,
-        summary_by(SCOPE, [turn], text="secret"),
-        episode_by(SCOPE, [turn.id], text="secret"),
-        fact,
-        rule_by(SCOPE, "secret", steps=("secret", "secret")),
-    )
+    records = _saying("secret")
     assert {type(record) for record in records} == set(MODELS.values())
     for record in records:
         left = redacted_form(record, LATER)
@@ -129,8 +143,16 @@ def test_what_is_left_names_but_says_nothing() -> None:
         assert changed <= {
             *("redacted_at", "input", "response", "tool_outputs", "text", "tokens"),
             *("subject", "predicate", "object", "trigger", "steps"),
+            *("speaker", "claim", "key", "value"),
         }
         assert redacted_form(left, LATER) == left
+        assert "secret" not in "".join(texts_of(left))
+
+
+def test_every_text_that_is_destroyed_is_looked_through() -> None:
+    """One that was left out would never be found, and so never be destroyed."""
+    for record in _saying("secret"):
+        assert record.model_dump_json().count("secret") == list(texts_of(record)).count("secret")
 
 
 def test_a_stand_in_is_seen_by_those_who_saw_the_turn() -> None:
@@ -192,3 +214,111 @@ def test_finer_records_are_written_before_coarser_ones() -> None:
         Random(seed).shuffle(shuffled)
         assert bottom_up(shuffled) == expected
     assert all(bottom_up(pair) == expected[:2] for pair in permutations(expected[:2]))
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        ("Ann", "Ask ANN, she knows."),
+        ("Ann", "ann's"),
+        ("Ann", "(Ann)"),
+        ("Ann", "the key is ann_smith"),
+        ("Ann", "我见了Ann昨天"),
+        ("Ann  Smith", " ann\u00a0\n smith"),
+        ("\uff21nn", "Ann"),
+        ("\u00c5sa", "A\u030asa came"),
+        ("Stra\u00dfe", "STRASSE 9"),
+        ("\u0130zmir", "\u0130ZMIR"),
+        (
+            "\u03a3\u03af\u03c3\u03c5\u03c6\u03bf\u03c2",
+            "\u03a3\u038a\u03a3\u03a5\u03a6\u039f\u03a3",
+        ),
+        ("王明", "我认识王明先生"),
+        ("สมชาย", "คุณสมชายมา"),
+        ("C++", "C++11"),
+        ("🏎️", "a🏎️b"),
+        ("a", "aaaa a"),
+        ("%", "100 %"),
+        ("$regex", "a $regex"),
+        ("Ann.*", "ann.*"),
+    ],
+)
+def test_a_subject_is_found(subject: str, text: str) -> None:
+    """Whatever the case, the white space, the form of its letters, and what stands around it."""
+    assert Subject(subject).is_in(text)
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        ("Ann", "Annual, Joanne, Susann, Ann1, 1Ann"),
+        ("Ann", "Ann\u0331e"),
+        ("Ann Smith", "Ann Smithson; Smith Ann; AnnSmith; Ann-Smith"),
+        ("王明", "王小明"),
+        ("Ann", ""),
+        ("A%", "Ann"),
+        ("A_n", "Ann"),
+        ("A.n", "Ann"),
+        ("12", "123 312"),
+        ("a", "aaaa"),
+    ],
+)
+def test_a_subject_is_not_found(subject: str, text: str) -> None:
+    """In longer words, in pieces, or as a pattern."""
+    assert not Subject(subject).is_in(text)
+
+
+def test_what_may_be_looked_for() -> None:
+    """A subject or a user, and not a blank one."""
+    belief = belief_by(SCOPE.model_copy(update={"user_id": "ada"}), "Of Bob.")
+    assert wanted(None, "ada")(belief)
+    assert not wanted("ada", None)(belief)
+    assert not wanted(None, "Ada")(belief)
+    assert wanted("bob", None)(belief)
+    for subject, user_id in ((None, None), ("a", "b"), ("", None), (None, " "), ("\u3000\n", None)):
+        with pytest.raises(UsageError):
+            wanted(subject, user_id)
+
+
+def _looked_through(search: Search, stored: dict[str, list[Redactable]]) -> int:
+    """Let a page look at what is stored; return at how many records."""
+    looked = 0
+    while search.kind is not None:
+        behind = [one for one in stored.get(search.kind, ()) if one.id > search.after]
+        found = behind[: search.room]
+        looked += len(found)
+        search.take(found)
+    return looked
+
+
+@pytest.mark.parametrize("limit", [1, 7, 1_000])
+def test_pages_find_everything_once_by_bounded_steps(limit: int) -> None:
+    """Whether the limit or the number of records looked at ends the page."""
+    facts = [fact_by(SCOPE, "Ann." if number % 99 == 0 else "Bob.") for number in range(1_200)]
+    facts[99] = redacted_form(facts[99].model_copy(update={"text": "Ann."}), LATER)
+    beliefs = [belief_by(SCOPE, "Ann.", private=True), belief_by(SCOPE, "Annual.")]
+    stored: dict[str, list[Redactable]] = {"fact": facts, "belief": beliefs}
+    found, cursor = [], ""
+    while cursor is not None:
+        search = Search(wanted("ann", None), cursor, limit)
+        assert _looked_through(search, stored) <= LOOKED_THROUGH_MAX
+        page = search.page()
+        assert len(page.rows) <= limit
+        found += page.rows
+        cursor = page.cursor
+    expected = [one for one in facts if "Ann" in one.text]
+    assert [row.id for row in found] == [*(one.id for one in expected), beliefs[0].id]
+    assert [row.agent_id for row in found] == [None] * len(expected) + [SCOPE.agent_id]
+
+
+@pytest.mark.parametrize(
+    "cursor", ["x", "[]", "1", "[0]", '[-1,""]', '[true,""]', '[99,""]', "{}", "[0,1]", "["]
+)
+def test_a_cursor_that_no_page_gave_is_refused(cursor: str) -> None:
+    """And so is a limit out of range."""
+    with pytest.raises(UsageError, match="cursor"):
+        Search(wanted("a", None), cursor, 10)
+    for limit in (0, 1_001):
+        with pytest.raises(UsageError, match="limit"):
+            Search(wanted("a", None), "", limit)
+    assert len(KINDS) < 99

@@ -146,14 +146,14 @@ def test_records_are_read_by_who_may_see_them() -> None:
     assert by_owner("acme", []) == {}
 
 
-def test_beliefs_and_empty_texts_are_not_indexed() -> None:
-    """Nobody would tell the index when a belief is superseded."""
+def test_what_has_a_text_is_indexed() -> None:
+    """Of every kind, beliefs as well; an empty text could not be found."""
     entries = [
         entry_of(scope_of(), 1, kind="belief"),
-        entry_of(scope_of(), 2).model_copy(update={"text": ""}),
-        entry_of(scope_of(), 3),
+        entry_of(scope_of(), 2, kind="fact"),
+        entry_of(scope_of(), 3).model_copy(update={"text": ""}),
     ]
-    assert indexable(entries) == entries[2:]
+    assert indexable(entries) == entries[:2]
 
 
 def test_what_an_index_lacks_is_filled_in_by_words() -> None:

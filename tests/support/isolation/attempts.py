@@ -38,8 +38,8 @@ class Touch:
         tenant: Of the house.
         graph_id: Of the house; ``None``: any house of the tenant.
         agent_id: Only what belongs to this agent.
-        record_id: The record that was there and may change.
-        table: All of whose records that were there may change.
+        record_id: The record that was there and may change; in ``table`` only, if that is given.
+        table: All of whose records that were there may change, if no ``record_id`` is given.
     """
 
     tenant: str
@@ -162,6 +162,11 @@ def _attempt(
             scope = move.scope or aim.scope
             return Attempt(number, label, method, aim, scope, move.call, move.touches)
     return None
+
+
+def answers(found: Any) -> tuple[Any, ...]:
+    """Return what a call gave that is no tuple by itself: a careless engine gives several."""
+    return found if isinstance(found, tuple) else (found,)
 
 
 def graph_of(scope: Scope) -> tuple[Touch, ...]:

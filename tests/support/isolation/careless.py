@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 from tiers.errors import EzraError
-from tiers.records import ALL_TOPICS, Scope
+from tiers.records import ALL_TOPICS, Scope, Settlement
 
+from .aims import OUTER
 from .engines import Bench, Target
+from .oracle import Reach
 from .worlds import World
 
 Forgetting = Callable[[World, Scope], Iterable[Scope]]
@@ -50,6 +52,10 @@ def _as_of(_world: World, scope: Scope) -> list[Scope]:
     return [scope.model_copy(update={"lineage": lineage})]
 
 
+def _auditor(_world: World, scope: Scope) -> list[Scope]:
+    return [scope.for_graph()]
+
+
 def _all_but_owner(_world: World, scope: Scope) -> list[Scope]:
     whole = {"topics": (ALL_TOPICS,), "denied": (), "every_user": True}
     return [scope.model_copy(update=whole)]
@@ -77,7 +83,7 @@ _SHOWN_BY: dict[str, tuple[str, ...]] = {
     "as_of": ("lineage",),
     "view": ("user", "topic", "denied"),
 }
-"""At which boundaries it shows."""
+"""At which boundaries it shows; of a moment only where ancestors are read."""
 
 
 def careless(bench: Bench, what: str) -> Bench:
@@ -86,6 +92,7 @@ def careless(bench: Bench, what: str) -> Bench:
     methods = [
         replace(method, boundaries=[one for one in method.boundaries if one in _SHOWN_BY[what]])
         for method in bench.methods
+        if what != "as_of" or method.reach is Reach.FAMILY
     ]
 
     @asynccontextmanager
@@ -96,6 +103,44 @@ def careless(bench: Bench, what: str) -> Bench:
     return replace(
         bench,
         name=f"{bench.name} without {what}",
+        opened=opened,
+        counts=_no_counts,
+        methods=[method for method in methods if method.boundaries],
+    )
+
+
+def auditing(bench: Bench) -> Bench:
+    """Return the backend with a history that answers every agent as it would an auditor."""
+    return _changed(bench, "an auditor for everybody", ("history.",), ("private",), _Auditing)
+
+
+def settling(bench: Bench) -> Bench:
+    """Return the backend with a log that ends whatever rival it is told of, wherever it is."""
+    return _changed(bench, "rivals of anybody", ("beliefs.commit",), OUTER, _Settling)
+
+
+def _changed(
+    bench: Bench,
+    how: str,
+    names: tuple[str, ...],
+    boundaries: Collection[str],
+    ports: Callable[[Any, World], object],
+) -> Bench:
+    """Return the backend with other ports, attacked by some methods at some boundaries."""
+    methods = [
+        replace(method, boundaries=[one for one in method.boundaries if one in boundaries])
+        for method in bench.methods
+        if method.name.startswith(names)
+    ]
+
+    @asynccontextmanager
+    async def opened(world: World, folder: Path) -> AsyncIterator[Target]:
+        async with bench.opened(world, folder) as target:
+            yield replace(target, ports=ports(target.ports, world))
+
+    return replace(
+        bench,
+        name=f"{bench.name} with {how}",
         opened=opened,
         counts=_no_counts,
         methods=[method for method in methods if method.boundaries],
@@ -138,3 +183,40 @@ class _Careless:
             return tuple(answers)
 
         return call
+
+
+class _Auditing:
+    """Ports whose history never looks at who asks."""
+
+    def __init__(self, ports: Any, world: World) -> None:
+        self._ports = ports
+        self.history = _Careless(ports.history, world, _auditor)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ports, name)
+
+
+class _Settling:
+    """Ports whose ``beliefs.commit`` takes back every rival that a settlement names."""
+
+    def __init__(self, ports: Any, world: World) -> None:
+        self._ports = ports
+        self._world = world
+
+    @property
+    def beliefs(self) -> _Settling:
+        """The belief store."""
+        return self
+
+    async def commit(self, scope: Scope, belief: Any, settled: Sequence[Settlement] = ()) -> Any:
+        """End the rivals in every house, then commit."""
+        for one in settled:
+            for house in self._world.houses:
+                with suppress(EzraError):
+                    await self._ports.beliefs.revert(
+                        Scope.of_graph(*house), one.rival_id, "settled", belief.recorded_at
+                    )
+        return await self._ports.beliefs.commit(scope, belief)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ports, name)

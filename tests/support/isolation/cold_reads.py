@@ -18,7 +18,8 @@ _LIMIT = 500
 _FUTURE = LATER + timedelta(days=400)
 
 
-def _asker(aim: Aim) -> Scope:
+def asker(aim: Aim) -> Scope:
+    """Return the attacker's scope, of some agent."""
     if aim.scope.agent_id is not None:
         return aim.scope
     return aim.scope.model_copy(update={"agent_id": "nobody"})
@@ -26,7 +27,7 @@ def _asker(aim: Aim) -> Scope:
 
 def recent_turns(aim: Aim) -> Move:
     """Ask for the last turns of the scope's agent."""
-    scope = _asker(aim)
+    scope = asker(aim)
     return Move(lambda cold: cold.turns.recent_turns(scope, _LIMIT), scope=scope)
 
 
@@ -44,8 +45,26 @@ def known_refs(aim: Aim) -> Move:
 
 def waiting_turns(aim: Aim) -> Move:
     """Ask for turns that no summary covers."""
-    scope = _asker(aim)
+    scope = asker(aim)
     return Move(lambda cold: cold.turns.waiting_turns(scope, 0, _LIMIT), scope=scope)
+
+
+def turns_from(aim: Aim) -> Move:
+    """Ask for the turns of a whole graph by their number."""
+    scope, number = Scope.of_graph(*aim.house), aim.random.choice([1, 3, 10**6])
+    return Move(lambda cold: cold.turns.turns_from(scope, number, _LIMIT), scope=scope)
+
+
+def turns_from_as_agent(aim: Aim) -> Move:
+    """Ask for them as an agent, which must not see what others keep to themselves."""
+    scope = asker(aim)
+    return Move(lambda cold: cold.turns.turns_from(scope, 1, _LIMIT), scope=scope)
+
+
+def count_turns(aim: Aim) -> Move:
+    """Count them; the number is compared with the raw engine elsewhere."""
+    scope, until = Scope.of_graph(*aim.house), aim.random.choice([None, aim.victim.recorded_at])
+    return Move(lambda cold: cold.turns.count_turns(scope, until), scope=scope)
 
 
 def summaries(aim: Aim) -> Move:
@@ -92,17 +111,6 @@ def match_rules(aim: Aim) -> Move:
     """Ask for the rules of the victim's trigger."""
     text = aim.text()
     return Move(lambda cold: cold.procedural.match_rules(aim.scope, text, 100))
-
-
-def active(aim: Aim) -> Move:
-    """Ask for the active beliefs."""
-    return Move(lambda cold: cold.beliefs.active(aim.scope))
-
-
-def events(aim: Aim) -> Move:
-    """Read the belief log from a place."""
-    after = aim.random.choice([0, 1, -5])
-    return Move(lambda cold: cold.beliefs.events(aim.scope, after))
 
 
 def search_words(aim: Aim) -> Move:
@@ -247,6 +255,9 @@ COLD_READS = (
     Method("turns.turns", _V, turns, ("turn",), _ALL, weight=3),
     Method("turns.known_refs", _V, known_refs, ("turn",), _ALL, weight=2),
     Method("turns.waiting_turns", _V, waiting_turns, ("turn",), _ALL, weight=2),
+    Method("turns.turns_from", _G, turns_from, ("turn",), OUTER),
+    Method("turns.turns_from", _V, turns_from_as_agent, ("turn",), INNER),
+    Method("turns.count_turns", _G, count_turns, ("turn",), OUTER),
     Method("episodic.summaries", _V, summaries, ("summary",), _ALL, weight=2),
     Method("episodic.due_summaries", _G, due_summaries, ("summary",), OUTER),
     Method("episodic.episodes", _V, episodes, ("episode",), _ALL, weight=2),
@@ -254,8 +265,6 @@ COLD_READS = (
     Method("semantic.facts", _F, facts, FACTS, _ALL, weight=3),
     Method("semantic.recall_archival", _V, recall_archival, ("archival",), _ALL, weight=4),
     Method("procedural.match_rules", _F, match_rules, ("rule",), _ALL, weight=3),
-    Method("beliefs.active", _V, active, ("belief",), _ALL, weight=3),
-    Method("beliefs.events", _G, events, ("belief",), OUTER),
     Method("words.search_words", _V, search_words, SEARCHABLE, _ALL, weight=6),
     Method("words.entries", _V, entries, SEARCHABLE, _ALL, weight=4),
     Method("words.census", _G, census, SEARCHABLE, OUTER),

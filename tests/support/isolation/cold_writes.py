@@ -8,12 +8,12 @@ from datetime import timedelta
 from typing import Any
 
 from tiers.records import (
-    Commitment,
     Episode,
     Fact,
     Owned,
     Receipt,
     Rule,
+    Scope,
     Summary,
     ToolOutput,
     Turn,
@@ -21,18 +21,19 @@ from tiers.records import (
 )
 
 from .aims import INNER, OUTER, Aim
-from .attempts import FORGED, Method, Move, Touch, also_of, graph_of, own
+from .attempts import FORGED, Method, Move, Touch, also_of, answers, graph_of, own
 from .oracle import Reach, permitted
-from .worlds import LATER, SHARED_WORDS, Corner, Planted, PlantedKind
+from .worlds import LATER, SHARED_WORDS, Corner, PlantedKind
 
 _FACTS = ("core", "archival")
+_REDACTED = ("turn", "summary", "core", "rule", "belief")
 
 
 def _fresh(aim: Aim) -> str:
     return str(uuid.UUID(int=aim.random.getrandbits(128), version=4))
 
 
-def _of_id(aim: Aim, kind: PlantedKind, record: Owned, mark: str, record_id: str) -> Any:
+def of_id(aim: Aim, kind: PlantedKind, record: Owned, mark: str, record_id: str) -> Any:
     """Return the attacker's own record under an id, noted as its own."""
     corner = own(aim, kind, record_id, mark).corner
     shown = {"topics": corner.topics, "private": corner.private}
@@ -66,14 +67,14 @@ def _forged(aim: Aim, record: Any, mark: str) -> Any:
     return forged
 
 
-def _id_of_victim_or_new(aim: Aim, *kinds: str) -> str:
+def id_of_victim_or_new(aim: Aim, *kinds: str) -> str:
     """Return an id for a record of these kinds: no record of another kind may lie under it."""
     new = aim.word(_fresh(aim))
     is_taken = aim.victim.kind not in kinds and aim.world.holds(aim.house, aim.victim.id)
     return new if is_taken else aim.random.choice([aim.victim.id, new])
 
 
-def _variant(aim: Aim, record: Any, mark: str) -> tuple[Any, str]:
+def variant(aim: Aim, record: Any, mark: str) -> tuple[Any, str]:
     """Return a record as it is or with a forged owner, and the class of attack."""
     is_same_owner = aim.boundary in {"topic", "denied"}
     if not is_same_owner and aim.random.random() < 0.4:
@@ -98,8 +99,8 @@ def append_turn(aim: Aim) -> Move:
         tool_outputs=(ToolOutput(tool=aim.name(), output=aim.word()),),
         occurred_at=LATER,
     )
-    turn = _of_id(aim, "turn", record, mark, _id_of_victim_or_new(aim, "turn"))
-    turn, label = _variant(aim, turn, mark)
+    turn = of_id(aim, "turn", record, mark, id_of_victim_or_new(aim, "turn"))
+    turn, label = variant(aim, turn, mark)
     work = _work(aim)
     return Move(
         lambda cold: cold.turns.append_turn(aim.scope, turn, work), graph_of(aim.scope), label
@@ -115,8 +116,8 @@ def put_summary(aim: Aim) -> Move | None:
     record = Summary(
         text=f"{mark} {aim.word()}", covers=tuple(covers), starts_at=LATER, ends_at=LATER
     )
-    summary = _of_id(aim, "summary", record, mark, _id_of_victim_or_new(aim, "summary"))
-    summary, label = _variant(aim, summary, mark)
+    summary = of_id(aim, "summary", record, mark, id_of_victim_or_new(aim, "summary"))
+    summary, label = variant(aim, summary, mark)
     work = _work(aim)
     return Move(
         lambda cold: cold.episodic.put_summary(aim.scope, summary, work),
@@ -138,8 +139,8 @@ def put_episode(aim: Aim) -> Move | None:
         starts_at=LATER,
         ends_at=LATER,
     )
-    episode = _of_id(aim, "episode", record, mark, _id_of_victim_or_new(aim, "episode"))
-    episode, label = _variant(aim, episode, mark)
+    episode = of_id(aim, "episode", record, mark, id_of_victim_or_new(aim, "episode"))
+    episode, label = variant(aim, episode, mark)
     return Move(
         lambda cold: cold.episodic.put_episode(aim.scope, episode), graph_of(aim.scope), label
     )
@@ -161,12 +162,12 @@ def put_fact(aim: Aim) -> Move:
         source_ids=(aim.word(victim.id),),
     )
     kind: PlantedKind = "core" if record.tier == "core" else "archival"
-    fact = _of_id(
-        aim, kind, record, mark, _fresh(aim) if is_copy else _id_of_victim_or_new(aim, *_FACTS)
+    fact = of_id(
+        aim, kind, record, mark, _fresh(aim) if is_copy else id_of_victim_or_new(aim, *_FACTS)
     )
     label = ""
     if not is_copy:
-        fact, label = _variant(aim, fact, mark)
+        fact, label = variant(aim, fact, mark)
     work = _work(aim)
     return Move(
         lambda cold: cold.semantic.put_fact(aim.scope, fact, work), graph_of(aim.scope), label
@@ -195,52 +196,15 @@ def put_rule(aim: Aim) -> Move:
     """Store a rule under the victim's id."""
     mark = aim.world.new_mark()
     record = Rule(trigger=f"{mark} {aim.word(SHARED_WORDS)}", steps=(f"{mark} {aim.word()}",))
-    rule = _of_id(aim, "rule", record, mark, _id_of_victim_or_new(aim, "rule"))
-    rule, label = _variant(aim, rule, mark)
+    rule = of_id(aim, "rule", record, mark, id_of_victim_or_new(aim, "rule"))
+    rule, label = variant(aim, rule, mark)
     return Move(lambda cold: cold.procedural.put_rule(aim.scope, rule), graph_of(aim.scope), label)
-
-
-def commit(aim: Aim) -> Move | None:
-    """Commit to something about the victim's own key."""
-    mark = aim.world.new_mark()
-    belief_id = _id_of_victim_or_new(aim, "belief")
-    record = Commitment(
-        claim=f"{mark} {aim.word()}", key=aim.victim.record.key, value=aim.word(mark)
-    )
-    belief = _of_id(aim, "belief", record, mark, belief_id)
-    topics = belief.topics
-    belief = belief.model_copy(update={"topic": topics[0] if topics else None})
-    rivals = _rivals(aim, belief)
-    if not all(permitted(Reach.VISIBLE, aim.scope, one) for one in rivals):
-        return None  # whose place it takes by its key and topic comes back, seen or not
-    belief, label = _variant(aim, belief, mark)
-    return Move(
-        lambda cold: cold.beliefs.commit(aim.scope, belief),
-        (*graph_of(aim.scope), *(_changing(aim, one.id) for one in rivals)),
-        label,
-    )
-
-
-def _rivals(aim: Aim, belief: Commitment) -> list[Planted]:
-    """Return whose place a belief takes by right: same key, topic, privacy and user."""
-    places = aim.world.by_place.items()
-    return [
-        one
-        for (tenant, graph_id, _), found in places
-        if (tenant, graph_id) == aim.house
-        for one in found
-        if one.kind == "belief"
-        and one.corner.user_id == belief.user_id
-        and (one.corner.topics[:1] or (None,))[0] == belief.topic
-        and one.corner.private == belief.private
-        and (not belief.private or one.corner.agent_id == belief.agent_id)
-    ]
 
 
 def put_receipt(aim: Aim) -> Move:
     """Store a receipt under the victim's id, of an own or a forged owner."""
     mark = aim.world.new_mark()
-    receipt_id = _id_of_victim_or_new(aim, "receipt")
+    receipt_id = id_of_victim_or_new(aim, "receipt")
     planted = own(aim, "receipt", receipt_id, mark)
     record = Receipt(
         id=receipt_id[:256],
@@ -294,7 +258,7 @@ def _seen(aim: Aim, ids: Sequence[str]) -> tuple[Touch, ...]:
 def set_tier(aim: Aim) -> Move | None:
     """Move the victim's fact between the tiers, as if it had been read."""
     victim = aim.victim
-    if _is_mine(aim, victim.id):
+    if is_mine(aim, victim.id):
         return None
     fact = victim.record
     if aim.random.random() < 0.5:
@@ -306,7 +270,7 @@ def set_tier(aim: Aim) -> Move | None:
 
 def supersede(aim: Aim) -> Move | None:
     """Put a fact of the attacker's in the place of the victim's, or the other way round."""
-    if _is_mine(aim, aim.victim.id):
+    if is_mine(aim, aim.victim.id):
         return None
     mine = [
         one.id
@@ -321,22 +285,15 @@ def supersede(aim: Aim) -> Move | None:
     return Move(lambda cold: cold.semantic.supersede(aim.scope, *pair, LATER, work))
 
 
-def _is_mine(aim: Aim, record_id: str) -> bool:
+def is_mine(aim: Aim, record_id: str) -> bool:
     """Whether the attacker rightly sees a record of its own house under the id."""
     found = aim.world.by_place.get((*aim.house, record_id), ())
     return any(permitted(Reach.VISIBLE, aim.scope, one) for one in found)
 
 
-def _changing(aim: Aim, record_id: str) -> Touch:
+def changing(aim: Aim, record_id: str) -> Touch:
+    """Return the right to change one record of the attacker's house."""
     return Touch(aim.scope.tenant, aim.scope.graph_id, record_id=record_id)
-
-
-def pin(aim: Aim) -> Move:
-    """Pin the victim's belief; one of the attacker's own under the same id may be pinned."""
-    belief_id = aim.word(aim.victim.id)
-    mine = _is_mine(aim, belief_id)
-    touches = (*graph_of(aim.scope), _changing(aim, belief_id)) if mine else ()
-    return Move(lambda cold: cold.beliefs.pin(aim.scope, belief_id, LATER), touches)
 
 
 def redact(aim: Aim) -> Move | None:
@@ -374,6 +331,45 @@ def redacted(aim: Aim) -> Move:
     return Move(lambda cold: cold.redactor.redacted(aim.scope, ids))
 
 
+def holding(aim: Aim) -> Move:
+    """Ask which records speak of what only the victim says, or belong to its user."""
+    victim, house = aim.victim, aim.house
+    scope = Scope.of_graph(*house)
+    asked: list[dict[str, str]] = [{"subject": aim.word(victim.mark)}, {"subject": SHARED_WORDS}]
+    asked += [{"user_id": victim.corner.user_id}] if victim.corner.user_id else []
+    who = aim.random.choice(asked)
+
+    async def call(cold: Any) -> object:
+        found = await cold.redactor.holding(scope, **who, limit=1000)
+        ids = {row.id for page in answers(found) for row in page.rows}
+        # A reference names no tenant: one that nothing in the own house has shows another's.
+        strange = {one for one in ids if not aim.world.holds(house, one)}
+        return found, [one.mark for one in aim.world.planted if one.id in strange]
+
+    return Move(call, scope=scope)
+
+
+def blank_receipts(aim: Aim) -> Move:
+    """Blank receipts of what only the victim asked, or that its agent was given, in the own graph.
+
+    Whoever has them blanked there by an agent's name has them blanked by right.
+    """
+    victim, scope = aim.victim, Scope.of_graph(*aim.house)
+    subject, agents = aim.word(victim.mark), (victim.corner.agent_id,)
+    if aim.random.random() < 0.3:
+        theirs = Touch(*aim.house, table="receipts")
+        return Move(
+            lambda cold: cold.redactor.blank_receipts(scope, agent_ids=agents),
+            (*graph_of(scope), theirs),
+            scope=scope,
+        )
+    return Move(
+        lambda cold: cold.redactor.blank_receipts(scope, subject=subject),
+        graph_of(scope),
+        scope=scope,
+    )
+
+
 def left_of(aim: Aim) -> Move | None:
     """Ask what is left of a summary that says to be made of the victim's turns."""
     covers = aim.foreign_ids()
@@ -396,7 +392,7 @@ def store_vectors(aim: Aim) -> Move:
     model_id = aim.word("model")
     return Move(
         lambda cold: cold.semantic.store_vectors(aim.scope, [entry], model_id),
-        (*graph_of(aim.scope), _changing(aim, victim.id)),
+        (*graph_of(aim.scope), changing(aim, victim.id)),
         label,
     )
 
@@ -422,16 +418,16 @@ COLD_WRITES = (
     Method("semantic.put_fact", _V, impersonate, _FACTS, _OWNERS),
     Method("procedural.put_rule", _V, put_rule, ("rule",), _ALL),
     Method("procedural.put_rule", _V, impersonate, ("rule",), _OWNERS),
-    Method("beliefs.commit", _V, commit, ("belief",), _ALL, weight=2),
     Method("beliefs.commit", _V, impersonate, ("belief",), _OWNERS),
-    Method("beliefs.pin", _V, pin, ("belief",), _ALL, weight=2),
     Method("semantic.add_uses", _F, add_uses, _FACTS, _ALL, weight=3),
     Method("semantic.set_tier", _V, set_tier, _FACTS, _ALL, weight=3),
     Method("semantic.supersede", _V, supersede, _FACTS, _ALL, weight=3),
     Method("log.put_receipt", _G, put_receipt, ("receipt",), OUTER),
     Method("log.append_audit", _G, append_audit, ("audit",), OUTER),
-    Method("redactor.redact", _G, redact, ("turn", "summary", "core", "rule"), OUTER),
-    Method("redactor.redacted", _G, redacted, ("turn", "summary", "core", "rule"), OUTER),
+    Method("redactor.redact", _G, redact, _REDACTED, OUTER, weight=2),
+    Method("redactor.redacted", _G, redacted, _REDACTED, OUTER),
+    Method("redactor.holding", _G, holding, _REDACTED, OUTER, weight=2),
+    Method("redactor.blank_receipts", _G, blank_receipts, ("receipt",), OUTER),
     Method("redactor.left_of", _G, left_of, ("turn", "summary"), OUTER),
     Method("redactor.rewrite", _G, rewrite, ("summary", "episode"), OUTER),
 )

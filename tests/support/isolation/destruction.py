@@ -5,15 +5,17 @@ Each step is done to one tenant. What it does there does not matter; the others 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, TypeAlias
 
-from tiers.errors import EzraError, NotFound
+from tiers.errors import ConfigError, EzraError, NotFound
 from tiers.records import (
     AuditFilter,
+    BranchPoint,
     Budget,
     Commitment,
     Episode,
@@ -23,6 +25,9 @@ from tiers.records import (
     Parent,
     Retention,
     Scope,
+    SessionGraph,
+    Settlement,
+    SignedHead,
     Summary,
     Usage,
     Work,
@@ -30,6 +35,7 @@ from tiers.records import (
 
 from .worlds import LATER, Corner, House, Planted, World
 
+_TRIES = 8
 _WORK_KINDS: Any = ("index", "compress", "learn")
 
 
@@ -91,8 +97,9 @@ async def destroyed(ports: Any, ruin: Ruin, steps: Mapping[str, Step], count: in
 
 
 async def _redact(cold: Any, ruin: Ruin) -> object:
-    one = ruin.record("turn", "summary", "episode", "core", "archival", "rule")
+    one = ruin.record("turn", "summary", "episode", "core", "archival", "rule", "belief")
     scope = ruin.scope(one.corner.house)
+    await cold.redactor.blank_receipts(scope, subject="zebra")
     return await cold.redactor.redact(scope, [one.id], "asked to", ruin.now)
 
 
@@ -169,7 +176,63 @@ async def _commit(cold: Any, ruin: Ruin) -> object:
     one = ruin.record("belief")
     changes = {"id": f"belief {ruin.now}", "claim": f"other {ruin.now}", "recorded_at": ruin.now}
     belief: Commitment = one.record.model_copy(update=changes)
-    return await cold.beliefs.commit(one.corner.scope(), belief)
+    scope = one.corner.scope()
+    met = await cold.beliefs.commit(scope, belief)
+    settled = [
+        Settlement(rival_id=rival.belief.id, winner="new", strategy="last_write_wins", decided=True)
+        for rival in met.unsettled
+    ]
+    return await cold.beliefs.commit(scope, belief, settled)
+
+
+async def _revert(cold: Any, ruin: Ruin) -> object:
+    scope = ruin.scope()
+    belief = ruin.random.choice(await _active(cold, scope))
+    await cold.beliefs.pin(scope, belief.id, ruin.now)
+    await cold.beliefs.unpin(scope, belief.id, ruin.now)
+    return await cold.beliefs.revert(scope, belief.id, "was wrong", ruin.now)
+
+
+async def _rewind(cold: Any, ruin: Ruin) -> object:
+    scope = ruin.scope()
+    to_seq = ruin.random.randrange(await cold.history.seq_at(scope) + 1)
+    return await cold.beliefs.rewind(scope, to_seq, "was all wrong", ruin.now)
+
+
+async def _distrust(cold: Any, ruin: Ruin) -> object:
+    scope, corner = ruin.scope(), ruin.corner
+    topic = ruin.random.choice([None, *corner.topics[:1]])
+    trust = ruin.random.random()
+    return await cold.beliefs.set_trust(scope, corner.agent_id, topic, trust, "no", ruin.now)
+
+
+async def _branch(cold: Any, ruin: Ruin) -> object:
+    """Branch a graph, and sign a head of the branch."""
+    parent, name = ruin.scope(), f"branch {ruin.now}"
+    graph = SessionGraph(tenant=ruin.tenant, id=name, created_at=ruin.now)
+    await cold.graphs.create_graph(graph)
+    scope, nothing = Scope.of_graph(ruin.tenant, name), "0" * 64
+    known = {"seq": 1, "last_hash": nothing, "root": nothing, "turn": 0}
+    point = BranchPoint(graph_id=parent.graph_id, **known)
+    adopted = [
+        belief.model_copy(
+            update={"id": f"{name} {belief.id}", "graph_id": name, "origin_id": belief.id}
+        )
+        for belief in await cold.beliefs.active(parent)
+    ]
+    await cold.beliefs.adopt(scope, point, adopted, ruin.now)
+    head = SignedHead(
+        tenant=ruin.tenant, graph_id=name, size=1, last_hash=nothing, root=nothing,
+        signed_at=ruin.now, public_key="key",
+    )  # fmt: skip
+    return await cold.heads.put_head(scope, head)
+
+
+async def _active(cold: Any, scope: Scope) -> Sequence[Commitment]:
+    found: Sequence[Commitment] = await cold.beliefs.active(scope)
+    if not found:
+        raise NotFound("active belief", scope.graph_id)
+    return found
 
 
 async def _summarise(cold: Any, ruin: Ruin) -> object:
@@ -220,6 +283,10 @@ COLD_STEPS: dict[str, Step] = {
     "supersede": _supersede,
     "set_tier": _set_tier,
     "commit": _commit,
+    "revert": _revert,
+    "rewind": _rewind,
+    "distrust": _distrust,
+    "branch": _branch,
     "summarise": _summarise,
     "finish": _finish,
     "audit": _audit,
@@ -317,9 +384,13 @@ async def _archive(runtimes: Any, ruin: Ruin) -> object:
 
 
 async def _supersede_public(runtimes: Any, ruin: Ruin) -> object:
-    one = ruin.record("core", "archival")
-    agent = await runtimes.agent(one.corner.scope())
-    return await agent.remember(f"other {ruin.now}", supersedes=one.id)
+    """Put a fact in the place of one that is still there, and not in the catalog."""
+    for _ in range(_TRIES):
+        one = ruin.record("core", "archival")
+        with suppress(EzraError):
+            agent = await runtimes.agent(one.corner.scope())
+            return await agent.remember(f"other {ruin.now}", supersedes=one.id)
+    raise NotFound("fact to supersede", ruin.tenant)
 
 
 async def _overrule(runtimes: Any, ruin: Ruin) -> object:
@@ -328,6 +399,35 @@ async def _overrule(runtimes: Any, ruin: Ruin) -> object:
     await agent.pin(one.id)
     topic = one.record.topic
     return await agent.commit(f"other {ruin.now}", topic=topic, key=one.record.key)
+
+
+async def _take_back(runtimes: Any, ruin: Ruin) -> object:
+    """Take back what was believed: one belief, then all of them, then destroy one."""
+    graph = await runtimes.graph(ruin.scope(ruin.record("belief").corner.house))
+    active = await graph.beliefs.active()
+    if active:
+        await graph.beliefs.revert(ruin.random.choice(active).id, reason="was wrong")
+    await graph.beliefs.rewind(seq=0, reason="was all wrong")
+    known = await graph.beliefs.query()
+    await graph.beliefs.set_trust(known[0].agent_id, ruin.random.random(), reason="was wrong")
+    return await graph.beliefs.redact(ruin.random.choice(known).id, reason="asked to")
+
+
+async def _erase(runtimes: Any, ruin: Ruin) -> object:
+    one = ruin.record("turn", "core", "archival", "rule", "belief")
+    graph = await runtimes.graph(ruin.scope(one.corner.house))
+    user = one.corner.user_id
+    if user is None or ruin.random.random() < 0.5:
+        return await graph.erase(subject=one.mark, reason="asked to")
+    return await graph.erase(user_id=user, reason="asked to")
+
+
+async def _branch_public(runtimes: Any, ruin: Ruin) -> object:
+    graph = await runtimes.graph(ruin.scope(ruin.record("belief").corner.house))
+    branch = await graph.branch(session_graph_id=f"branch {ruin.now}")
+    with suppress(ConfigError):  # there is no key where all tiers are on servers
+        await graph.beliefs.sign()
+    return await branch.beliefs.active()
 
 
 async def _leave_public(runtimes: Any, ruin: Ruin) -> object:
@@ -362,6 +462,9 @@ RUNTIME_STEPS: dict[str, Step] = {
     "archive": _archive,
     "supersede": _supersede_public,
     "overrule": _overrule,
+    "take back": _take_back,
+    "erase": _erase,
+    "branch": _branch_public,
     "leave": _leave_public,
     "revoke": _revoke,
     "age": _age,

@@ -18,6 +18,7 @@ from ..qdrant_shim import shared_shim
 from ..redis_server import running_redis
 from ..warm_backends import WARM_BACKENDS
 from .attempts import Method
+from .belief_moves import BELIEF_METHODS
 from .cold_fleet import COLD_FLEET
 from .cold_reads import COLD_READS
 from .cold_writes import COLD_WRITES, VECTOR_METHODS
@@ -27,7 +28,7 @@ from .raw import LocalPoints, Raw, mongo_raw, redis_raw, shard_raw, sqlite_raw
 from .warm_moves import WARM_METHODS
 from .worlds import World
 
-COLD_METHODS = (*COLD_READS, *COLD_WRITES, *COLD_FLEET)
+COLD_METHODS = (*COLD_READS, *COLD_WRITES, *BELIEF_METHODS, *COLD_FLEET)
 MONGO_METHODS = (*COLD_METHODS, *VECTOR_METHODS)
 
 Reader = Callable[[], Awaitable[Raw]]
@@ -116,7 +117,7 @@ def _warm(name: str) -> Opener:
 
 
 def _edge_raw(store: Any) -> Reader:
-    return _at_once(lambda: shard_raw(store._points._shard))
+    return _at_once(lambda: shard_raw(store._points._shard.engine))
 
 
 def _memory_raw(store: Any) -> Reader:

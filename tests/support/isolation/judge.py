@@ -119,7 +119,9 @@ def _allows(touch: Touch, change: Change) -> bool:
     if touch.agent_id is not None and touch.agent_id != row.agent_id:
         return False
     was_there = change.before is not None and change.table in RECORDS
-    return not was_there or row.record_id == touch.record_id or change.table == touch.table
+    if not was_there or (touch.record_id is None and touch.table is None):
+        return not was_there
+    return touch.record_id in {None, row.record_id} and touch.table in {None, change.table}
 
 
 def of_report(value: Any, chars_max: int = 1_500) -> str:

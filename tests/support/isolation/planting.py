@@ -12,6 +12,7 @@ from tiers.ports import HotStore, WarmStore
 from tiers.records import (
     AgentRecord,
     Budget,
+    Commitment,
     MeshResult,
     Parent,
     Scope,
@@ -108,7 +109,11 @@ async def _put(cold: Any, scope: Scope, one: Planted) -> None:
         "core": lambda: cold.semantic.put_fact(scope, record),
         "archival": lambda: cold.semantic.put_fact(scope, record),
         "rule": lambda: cold.procedural.put_rule(scope, record),
-        "belief": lambda: cold.beliefs.commit(scope, record),
+        "belief": lambda: _commit(cold, scope, record),
+        "trust": lambda: cold.beliefs.set_trust(
+            scope.for_graph(), one.corner.agent_id, one.mark, record, one.mark, one.recorded_at
+        ),
+        "head": lambda: cold.heads.put_head(scope.for_graph(), record),
         "receipt": lambda: cold.log.put_receipt(scope, record),
         "audit": lambda: cold.log.append_audit(scope, "said", (one.id,), record, one.recorded_at),
         "work": lambda: cold.queue.enqueue(scope, [record], one.recorded_at),
@@ -116,6 +121,11 @@ async def _put(cold: Any, scope: Scope, one: Planted) -> None:
     }
     if one.kind in put:
         await put[one.kind]()
+
+
+async def _commit(cold: Any, scope: Scope, belief: Commitment) -> None:
+    """Commit to a belief that has no rival: one with a rival would not be there."""
+    assert (await cold.beliefs.commit(scope, belief)).is_new
 
 
 def _member(one: Planted) -> AgentRecord:

@@ -83,7 +83,7 @@ class Runtimes:
         """Return everything on disk: the rows of the database and the points of the index."""
         assert self._ezra is not None
         warm: Any = self._ezra._parts.warm
-        points = shard_raw(warm._generations.serving.store._points._shard)
+        points = shard_raw(warm._generations.serving.store._points._shard.engine)
         rows = sqlite_raw(next(self._home.rglob(DATABASE_NAME)).parent)
         kept = {place: row for place, row in rows.items() if place[0] not in NOBODYS}
         return {**kept, **points}

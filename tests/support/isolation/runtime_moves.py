@@ -170,13 +170,14 @@ def recall_archival(aim: Aim) -> Move | None:
 
 
 def beliefs(aim: Aim) -> Move | None:
-    """Ask for the active beliefs."""
+    """Ask for the beliefs that are active, or were."""
     scope = _agent(aim)
     if scope is None:
         return None
+    moment = aim.random.choice([None, None, 1, 10**6])
 
     async def call(runtimes: Any) -> object:
-        return await (await runtimes.agent(scope)).beliefs()
+        return await (await runtimes.agent(scope)).beliefs(moment)
 
     return Move(call, graph_of(scope), scope=scope)
 
@@ -266,6 +267,30 @@ def _beliefs(aim: Aim) -> list[Planted]:
 def _is_rival(one: Planted, writer: Corner, belief: Commitment) -> bool:
     said = (one.record.key, one.record.topic, one.corner.user_id)
     return said == (belief.key, belief.topic, writer.user_id)
+
+
+def history(aim: Aim) -> Move | None:
+    """Ask for everything that a graph's belief history has, and for the victim by its id."""
+    whole, victim = Scope.of_graph(*aim.house), aim.victim
+    if whole.graph_id == CATALOG or permitted(Reach.GRAPH, whole, victim):
+        return None
+    key = victim.record.key
+
+    async def call(runtimes: Any) -> object:
+        asked = (await runtimes.graph(whole)).beliefs
+        found = [await asked.query(key=key), await asked.query(agent_id=victim.corner.agent_id)]
+        found += [await asked.as_of(turn=2), await asked.active(), await asked.logged()]
+        found += [await asked.events(), await asked.trusts(), await asked.heads()]
+        if not aim.world.holds(aim.house, victim.id):
+            for ask in (asked.explain, asked.pin, asked.unpin):
+                with suppress(NotFound):
+                    found.append(await ask(victim.id))
+            for change in (asked.revert, asked.redact):
+                with suppress(NotFound):
+                    found.append(await change(victim.id, reason="no longer"))
+        return found
+
+    return Move(call, graph_of(whole), scope=whole)
 
 
 def facts(aim: Aim) -> Move | None:
@@ -386,12 +411,17 @@ def drain(aim: Aim) -> Move | None:
     async def call(runtimes: Any) -> object:
         return await (await runtimes.of(scope.tenant)).drain_learning()
 
-    # Which facts were used before is not this attempt's to say.
+    # Which facts were used before is not this attempt's to say, nor which beliefs gave way.
     used = Touch(scope.tenant, None, table="facts")
-    return Move(call, (Touch(scope.tenant, None), used), scope=scope)
+    gone = [
+        Touch(tenant, graph_id, record_id=record_id, table="points")
+        for (tenant, graph_id, record_id), found in aim.world.by_place.items()
+        if tenant == scope.tenant and any(one.kind == "belief" for one in found)
+    ]
+    return Move(call, (Touch(scope.tenant, None), used, *gone), scope=scope)
 
 
-_F = Reach.FAMILY
+_F, _G = Reach.FAMILY, Reach.GRAPH
 _ALL = (*OUTER, *INNER)
 
 RUNTIME_METHODS = (
@@ -405,6 +435,7 @@ RUNTIME_METHODS = (
     Method("agent.remember", _F, _at_home(remember), FACTS, _ALL, weight=2),
     Method("agent.remember", _F, _at_home(remember_instead), FACTS, _ALL, weight=2),
     Method("agent.commit", _F, _at_home(commit), ("belief",), _ALL, weight=2),
+    Method("graph.beliefs", _G, _at_home(history), ("belief",), OUTER, weight=2),
     Method("graph.facts", _F, _at_home(facts), FACTS, OPEN, weight=2),
     Method("graph.turns_by_ref", _F, _at_home(turns_by_ref), ("turn",), OPEN),
     Method("graph.recall", _F, _at_home(graph_recall), KEPT, OPEN, weight=2),

@@ -27,6 +27,7 @@ from tiers.records import (
     Receipt,
     Rule,
     Scope,
+    SignedHead,
     Summary,
     Turn,
     WorkDraft,
@@ -41,6 +42,9 @@ LATER = NOW + timedelta(days=1)
 """When attempts are made: after everything was recorded, before anything expires."""
 
 _NAMES = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
+_WITH_A_LOG = 2
+"""Of each house, so many owners have a word of their own in what is known of the belief log."""
+
 _TRAPS = (
     ("acme", "race"),
     ("acm", "race"),
@@ -57,7 +61,7 @@ _TRAPS = (
 
 PlantedKind = Literal[
     "turn", "summary", "episode", "core", "archival", "rule", "belief", "receipt", "audit", "work",
-    "agent", "mesh",
+    "agent", "mesh", "trust", "head",
 ]  # fmt: skip
 
 SEARCHABLE = ("turn", "summary", "episode", "core", "archival", "rule", "belief")
@@ -271,6 +275,8 @@ def _fill(world: World, corner: Corner, slot: int) -> None:
     plant.belief()
     plant.receipt()
     plant.others()
+    if slot < _WITH_A_LOG:
+        plant.log()
     assert len(world.planted) > known
 
 
@@ -389,3 +395,18 @@ class _Planter:
         self._put("agent", mark, self.corner.agent_id, f"{mark} strategist")
         mark = self.world.new_mark()
         self._put("mesh", mark, "mesh", f"{mark} {SHARED_WORDS}")
+
+    def log(self) -> None:
+        mark = self.world.new_mark()
+        self._put("trust", mark, f"trust {self.slot}", 0.5)
+        mark = self.world.new_mark()
+        head = SignedHead(
+            tenant=self.corner.tenant,
+            graph_id=self.corner.graph_id,
+            size=self.slot + 1,
+            last_hash="0" * 64,
+            root="0" * 64,
+            signed_at=self.at,
+            public_key=mark,
+        )
+        self._put("head", mark, f"head {self.slot}", head)

@@ -1,0 +1,201 @@
+"""The contract of ``Redactor.holding``: what speaks of a subject, or belongs to a user."""
+
+from __future__ import annotations
+
+import pytest
+from support.cold_backends import Cold
+from support.cold_samples import (
+    IDS,
+    OPERATOR,
+    OTHER_GRAPH,
+    OTHER_TENANT,
+    SCOPE,
+    belief_by,
+    episode_by,
+    fact_by,
+    graph_of,
+    receipt_by,
+    rule_by,
+    summary_by,
+    turn_by,
+)
+from support.redactions import LATER
+from support.tier_samples import scope_of
+
+from tiers.errors import UsageError
+from tiers.records import Scope, ToolOutput
+
+ANNE = "Ann  O'Neil"
+NEAR = "Annual Joanne Ann O Neil, Ann O'Neila, %, _, .*, Ann-O'Neil"
+ADA = scope_of(user_id="ada", topics=("strategy",))
+
+
+async def _found(
+    cold: Cold, *, limit: int = 1000, scope: Scope = OPERATOR, **what: str
+) -> list[str]:
+    """Return the ids of every page, each record once."""
+    found: list[str] = []
+    cursor: str | None = ""
+    for _ in range(100):
+        page = await cold.redactor.holding(scope, cursor=cursor, limit=limit, **what)
+        assert len(page.rows) <= limit
+        assert {row.graph_id for row in page.rows} <= {scope.graph_id}
+        found += [row.id for row in page.rows]
+        cursor = page.cursor
+        if cursor is None:
+            assert len(found) == len(set(found))
+            return sorted(found)
+    raise AssertionError("the pages do not end")
+
+
+async def _store(cold: Cold, scope: Scope, name: str) -> list[str]:
+    """Store records of which each says a name in another text; return their ids."""
+    tool = ToolOutput(tool="search", output=f"found {name}")
+    turns = [
+        turn_by(scope, f"Ask {name.upper()}!"),
+        turn_by(scope, "x", response=f"{name}'s car", private=True),
+        turn_by(scope, "x", tool_outputs=(tool,)),
+        turn_by(scope, "x", speaker=name),
+    ]
+    told = [(await cold.turns.append_turn(scope, one))[0] for one in turns]
+    summary = summary_by(scope, told[:1], text=f"({name.lower()})")
+    episode = episode_by(scope, [summary.id], text=f"About\n{name}")
+    facts = [
+        fact_by(scope, f"{name} won."),
+        fact_by(scope, f"one {IDS.new()}", subject=name, predicate="y", object="z"),
+        fact_by(
+            scope,
+            f"two {IDS.new()}",
+            subject="x",
+            predicate="y",
+            object=f"z of {name}",
+            private=True,
+        ),
+    ]
+    rules = [rule_by(scope, f"asked for {name}"), rule_by(scope, "x", steps=("y", f"Call {name}"))]
+    beliefs = [
+        belief_by(scope, f"{name} is right.", key=None),
+        belief_by(scope, "x", key=(name, "y")),
+        belief_by(scope, "x", key=("x", name), private=True),
+        belief_by(scope, "x", key=None, value=name),
+    ]
+    await cold.episodic.put_summary(scope, summary)
+    await cold.episodic.put_episode(scope, episode)
+    for fact in facts:
+        await cold.semantic.put_fact(scope, fact)
+    for rule in rules:
+        await cold.procedural.put_rule(scope, rule)
+    for belief in beliefs:
+        await cold.beliefs.commit(scope, belief)
+    return sorted(one.id for one in (*told, summary, episode, *facts, *rules, *beliefs))
+
+
+async def test_whatever_text_it_is_in(cold: Cold) -> None:
+    """Of every kind, private or not, by whomever; near misses, other graphs and tenants aside."""
+    for owner in (SCOPE, OTHER_GRAPH, OTHER_TENANT):
+        await cold.graphs.create_graph(graph_of(owner.graph_id, tenant=owner.tenant))
+    expected = await _store(cold, SCOPE, ANNE)
+    await _store(cold, SCOPE, NEAR)
+    for stranger in (OTHER_GRAPH, OTHER_TENANT):
+        await _store(cold, stranger, ANNE)
+    for subject in ("Ann O'Neil", " ann\n\to'neil ", "\uff21nn O'Neil"):
+        assert await _found(cold, subject=subject) == expected, subject
+    assert await _found(cold, subject="Ann O'Neil", limit=2) == expected
+    assert await _found(cold, subject="Ann O'Neil", scope=scope_of(agent_id="officer")) == expected
+    near = await _found(cold, subject="Joanne")
+    assert len(near) == len(expected)
+    for pattern in ("%", "_", ".*"):
+        assert await _found(cold, subject=pattern) == near, pattern
+    for pattern in ("A%", "Ann_O'Neil", "Ann.O'Neil", "^Ann", '{"$gt": ""}', "search"):
+        assert await _found(cold, subject=pattern) == [], pattern
+    page = await cold.redactor.holding(OPERATOR, subject="Ann O'Neil")
+    assert page.cursor is None
+    assert {row.agent_id for row in page.rows} == {None, "strategist"}
+    assert sum(row.agent_id is not None for row in page.rows) == 3
+
+
+async def test_what_is_redacted_speaks_of_nobody(cold: Cold) -> None:
+    """Redacting all that was found leaves nothing to find, by subject and by user."""
+    await cold.graphs.create_graph(graph_of("race"))
+    expected = await _store(cold, ADA, ANNE)
+    assert await _found(cold, subject=ANNE) == expected
+    assert await _found(cold, user_id="ada") == expected
+    await cold.redactor.redact(OPERATOR, expected[::2], "asked to", LATER)
+    left = await _found(cold, subject=ANNE)
+    assert left
+    assert set(left) < set(expected[1::2])
+    assert await _found(cold, user_id="ada") == left
+    await cold.redactor.redact(OPERATOR, left, "asked to", LATER)
+    assert await _found(cold, subject=ANNE) == []
+    assert await _found(cold, user_id="ada") == []
+
+
+async def test_a_user_is_one_person(cold: Cold) -> None:
+    """Not what is of nobody, of a user whose name begins alike, or what speaks of the user."""
+    await cold.graphs.create_graph(graph_of("race"))
+    expected = await _store(cold, ADA, "x")
+    for other in (None, "Ada", "adam", "ad", "%"):
+        scope = scope_of(user_id=other, topics=("strategy",), agent_id=f"of {other}")
+        await _store(cold, scope, f"ada {other}")
+    assert await _found(cold, user_id="ada") == expected
+    assert await _found(cold, user_id="ada", limit=3) == expected
+    assert len(await _found(cold, user_id="%")) == len(expected)
+    assert await _found(cold, user_id="a%") == []
+
+
+async def test_a_page_looks_at_so_many_records(cold: Cold) -> None:
+    """It ends there, whether it found any or not, and the next goes on behind."""
+    await cold.graphs.create_graph(graph_of("race"))
+    for number in range(3):
+        await cold.procedural.put_rule(SCOPE, rule_by(SCOPE, f"rule {number}"))
+    first = await cold.redactor.holding(OPERATOR, subject="rule", limit=1)
+    second = await cold.redactor.holding(OPERATOR, subject="rule", limit=1, cursor=first.cursor)
+    assert [len(page.rows) for page in (first, second)] == [1, 1]
+    assert first.rows != second.rows
+    with pytest.raises(UsageError, match="cursor"):
+        await cold.redactor.holding(OPERATOR, subject="rule", cursor=first.cursor + "x")
+
+
+async def test_what_cannot_be_looked_for(cold: Cold) -> None:
+    """Nothing, both, blanks, and pages of no size."""
+    refused: tuple[dict[str, str], ...] = (
+        {}, {"subject": "a", "user_id": "b"}, {"subject": " \n"}, {"user_id": ""},
+    )  # fmt: skip
+    for what in refused:
+        with pytest.raises(UsageError):
+            await cold.redactor.holding(OPERATOR, **what)
+    for limit in (0, 1_001):
+        with pytest.raises(UsageError, match="limit"):
+            await cold.redactor.holding(OPERATOR, subject="a", limit=limit)
+    assert await _found(cold, subject="a", scope=scope_of(graph_id="unknown")) == []
+
+
+async def test_receipts_that_no_record_leads_to_are_blanked(cold: Cold) -> None:
+    """By what they say anywhere, or by whom they were given to; ids and scores stay; once."""
+    slot = {"text": f"as {ANNE} said", "id": "r1", "score": 0.5}
+    asked = receipt_by(query=f"Where is {ANNE}?", body={})
+    saw = receipt_by(query="Where?", body={"slots": [slot]})
+    near = receipt_by(query=NEAR, body={"slots": []})
+    theirs = receipt_by(SCOPE.for_agent("another"), query="What now?", body={})
+    foreign = receipt_by(OTHER_GRAPH, query=f"Where is {ANNE}?", body={})
+    for scope, receipt in (
+        (SCOPE, asked),
+        (SCOPE, saw),
+        (SCOPE, near),
+        (SCOPE.for_agent("another"), theirs),
+        (OTHER_GRAPH, foreign),
+    ):
+        await cold.log.put_receipt(scope, receipt)
+    blank = cold.redactor.blank_receipts
+    assert sorted(await blank(OPERATOR, subject=ANNE)) == sorted((asked.id, saw.id))
+    assert await blank(OPERATOR, agent_ids=["another"]) == (theirs.id,)
+    for again in ({"subject": ANNE}, {"agent_ids": ["another"]}):
+        assert await blank(OPERATOR, **again) == ()
+    left = {one.id: await cold.log.receipt(OPERATOR, one.id) for one in (asked, saw, theirs)}
+    assert {one.query for one in left.values() if one} == {""}
+    assert left[saw.id].body == {"slots": [slot | {"text": ""}]}
+    assert await cold.log.receipt(OPERATOR, near.id) == near
+    assert await cold.log.receipt(OTHER_GRAPH, foreign.id) == foreign
+    for refused in ({}, {"subject": " "}):
+        with pytest.raises(UsageError):
+            await blank(OPERATOR, **refused)
