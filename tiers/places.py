@@ -186,7 +186,7 @@ _HOME = (
 )
 
 _PROCESS = (
-    Place("process", "tiers.cold.sqlite.rows:_remembered", "text", "turnover"),
+    Place("process", "tiers.cold.sqlite.rows:_remembered", "text", "redaction"),
     Place("process", "tiers.embedding.batching:_cache", "key", "turnover"),
     Place("process", "tiers.embedding.queueing:_waiting", "text", "turnover"),
     Place("process", "tiers.embedding.queueing:_jobs", "text", "turnover"),

@@ -35,6 +35,7 @@ from qdrant_edge import (
 )
 
 from ..errors import ConfigError, CorruptRecord, TierRejected
+from .disk import DiskCall
 from .payload import INTEGER_KEYS, KEYWORD_KEYS
 
 DENSE = "dense"
@@ -87,9 +88,10 @@ class OpenShard:
         In steps with the event loop in between: the engine holds the interpreter's lock. A crash
         leaves the former files or the new ones, never neither.
         """
-        draft = self._folder / _REWRITTEN
-        if draft.exists():
-            await asyncio.to_thread(shutil.rmtree, draft)
+        draft, former = self._folder / _REWRITTEN, self._folder / _FORMER
+        with DiskCall("rewrite files"):
+            for left in (draft, former):  # by one that was cut off
+                await asyncio.to_thread(shutil.rmtree, left, ignore_errors=not left.exists())
         copy = _created(draft, self._dimensions)
         try:
             offset: int | str | UUID | None = None
@@ -110,8 +112,9 @@ class OpenShard:
         finally:
             with EngineCall("rewrite files"):
                 copy.close()
-        self._put_in_place(draft)
-        await asyncio.to_thread(shutil.rmtree, self._folder / _FORMER)
+        with DiskCall("rewrite files"):
+            self._put_in_place(draft)
+            await asyncio.to_thread(shutil.rmtree, former)
 
     def _put_in_place(self, draft: Path) -> None:
         with EngineCall("rewrite files"):

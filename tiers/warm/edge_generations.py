@@ -9,10 +9,10 @@ from pathlib import Path
 
 from ..errors import ConfigError
 from ..upkeep import Generation
+from .disk import DiskCall
 from .edge_filter import of_tenant, of_tenant_among
 from .edge_folder import opened_shard, owned
 from .edge_layout import (
-    DiskCall,
     Marks,
     forget_marks,
     prepare,

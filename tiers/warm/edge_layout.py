@@ -17,11 +17,9 @@ import shutil
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 
 from pydantic import Field, ValidationError
 
-from ..errors import TierUnavailable
 from ..records import Record
 from ..upkeep import Generation
 from .edge_folder import owned
@@ -50,25 +48,6 @@ class Marks(Record):
     model_id: str | None
     tenants: dict[str, Generation] = Field(default_factory=dict)
     leaving: tuple[str, ...] = ()
-
-
-class DiskCall:
-    """A block of file operations; what the operating system refuses is ``TierUnavailable``."""
-
-    def __init__(self, operation: str) -> None:
-        self._operation = operation
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if isinstance(error, OSError):
-            raise TierUnavailable("warm", self._operation, str(error)) from error
 
 
 def slug_of(model_id: str | None) -> str:

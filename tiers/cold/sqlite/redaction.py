@@ -57,6 +57,7 @@ from .log import append_event
 from .queue import queue_work
 from .receipts import blank, receipts_that
 from .redactables import AMONG, TABLES, look, records_of, replace
+from .rows import forget_records
 from .scope import as_json, scoped
 from .word_renewal import renew_words_if_worn
 
@@ -145,6 +146,7 @@ class SqliteRedactor:
                 reached = await self._database.write("redact", redaction.carry_out)
             except Grown:
                 continue
+            forget_records()
             await self._database.write_back()
             return reached
         raise TierTimeout("cold", "redact", "more was made of the records under each attempt")

@@ -99,6 +99,11 @@ def record_again(model: type[R], row: sqlite3.Row) -> R:
     return cast("R", _remembered(model, tuple(row.keys()), tuple(row)))
 
 
+def forget_records() -> None:
+    """Remember no row any more: what was redacted is not to live on in the process."""
+    _remembered.cache_clear()
+
+
 @lru_cache(maxsize=RECORDS_REMEMBERED)
 def _remembered(
     model: type[BaseModel], names: tuple[str, ...], values: tuple[Value, ...]
