@@ -221,7 +221,9 @@ async def _without_traces(parts: Parts, report: RedactionReport) -> RedactionRep
         await parts.warm.rewrite_files()
     except TierError as error:
         why = f"{error}; what was deleted is left in files of the index: repeat the call"
-        return replace(report, waiting={**report.waiting, "warm": why})
+        known = report.waiting.get("warm")
+        told = why if known is None else f"{known}; {why}"
+        return replace(report, waiting={**report.waiting, "warm": told})
     return report
 
 

@@ -27,7 +27,8 @@ from tiers.records import Ancestor, Scope
 
 THEN, BEFORE = NOW - timedelta(hours=1), NOW - timedelta(hours=2)
 ALICE = scope_of(user_id="alice")
-OWNED = ("turns", "summaries", "episodes", "facts", "rules", "beliefs")
+OWNED = ("turns", "summaries", "episodes", "facts", "rules")
+"""Beliefs are not among them: a later upgrade makes their projection anew from the log."""
 
 
 @pytest.fixture(scope="module")

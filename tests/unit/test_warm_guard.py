@@ -272,7 +272,7 @@ def test_points_are_written_into_named_graphs_only() -> None:
 def test_commands_about_points_leave_in_two_guarded_places() -> None:
     """No other module of the tier speaks to an engine about points."""
     commands = re.compile(
-        r"_?(?:shard|client)\.(?:update|query\w*|scroll|count|retrieve|upsert\w*|delete|facet"
+        r"_?(?:shard|client|engine|copy)\.(?:update|query\w*|scroll|count|retrieve|upsert\w*|delete|facet"
         r"|search\w*|\w+_payload|\w+_vectors|batch_update_points|upload\w*)\("
     )
     found = {
@@ -284,5 +284,5 @@ def test_commands_about_points_leave_in_two_guarded_places() -> None:
         "edge_points.py",
         "qdrant_points.py",
     }
-    # Where the shard is made, only payload indexes are.
-    assert found["edge_folder.py"] == {"shard.update("}
+    # Where the shard is made, only payload indexes are; rewritten, every point as it is.
+    assert found["edge_folder.py"] == {"shard.update(", "engine.scroll(", "copy.update("}

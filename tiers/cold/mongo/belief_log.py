@@ -185,7 +185,11 @@ async def write(
         Conflict: An event is impossible as things stand.
     """
     size = sum(len(draft.entries) for draft in drafts)
-    events = await worked_out(size, lambda: _unfolded(rows, drafts))
+    try:
+        events = await worked_out(size, lambda: _unfolded(rows, drafts))
+    except Conflict:
+        await _check_not_overtaken(session, scope, drafts[0].entries[0].event.seq)
+        raise
     written = drafts[: await _insert(session, scope, drafts)]
     if len(written) < len(drafts):
         events = _unfolded(rows, written)
@@ -193,6 +197,17 @@ async def write(
     await project(session, scope, events, event.recorded_at)
     await move_head(session, scope, event.seq)
     return len(written)
+
+
+async def _check_not_overtaken(session: Session, scope: Scope, first_seq: int) -> None:
+    """Tell what is impossible from what was decided while somebody else changed the projection.
+
+    Raises:
+        DuplicateKey: The log has an event in the place of the first one.
+    """
+    newer = own(scope, last_seq={"$gte": first_seq})
+    if await session.collection("belief_log").first(newer) is not None:
+        raise DuplicateKey("append to the belief log", ("first_seq",))
 
 
 def _unfolded(rows: Mapping[str, Document], drafts: Sequence[Draft]) -> Unfolding:
