@@ -46,7 +46,7 @@ async def believe(parts: Parts, scope: Scope, standing: Standing, belief: Commit
     done = settled.committed
     if not done.is_new:
         return await _as_it_is(parts, scope, done)
-    await _unpin(parts, scope, done)
+    await parts.forget_pins(scope, [one.id for one in done.superseded if one.pinned])
     await _tell(parts, scope, done, settled.contradictions)
     parts.wake_learning()
     return done.belief if done.active else await _as_it_is(parts, scope, done)
@@ -109,13 +109,6 @@ async def _as_it_is(parts: Parts, scope: Scope, done: Committed) -> Commitment:
     query = BeliefQuery(ids=(done.belief.id,), limit=1)
     found: Sequence[Commitment] = await parts.history.query(scope, query)
     return found[0] if found else done.belief
-
-
-async def _unpin(parts: Parts, scope: Scope, done: Committed) -> None:
-    """Take pinned beliefs that lost out of the hot tier of the agent that replaced them."""
-    for one in done.superseded:
-        if one.pinned:
-            await parts.hot.unpin(scope, one.id)
 
 
 async def _tell(

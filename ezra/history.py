@@ -36,7 +36,7 @@ from .checks import checked
 from .difference import BeliefDiff, diff_of
 from .parts import Parts
 from .proving import Exported, Inclusion, Verification, Witness
-from .redaction import RedactionReport, drop_pins, redact
+from .redaction import RedactionReport, redact
 
 EVENTS_PER_PAGE = 1_000
 EVENTS_EXPLAINED_MAX = 10_000
@@ -292,7 +292,7 @@ class History:
             NotFound: It is no active belief of the graph.
         """
         belief = await self._parts.beliefs.unpin(self._scope, belief_id, self._now())
-        await self._drop_pins((belief_id,))
+        await self._parts.forget_pins(self._scope, (belief_id,))
         await self._tell("unpinned", (belief_id,), "")
         return belief
 
@@ -307,7 +307,7 @@ class History:
         """
         _check_reason(reason)
         done = await self._parts.beliefs.revert(self._scope, belief_id, reason, self._now())
-        await self._drop_pins(done.ended)
+        await self._parts.forget_pins(self._scope, done.ended)
         await self._tell("reverted", (*done.ended, *done.restored), reason)
         return done
 
@@ -332,7 +332,7 @@ class History:
         _check_reason(reason)
         to_seq = await self._seq(time, turn, seq)
         done = await self._parts.beliefs.rewind(self._scope, to_seq, reason, self._now())
-        await self._drop_pins(done.ended)
+        await self._parts.forget_pins(self._scope, done.ended)
         changed = (*done.ended, *done.restored)[:EVENTS_PER_PAGE]
         await self._tell("rewound", changed, f"to event {to_seq}: {reason}")
         return done
@@ -462,9 +462,6 @@ class History:
             if belief.receipt_id is not None:
                 return await self._receipt(belief.receipt_id)
         return None
-
-    async def _drop_pins(self, belief_ids: Sequence[str]) -> None:
-        await drop_pins(self._parts, self._scope, belief_ids)
 
     async def _tell(self, kind: str, ids: Sequence[str], reason: str) -> None:
         await self._parts.log.append_audit(self._scope, kind, ids, reason, self._now())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from weakref import WeakValueDictionary
@@ -45,6 +46,9 @@ from .settings import Settings
 from .signing import Signer
 
 GRAPHS_REMEMBERED = 256
+PINS_DROPPED_SINGLY = 16
+
+log = logging.getLogger(__name__)
 
 
 class SpeakerNames:
@@ -148,6 +152,32 @@ class Parts:
         if evicted:
             reason = f"{evicted} expired entries of the warm index"
             await self.log.append_audit(scope, "evicted", (), reason, now)
+
+    async def drop_pins(self, scope: Scope, belief_ids: Sequence[str]) -> None:
+        """Take beliefs that are active no longer out of the hot tier of every agent of the graph.
+
+        Contexts are made from the active beliefs of the cold tier, so nobody sees those that stay.
+
+        Raises:
+            TierError: The hot tier is away; they stay until they expire.
+        """
+        if not belief_ids:
+            return
+        whole = scope.for_graph()
+        for agent in await self.fleet.agents(whole):
+            own = whole.for_agent(agent.id)
+            if len(belief_ids) > PINS_DROPPED_SINGLY:
+                await self.hot.clear(own)  # it is filled again from cold
+                continue
+            for belief_id in belief_ids:
+                await self.hot.unpin(own, belief_id)
+
+    async def forget_pins(self, scope: Scope, belief_ids: Sequence[str]) -> None:
+        """Do the same for a change that is done already, and must not fail for it."""
+        try:
+            await self.drop_pins(scope, belief_ids)
+        except TierError as error:
+            log.warning("pins of beliefs that ended stay until they expire: %s", error)
 
     def wake_learning(self) -> None:
         """Let the learning agent look at the queue now, if it runs in the background."""

@@ -133,19 +133,6 @@ async def retire(parts: Parts, graph: SessionGraph) -> int:
     return await parts.retention.retire(graph, parts.clock(), erased)
 
 
-async def drop_pins(parts: Parts, scope: Scope, belief_ids: Sequence[str]) -> None:
-    """Take beliefs that are active no longer out of the hot tier of every agent of the graph.
-
-    While the tier is away they stay there until they expire; contexts are made from the active
-    beliefs of the cold tier, so that nobody sees them.
-    """
-    if not belief_ids:
-        return
-    for agent in await parts.fleet.agents(scope.for_graph()):
-        for belief_id in belief_ids:
-            await parts.hot.unpin(scope.for_graph().for_agent(agent.id), belief_id)
-
-
 async def _redacted(
     parts: Parts, scope: Scope, record_ids: Sequence[str], reason: str, depth: int
 ) -> RedactionReport:
@@ -165,14 +152,14 @@ async def _redacted(
 
 
 async def _branches(parts: Parts, scope: Scope) -> list[Scope]:
-    """Return the graphs whose beliefs began as those of the scope's graph."""
+    """Return the graphs whose beliefs began as those of the scope's graph, linked to it or not."""
     found: list[Scope] = []
     for graph in await parts.graphs.graphs(scope.tenant):
-        if scope.graph_id not in graph.inherits_from:
-            continue
         branch = Scope.of_graph(graph.tenant, graph.id)
-        first = await parts.history.events(branch, 0, 1)
-        if first and first[0].kind == "branched":
+        first = await parts.history.logged(branch, 0, 1)
+        if not first or first[0].event.kind != "branched":
+            continue
+        if (first[0].said or {}).get("graph_id") == scope.graph_id:
             found.append(branch)
     return found
 
@@ -285,7 +272,7 @@ class _Cleaning:
         self._waiting.pop("hot", None)
         cleared: list[str] = []
         try:
-            await drop_pins(self._parts, self._scope, self._reached.ids.get("belief", ()))
+            await self._parts.drop_pins(self._scope, self._reached.ids.get("belief", ()))
             for agent_id in await self._speakers():
                 await self._parts.hot.clear(self._scope.for_graph().for_agent(agent_id))
                 cleared.append(agent_id)

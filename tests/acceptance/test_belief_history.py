@@ -273,6 +273,7 @@ async def test_ne_03_redaction_keeps_the_chain_and_reaches_branches(tmp_path: Pa
         await strategist.pin(secret.id)
         branch = await graph.branch(session_graph_id="what-if")
         await engineer.commit("Quillon is well.", topic="tyres", key=("Quillon", "health"))
+        await branch.revoke("imola")  # it holds copies all the same
         earlier = await graph.beliefs.seq_at()
         report = await graph.beliefs.redact(secret.id, reason="GDPR 17")
         assert report.is_complete

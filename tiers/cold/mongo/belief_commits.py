@@ -31,11 +31,11 @@ from .belief_log import (
     caught_up,
     drafted,
     first_again,
-    turns_under_way,
     write,
 )
 from .belief_projection import key_of
 from .belief_trust import Trusted, trust_in, trusts_of
+from .belief_turns import turns_under_way
 from .database import Database, Session
 from .documents import Document, record_of
 from .graphs import archived, state_of
