@@ -93,6 +93,7 @@ class QdrantShim:
         self._failed = 0
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
+        self._listener: socket.socket | None = None
         self._app = self._routed()
 
     @property
@@ -107,6 +108,7 @@ class QdrantShim:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", self._port))
         self._port = listener.getsockname()[1]
+        self._listener = listener
         config = uvicorn.Config(
             self._answer,
             interface="asgi3",
@@ -136,6 +138,10 @@ class QdrantShim:
             self._server.should_exit = self._server.force_exit = True
             self._thread.join()
             self._server = self._thread = None
+        if self._listener is not None:
+            # The server leaves it open when it is told to stop in the moment of its start.
+            self._listener.close()
+            self._listener = None
 
     def heal(self) -> None:
         """Start when stopped, let everybody in, and forget every point and request."""
