@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from tiers.beliefs import BeliefQuery, Commitment, Committed, Settlement
+from tiers.beliefs import BeliefQuery, BranchPoint, Commitment, Committed, Settlement
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.records import Scope
 
@@ -61,6 +61,17 @@ class Walk:
         self._ids: list[str] = []
         self._turns: list[Any] = []
         self._step = 0
+
+    async def begin_as_branch(self) -> None:
+        """Let the log begin with beliefs of another graph: keyed, pinned, private, a user's."""
+        parent = BranchPoint(graph_id="parent", seq=7, last_hash="0" * 64, root="0" * 64, turn=2)
+        adopted = [
+            belief_by(AGENTS[0], origin_id="o1", topic="tyres", key=KEYS[1]),
+            belief_by(AGENTS[1], origin_id="o2", topic="tyres", key=KEYS[1], pinned=True),
+            belief_by(AGENTS[2], origin_id="o3", topic="tyres", key=None, private=True),
+        ]
+        await self._both(lambda store: store.adopt(OPERATOR, parent, adopted, self._now))
+        self._ids += [one.id for one in adopted]
 
     async def take(self, steps: int) -> None:
         """Take that many steps; after each one somebody looks at what is believed now."""
