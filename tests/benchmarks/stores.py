@@ -138,7 +138,7 @@ async def cold(
             "core": lambda _: stores.semantic.core(SCOPE),
             "recall_archival": ask,
             "commit": lambda n: stores.beliefs.commit(
-                SCOPE, belief_by(SCOPE, words(seeded, 8), key=("car", f"part {n % 20}"))
+                SCOPE, belief_by(SCOPE, words(seeded, 8), key=("car", f"part {n}"))
             ),
             "active": lambda _: stores.beliefs.active(SCOPE),
             "claim + complete": claim_and_complete,
