@@ -19,7 +19,7 @@ from tiers.records import (
     Usage,
 )
 
-from .contradiction import Contradiction
+from .contradiction import Settled
 from .parts import Parts
 
 Point: TypeAlias = datetime | int
@@ -47,7 +47,7 @@ async def believe(parts: Parts, scope: Scope, standing: Standing, belief: Commit
     if not done.is_new:
         return await _as_it_is(parts, scope, done)
     await parts.forget_pins(scope, [one.id for one in done.superseded if one.pinned])
-    await _tell(parts, scope, done, settled.contradictions)
+    await _tell(parts, scope, settled)
     parts.wake_learning()
     return done.belief if done.active else await _as_it_is(parts, scope, done)
 
@@ -111,17 +111,17 @@ async def _as_it_is(parts: Parts, scope: Scope, done: Committed) -> Commitment:
     return found[0] if found else done.belief
 
 
-async def _tell(
-    parts: Parts,
-    scope: Scope,
-    done: Committed,
-    contradictions: Sequence[tuple[Contradiction, Settlement]],
-) -> None:
-    """Put a commitment, and the contradictions that it settled, into the audit feed."""
+async def _tell(parts: Parts, scope: Scope, settled: Settled) -> None:
+    """Put a commitment, and the contradictions that it settled, into the audit feed.
+
+    So it says too when rivals may have stayed unseen, because a tier or a judge was away.
+    """
+    done, without = settled.committed, ", ".join(settled.degraded)
     now = parts.clock()
     tell = parts.log.append_audit
-    await tell(scope, "committed", (done.belief.id,), "", now)
-    for found, settlement in contradictions:
+    missing = f"rivals were looked for without {without}" if without else ""
+    await tell(scope, "committed", (done.belief.id,), missing, now)
+    for found, settlement in settled.contradictions:
         both = (found.claim.id, found.rival.id)
         why = "one key, two beliefs" if found.found_by == "key" else f"found by {found.found_by}"
         await tell(scope, "contradiction", both, why, now)
