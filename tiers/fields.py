@@ -30,6 +30,14 @@ Kind: TypeAlias = Literal[
     "turn", "summary", "episode", "fact", "rule", "belief", "document", "tool_output"
 ]
 FactTier: TypeAlias = Literal["archival", "core"]
+FactType: TypeAlias = Literal["identity", "constraint", "preference", "world"]
+"""What a fact is about: who somebody is, what must never be violated, what they like, the rest."""
+
+Superseded: TypeAlias = Literal["natural", "denial", "duplicate"]
+"""Why a fact gave way: the world moved on, it was never true, or another says the same."""
+
+Grain: TypeAlias = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
+"""Of episodes, finest first; below them are the level-0 summaries, called ``working``."""
 
 
 def in_utc(moment: datetime) -> datetime:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from .fields import ALL_TOPICS, UNRECORDED, Kind, Moment, Name, Record, Text, Topics
+from .fields import ALL_TOPICS, UNRECORDED, Grain, Kind, Moment, Name, Record, Text, Topics
+from .plans import checked_plan
 
 
 class Ancestor(Record):
@@ -132,15 +133,22 @@ class Retention(Record):
     """How long a graph keeps what, where it differs from the settings; ``None`` is no difference.
 
     Attributes:
+        plan: How long turns, summaries and episodes keep their content, by grain: ``keep``,
+            ``free``, ``starter``, ``pro``, or a plan of its own such as ``working=48h,daily=30d``.
         summary_ttl_hours: Life of a warm summary.
         archive_after_days: How long a closed graph stays idle before it is archived.
         beliefs_days: How long a belief keeps its content after it was superseded or reverted;
             ``None`` keeps it for ever. Its events stay in any case.
+        superseded_facts_days: The same of a fact that gave way to another.
+        forgotten_facts_days: The same of a fact that somebody asked to forget.
     """
 
+    plan: Annotated[str, AfterValidator(checked_plan)] | None = None
     summary_ttl_hours: float | None = Field(default=None, gt=0)
     archive_after_days: float | None = Field(default=None, gt=0)
     beliefs_days: float | None = Field(default=None, gt=0, le=DAYS_MAX)
+    superseded_facts_days: float | None = Field(default=None, gt=0, le=DAYS_MAX)
+    forgotten_facts_days: float | None = Field(default=None, gt=0, le=DAYS_MAX)
 
 
 MergeStrategy: TypeAlias = Literal["last_write_wins", "highest_trust", "manual", "custom"]
@@ -171,6 +179,8 @@ class AgentRecord(Record):
     Attributes:
         denied_topics: Topics it may neither see nor write, whatever it holds.
         denied_sources: Mesh sources it may not ask, whatever it holds.
+        prompts: What a model is told to write summaries and episodes with, by grain, where it
+            differs from the settings.
         seen_at: Its last sign of life.
         released: It did not leave but fell silent, and was let go.
     """
@@ -185,6 +195,7 @@ class AgentRecord(Record):
     sources: Topics = (ALL_TOPICS,)
     denied_sources: Topics = ()
     budget: Budget = Budget()
+    prompts: dict[Literal["working"] | Grain, Text] = Field(default_factory=dict)
     spawned_at: Moment
     seen_at: Moment = UNRECORDED
     left_at: Moment | None = None

@@ -30,22 +30,26 @@ from .records import (
     Episode,
     Fact,
     FactTier,
+    Grain,
     Hit,
     HotState,
     IndexEntry,
     Kind,
-    Lease,
     MeshResult,
     Receipt,
     Rule,
     Scope,
     SearchQuery,
     Summary,
+    Superseded,
     Turn,
     Work,
     WorkDraft,
     WorkKind,
 )
+
+OUTCOMES_DENSE = 3
+"""So many outcomes a rule needs before they count in its ranking: fewer are chance."""
 
 Vector = tuple[float, ...]
 M = TypeVar("M", bound=BaseModel)
@@ -185,10 +189,18 @@ class TurnStore(Protocol):
     async def count_turns(self, scope: Scope, until: datetime | None = None) -> int:
         """Return how many turns of the graph were recorded by a moment, of every agent and user."""
 
-    async def waiting_turns(self, scope: Scope, keep_last: int, limit: int) -> tuple[Turn, ...]:
+    async def waiting_turns(
+        self, scope: Scope, keep_last: int, limit: int, *, before: datetime | None = None
+    ) -> tuple[Turn, ...]:
         """Return turns of the scope's agent older than its last ``keep_last`` and not yet covered.
 
-        Oldest first, at most ``limit``.
+        Oldest first, at most ``limit``; with ``before``, those that occurred before it.
+        """
+
+    async def turns_after(self, scope: Scope, seq: int, limit: int) -> tuple[Turn, ...]:
+        """Return turns of the scope's agent with a higher ``seq``, in order, at most ``limit``.
+
+        Redacted and retired ones included: whoever reads on must get past them.
         """
 
 
@@ -229,9 +241,16 @@ class EpisodicStore(Protocol):
         """
 
     async def episodes(
-        self, scope: Scope, since: datetime | None = None, until: datetime | None = None
+        self,
+        scope: Scope,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        grain: Grain | None = None,
     ) -> tuple[Episode, ...]:
-        """Return visible episodes of the graph that overlap ``[since, until)``, oldest first."""
+        """Return visible episodes of the graph that overlap ``[since, until)``, oldest first.
+
+        Of one grain, or of all.
+        """
 
 
 class SemanticStore(Protocol):
@@ -296,7 +315,8 @@ class SemanticStore(Protocol):
         """Move a fact between archival and core, with an audit event that holds the reason.
 
         Compare-and-set on ``fact.tier``: returns ``False``, writing nothing, when it has moved.
-        Moving to core begins a core span at ``now``, moving away ends it.
+        Moving to core begins a core span at ``now``, moving away ends it and sets
+        ``earned_from`` to the uses that the fact has.
         """
 
     async def supersede(
@@ -306,12 +326,15 @@ class SemanticStore(Protocol):
         by: str,
         now: datetime,
         work: Sequence[WorkDraft] = (),
+        *,
+        how: Superseded = "natural",
     ) -> bool:
         """Let the fact ``by`` take the place of another, with an audit event ``superseded``.
 
-        Sets ``superseded_by`` and ``superseded_at``; the old fact stays, and no search and no
-        context has it any more. Both must be visible facts of the scope's own graph. ``False``,
-        writing nothing, when the fact is superseded already.
+        Or ``deduplicated`` for a duplicate. Sets ``superseded_by``, ``superseded_at`` and
+        ``superseded_as``; the old fact
+        stays, and no search and no context has it any more. Both must be visible facts of the
+        scope's own graph. ``False``, writing nothing, when the fact is superseded already.
 
         Raises:
             NotFound: One of them is not.
@@ -329,8 +352,10 @@ class ProceduralStore(Protocol):
     async def match_rules(self, scope: Scope, text: str, limit: int) -> tuple[Rule, ...]:
         """Return visible rules whose trigger shares words with ``text``, best match first.
 
-        Rules of the own graph and of the ancestors that carry ``rule`` are considered; of one
-        read ``as_of`` a moment, those recorded by then.
+        Most different words in common; then, of those with at least ``OUTCOMES_DENSE`` outcomes,
+        the more often confirmed before those without and these before the more often rejected;
+        then the shortest trigger. Rules of the own graph and of the ancestors that carry ``rule``
+        are considered; of one read ``as_of`` a moment, those recorded by then.
         """
 
 
@@ -390,21 +415,6 @@ class WorkQueue(Protocol):
 
     async def rerun(self, work_ids: Sequence[str], *, tenant: str | None = None) -> int:
         """Put parked items back into the queue with no attempts; return how many."""
-
-
-class LeaseStore(Protocol):
-    """Named leases: who may tick."""
-
-    async def acquire(
-        self, name: str, owner: str, lease_seconds: float, now: datetime
-    ) -> Lease | None:
-        """Take or prolong a lease; ``None`` while another owner's has not run out.
-
-        ``token`` rises when the owner changes and stays when the same owner prolongs.
-        """
-
-    async def release(self, lease: Lease) -> None:
-        """Give a lease back; one that has passed to another owner stays with it."""
 
 
 class RecordLog(Protocol):

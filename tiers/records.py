@@ -38,10 +38,13 @@ from .fields import TEXT_CHARS_MAX as TEXT_CHARS_MAX
 from .fields import TOPICS_MAX as TOPICS_MAX
 from .fields import UNRECORDED as UNRECORDED
 from .fields import FactTier as FactTier
+from .fields import FactType as FactType
+from .fields import Grain as Grain
 from .fields import Kind as Kind
 from .fields import Moment as Moment
 from .fields import Name as Name
 from .fields import Record as Record
+from .fields import Superseded as Superseded
 from .fields import Text as Text
 from .fields import Topics as Topics
 from .fleet import AgentRecord as AgentRecord
@@ -73,7 +76,9 @@ class Turn(Owned):
         ref: The caller's own name for the turn, unique in the graph; makes a repeat harmless.
         speaker: Who said ``input``; the agent's id when the caller names nobody.
         tokens: Estimated tokens of input, response and tool outputs together.
+        rules: Ids of the playbooks that were in its context: what comes next says how they did.
         occurred_at: When it was said, which is not when it was recorded.
+        retired_at: When retention destroyed its content.
     """
 
     seq: int = Field(default=0, ge=0)
@@ -83,11 +88,24 @@ class Turn(Owned):
     response: Text = ""
     tool_outputs: tuple[ToolOutput, ...] = ()
     tokens: int = Field(default=0, ge=0)
+    rules: tuple[str, ...] = ()
     occurred_at: Moment = UNRECORDED
+    retired_at: Moment | None = None
+
+
+EXTRACTED = "extract"
+"""``made_by`` of what was put together from sentences of its sources, without a model."""
 
 
 class Summary(Owned):
-    """A compression of turns of one agent; ``covers`` names exactly the turns it stands for."""
+    """A compression of turns of one agent; ``covers`` names exactly the turns it stands for.
+
+    Attributes:
+        made_by: ``extract``, or the name of the model that wrote the text.
+        lost: Distinctive tokens (numbers, dates, names, versions) of its sources that its text
+            lacks; above 0 it is flagged in the conservation report.
+        retired_at: When retention destroyed its content; ``redacted_at`` says the same moment.
+    """
 
     level: int = 0
     text: Text
@@ -96,16 +114,33 @@ class Summary(Owned):
     starts_at: Moment
     ends_at: Moment
     expires_at: Moment | None = None
+    made_by: Name = EXTRACTED
+    lost: int = Field(default=0, ge=0)
+    retired_at: Moment | None = None
 
 
 class Episode(Owned):
-    """What happened in one period, made of finer records named by ``children``."""
+    """What happened in one period, made of finer records named by ``children``.
 
-    grain: Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
+    Attributes:
+        period: Its calendar label in the installation's time zone: ``2026-11-20``, ``2026-W47``
+            (ISO year and week), ``2026-11``, ``2026-Q4``, ``2026``.
+        starts_at: When the first of what it tells happened, which is inside the period.
+        ends_at: When the last did.
+        made_by: As of a summary.
+        lost: As of a summary.
+        retired_at: As of a summary.
+    """
+
+    grain: Grain
     text: Text
     children: tuple[str, ...]
     starts_at: Moment
     ends_at: Moment
+    period: str = ""
+    made_by: Name = EXTRACTED
+    lost: int = Field(default=0, ge=0)
+    retired_at: Moment | None = None
 
 
 class Span(Record):
@@ -119,8 +154,13 @@ class Fact(Owned):
     """A statement held to be true, as free text, as (subject, predicate, object), or both.
 
     ``text`` is made of the triple when absent. ``tier`` is ``archival`` (found by recall) or
-    ``core`` (in every context, and inherited). ``uses`` counts the turns and recalls it served.
-    ``core_spans`` says when it was core; the store keeps it.
+    ``core`` (in every context, and inherited). ``uses`` counts the turns whose context it reached.
+
+    The store and the meta-agents keep the rest: ``core_spans`` says when it was core,
+    ``earned_from`` how many uses it had when it was demoted last, ``superseded_as`` why it gave
+    way (``denial``: it was never true), ``judged_at`` when it was compared with its neighbours,
+    ``forgotten_at`` when somebody asked to forget it, ``retired_at`` when retention destroyed its
+    content.
     """
 
     text: Text = ""
@@ -128,15 +168,21 @@ class Fact(Owned):
     predicate: Text | None = None
     object: Text | None = None
     tier: FactTier = "archival"
+    fact_type: FactType = "world"
     confidence: float = Field(default=1.0, ge=0.0, le=1.0)
     valid_from: Moment | None = None
     valid_to: Moment | None = None
     superseded_by: str | None = None
     superseded_at: Moment | None = None
+    superseded_as: Superseded | None = None
     core_spans: tuple[Span, ...] = ()
     source_ids: tuple[str, ...] = ()
     uses: int = Field(default=0, ge=0)
+    earned_from: int = Field(default=0, ge=0)
     last_used_at: Moment | None = None
+    judged_at: Moment | None = None
+    forgotten_at: Moment | None = None
+    retired_at: Moment | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -157,14 +203,34 @@ class Fact(Owned):
         return self
 
 
+FORMER_VERSIONS_MAX = 32
+
+
+class FormerSteps(Record):
+    """The steps that a playbook had before it was refined."""
+
+    version: int = Field(ge=1)
+    steps: tuple[Text, ...]
+    until: Moment
+
+
 class Rule(Owned):
-    """A procedure: when ``trigger`` matches what is asked, these are the steps."""
+    """A procedure, also called a playbook: when ``trigger`` matches what is asked, do the steps.
+
+    Attributes:
+        successes: Turns that had it in their context and were confirmed by the user.
+        failures: Those that were rejected.
+        version: Rises by one with each refinement; ``former`` has the steps before, oldest first.
+        source_ids: The turns it was learnt from, and was refined by.
+    """
 
     trigger: Annotated[Text, StringConstraints(min_length=1)]
     steps: tuple[Text, ...] = Field(min_length=1)
     successes: int = Field(default=0, ge=0)
     failures: int = Field(default=0, ge=0)
     version: int = Field(default=1, ge=1)
+    former: tuple[FormerSteps, ...] = Field(default=(), max_length=FORMER_VERSIONS_MAX)
+    source_ids: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -172,7 +238,22 @@ class Rule(Owned):
         return "\n".join([f"When {self.trigger}:", *(f"- {step}" for step in self.steps)])
 
 
-WorkKind: TypeAlias = Literal["index", "compress", "learn"]
+WorkKind: TypeAlias = Literal[
+    "index", "learn", "extract", "judge", "compress", "consolidate", "retain"
+]
+"""
+===========  ===========================  ======================================================
+kind         key                          what it does
+===========  ===========================  ======================================================
+index        id of the record             puts it into the warm index, or takes it out
+learn        ``uses/`` and the receipt    counts uses, moves facts between archival and core
+extract      agent                        reads new turns, stores facts and playbooks from them
+judge        id of the fact               compares a new fact with its neighbours
+compress     agent                        turns that left the ring become summaries
+consolidate  ``grains``                   summaries become episodes, coarser and coarser
+retain       ``retention``                destroys what is past its retention
+===========  ===========================  ======================================================
+"""
 
 
 class WorkDraft(Record):

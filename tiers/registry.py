@@ -61,11 +61,13 @@ class GraphStore(Protocol):
         state: GraphState,
         now: datetime,
         only_from: Sequence[GraphState] | None = None,
+        event: str | None = None,
     ) -> bool:
         """Move the scope's graph to ``state``; ``closed_at`` is set on closing, cleared on opening.
 
         Compare-and-set on ``only_from``: ``False``, writing nothing, when the graph is in none of
-        these states. Moving to the state it is in changes nothing.
+        these states. Moving to the state it is in changes nothing. With ``event``, the audit feed
+        has an event of this kind, written in the same step where the engine has transactions.
 
         Raises:
             NotFound: The graph does not exist.
@@ -113,12 +115,18 @@ class FleetStore(Protocol):
         """
 
     async def leave(
-        self, scope: Scope, now: datetime, *, silent_since: datetime | None = None
+        self,
+        scope: Scope,
+        now: datetime,
+        *,
+        silent_since: datetime | None = None,
+        reason: str | None = None,
     ) -> Departure:
         """Mark the scope's agent as gone and return what came of it. Idempotent.
 
         With ``silent_since`` the agent is released instead: only if its last sign of life is at or
-        before that moment, and it is marked ``released``.
+        before that moment, and it is marked ``released``. With ``reason``, the audit feed has an
+        event ``left`` or ``released``, written in the same step where the engine can.
         """
 
     async def agents(self, scope: Scope) -> tuple[AgentRecord, ...]:

@@ -23,6 +23,7 @@ from .records import (
     IndexEntry,
     LoggedBelief,
     Moment,
+    Name,
     ProjectedBelief,
     Receipt,
     Record,
@@ -230,14 +231,16 @@ class Redactor(Protocol):
         topic. A belief's content and salts are destroyed in the log, which gains a ``redacted``
         event for each, and what contradicted it no longer says why.
 
-        What was made of a record: summaries that cover it, episodes that have it as a child, facts
-        and beliefs that name it as a source, and so on from these; and receipts that name any of
-        them, whose question is blanked. Texts become ``[redacted]``, ``redacted_at`` is set, words
-        leave the word index, and an ``index`` work item for each record is queued, by which it
-        leaves the warm index. One audit event ``redacted`` names the asked records and the reason.
+        What was made of a record: summaries that cover it, episodes that have it as a child, facts,
+        beliefs and rules that name it as a source, and so on from these; and receipts that name any
+        of them, whose question is blanked. Texts become ``[redacted]``, ``redacted_at`` is set,
+        words leave the word index, and an ``index`` work item for each record is queued, by which
+        it leaves the warm index. One audit event ``redacted`` names the asked records and the
+        reason.
 
         All or nothing where the engine has transactions; otherwise repeating the call finishes
         what was begun. What is redacted already is passed over; if all is, nothing is written.
+        A record that retention has emptied is passed over too, but what was made of it is not.
 
         Raises:
             NotFound: One of the ids is no such record of the graph.
@@ -290,7 +293,10 @@ class Redactor(Protocol):
     async def redacted(
         self, scope: Scope, record_ids: Sequence[str]
     ) -> tuple[Turn | Summary | Episode | Fact | Rule | Commitment, ...]:
-        """Return the redacted records of the scope's graph among ids, whoever could see them."""
+        """Return the redacted records of the scope's graph among ids, whoever could see them.
+
+        Not those that retention has emptied: their content is gone for another reason.
+        """
 
     async def left_of(
         self, scope: Scope, record: Summary | Episode
@@ -305,6 +311,26 @@ class FactUse(Record):
     fact_id: str
     cause: str
     used_at: Moment
+
+
+class Watermark(Record):
+    """How far a reader has read an agent's turns: up to this ``seq``, inclusive."""
+
+    graph_id: str
+    agent_id: str
+    name: Name
+    seq: int = Field(ge=0)
+    moved_at: Moment
+
+
+class RuleOutcome(Record):
+    """One counted outcome of a rule."""
+
+    graph_id: str
+    rule_id: str
+    cause: str
+    is_success: bool
+    recorded_at: Moment
 
 
 class UsageRow(Record):
@@ -340,6 +366,8 @@ Table: TypeAlias = Literal[
     "facts",
     "fact_uses",
     "rules",
+    "rule_outcomes",
+    "watermarks",
     "belief_events",
     "beliefs",
     "trust",
@@ -359,6 +387,8 @@ ARCHIVE_ROWS: dict[Table, type[Record]] = {
     "facts": Fact,
     "fact_uses": FactUse,
     "rules": Rule,
+    "rule_outcomes": RuleOutcome,
+    "watermarks": Watermark,
     "belief_events": LoggedBelief,
     "beliefs": ProjectedBelief,
     "trust": TrustRow,

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..belief_log import BeliefHistory, BeliefStore, HeadStore, RivalSearch
+from ..grains import GrainStore
+from ..learning import FactReview, Playbooks, Watermarks
+from ..leases import LeaseStore, RenewableWork
 from ..ports import (
     EpisodicStore,
-    LeaseStore,
     LexicalIndex,
     ProceduralStore,
     RecordLog,
     SemanticStore,
     TurnStore,
-    WorkQueue,
 )
 from ..registry import FleetStore, GraphStore, UsageStore
 from ..upkeep import ColdArchive, ColdUpkeep, Redactor
@@ -30,11 +31,15 @@ class ColdStores:
     episodic: EpisodicStore
     semantic: SemanticStore
     procedural: ProceduralStore
+    grains: GrainStore
+    review: FactReview
+    playbooks: Playbooks
+    watermarks: Watermarks
     beliefs: BeliefStore
     history: BeliefHistory
     rivals: RivalSearch
     heads: HeadStore
-    queue: WorkQueue
+    queue: RenewableWork
     leases: LeaseStore
     log: RecordLog
     words: LexicalIndex
