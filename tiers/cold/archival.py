@@ -35,7 +35,7 @@ def narrowed(scope: Scope, topics: Sequence[str] | None) -> Scope:
 def archival_query(query: SearchQuery, user_id: str | None, limit: int) -> SearchQuery:
     """Return the question as each leg is asked it: archival facts only, and more than ``limit``.
 
-    The vector index may still hold facts that have moved or been superseded since, so each leg
+    The vector index may still hold facts that have moved or are over since, so each leg
     fetches more than is returned.
     """
     wide = min(LIMIT_MAX, max(_OVERFETCH_MIN, limit * _OVERFETCH_FACTOR))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import singledispatch
 
+from ..learning import is_live
 from ..records import (
     TEXT_CHARS_MAX,
     Commitment,
@@ -98,12 +99,15 @@ def _of_belief(belief: Commitment) -> IndexEntry:
 
 
 def is_current(record: Owned) -> bool:
-    """Whether a record belongs in answers: it is not over, and not redacted."""
+    """Whether a record belongs in answers: it is not over, not forgotten, and has its content.
+
+    What retention has emptied is marked as redacted too.
+    """
     if record.redacted_at is not None:
         return False
     if isinstance(record, HistoricBelief):
         return record.status == "active"
-    return not isinstance(record, Fact) or record.superseded_by is None
+    return not isinstance(record, Fact) or is_live(record)
 
 
 def hit_of(record: Owned, score: float, own_graph: str) -> Hit:

@@ -60,13 +60,15 @@ def check_placed(scope: Scope, record: Owned | Receipt) -> None:
 def check_same_turn(turn: Turn, known: Turn) -> None:
     """Refuse a turn under the id or ``ref`` of one that says something else.
 
-    A redacted turn is known by its agent and user alone. The error shows no content: who asks may
-    not be who may read it.
+    A redacted turn is known by its agent and user alone, a retired one by its agent. The error
+    shows no content: who asks may not be who may read it.
 
     Raises:
         Conflict: It does, or somebody else says it.
     """
-    same = (turn.agent_id, turn.user_id) == (known.agent_id, known.user_id)
+    same = turn.agent_id == known.agent_id
+    if known.retired_at is None:
+        same = same and turn.user_id == known.user_id
     if known.redacted_at is None:
         same = same and (turn.input, turn.response) == (known.input, known.response)
     if not same:

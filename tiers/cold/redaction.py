@@ -1,7 +1,8 @@
-"""What redaction reaches, and what it leaves of records and receipts. Pure.
+"""What redaction reaches, and what it and retention leave of records and receipts. Pure.
 
 The same for every engine: a redacted record is stored as if it had come to be in its redacted
-form, so that nothing but its row, its ids and its coverage tells that it said something once.
+form, so that nothing but its row, its ids and its coverage tells that it said something once. So
+is one that retention has emptied; it says that instead, and not whose it was.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import singledispatch
 from typing import Any, NamedTuple, TypeAlias
 
 from ..errors import NotFound, UsageError
+from ..grains import RETIRED, RETIRED_PER_CALL_MAX
 from ..ids import derived_id
 from ..lexical import estimate_tokens
 from ..records import (
@@ -32,6 +34,7 @@ from ..records import (
 from ..upkeep import Redacted
 
 Redactable: TypeAlias = Turn | Summary | Episode | Fact | Rule | Commitment
+Retainable: TypeAlias = Turn | Summary | Episode | Fact
 Written: TypeAlias = Summary | Episode
 Fields: TypeAlias = dict[str, object]
 
@@ -44,6 +47,12 @@ MODELS: dict[Kind, type[Redactable]] = {
     "belief": Commitment,
 }
 """What can be redacted, by its kind."""
+
+RETIRED_KINDS: tuple[Kind, ...] = ("turn", "summary", "episode", "fact")
+"""What retention can empty."""
+
+SOURCED_KINDS: tuple[Kind, ...] = ("fact", "rule", "belief")
+"""What names the records that it was made of as its sources."""
 
 REDACTED = "[redacted]"
 """What a redacted record says: records must say something."""
@@ -58,6 +67,7 @@ ATTEMPTS_MAX = 20
 """How often a redaction begins anew because more was made of its records meanwhile."""
 
 AUDIT_KIND = "redacted"
+RETIRED_AUDIT_KIND = "retired"
 
 FEW_IDS = 100
 """Up to so many it is cheaper to look for each of them than to take a receipt apart."""
@@ -70,11 +80,24 @@ class Grown(Exception):
 
 
 class Trace(NamedTuple):
-    """A record that a redaction came upon. ``is_redacted``: it had lost its content before."""
+    """A record that a redaction came upon.
+
+    Attributes:
+        kind: Of the record.
+        id: Of the record.
+        is_redacted: It had lost its content before, whatever took it.
+        is_retired: Retention took it: what was made of the record may still tell it.
+    """
 
     kind: Kind
     id: str
     is_redacted: bool
+    is_retired: bool = False
+
+    @property
+    def was_asked_away(self) -> bool:
+        """Whether it lost its content on request, and with it all that was made of it."""
+        return self.is_redacted and not self.is_retired
 
 
 class Reach:
@@ -115,7 +138,7 @@ class Reach:
             key = (trace.kind, trace.id)
             if key in self._found or trace.id in self._stand_ins:
                 continue
-            if self._only_redacted and not trace.is_redacted:
+            if self._only_redacted and not trace.was_asked_away:
                 continue
             self._found[key] = trace
             self._waiting.append(trace.id)
@@ -138,8 +161,10 @@ class Survey(NamedTuple):
     """What a redaction has to do, as it was found before anything is written.
 
     Attributes:
-        fresh: The asked records that still have their content, and all that was made of them.
-        before: The asked records that have lost it already, and what has lost it with them.
+        fresh: The asked records that still have their content, or that retention has emptied, and
+            all that was made of them.
+        before: The asked records that have lost it on request already, and what has lost it with
+            them.
     """
 
     fresh: Reach
@@ -185,49 +210,77 @@ def known_of(asked: Sequence[str], found: Iterable[Trace]) -> list[Trace]:
     return known
 
 
+def checked_retirement(record_ids: Sequence[str], reason: str) -> tuple[str, ...]:
+    """Return the ids of what is to be retired, each once.
+
+    Raises:
+        UsageError: The reason is blank, or there are too many ids.
+    """
+    if not reason.strip():
+        raise UsageError("reason", reason, "a reason that is not blank")
+    ids = tuple(dict.fromkeys(record_ids))
+    if len(ids) > RETIRED_PER_CALL_MAX:
+        raise UsageError("ids", len(ids), f"at most {RETIRED_PER_CALL_MAX:,} ids")
+    return ids
+
+
 def redacted_form(record: Redactable, now: datetime) -> Redactable:
     """Return a record without its content: what names it, and what it names, stays."""
-    return record.model_copy(update={**_nothing(record), "redacted_at": now})
+    return record.model_copy(update={**_nothing(record, REDACTED), "redacted_at": now})
+
+
+def retired_form(record: Retainable, now: datetime) -> Retainable:
+    """Return a record as retention leaves it: without its content, and without its user."""
+    gone: Fields = {"user_id": None, "redacted_at": now, "retired_at": now}
+    if isinstance(record, Turn):
+        gone["tool_outputs"] = ()
+    return record.model_copy(update={**_nothing(record, RETIRED), **gone})
+
+
+def is_retired(record: Redactable) -> bool:
+    """Whether retention has emptied a record."""
+    return not isinstance(record, Rule | Commitment) and record.retired_at is not None
 
 
 @singledispatch
-def _nothing(record: Redactable) -> Fields:
-    """Return what a record says instead of what it said."""
+def _nothing(record: Redactable, _: str) -> Fields:
+    """Return what a record says instead of what it said, in words that say why."""
     message = f"{type(record).__name__} cannot be redacted"
     raise TypeError(message)
 
 
 @_nothing.register
-def _of_turn(turn: Turn) -> Fields:
+def _of_turn(turn: Turn, why: str) -> Fields:
     silent = tuple(one.model_copy(update={"output": ""}) for one in turn.tool_outputs)
     # Who said it is what somebody is called; it is found under its agent's id from now on.
-    return {"input": REDACTED, "response": "", "tool_outputs": silent, "speaker": ""}
+    return {"input": why, "response": "", "tool_outputs": silent, "speaker": ""}
 
 
 @_nothing.register
-def _of_summary(_: Summary) -> Fields:
-    return {"text": REDACTED, "tokens": estimate_tokens(REDACTED)}
+def _of_summary(_: Summary, why: str) -> Fields:
+    return {"text": why, "tokens": estimate_tokens(why)}
 
 
 @_nothing.register
-def _of_episode(_: Episode) -> Fields:
-    return {"text": REDACTED}
+def _of_episode(_: Episode, why: str) -> Fields:
+    return {"text": why}
 
 
 @_nothing.register
-def _of_fact(_: Fact) -> Fields:
-    return {"text": REDACTED, "subject": None, "predicate": None, "object": None}
+def _of_fact(_: Fact, why: str) -> Fields:
+    return {"text": why, "subject": None, "predicate": None, "object": None}
 
 
 @_nothing.register
-def _of_rule(_: Rule) -> Fields:
-    return {"trigger": REDACTED, "steps": (REDACTED,)}
+def _of_rule(rule: Rule, why: str) -> Fields:
+    former = tuple(one.model_copy(update={"steps": ()}) for one in rule.former)
+    return {"trigger": why, "steps": (why,), "former": former}
 
 
 @_nothing.register
-def _of_belief(_: Commitment) -> Fields:
+def _of_belief(_: Commitment, why: str) -> Fields:
     # The topic stays: scopes are made of it. A key says what it is about as much as the claim does.
-    return {"claim": REDACTED, "key": None, "value": None}
+    return {"claim": why, "key": None, "value": None}
 
 
 def stand_in_id(turn: Turn) -> str:

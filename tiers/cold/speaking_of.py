@@ -216,7 +216,8 @@ def _of_fact(fact: Fact) -> Iterable[str]:
 
 @texts_of.register
 def _of_rule(rule: Rule) -> Iterable[str]:
-    return (rule.trigger, *rule.steps)
+    former = (step for version in rule.former for step in version.steps)
+    return (rule.trigger, *rule.steps, *former)
 
 
 @texts_of.register

@@ -2,7 +2,7 @@
 
 Every stage that lets documents in carries the whole scope itself: Atlas filters while it searches,
 so nothing of another tenant, graph, topic, writer or user takes a place among the nearest. What is
-superseded or redacted is not ``live``.
+superseded, forgotten or redacted is not ``live``.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ class MongoArchive:
     async def export_rows(self, tenant: str, table: Table, cursor: str, limit: int) -> Page[Record]:
         """Return rows after a cursor in the order in which they were stored; ``""`` begins.
 
-        Uses, receipts and counts of usage are in the order of their key, as they are stored under
-        nothing else; belief and audit events graph by graph.
+        Uses, outcomes, watermarks, receipts and counts of usage are in the order of their key, as
+        they are stored under nothing else; belief and audit events graph by graph.
 
         Raises:
             UsageError: An unknown table, a limit outside 1 to ``PAGE_ROWS_MAX``, or a cursor that

@@ -9,7 +9,7 @@ same moment.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import singledispatch
 
 from bson import ObjectId
@@ -30,11 +30,11 @@ from ...records import (
     TrustRow,
     Turn,
 )
-from ...upkeep import FactUse, QueuedWork, Table, UsageRow
+from ...upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow
 from ..archive_rows import core_of
 from .belief_log import change_document, content_document, mentioned, move_head
 from .belief_projection import row_document, span_document
-from .coverage import mark_consolidated, mark_covered
+from .coverage import episode_document, mark_consolidated, mark_covered, summary_document
 from .database import ROWS_MAX, Session
 from .documents import Document, document_of
 from .graphs import graph_document
@@ -118,6 +118,8 @@ class Arrival:
             return await self._uses(session, [row for row in rows if isinstance(row, FactUse)])
         if self._table == "summaries":
             await self._check_turns(session, [row for row in rows if isinstance(row, Summary)])
+        if self._table == "rule_outcomes":
+            await self._check_rules(session, [row for row in rows if isinstance(row, RuleOutcome)])
         return [_document(row) | {"tenant": self._tenant} for row in rows]
 
     async def _insert(self, session: Session, documents: Sequence[Document]) -> None:
@@ -166,10 +168,7 @@ class Arrival:
             ]
         )
         numbers = {(one["_id"]["graph_id"], one["_id"]["fact_id"]): one["n"] for one in highest}
-        facts = session.collection("facts", whole_tenant=True)
-        where = of_tenant(self._tenant, graph_id=named["graph_id"], id=named["fact_id"])
-        found = await facts.find(where, fields=["graph_id", "id"])
-        there = {(one["graph_id"], one["id"]) for one in found}
+        there = await self._there(session, "facts", [(use.graph_id, use.fact_id) for use in rows])
         documents = []
         for use in rows:
             fact = (use.graph_id, use.fact_id)
@@ -181,17 +180,29 @@ class Arrival:
 
     async def _check_turns(self, session: Session, rows: Sequence[Summary]) -> None:
         covered = {(row.graph_id, turn_id) for row in rows for turn_id in row.covers}
-        where = of_tenant(
-            self._tenant,
-            graph_id={"$in": list({graph_id for graph_id, _ in covered})},
-            id={"$in": list({turn_id for _, turn_id in covered})},
-        )
-        turns = session.collection("turns", whole_tenant=True)
-        found = await turns.find(where, fields=["graph_id", "id"])
-        there = {(one["graph_id"], one["id"]) for one in found}
+        there = await self._there(session, "turns", covered)
         for row in rows:
             if any((row.graph_id, turn_id) not in there for turn_id in row.covers):
                 raise Conflict(self._name(self._key(row)), "the turns it covers", "no such turn")
+
+    async def _check_rules(self, session: Session, rows: Sequence[RuleOutcome]) -> None:
+        there = await self._there(session, "rules", [(row.graph_id, row.rule_id) for row in rows])
+        for row in rows:
+            if (row.graph_id, row.rule_id) not in there:
+                raise Conflict(self._name(self._key(row)), "its rule", "no such rule")
+
+    async def _there(
+        self, session: Session, collection: str, places: Collection[tuple[str, str]]
+    ) -> set[tuple[str, str]]:
+        """Return which records there are among some graphs and ids, and maybe others of these."""
+        where = of_tenant(
+            self._tenant,
+            graph_id={"$in": list({graph_id for graph_id, _ in places})},
+            id={"$in": list({record_id for _, record_id in places})},
+        )
+        rows = session.collection(collection, whole_tenant=True)
+        found = await rows.find(where, fields=["graph_id", "id"])
+        return {(one["graph_id"], one["id"]) for one in found}
 
     async def _store_events(self, session: Session, rows: Sequence[LoggedBelief]) -> None:
         """Append events to their logs, one to a change, contents first."""
@@ -254,7 +265,7 @@ class Arrival:
                 covered.setdefault(row.graph_id, []).extend(row.covers)
             elif isinstance(row, Episode):
                 scope = self._scope(row.graph_id)
-                await mark_consolidated(session, scope, row.children, row.id)
+                await mark_consolidated(session, scope, row.children, row.id, row.grain)
             elif isinstance(row, LoggedBelief):
                 reached[row.event.graph_id] = row.event.seq
         for graph_id, turn_ids in covered.items():
@@ -295,17 +306,6 @@ def _of_turn(turn: Turn) -> Document:
 
 
 @_document.register
-def _of_summary(summary: Summary) -> Document:
-    return document_of(summary, **searchable_fields(summary), episode_id=None)
-
-
-@_document.register
-def _of_episode(episode: Episode) -> Document:
-    consolidates = {"consolidates": list(episode.children)} if episode.children else {}
-    return document_of(episode, **searchable_fields(episode), **consolidates)
-
-
-@_document.register
 def _of_belief(projected: ProjectedBelief) -> Document:
     """Return the row of a belief; its ``changed_seq`` is the last event that is known of it."""
     belief, spans = projected.belief, projected.spans
@@ -340,6 +340,8 @@ def _of_work(work: QueuedWork) -> Document:
     return document_of(work, **unclaimed, token=0)
 
 
+_document.register(Summary, summary_document)
+_document.register(Episode, episode_document)
 _document.register(SessionGraph, graph_document)
 _document.register(Fact, fact_document)
 _document.register(Rule, rule_document)

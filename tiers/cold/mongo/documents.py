@@ -29,6 +29,8 @@ NO_USER = ""
 """``for_user`` of a record of no user; no user is called that."""
 
 _JSON_FIELDS = frozenset(("payload", "body"))
+_ONLY_WHEN_SET = frozenset(("redacted_at", "retired_at"))
+"""Fields of records that few ever have."""
 
 
 def document_of(record: BaseModel, *without: str, **more: object) -> Document:
@@ -43,8 +45,9 @@ def document_of(record: BaseModel, *without: str, **more: object) -> Document:
     document = {name: _stored(name, value) for name, value in values.items()}
     if isinstance(record, Owned):
         del document["private"]
-        if record.redacted_at is None:
-            del document["redacted_at"]
+        for name in _ONLY_WHEN_SET & document.keys():
+            if document[name] is None:
+                del document[name]
         document |= {
             "topics": list(record.topics) or [NO_TOPIC],
             "private_to": private_to(record),

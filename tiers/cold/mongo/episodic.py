@@ -7,15 +7,20 @@ from datetime import datetime
 
 from ...errors import Conflict, NotFound, TierTimeout
 from ...moments import microseconds
-from ...records import Episode, Scope, Summary, WorkDraft
+from ...records import Episode, Grain, Scope, Summary, WorkDraft
 from ..ownership import check_limit, check_owned
-from .coverage import make_up_for_summaries, mark_consolidated, mark_covered
+from .coverage import (
+    episode_document,
+    make_up_for_children,
+    mark_consolidated,
+    mark_covered,
+    summary_document,
+)
 from .database import Database, Session
-from .documents import Document, document_of, record_of
+from .documents import Document, record_of
 from .outbox import send, send_left_behind, with_outbox
 from .schema import Index, by, validator
 from .scope import own, visible
-from .terms import searchable_fields
 from .translation import DuplicateKey
 from .word_search import count_words
 
@@ -29,6 +34,8 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("covers", "level", unique=True),
             by("starts_at", "id"),
             by("episode_id", "expires_at"),
+            by("loose_for", "redacted_at", "starts_at", "id"),
+            by("redacted_at", "recorded_at", "id"),
             by("terms"),
         ],
         validator(
@@ -41,10 +48,13 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
                 "private_to",
                 "starts_at",
                 "episode_id",
+                "loose_for",
+                "made_by",
                 "terms",
             ),
             covers={"bsonType": "array", "items": {"bsonType": "string"}},
             topics={"bsonType": "array", "items": {"bsonType": "string"}},
+            loose_for={"bsonType": "array", "items": {"bsonType": "string"}},
             private_to={"bsonType": "string"},
         ),
     ),
@@ -53,21 +63,28 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("id", unique=True),
             by("consolidates", "grain", unique=True, only_with=("consolidates",)),
             by("starts_at", "id"),
+            by("grain", "starts_at", "id"),
+            by("grain", "redacted_at", "starts_at", "id"),
+            by("loose_for", "redacted_at", "starts_at", "id"),
             by("terms"),
         ],
         validator(
             (
                 "id",
                 "grain",
+                "period",
                 "children",
                 "for_user",
                 "topics",
                 "private_to",
                 "starts_at",
                 "ends_at",
+                "loose_for",
+                "made_by",
                 "terms",
             ),
             topics={"bsonType": "array", "items": {"bsonType": "string"}},
+            loose_for={"bsonType": "array", "items": {"bsonType": "string"}},
             private_to={"bsonType": "string"},
         ),
     ),
@@ -93,7 +110,7 @@ class MongoEpisodicStore:
             TierTimeout: Others were first again and again.
         """
         check_owned(scope, summary)
-        document = document_of(summary, **searchable_fields(summary), episode_id=None)
+        document = summary_document(summary)
 
         async def change(session: Session) -> bool:
             known = await session.collection("summaries").first(own(scope, id=summary.id))
@@ -113,7 +130,7 @@ class MongoEpisodicStore:
     async def summaries(self, scope: Scope) -> tuple[Summary, ...]:
         """Return the visible summaries of the scope's graph, oldest period first.
 
-        Redacted ones are left out.
+        Redacted and retired ones are left out.
         """
         where = visible(scope, redacted_at=None)
 
@@ -126,7 +143,7 @@ class MongoEpisodicStore:
     async def put_episode(
         self, scope: Scope, episode: Episode, work: Sequence[WorkDraft] = ()
     ) -> bool:
-        """Store an episode and mark the summaries in ``children`` as consolidated, in one step.
+        """Store an episode and mark its ``children`` as consolidated, in one step.
 
         Returns ``False``, writing nothing, when the same episode id is already stored.
 
@@ -135,20 +152,19 @@ class MongoEpisodicStore:
             TierTimeout: Others were first again and again.
         """
         check_owned(scope, episode)
-        document = document_of(episode, **searchable_fields(episode))
-        if episode.children:
-            # An empty list is a value to the unique index, and only one episode could have it.
-            document["consolidates"] = document["children"]
+        document = episode_document(episode)
 
         async def change(session: Session) -> bool:
             known = await session.collection("episodes").first(own(scope, id=episode.id))
             if known is not None:
-                await mark_consolidated(session, scope, known["children"], episode.id)
+                await mark_consolidated(
+                    session, scope, known["children"], episode.id, known["grain"]
+                )
                 await send_left_behind(session, scope, "episodes", known)
                 return False
             await _check_free(session, scope, episode)
             await _insert(session, "episodes", document, work, episode)
-            await mark_consolidated(session, scope, episode.children, episode.id)
+            await mark_consolidated(session, scope, episode.children, episode.id, episode.grain)
             await send(session, scope, "episodes", episode.id, work, episode.recorded_at)
             return True
 
@@ -159,7 +175,7 @@ class MongoEpisodicStore:
     ) -> tuple[Summary, ...]:
         """Return summaries of the scope's graph that expire by ``before`` and have no episode.
 
-        Every agent's and every topic's, redacted ones aside; oldest period first, at most
+        Every agent's and every topic's that has its content; oldest period first, at most
         ``limit``.
         """
         check_limit(limit)
@@ -171,20 +187,26 @@ class MongoEpisodicStore:
                 found = await session.collection("summaries").find(
                     where, sort=_BY_PERIOD, limit=limit
                 )
-                if not found or not await make_up_for_summaries(session, scope, found):
+                if not found or not await make_up_for_children(session, scope, found):
                     return tuple(record_of(Summary, document) for document in found)
             raise TierTimeout("cold", "due_summaries", "others consolidated them again and again")
 
         return await self._database.read("due_summaries", question)
 
     async def episodes(
-        self, scope: Scope, since: datetime | None = None, until: datetime | None = None
+        self,
+        scope: Scope,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        grain: Grain | None = None,
     ) -> tuple[Episode, ...]:
         """Return visible episodes of the graph that overlap ``[since, until)``, oldest first.
 
-        Redacted ones are left out.
+        Of one grain, or of all. Redacted and retired ones are left out.
         """
         where = visible(scope, redacted_at=None)
+        if grain is not None:
+            where["grain"] = grain
         if since is not None:
             where["ends_at"] = {"$gte": microseconds(since)}
         if until is not None:

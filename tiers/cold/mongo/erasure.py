@@ -12,14 +12,15 @@ is made of them meanwhile is either found, or refused for the summary that each 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any, NamedTuple, TypeVar
 
 from bson import ObjectId
 
+from ...errors import TierTimeout
 from ...moments import microseconds, moment
 from ...records import (
     Commitment,
@@ -35,6 +36,7 @@ from ...records import (
 )
 from ...upkeep import Redacted
 from ..redaction import (
+    ATTEMPTS_MAX,
     AUDIT_KIND,
     MODELS,
     REACHED_MAX,
@@ -55,12 +57,12 @@ from ..redaction import (
 from .belief_log import Salts, caught_up, fresh_salt
 from .belief_projection import belief_document
 from .belief_redaction import forget, silence
-from .coverage import mark_covered
+from .coverage import mark_covered, summary_document
 from .database import Session
 from .documents import Document, document_of, record_of
 from .log import append_event
 from .outbox import send, with_outbox
-from .pacing import each
+from .pacing import each, worked_out
 from .procedural import rule_document
 from .scope import own
 from .semantic import fact_document
@@ -75,6 +77,7 @@ _MADE_OF: Mapping[Kind, str] = {
     "summary": "covers",
     "episode": "consolidates",
     "fact": "source_ids",
+    "rule": "source_ids",
     "belief": "source_ids",
 }
 """The field of each kind that names what a record was made of."""
@@ -86,8 +89,9 @@ class _Begun(NamedTuple):
     """How far the asked records are.
 
     Attributes:
-        fresh: Those that have their content, and those of redactions that were cut off.
-        before: Those that have lost it.
+        fresh: Those that have their content or lost it to retention, and those of redactions that
+            were cut off.
+        before: Those that have lost it on request.
         left: Redactions of some of them that were cut off.
         stand_ins: Ids of summaries that only stand for turns among all of these.
     """
@@ -155,8 +159,11 @@ class Redaction:
         """
         await caught_up(session, self.scope)
         begun = await self._begun(session)
-        if not begun.fresh:
-            return Done((await self._reached(session, begun)).reached(), Counter())
+        if all(trace.is_redacted for trace in begun.fresh) and not begun.left:
+            # Of what retention has emptied something may be left that was made of it.
+            survey = await self._reached(session, begun)
+            if not self.receipts and all(trace.is_redacted for trace in survey.fresh.found):
+                return Done(survey.reached(), Counter())
         told = [*begun.left, *await self._announced(session, begun)]
         gained = await self._destroy(session, begun.fresh)
         new = await self._stand_in(session, begun.fresh)
@@ -169,7 +176,8 @@ class Redaction:
         gained.update(await self._destroy(session, made))
         await self._mark_again(session, begun, survey.fresh.found)
         await blank(session, self.scope, self.receipts)
-        await self._queue(session, names)
+        emptied = {trace.id for trace in survey.fresh.found if trace.is_retired}
+        await self._queue(session, names - emptied)
         await self._tell(session, told)
         return Done(survey.reached(self.receipts), gained, new)
 
@@ -185,7 +193,7 @@ class Redaction:
         )
         known = known_of(self.asked, (trace for of_kind in found for trace in of_kind))
         left = await session.collection("redactions").find(own(self.scope, asked=among))
-        roots = {trace.id: trace for trace in known if not trace.is_redacted}
+        roots = {trace.id: trace for trace in known if not trace.was_asked_away}
         for one in left:
             roots |= {name: Trace(kind, name, is_redacted=True) for kind, name in one["fresh"]}
         before = [trace for trace in known if trace.id not in roots]
@@ -229,26 +237,19 @@ class Redaction:
         by_kind: dict[Kind, list[str]] = {}
         for trace in traces:
             by_kind.setdefault(trace.kind, []).append(trace.id)
-        gained: Counter[Kind] = Counter()
         beliefs = by_kind.get("belief", [])
         await silence(session, self.scope, beliefs, self.reason, self.now, self.salts)
         await forget(session, self.scope, beliefs)
-        for kind, ids in by_kind.items():
-            rows = session.collection(SHELVES[kind].collection)
-            for page in pages(ids):
-                for found in await rows.find(own(self.scope, id={"$in": page}, redacted_at=None)):
-                    before: Redactable = record_of(MODELS[kind], found)
-                    change = difference(before, redacted_form(before, self.now))
-                    where = own(self.scope, id=before.id, redacted_at=None)
-                    if await rows.update(where, change):
-                        gained[kind] += words_gained(found, change)
-        return gained
+        return await empty(
+            session, self.scope, by_kind, lambda record: redacted_form(record, self.now)
+        )
 
     async def _stand_in(self, session: Session, roots: Iterable[Trace]) -> tuple[Summary, ...]:
         """Let each turn that waits for a summary have one; return those that are new."""
         summaries = session.collection("summaries")
         new: list[Summary] = []
-        for page in pages(trace.id for trace in roots if trace.kind == "turn"):
+        gone = (trace.id for trace in roots if trace.kind == "turn" and not trace.is_retired)
+        for page in pages(gone):
             covering = await summaries.find(
                 own(self.scope, covers={"$in": page}, level=0), fields=["covers"]
             )
@@ -257,9 +258,8 @@ class Redaction:
                 if not isinstance(turn, Turn) or turn.id in covered:
                     continue
                 summary = stand_in(turn, self.now)
-                document = document_of(summary, **searchable_fields(summary), episode_id=None)
                 try:
-                    await summaries.insert([document])
+                    await summaries.insert([summary_document(summary)])
                 except DuplicateKey:
                     if session.is_atomic:
                         raise
@@ -271,7 +271,7 @@ class Redaction:
     async def _mark_again(self, session: Session, begun: _Begun, traces: Iterable[Trace]) -> None:
         """Move the moment at which records lost their content: who rewrites them comes too late."""
         roots = {trace.id for trace in begun.fresh}
-        again = [one for one in traces if one.is_redacted and one.id not in roots]
+        again = [one for one in traces if one.was_asked_away and one.id not in roots]
         kinds: tuple[Kind, ...] = ("summary", "episode")
         for kind in kinds:
             rows = session.collection(SHELVES[kind].collection)
@@ -280,21 +280,8 @@ class Redaction:
                 await rows.update(where, {"$inc": {"redacted_at": 1}}, many=True)
 
     async def _queue(self, session: Session, names: Collection[str]) -> None:
-        """Queue the work by which records leave the warm index.
-
-        What went wrong with their work before is forgotten: it may quote them.
-        """
-        for page in pages(sorted(names)):
-            found = await each(
-                session, (records_of(session, self.scope, kind, page) for kind in MODELS)
-            )
-            work = [leaves_index(record) for of_kind in found for record in of_kind]
-            await session.collection("work").update(
-                own(self.scope, key={"$in": page}, problem={"$ne": None}),
-                {"$set": {"problem": None}},
-                many=True,
-            )
-            await queue_work(session, self.scope, work, self.now)
+        """Queue the work by which records leave the warm index."""
+        await leave_index(session, self.scope, MODELS, names, self.now)
 
     async def _tell(self, session: Session, told: Sequence[Document]) -> None:
         """Append the audit event of each redaction that is done by now."""
@@ -306,6 +293,76 @@ class Redaction:
             if "_id" in one or not session.is_atomic:
                 done = own(self.scope, id=one["id"])
                 await session.collection("redactions").delete(done, many=False)
+
+
+async def empty(
+    session: Session,
+    scope: Scope,
+    ids: Mapping[Kind, Sequence[str]],
+    form: Callable[[Redactable], Redactable],
+) -> Counter[Kind]:
+    """Bring records that have their content into a form without it.
+
+    Args:
+        session: The step.
+        scope: Whose graph.
+        ids: Of the records, by kind.
+        form: Makes the form.
+
+    Returns:
+        How many words the records gained, by kind.
+
+    Raises:
+        TierTimeout: Others changed them again and again.
+    """
+    gained: Counter[Kind] = Counter()
+    for kind, names in ids.items():
+        rows = session.collection(SHELVES[kind].collection)
+        for page in pages(names):
+            for _ in range(ATTEMPTS_MAX):
+                found = await rows.find(own(scope, id={"$in": page}, redacted_at=None))
+                changes = await worked_out(len(found), partial(_changes, scope, kind, found, form))
+                # Who comes in between either empties some as well, or gives them other content.
+                if await rows.update_each(changes) == len(changes):
+                    more = zip(found, changes, strict=True)
+                    gained[kind] += sum(words_gained(one, change) for one, (_, change) in more)
+                    break
+            else:
+                raise TierTimeout("cold", f"empty {kind}", "others changed them again and again")
+    return gained
+
+
+def _changes(
+    scope: Scope,
+    kind: Kind,
+    found: Sequence[Document],
+    form: Callable[[Redactable], Redactable],
+) -> list[tuple[Document, Document]]:
+    """Return the updates that empty records, each while it is as it was read."""
+    changes: list[tuple[Document, Document]] = []
+    for one in found:
+        before: Redactable = record_of(MODELS[kind], one)
+        where = own(scope, id=before.id, redacted_at=None, moves=one.get("moves"))
+        changes.append((where, difference(before, form(before))))
+    return changes
+
+
+async def leave_index(
+    session: Session, scope: Scope, kinds: Iterable[Kind], ids: Iterable[str], now: datetime
+) -> None:
+    """Queue the work by which records of some kinds leave the warm index.
+
+    What went wrong with their work before is forgotten: it may quote them.
+    """
+    for page in pages(sorted(ids)):
+        found = await each(session, (records_of(session, scope, kind, page) for kind in kinds))
+        work = [leaves_index(record) for of_kind in found for record in of_kind]
+        await session.collection("work").update(
+            own(scope, key={"$in": page}, problem={"$ne": None}),
+            {"$set": {"problem": None}},
+            many=True,
+        )
+        await queue_work(session, scope, work, now)
 
 
 async def blank(session: Session, scope: Scope, ids: Sequence[str]) -> None:
@@ -330,12 +387,17 @@ async def rewrite(
         return None
     kind: Kind = "summary" if isinstance(record, Summary) else "episode"
     collection = SHELVES[kind].collection
-    where = own(scope, id=record.id, redacted_at=microseconds(then))
+    where = own(scope, id=record.id, redacted_at=microseconds(then), retired_at=None)
     found = await session.collection(collection).first(where)
     if found is None:
         return None
     before = record_of(type(record), found)
-    told: dict[str, object] = {"text": record.text, "redacted_at": None}
+    told: dict[str, object] = {
+        "text": record.text,
+        "made_by": record.made_by,
+        "lost": record.lost,
+        "redacted_at": None,
+    }
     if isinstance(record, Summary):
         told["tokens"] = record.tokens
     update = difference(before, before.model_copy(update=told))
@@ -352,7 +414,7 @@ def _to_go(begun: _Begun, survey: Survey) -> frozenset[str]:
     return frozenset(
         trace.id
         for trace in survey.fresh.found
-        if begun.left or not trace.is_redacted or trace.id in roots
+        if begun.left or not trace.was_asked_away or trace.id in roots
     )
 
 
@@ -366,9 +428,17 @@ def _made_of(
 
 async def _traces(session: Session, scope: Scope, kind: Kind, **where: object) -> list[Trace]:
     found = await session.collection(SHELVES[kind].collection).find(
-        own(scope, **where), fields=["id", "redacted_at"], limit=REACHED_MAX + 1
+        own(scope, **where), fields=["id", "redacted_at", "retired_at"], limit=REACHED_MAX + 1
     )
-    return [Trace(kind, one["id"], one.get("redacted_at") is not None) for one in found]
+    return [
+        Trace(
+            kind,
+            one["id"],
+            is_redacted=one.get("redacted_at") is not None,
+            is_retired=one.get("retired_at") is not None,
+        )
+        for one in found
+    ]
 
 
 async def records_of(

@@ -15,6 +15,7 @@ from ..ownership import check_agent, check_limit
 from .database import Database, Session
 from .documents import Document, document_of, record_of
 from .graphs import archived, state_of
+from .log import append_event, audit_key
 from .schema import Index, by, validator
 from .scope import of_tenant, own
 from .translation import DuplicateKey
@@ -25,7 +26,10 @@ _SILENT = (("tenant", ASCENDING), ("left_at", ASCENDING), ("seen_at", ASCENDING)
 COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]] = {
     "agents": (
         [by("id", unique=True), by("left_at"), by("_id"), Index(_SILENT)],
-        validator(("id", "topics", "sources", "spawned_at", "seen_at", "left_at"), seen_at=_TIME),
+        validator(
+            ("id", "topics", "sources", "prompts", "spawned_at", "seen_at", "left_at"),
+            seen_at=_TIME,
+        ),
     ),
 }
 
@@ -72,12 +76,17 @@ class MongoFleetStore:
         return await self._database.write("spawn", change)
 
     async def leave(
-        self, scope: Scope, now: datetime, *, silent_since: datetime | None = None
+        self,
+        scope: Scope,
+        now: datetime,
+        *,
+        silent_since: datetime | None = None,
+        reason: str | None = None,
     ) -> Departure:
         """Mark the scope's agent as gone and return what came of it. Idempotent.
 
         With ``silent_since`` the agent is released instead: only if its last sign of life is at or
-        before that moment.
+        before that moment. With ``reason`` the audit feed is told, right after it.
         """
         agent_id = check_agent(scope)
         here = own(scope, left_at=None)
@@ -93,9 +102,17 @@ class MongoFleetStore:
             left = await agents.update(mine, {"$set": gone}) > 0
             return Departure(left=left, remaining=await agents.count(here))
 
-        return await self._database.write(
+        departure = await self._database.write(
             "leave", change, alone=("leave", scope.tenant, scope.graph_id)
         )
+        if departure.left and reason is not None:
+            kind = "left" if silent_since is None else "released"
+            await self._database.write(
+                "leave",
+                lambda session: append_event(session, scope, kind, (), reason, now),
+                alone=audit_key(scope.tenant),
+            )
+        return departure
 
     async def agents(self, scope: Scope) -> tuple[AgentRecord, ...]:
         """Return all members of the scope's graph, those who left included, in order of spawn."""

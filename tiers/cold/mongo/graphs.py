@@ -26,6 +26,7 @@ from . import links
 from .database import Database, Session
 from .documents import Document, document_of, record_of
 from .links import graphs_above
+from .log import append_event, audit_key
 from .schema import Index
 from .scope import of_tenant, own
 from .together import together
@@ -141,10 +142,12 @@ class MongoGraphStore:
         state: GraphState,
         now: datetime,
         only_from: Sequence[GraphState] | None = None,
+        event: str | None = None,
     ) -> bool:
         """Move the scope's graph to ``state``; ``closed_at`` is set on closing, cleared on opening.
 
-        ``False``, writing nothing, when the graph is in none of the states of ``only_from``.
+        ``False``, writing nothing, when the graph is in none of the states of ``only_from``. A
+        move is told in the audit feed as ``event``: in the same transaction where there are any.
 
         Raises:
             NotFound: The graph does not exist.
@@ -167,10 +170,14 @@ class MongoGraphStore:
                 as_seen = mine | {name: seen[name] for name in ("state", "closed_at")}
                 becomes = {"state": state.value, "closed_at": closed_at}
                 if await graphs.update(as_seen, {"$set": becomes}):
+                    if event is not None:
+                        await append_event(session, scope, event, (), "", now)
                     return True
             raise TierTimeout("cold", "set_state", "others moved the graph again and again")
 
-        return await self._database.write("set_state", change)
+        if event is None:
+            return await self._database.write("set_state", change)
+        return await self._database.write("set_state", change, alone=audit_key(scope.tenant))
 
     async def link(self, scope: Scope, parent: Parent) -> None:
         """Let the scope's graph inherit from one more graph, after those it has.

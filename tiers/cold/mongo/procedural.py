@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...lexical import content_words, stem
+from ...ports import OUTCOMES_DENSE
 from ...records import Rule, Scope, WorkDraft
 from ..ownership import check_limit, check_owned
 from .database import Database, Session
 from .documents import Document, document_of, record_of
+from .following import LEFT_BEHIND_INDEX
 from .schema import Index, by, validator
 from .scope import inherited
 from .statements import identity_of, put_once
@@ -22,6 +24,7 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("identity", unique=True),
             by("trigger_words"),
             by("terms"),
+            LEFT_BEHIND_INDEX,
         ],
         validator(("id", "agent_id", "for_user", "topics", "private_to", "identity", "terms")),
     ),
@@ -41,7 +44,8 @@ class MongoProceduralStore:
     ) -> tuple[Rule, bool]:
         """Store a rule and return it, and whether it is new.
 
-        One of the same writer, user, trigger, steps, topics and privacy is returned as it is.
+        One of the same writer, user, trigger, steps, topics and privacy is returned as it is; so
+        is one of the same id that had these steps before it was refined.
 
         Raises:
             Conflict: The id is another rule's, or the graph is archived.
@@ -63,7 +67,9 @@ class MongoProceduralStore:
 
         Rules of the own graph and of the ancestors that carry ``rule``; of one read ``as_of`` a
         moment, those recorded by then. Best: most different words in common, stop words aside and
-        plurals equal; then the shortest trigger; then the nearest graph.
+        plurals equal; then those more often confirmed than rejected before those without
+        ``OUTCOMES_DENSE`` outcomes or with as many of each, and these before those more often
+        rejected; then the shortest trigger; then the nearest graph.
         """
         check_limit(limit)
         asked = _stems(text)[:TEXT_WORDS_MAX]
@@ -89,7 +95,7 @@ def rule_document(rule: Rule) -> Document:
 
 
 def _matching(scope: Scope, asked: Sequence[str], limit: int) -> list[Document]:
-    """Return the pipeline: most shared words, then the trigger with the least besides, then near.
+    """Return the pipeline: most shared words, then outcomes, then the shortest trigger, then near.
 
     Sums of 0 and 1 instead of set operators, which not every server of our list needs to know.
     """
@@ -98,15 +104,22 @@ def _matching(scope: Scope, asked: Sequence[str], limit: int) -> list[Document]:
         _one_if({"$eq": ["$graph_id", {"$literal": ancestor.graph_id}]}, n)
         for n, ancestor in enumerate(scope.carrying("rule"), 1)
     ]
+    has_outcomes = {"$gte": [{"$add": ["$successes", "$failures"]}, OUTCOMES_DENSE]}
     order = {
         "shared": {"$add": shared},
+        "proven": {
+            "$add": [
+                _one_if({"$and": [has_outcomes, {"$gt": ["$successes", "$failures"]}]}),
+                _one_if({"$and": [has_outcomes, {"$gt": ["$failures", "$successes"]}]}, -1),
+            ]
+        },
         "of_words": {"$size": "$trigger_words"},
         "distance": {"$add": [0, *farther]},
     }
     return [
         {"$match": inherited(scope, "rule", redacted_at=None, trigger_words={"$in": list(asked)})},
         {"$project": dict.fromkeys(shown_fields(Rule), 1) | order},
-        {"$sort": {"shared": -1, "of_words": 1, "distance": 1, "_id": 1}},
+        {"$sort": {"shared": -1, "proven": -1, "of_words": 1, "distance": 1, "_id": 1}},
         {"$limit": limit},
     ]
 

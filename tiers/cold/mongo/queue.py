@@ -124,6 +124,11 @@ class MongoWorkQueue:
 
         return await self._database.write("claim", change, alone=("claim",))
 
+    async def renew(self, work: Work, lease_seconds: float, now: datetime) -> bool:
+        """Let a claim end ``lease_seconds`` from now; ``False`` when a later claim holds it."""
+        until = microseconds(now + timedelta(seconds=lease_seconds))
+        return await self._finish("renew", work, lambda _item: {"$set": {"due_at": until}})
+
     async def complete(self, work: Work) -> bool:
         """Remove a claimed item, or free it to run again; ``False`` when a later claim holds it."""
 

@@ -24,6 +24,7 @@ from ..redaction import (
     Names,
     Redactable,
     Written,
+    blanked,
     check_new_text,
     checked_request,
     sources_of,
@@ -169,10 +170,13 @@ class MongoRedactor:
         raise TierTimeout("cold", "rewrite", "others were first again and again")
 
     async def redacted(self, scope: Scope, record_ids: Sequence[str]) -> tuple[Redactable, ...]:
-        """Return the redacted records among ``record_ids``, whoever could see them, in order."""
+        """Return the redacted records among ``record_ids``, whoever could see them, in order.
+
+        Not those that retention has emptied.
+        """
 
         async def question(session: Session) -> tuple[Redactable, ...]:
-            gone = {"redacted_at": {"$ne": None}}
+            gone = {"redacted_at": {"$ne": None}, "retired_at": None}
             found = await each(
                 session, (records_of(session, scope, kind, record_ids, **gone) for kind in MODELS)
             )
@@ -210,18 +214,22 @@ class MongoRedactor:
         return done.reached
 
     async def _receipts_naming(self, scope: Scope, ids: Collection[str]) -> tuple[str, ...]:
-        """Return the receipts of the graph that name one of the records; reads them all."""
+        """Return the receipts of the graph that name one of the records and are not blank.
+
+        Reads them all.
+        """
         names, found, after = Names(ids), list[str](), ""
         while ids:
             where = own(scope, id={"$gt": after})
 
             async def question(session: Session, where: Document = where) -> list[Document]:
                 return await session.collection("receipts").find(
-                    where, sort=[("id", 1)], limit=RECEIPTS_PER_PAGE, fields=["id", "body"]
+                    where, sort=[("id", 1)], limit=RECEIPTS_PER_PAGE
                 )
 
             page = await self._database.read("redact", question)
-            found += [one["id"] for one in page if names.is_in(one["body"])]
+            naming = [record_of(Receipt, one) for one in page if names.is_in(one["body"])]
+            found += [one.id for one in naming if one != blanked(one)]
             if len(page) < RECEIPTS_PER_PAGE:
                 break
             after = page[-1]["id"]

@@ -28,7 +28,7 @@ from .driver import limited
 from .together import together
 from .translation import translated
 
-VERSION = 3
+VERSION = 4
 """Raised with each change that older code could not read."""
 
 BUILDING_SECONDS_MAX = 600.0

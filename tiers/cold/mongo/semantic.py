@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from ...errors import TierTimeout, UsageError
+from ...learning import Verdict, is_live
 from ...ports import WarmStore
-from ...records import Fact, FactTier, Hit, IndexEntry, Scope, SearchQuery, WorkDraft
+from ...records import (
+    Fact,
+    FactTier,
+    Hit,
+    IndexEntry,
+    Scope,
+    SearchQuery,
+    Superseded,
+    WorkDraft,
+)
 from ...upkeep import RecordRef
 from ..archival import LIMIT_MAX, archival_query, narrowed, reciprocal_ranks
-from ..forms import hit_of, is_current
+from ..forms import hit_of
 from ..ownership import check_limit, check_owned, in_order
 from ..spans import begun
 from . import fact_moves, fact_uses
 from .archival_search import by_both, by_meaning, by_text, packed, text_of
 from .database import Database, Session
 from .documents import Document, document_of, record_of
+from .following import LEFT_BEHIND_INDEX, told_once
 from .schema import Index, by, validator
 from .scope import core, of_tenant, own, readable_facts, visible
 from .search_index import (
@@ -28,7 +39,7 @@ from .search_index import (
     ensure_search_indexes,
     planned,
 )
-from .statements import ATTEMPTS_MAX, identity_of, put_once
+from .statements import ATTEMPTS_MAX, identity_of, key_digest_of, put_once
 from .terms import searchable_fields
 from .together import together
 from .translation import DuplicateKey
@@ -43,7 +54,11 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("core_spans.since"),
             by("terms"),
             Index((("tenant", 1), ("live", 1), ("embedding_model", 1))),
-            fact_moves.LEFT_BEHIND_INDEX,
+            by("fact_key", only_with=("fact_key",)),
+            by("live", "judged_at", "recorded_at"),
+            by("superseded_at"),
+            by("forgotten_at"),
+            LEFT_BEHIND_INDEX,
         ],
         validator(
             ("id", "agent_id", "for_user", "topics", "private_to", "live", "terms"),
@@ -125,8 +140,10 @@ class MongoSemanticStore:
     ) -> tuple[Fact, bool]:
         """Store a fact and return it, and whether it is new.
 
-        An active fact of the same writer, user, text, topics and privacy is returned as it is,
-        with nothing written. A core fact begins its first core span.
+        A live fact of the same writer, user, text, topics and privacy is returned as it is, with
+        nothing written; so is one of the same id that says the same and is live no more: what was
+        forgotten does not come back by repeating what stored it. A core fact begins its first core
+        span.
 
         Raises:
             Conflict: The id is another fact's, or the graph is archived.
@@ -148,12 +165,12 @@ class MongoSemanticStore:
 
         Own graph first, then lineage order, then oldest first. Shadowing is the reader's job.
         Of an ancestor read ``as_of`` a moment: what was recorded, core and not yet superseded
-        then, as it is stored now.
+        then, as it is stored now. What is forgotten is so at every moment.
         """
 
         async def question(session: Session) -> tuple[Fact, ...]:
             found = await session.collection(COLLECTION).find(
-                core(scope, redacted_at=None),
+                core(scope, redacted_at=None, forgotten_at=None),
                 sort=[("recorded_at", 1), ("_id", 1)],
                 fields=shown_fields(Fact),
             )
@@ -164,8 +181,8 @@ class MongoSemanticStore:
     async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the visible facts among ``ids``, in the order asked, superseded ones included.
 
-        Of the own graph all, of the lineage core facts as ``core`` has them, and archival ones of
-        ancestors that carry ``fact``.
+        Of the own graph all, forgotten ones too; of the lineage core facts as ``core`` has them,
+        and archival ones of ancestors that carry ``fact``.
         """
 
         async def question(session: Session) -> tuple[Fact, ...]:
@@ -309,12 +326,13 @@ class MongoSemanticStore:
         """Move a fact between archival and core, with an audit event that holds the reason.
 
         Compare-and-set on ``fact.tier``: returns ``False``, writing nothing, when it has moved,
-        is superseded, or is not visible in the scope's own graph. Moving to core begins a core
-        span at ``now``, moving away ends it.
+        is live no more, or is not visible in the scope's own graph. Moving to core begins a core
+        span at ``now``, moving away ends it and sets ``earned_from`` to the uses that it has.
         """
         if tier == fact.tier:
             raise UsageError("tier", tier, "the tier that the fact is not in")
-        return await self._moved(
+        return await told_once(
+            self._database,
             "set_tier",
             scope,
             lambda session: fact_moves.move(session, scope, fact, tier, reason, now, work),
@@ -327,11 +345,13 @@ class MongoSemanticStore:
         by: str,
         now: datetime,
         work: Sequence[WorkDraft] = (),
+        *,
+        how: Superseded = "natural",
     ) -> bool:
         """Let the fact ``by`` take the place of another, with an audit event ``superseded``.
 
-        The old fact stays, and no search and no context has it any more. ``False``, writing
-        nothing, when it is superseded already.
+        The old fact stays, and no search and no context has it any more; a core one ends its core
+        span. ``False``, writing nothing, when it is not live any more, or ``by`` is forgotten.
 
         Raises:
             NotFound: One of them is no visible fact of the scope's own graph.
@@ -339,23 +359,13 @@ class MongoSemanticStore:
         """
         if by == fact_id:
             raise UsageError("by", by, "another fact")
-        return await self._moved(
+        verdict = Verdict(fact_id=fact_id, by=by, how=how)
+        return await told_once(
+            self._database,
             "supersede",
             scope,
-            lambda session: fact_moves.supersede(session, scope, fact_id, by, now, work),
+            lambda session: fact_moves.supersede(session, scope, verdict, now, work),
         )
-
-    async def _moved(
-        self, operation: str, scope: Scope, change: Callable[[Session], Awaitable[bool]]
-    ) -> bool:
-        """Carry a move out, again when another event took its number in the audit feed."""
-        alone = ("audit", scope.tenant)
-        for _ in range(ATTEMPTS_MAX):
-            try:
-                return await self._database.step(operation, change, alone=alone)
-            except DuplicateKey:
-                continue
-        raise TierTimeout("cold", operation, f"others were first {ATTEMPTS_MAX} times")
 
     async def _by_atlas(
         self, session: Session, asker: Scope, asked: SearchQuery
@@ -418,15 +428,24 @@ def _embedded(vector: Sequence[float] | None, model_id: str) -> Document:
 
 
 def fact_document(fact: Fact) -> Document:
-    """Return a fact in stored form, with the words it is found by and what it is known by."""
-    current = {"active_identity": identity_of(fact, fact.text)} if is_current(fact) else {}
-    return document_of(fact, **searchable_fields(fact), **current, live=is_current(fact))
+    """Return a fact in stored form, with what it is found by, and what it is known by if live."""
+    live, digest = is_live(fact), key_digest_of(fact)
+    more: Document = {"live": live}
+    if live:
+        more["active_identity"] = identity_of(fact, fact.text)
+    if digest is not None:
+        more["fact_key"] = digest
+    return document_of(fact, **searchable_fields(fact), **more)
 
 
 async def _readable(session: Session, scope: Scope, ids: Sequence[str]) -> list[Document]:
     """Return those of the facts that the scope may read, the nearest last."""
+    # Of the lineage nothing that was forgotten, whatever the moment as of which it is read.
+    forgotten: Document = {"graph_id": {"$ne": scope.graph_id}, "forgotten_at": {"$ne": None}}
     where = readable_facts(scope, id={"$in": list(ids)}, redacted_at=None)
-    found = await session.collection(COLLECTION).find(where, fields=shown_fields(Fact))
+    found = await session.collection(COLLECTION).find(
+        where | {"$nor": [forgotten]}, fields=shown_fields(Fact)
+    )
     return _nearest_first(scope, found)[::-1]
 
 

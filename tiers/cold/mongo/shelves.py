@@ -27,7 +27,7 @@ from ...records import (
     Turn,
     Usage,
 )
-from ...upkeep import FactUse, QueuedWork, Table, UsageRow
+from ...upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
 from .belief_log import whole_events
 from .belief_spans import span_of
 from .database import Session
@@ -116,6 +116,18 @@ SHELVES: Mapping[Table, Shelf] = {
         ("graph_id", "fact_id", "cause"),
     ),
     "rules": Shelf("rules", partial(record_of, Rule)),
+    "rule_outcomes": Shelf(
+        "rule_outcomes",
+        partial(record_of, RuleOutcome),
+        ("graph_id", "rule_id", "cause"),
+        ("graph_id", "rule_id", "cause"),
+    ),
+    "watermarks": Shelf(
+        "watermarks",
+        partial(record_of, Watermark),
+        ("graph_id", "agent_id", "name"),
+        ("graph_id", "agent_id", "name"),
+    ),
     "belief_events": Shelf("belief_log", _event, ("graph_id", "seq"), ("graph_id", "seq")),
     "beliefs": Shelf("beliefs", _projected, beside=_with_spans),
     "trust": Shelf("belief_trust", partial(record_of, TrustRow), ("graph_id", "agent_id", "topic")),

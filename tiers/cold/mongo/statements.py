@@ -11,7 +11,9 @@ from pydantic import JsonValue
 
 from ...errors import Conflict, TierTimeout
 from ...history.chain import canonical
+from ...learning import fact_key
 from ...records import Fact, Rule, Scope, WorkDraft
+from ..learnt import is_said_again
 from ..ownership import private_to
 from .database import Database, Session
 from .documents import Document, record_of
@@ -42,6 +44,19 @@ def identity_of(statement: Fact | Rule, *said: str) -> str:
     if statement.redacted_at is not None:
         identity = {"redacted": statement.id}
     return hashlib.sha256(canonical(identity)).hexdigest()
+
+
+def key_digest_of(fact: Fact) -> str | None:
+    """Return the digest of a keyed fact's address, by which it is found; else ``None``.
+
+    A redacted or retired fact has no address any more.
+    """
+    key = None if fact.redacted_at is not None else fact_key(fact)
+    if key is None:
+        return None
+    subject, predicate = key
+    address = canonical({"subject": subject, "predicate": predicate})
+    return hashlib.sha256(address).hexdigest()
 
 
 async def put_once(
@@ -104,17 +119,20 @@ async def put_once(
 async def _known(
     session: Session, scope: Scope, collection: str, statement: S, same: Mapping[str, str]
 ) -> S | None:
-    """Return the stored statement that says the same, if any, with its work queued.
+    """Return the stored statement that says the same, or did, if any, with its work queued.
 
     Raises:
         Conflict: There is none, and the id is another statement's.
     """
     rows = session.collection(collection)
-    known = await rows.first(own(scope, **same))
-    if known is not None:
-        await send_left_behind(session, scope, collection, known)
-        return record_of(type(statement), known)
-    if await rows.count(own(scope, id=statement.id)):
+    found = await rows.first(own(scope, **same))
+    taken = None if found is not None else await rows.first(own(scope, id=statement.id))
+    known = found or taken
+    if known is None:
+        return None
+    record = record_of(type(statement), known)
+    if taken is not None and not is_said_again(record, statement):
         # Not what it says: the asker may not be allowed to see it.
         raise Conflict(collection[:-1], "an id of its own", statement.id)
-    return None
+    await send_left_behind(session, scope, collection, known)
+    return record

@@ -19,13 +19,17 @@ from . import (
     graphs,
     leases,
     log,
+    playbooks,
     procedural,
     queue,
     redaction,
+    retirement,
+    review,
     semantic,
     turns,
     upkeep,
     usage,
+    watermarks,
     word_search,
     words,
 )
@@ -37,13 +41,16 @@ from .database import TIMEOUT_SECONDS, Database
 from .driver import DriverName, connected
 from .episodic import MongoEpisodicStore
 from .fleet import MongoFleetStore
+from .grains import MongoGrainStore
 from .graphs import MongoGraphStore
 from .leases import MongoLeaseStore
 from .log import MongoRecordLog
 from .outbox import OUTBOX_COLLECTIONS, OUTBOX_INDEX
+from .playbooks import MongoPlaybooks
 from .procedural import MongoProceduralStore
 from .queue import MongoWorkQueue
 from .redaction import MongoRedactor
+from .review import MongoFactReview
 from .schema import Specification, prepare
 from .search_index import planned
 from .semantic import MongoSemanticStore
@@ -52,6 +59,7 @@ from .turns import MongoTurnStore
 from .upgrade import upgrade
 from .upkeep import MongoUpkeep
 from .usage import MongoUsageStore
+from .watermarks import MongoWatermarks
 from .words import MongoLexicalIndex
 
 CONNECTIONS_MAX = 50
@@ -59,8 +67,9 @@ _CONNECTIONS_LIMIT = 10_000
 _TIMEOUT_SECONDS_LIMIT = 3_600
 
 _MODULES = (
-    graphs, fleet, usage, turns, episodic, semantic, procedural, belief_log, belief_projection,
-    belief_heads, queue, leases, log, words, word_search, upkeep, archive, redaction,
+    graphs, fleet, usage, turns, episodic, semantic, procedural, review, playbooks, watermarks,
+    belief_log, belief_projection, belief_heads, queue, leases, log, words, word_search, upkeep,
+    archive, redaction, retirement,
 )  # fmt: skip
 
 
@@ -127,6 +136,10 @@ async def mongo_cold_store(
             episodic=MongoEpisodicStore(opened),
             semantic=MongoSemanticStore(opened, archival_index, plan),
             procedural=MongoProceduralStore(opened),
+            grains=MongoGrainStore(opened),
+            review=MongoFactReview(opened),
+            playbooks=MongoPlaybooks(opened),
+            watermarks=MongoWatermarks(opened),
             beliefs=MongoBeliefStore(opened),
             history=history,
             rivals=history,

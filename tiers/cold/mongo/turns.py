@@ -43,10 +43,11 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("agent_id", "seq", unique=True),
             by("ref", unique=True, only_with=("ref",)),
             by("agent_id", "covered", "seq"),
+            by("covered", "redacted_at", "recorded_at", "id"),
             by("terms"),
         ],
         validator(
-            ("id", "agent_id", "seq", "topics", "private_to", "covered", "terms"),
+            ("id", "agent_id", "seq", "topics", "private_to", "covered", "terms", "rules"),
             seq={"bsonType": ["int", "long"], "minimum": 1},
             topics={"bsonType": "array", "items": {"bsonType": "string"}},
             private_to={"bsonType": "string"},
@@ -170,18 +171,22 @@ class MongoTurnStore:
 
         return await self._database.read("count_turns", question)
 
-    async def waiting_turns(self, scope: Scope, keep_last: int, limit: int) -> tuple[Turn, ...]:
+    async def waiting_turns(
+        self, scope: Scope, keep_last: int, limit: int, *, before: datetime | None = None
+    ) -> tuple[Turn, ...]:
         """Return turns of the scope's agent older than its last ``keep_last`` and not yet covered.
 
-        Oldest first, at most ``limit``.
+        Oldest first, at most ``limit``; with ``before``, those that occurred before it.
         """
         agent_id = check_agent(scope)
         check_limit(limit)
+        said = {} if before is None else {"occurred_at": {"$lt": microseconds(before)}}
 
         async def question(session: Session) -> tuple[Turn, ...]:
             turns = session.collection("turns")
             newest = await _last_seq(session, scope, agent_id) - max(0, keep_last)
-            where = visible(scope, agent_id=agent_id, covered=False, seq={"$lte": newest})
+            older = {"covered": False, "seq": {"$lte": newest}}
+            where = visible(scope, agent_id=agent_id, **older, **said)
             for _ in range(ATTEMPTS_MAX):
                 found = await turns.find(where, sort=[("seq", 1)], limit=limit)
                 if not found or not await make_up_for_turns(session, scope, found):
@@ -189,6 +194,20 @@ class MongoTurnStore:
             raise TierTimeout("cold", "waiting_turns", "others covered them again and again")
 
         return await self._database.read("waiting_turns", question)
+
+    async def turns_after(self, scope: Scope, seq: int, limit: int) -> tuple[Turn, ...]:
+        """Return turns of the scope's agent with a higher ``seq``, in order, at most ``limit``.
+
+        Redacted and retired ones included: whoever reads on must get past them.
+        """
+        where = visible(scope, agent_id=check_agent(scope), seq={"$gt": seq})
+        check_limit(limit)
+
+        async def question(session: Session) -> tuple[Turn, ...]:
+            found = await session.collection("turns").find(where, sort=[("seq", 1)], limit=limit)
+            return tuple(record_of(Turn, document) for document in found)
+
+        return await self._database.read("turns_after", question)
 
 
 async def _append(

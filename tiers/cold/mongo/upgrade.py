@@ -12,8 +12,8 @@ from ...records import AgentRecord, Parent, SessionGraph
 from .archive import beyond
 from .belief_backfill import tell_history
 from .documents import Document, document_of, record_of
+from .grain_backfill import tell_grains
 from .graphs import graph_document
-from .owner_backfill import tell_users_apart
 from .renewal import PAGE_ROWS, PAGES_MAX, endless, page_of, renew
 
 _INDEX_NOT_FOUND = 27
@@ -32,7 +32,7 @@ async def upgrade(database: Any) -> None:  # noqa: ANN401 - of either driver
     """
     await renew(database["graphs"], "parents", _graph)
     await renew(database["agents"], "seen_at", _agent)
-    await tell_users_apart(database)
+    await tell_grains(database)
     await tell_history(database)
     await _number_events(database["audit"])
 

@@ -61,7 +61,8 @@ class MongoLexicalIndex:
     async def entries(self, scope: Scope, ids: Sequence[str]) -> tuple[IndexEntry, ...]:
         """Return the searchable forms, without vectors, of the visible records among ``ids``.
 
-        Superseded, redacted and unknown records are left out; in the order asked, each once.
+        Superseded, forgotten, redacted and unknown records are left out; in the order asked, each
+        once.
         """
         if not ids:
             return ()
@@ -78,7 +79,8 @@ class MongoLexicalIndex:
         """Return what the scope's graph holds, by name.
 
         Names: turns, covered_turns, summaries, episodes, facts_core, facts_archival, rules,
-        beliefs, waiting_work. Superseded facts and beliefs, and parked work, are not counted.
+        beliefs, waiting_work. Facts that are not live, beliefs that are over, and parked work are
+        not counted.
         """
         await bring_up_to_date(self._database, scope, "census")
 

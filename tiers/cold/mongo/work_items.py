@@ -109,7 +109,9 @@ def _queued_again(item: Document, draft: WorkDraft, now: datetime) -> tuple[Docu
     """
     at, drafted = microseconds(now), document_of(draft)
     latest = {"agent_id": drafted["agent_id"], "payload": drafted["payload"], "parked": False}
-    change: Document = {"$set": latest}
+    # Counted, so that it is a write in any case: one that changes nothing would not stand in the
+    # way of a claim at the same moment, which may have read its cause as it was before.
+    change: Document = {"$set": latest, "$inc": {"asked": 1}}
     if item["lease_owner"] is not None:
         latest["again_at"] = at
     elif item["parked"]:

@@ -36,8 +36,10 @@ from ...upkeep import (
     FactUse,
     Page,
     QueuedWork,
+    RuleOutcome,
     Table,
     UsageRow,
+    Watermark,
 )
 from ..archive_rows import check_row, check_tenant, core_of
 from ..ownership import check_limit
@@ -150,6 +152,18 @@ _SHELVES: Mapping[Table, _Shelf] = {
         {"graph_id": "", "fact_id": "", "cause": ""},
     ),
     "rules": _owned("rules", partial(record_of, Rule)),
+    "rule_outcomes": _Shelf(
+        "SELECT t.* FROM rule_outcomes t",
+        partial(record_of, RuleOutcome),
+        ("graph_id", "rule_id", "cause"),
+        {"graph_id": "", "rule_id": "", "cause": ""},
+    ),
+    "watermarks": _Shelf(
+        "SELECT t.* FROM watermarks t",
+        partial(record_of, Watermark),
+        ("graph_id", "agent_id", "name"),
+        {"graph_id": "", "agent_id": "", "name": ""},
+    ),
     "belief_events": _Shelf(
         "SELECT t.*, c.salt, c.content FROM belief_events t LEFT JOIN belief_contents c"
         " ON c.tenant = t.tenant AND c.graph_id = t.graph_id AND c.event_id = t.id",
@@ -213,8 +227,8 @@ class SqliteArchive:
     async def export_rows(self, tenant: str, table: Table, cursor: str, limit: int) -> Page[Record]:
         """Return rows after a cursor in the order in which they were stored; ``""`` begins.
 
-        Counts, uses and receipts are in the order of their key, as they are stored under nothing
-        else; belief and audit events graph by graph.
+        Counts, uses, outcomes, watermarks and receipts are in the order of their key, as they are
+        stored under nothing else; belief and audit events graph by graph.
 
         Raises:
             UsageError: An unknown table, a limit outside 1 to ``PAGE_ROWS_MAX``, or a cursor that

@@ -23,14 +23,14 @@ from ...records import (
     TrustRow,
     Turn,
 )
-from ...upkeep import FactUse, QueuedWork, Table, UsageRow
+from ...upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
 from ..ownership import check_placed
 from .belief_heads import insert_head
 from .belief_projection import insert_belief, insert_event, insert_trust
 from .database import Query, Session, Value
 from .episodic import put_episode, put_summary
 from .graphs import insert_graph
-from .identity import identity_of
+from .identity import identity_of, key_digest_of
 from .log import next_position
 from .procedural import put_rule
 from .rows import fields_of, insert_owned
@@ -39,6 +39,8 @@ from .searchable import index_words
 _PLAIN: dict[type[Record], Table] = {
     AgentRecord: "agents",
     FactUse: "fact_uses",
+    RuleOutcome: "rule_outcomes",
+    Watermark: "watermarks",
     Receipt: "receipts",
     QueuedWork: "work",
 }
@@ -113,7 +115,8 @@ class Arrival:
     def _fact(self, fact: Fact) -> None:
         # Not as a new fact is put: one that was superseded may say what a current one says.
         self._scope(fact)
-        insert_owned(self._session, "facts", fact, digest=identity_of(fact))
+        digests = {"digest": identity_of(fact), "key_digest": key_digest_of(fact)}
+        insert_owned(self._session, "facts", fact, **digests)
         index_words(self._session, fact)
 
     @store.register

@@ -27,7 +27,7 @@ from ...records import (
 )
 from ..forms import entry_of
 from .bm25 import mark_of, marked_text
-from .identity import identity_of
+from .identity import identity_of, key_digest_of
 from .rows import record_of
 from .searchable import ALL_TENANTS
 
@@ -69,6 +69,9 @@ _WORD = (
     " VALUES (?, ?, ?, ?, ?)"
 )
 
+# A redacted fact has neither.
+_KEYED = "SELECT t.* FROM facts t WHERE t.subject IS NOT NULL AND t.predicate IS NOT NULL"
+
 
 def index_existing_records(connection: sqlite3.Connection) -> None:
     """Index every record that the base tables hold, in the migration's transaction."""
@@ -92,6 +95,14 @@ def tell_users_apart(connection: sqlite3.Connection) -> None:
             (identity_of(record_of(model, row)), row["row"]) for row in reading.execute(of_users)
         ]
         connection.executemany(f"UPDATE {table} SET digest = ? WHERE row = ?", digests)
+
+
+def address_facts(connection: sqlite3.Connection) -> None:
+    """Give keyed facts the digest of their key, by which others at the same key are found."""
+    reading = connection.cursor()
+    reading.row_factory = sqlite3.Row
+    digests = [(key_digest_of(record_of(Fact, row)), row["row"]) for row in reading.execute(_KEYED)]
+    connection.executemany("UPDATE facts SET key_digest = ? WHERE row = ?", digests)
 
 
 def tell_history(connection: sqlite3.Connection) -> None:

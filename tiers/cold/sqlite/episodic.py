@@ -9,7 +9,7 @@ from datetime import datetime
 
 from ...errors import Conflict, NotFound
 from ...moments import microseconds
-from ...records import Episode, Scope, Summary, WorkDraft
+from ...records import Episode, Grain, Scope, Summary, WorkDraft
 from ..ownership import check_limit, check_owned
 from .database import Database, Session
 from .queue import queue_work
@@ -25,10 +25,10 @@ _DUE_SUMMARIES = _SUMMARIES + (
     f"{_KEPT} ORDER BY r.starts_at, r.id LIMIT :limit"
 )
 _EPISODES = "SELECT r.*, s.topics FROM episodes r JOIN topic_sets s ON s.id = r.topic_set WHERE "
-_OVERLAPPING = _EPISODES + (
-    "$visible(r) AND r.starts_at < :until AND r.ends_at >= :since"
-    f"{_KEPT} ORDER BY r.starts_at, r.id"
-)
+_OVERLAPS = "$visible(r) AND r.starts_at < :until AND r.ends_at >= :since"
+_IN_ORDER = f"{_KEPT} ORDER BY r.starts_at, r.id"
+_OVERLAPPING = _EPISODES + _OVERLAPS + _IN_ORDER
+_OVERLAPPING_OF_GRAIN = _EPISODES + _OVERLAPS + " AND r.grain = :grain" + _IN_ORDER
 _AMONG = f"$visible(r){_KEPT} AND r.id IN (SELECT value FROM json_each(:ids))"
 _COVERED = (
     "SELECT c.turn_id AS child, c.summary_id AS parent FROM coverage c WHERE $own(c)"
@@ -76,7 +76,7 @@ class SqliteEpisodicStore:
         )
 
     async def summaries(self, scope: Scope) -> tuple[Summary, ...]:
-        """Return the visible summaries of the scope's graph that are not redacted.
+        """Return the visible summaries of the scope's graph that have their content.
 
         Oldest period first.
         """
@@ -106,7 +106,7 @@ class SqliteEpisodicStore:
     ) -> tuple[Summary, ...]:
         """Return summaries of the scope's graph that expire by ``before`` and have no episode.
 
-        Every agent's and every topic's, redacted ones aside; oldest period first, at most
+        Every agent's and every topic's that has its content; oldest period first, at most
         ``limit``.
         """
         check_limit(limit)
@@ -117,17 +117,22 @@ class SqliteEpisodicStore:
         )
 
     async def episodes(
-        self, scope: Scope, since: datetime | None = None, until: datetime | None = None
+        self,
+        scope: Scope,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        grain: Grain | None = None,
     ) -> tuple[Episode, ...]:
         """Return visible episodes of the graph that overlap ``[since, until)``, oldest first.
 
-        Redacted ones are left out.
+        Of one grain, or of all. Redacted and retired ones are left out.
         """
         query = scoped(
-            _OVERLAPPING,
+            _OVERLAPPING if grain is None else _OVERLAPPING_OF_GRAIN,
             scope,
             since=_EARLIEST if since is None else microseconds(since),
             until=_LATEST if until is None else microseconds(until),
+            grain=grain,
         )
         return await self._database.read(
             "episodes",

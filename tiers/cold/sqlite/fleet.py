@@ -12,13 +12,14 @@ from ..archive_rows import check_tenant
 from ..ownership import check_agent, check_limit
 from .database import Database, Query, Session
 from .graphs import check_writable, is_known
+from .log import append_event
 from .rows import fields_of, record_of
 from .scope import as_json, scoped
 
 _AGAIN = (
     "UPDATE agents SET role = :role, user_id = :user_id, topics = :topics,"
     " denied_topics = :denied_topics, sources = :sources, denied_sources = :denied_sources,"
-    " budget = :budget, seen_at = :seen_at, left_at = NULL, released = 0"
+    " budget = :budget, prompts = :prompts, seen_at = :seen_at, left_at = NULL, released = 0"
     " WHERE tenant = :tenant AND graph_id = :graph_id AND id = :id"
 )
 _LEAVE = (
@@ -58,12 +59,17 @@ class SqliteFleetStore:
         return await self._database.write("spawn", lambda session: _spawn(session, agent))
 
     async def leave(
-        self, scope: Scope, now: datetime, *, silent_since: datetime | None = None
+        self,
+        scope: Scope,
+        now: datetime,
+        *,
+        silent_since: datetime | None = None,
+        reason: str | None = None,
     ) -> Departure:
         """Mark the scope's agent as gone and return what came of it. Idempotent.
 
         With ``silent_since`` the agent is released instead: only if its last sign of life is at or
-        before that moment.
+        before that moment. With ``reason`` the audit feed is told, in the same transaction.
         """
         check_agent(scope)
         since = None if silent_since is None else microseconds(silent_since)
@@ -72,6 +78,9 @@ class SqliteFleetStore:
 
         def transaction(session: Session) -> Departure:
             left = session.run(leave) > 0
+            if left and reason is not None:
+                kind = "left" if silent_since is None else "released"
+                append_event(session, scope, kind, (), reason, now)
             return Departure(left=left, remaining=session.all(remaining)[0]["members"])
 
         return await self._database.write("leave", transaction)

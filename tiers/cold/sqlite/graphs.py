@@ -20,6 +20,7 @@ from ...records import (
 from ...registry import CATALOG
 from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of
 from .database import Database, Query, Session, Value
+from .log import append_event
 from .rows import fields_of, record_again, record_of, stored
 from .scope import as_json, scoped
 
@@ -102,10 +103,12 @@ class SqliteGraphStore:
         state: GraphState,
         now: datetime,
         only_from: Sequence[GraphState] | None = None,
+        event: str | None = None,
     ) -> bool:
         """Move the scope's graph to ``state``; ``closed_at`` is set on closing, cleared on opening.
 
-        ``False``, writing nothing, when the graph is in none of the states of ``only_from``.
+        ``False``, writing nothing, when the graph is in none of the states of ``only_from``. A
+        move is told in the audit feed as ``event``, in the same transaction.
 
         Raises:
             NotFound: The graph does not exist.
@@ -119,6 +122,8 @@ class SqliteGraphStore:
             allowed = only_from is None or found in only_from
             if allowed and found != state:
                 session.run(move)
+                if event is not None:
+                    append_event(session, scope, event, (), "", now)
             return allowed
 
         return await self._database.write("set_state", transaction)

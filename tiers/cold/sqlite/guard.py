@@ -29,8 +29,9 @@ Reach: TypeAlias = Literal["graph", "tenant", "store"]
 
 SCOPED_TABLES = frozenset(
     "turns tail coverage summaries episodes consolidation facts fact_uses rules trigger_words "
-    "belief_events belief_contents belief_mentions beliefs belief_topics belief_words belief_spans "
-    "belief_trust belief_heads receipts audit usage searchable word_totals".split()
+    "rule_outcomes watermarks belief_events belief_contents belief_mentions beliefs belief_topics "
+    "belief_words belief_spans belief_trust belief_heads receipts audit usage searchable "
+    "word_totals".split()
 )
 """Rows belong to a tenant and a graph."""
 

@@ -1,10 +1,11 @@
-"""What makes a fact or a rule the same statement as another of its writer. Pure."""
+"""What makes a fact or a rule the same statement as another of its writer, or as much. Pure."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 
+from ...learning import fact_key
 from ...records import Fact, Rule
 
 _APART = b"\xff"
@@ -27,3 +28,18 @@ def identity_of(record: Fact | Rule) -> bytes:
     if record.user_id is not None:
         data = _APART + record.user_id.encode() + _APART + data
     return hashlib.sha256(data).digest()
+
+
+def key_digest_of(fact: Fact) -> bytes | None:
+    """Return the digest of a keyed fact's address, by which it is found; else ``None``.
+
+    Each part follows its length, so that no two addresses run together.
+    """
+    key = fact_key(fact)
+    if key is None:
+        return None
+    digest = hashlib.sha256()
+    for part in key:
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.digest()

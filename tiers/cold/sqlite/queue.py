@@ -47,6 +47,7 @@ _HELD = (
     " WHERE row = :row AND token = :token AND lease_owner IS NOT NULL"
     " AND tenant = :tenant AND graph_id = :graph_id"
 )
+_RENEW = "UPDATE work SET due_at = :until" + _HELD
 _COMPLETE = "DELETE FROM work" + _HELD + " AND again_at IS NULL"
 _RUN_AGAIN = (
     "UPDATE work SET lease_owner = NULL, due_at = again_at, again_at = NULL, attempts = 0,"
@@ -71,7 +72,7 @@ _BY_KIND = " GROUP BY kind, parked"
 
 
 class SqliteWorkQueue:
-    """A ``WorkQueue`` in SQLite."""
+    """A ``RenewableWork`` queue in SQLite."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -125,6 +126,12 @@ class SqliteWorkQueue:
             return tuple(_work(row) for row in sorted(claimed, key=lambda row: int(row["row"])))
 
         return await self._database.write("claim", transaction)
+
+    async def renew(self, work: Work, lease_seconds: float, now: datetime) -> bool:
+        """Let a claim end ``lease_seconds`` from now; ``False`` when a later claim holds it."""
+        until = microseconds(now + timedelta(seconds=lease_seconds))
+        query = Query(_RENEW, _held(work) | {"until": until})
+        return bool(await self._database.write("renew", lambda session: session.run(query)))
 
     async def complete(self, work: Work) -> bool:
         """Remove a claimed item, or free it to run again; ``False`` when a later claim holds it."""

@@ -5,17 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from ...records import Commitment, Fact, Kind, Rule, Scope
-from ..forms import entry_of, is_current
-from ..redaction import MODELS, Redactable
+from ..forms import is_current
+from ..redaction import MODELS, Redactable, leaves_index
 from ..speaking_of import Search
 from .belief_projection import belief_of
-from .bm25 import mark_of, marked_text
 from .database import Query, Session, Value
-from .identity import identity_of
+from .identity import identity_of, key_digest_of
+from .queue import queue_work
 from .rows import fields_of, record_of
 from .scope import as_json, scoped
+from .searchable import reindex_words
+from .word_renewal import renew_words_if_worn
 
 TABLES: Mapping[Kind, str] = {
     "turn": "turns",
@@ -34,8 +37,14 @@ _FORGET_TRIGGERS = (
     "DELETE FROM trigger_words AS w WHERE $own(w) AND w.rule_row IN"
     " (SELECT r.row FROM rules r WHERE $own(r) AND r.id = :id)"
 )
-_SEARCHABLE = "SELECT s.row, s.kind FROM searchable s WHERE $own(s) AND s.id = :id"
-_LIVE = "UPDATE searchable AS s SET live = :live WHERE $own(s) AND s.id = :id"
+_FOUND_AS = (
+    "UPDATE searchable AS s SET live = :live, user_id = :user_id WHERE $own(s) AND s.id = :id"
+)
+# What went wrong with a record's work may quote the record.
+_FORGET_PROBLEMS = (
+    "UPDATE work SET problem = NULL WHERE tenant = :tenant AND graph_id = :graph_id"
+    f" AND key {AMONG}"
+)
 
 
 def records_of(session: Session, scope: Scope, kind: Kind, ids: Sequence[str]) -> list[Redactable]:
@@ -61,13 +70,25 @@ def replace(
     session.run(Query(update.sql, {**update.params, **changed}))
     if isinstance(after, Rule):
         session.run(scoped(_FORGET_TRIGGERS, scope, id=after.id))
-    found = session.all(scoped(_SEARCHABLE, scope, id=before.id))[0]
-    mark = mark_of(scope.tenant, scope.graph_id, found["kind"])
-    old, new = (marked_text(mark, entry_of(one).text) for one in (before, after))
-    # Contentless: the index has to be told what it forgets.
-    session.insert("word_index", {"word_index": "delete", "rowid": found["row"], "words": old})
-    session.insert("word_index", {"rowid": found["row"], "words": new})
-    session.run(scoped(_LIVE, scope, id=after.id, live=int(is_current(after))))
+    reindex_words(session, scope, before, after)
+    live = int(is_current(after))
+    session.run(scoped(_FOUND_AS, scope, id=after.id, live=live, user_id=after.user_id))
+
+
+def leave_no_trace(
+    session: Session, scope: Scope, emptied: Sequence[Redactable], now: datetime
+) -> None:
+    """Take what records said out of what was made beside them, once their own rows are empty.
+
+    The word index forgets a word by noting beside it that it is gone. Both leave the file when its
+    segments are merged, so all of them are. Entries of the warm index go by the work for that.
+    """
+    owner = {"tenant": scope.tenant, "graph_id": scope.graph_id}
+    ids = as_json([record.id for record in emptied])
+    session.run(Query(_FORGET_PROBLEMS, {**owner, "ids": ids}))
+    session.insert("word_index", {"word_index": "optimize"})
+    renew_words_if_worn(session)
+    queue_work(session, scope, [leaves_index(record) for record in emptied], now)
 
 
 def _of(kind: Kind, template: str) -> str:
@@ -87,6 +108,8 @@ def _changed(before: Redactable, after: Redactable) -> dict[str, Value]:
     changed = {name: value for name, value in new.items() if value != old[name]}
     if isinstance(after, Fact | Rule):
         changed["digest"] = identity_of(after)
+    if isinstance(after, Fact):
+        changed["key_digest"] = key_digest_of(after)
     return changed
 
 

@@ -3,9 +3,6 @@
 What was made of the records, and which receipts name them, is looked for before the transaction,
 on a reader's thread and by pages, so that the writer is held up by nothing but the change itself.
 The transaction looks again; what was made meanwhile makes it begin anew.
-
-The word index forgets a word by noting beside it that it is gone. Both leave the file when its
-segments are merged, so each redaction merges all of them.
 """
 
 # ruff: noqa: S608 - statements are made of constants only; values are always parameters
@@ -18,12 +15,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TypeVar, get_args
+from typing import TypeVar
 
 from ...errors import TierTimeout
 from ...history.chain import SALT_BYTES
 from ...moments import microseconds
-from ...records import Episode, Kind, Owned, Scope, Summary, Turn, WorkDraft
+from ...plans import GRAINS
+from ...records import Episode, Kind, Owned, Receipt, Scope, Summary, Turn, WorkDraft
 from ...upkeep import Page, RecordRef, Redacted
 from ..ownership import check_owned, in_order
 from ..redaction import (
@@ -31,6 +29,8 @@ from ..redaction import (
     AUDIT_KIND,
     REACHED_MAX,
     RECEIPTS_PER_PAGE,
+    RETIRED_KINDS,
+    SOURCED_KINDS,
     Grown,
     Names,
     Reach,
@@ -38,10 +38,11 @@ from ..redaction import (
     Survey,
     Trace,
     Written,
+    blanked,
     check_new_text,
     checked_request,
+    is_retired,
     known_of,
-    leaves_index,
     pages,
     redacted_form,
     sources_of,
@@ -56,49 +57,51 @@ from .episodic import put_summary
 from .log import append_event
 from .queue import queue_work
 from .receipts import blank, receipts_that
-from .redactables import AMONG, TABLES, look, records_of, replace
-from .rows import forget_records
+from .redactables import AMONG, TABLES, leave_no_trace, look, records_of, replace
+from .rows import forget_records, record_of
 from .scope import as_json, scoped
-from .word_renewal import renew_words_if_worn
 
 _R = TypeVar("_R", bound=Owned)
 
+
+def _trace(kind: Kind) -> str:
+    """Return what is asked of a record that a redaction comes upon."""
+    retired_at = "r.retired_at" if kind in RETIRED_KINDS else "NULL AS retired_at"
+    return f"'{kind}' AS kind, r.id, r.redacted_at, {retired_at}"
+
+
 _KNOWN = " UNION ALL ".join(
-    f"SELECT '{kind}' AS kind, r.id, r.redacted_at FROM {table} r WHERE $own(r) AND r.id {AMONG}"
+    f"SELECT {_trace(kind)} FROM {table} r WHERE $own(r) AND r.id {AMONG}"
     for kind, table in TABLES.items()
 )
-_GRAINS = ", ".join(f"'{grain}'" for grain in get_args(Episode.model_fields["grain"].annotation))
+_GRAINS = ", ".join(f"'{grain}'" for grain in GRAINS)
 # Levels and grains stand before the child in the keys: with all of them named, each child is one
 # look into the index.
 _NEXT_LEVEL = "SELECT MIN(c.level) AS level FROM coverage c WHERE $own(c) AND c.level > :after"
+_NAMING = "\nUNION\n".join(
+    f"SELECT {_trace(kind)} FROM {TABLES[kind]} r WHERE $own(r) AND r.source_ids <> '[]'"
+    f" AND EXISTS (SELECT 1 FROM json_each(r.source_ids) s WHERE s.value {AMONG})"
+    for kind in SOURCED_KINDS
+)
 _MADE_OF = f"""
-SELECT 'summary' AS kind, r.id, r.redacted_at FROM json_each(:levels) l
+SELECT {_trace("summary")} FROM json_each(:levels) l
     CROSS JOIN json_each(:ids) j CROSS JOIN coverage c CROSS JOIN summaries r
     WHERE $own(c) AND c.level = l.value AND c.turn_id = j.value
     AND $own(r) AND r.id = c.summary_id
 UNION
-SELECT 'episode', r.id, r.redacted_at FROM json_each(:ids) j
+SELECT {_trace("episode")} FROM json_each(:ids) j
     CROSS JOIN consolidation c CROSS JOIN episodes r
     WHERE $own(c) AND c.grain IN ({_GRAINS}) AND c.child_id = j.value
     AND $own(r) AND r.id = c.episode_id
 UNION
-SELECT 'fact', r.id, r.redacted_at FROM facts r WHERE $own(r) AND r.source_ids <> '[]'
-    AND EXISTS (SELECT 1 FROM json_each(r.source_ids) s WHERE s.value {AMONG})
-UNION
-SELECT 'belief', r.id, r.redacted_at FROM beliefs r WHERE $own(r) AND r.source_ids <> '[]'
-    AND EXISTS (SELECT 1 FROM json_each(r.source_ids) s WHERE s.value {AMONG})
+{_NAMING}
 LIMIT {REACHED_MAX + 1}
 """
 _RECEIPTS = (
-    "SELECT r.id, r.body FROM receipts r WHERE $own(r) AND r.id > :after"
+    "SELECT r.* FROM receipts r WHERE $own(r) AND r.id > :after"
     f" ORDER BY r.id LIMIT {RECEIPTS_PER_PAGE}"
 )
 _IS_COVERED = "SELECT 1 FROM coverage c WHERE $own(c) AND c.level = 0 AND c.turn_id = :id"
-# What went wrong with a record's work may quote the record.
-_FORGET_PROBLEMS = (
-    "UPDATE work SET problem = NULL WHERE tenant = :tenant AND graph_id = :graph_id"
-    f" AND key {AMONG}"
-)
 
 LEVELS_MAX = 1_000
 LEVEL_BEFORE_ALL = -(1 << 63)
@@ -139,7 +142,8 @@ class SqliteRedactor:
             survey = await self._database.read(
                 "redact", lambda session: _survey(session, scope, asked)
             )
-            names = frozenset(one.id for one in survey.fresh.found if not one.is_redacted)
+            # What retention has emptied may stand in a receipt as it was.
+            names = frozenset(one.id for one in survey.fresh.found if not one.was_asked_away)
             receipts = await self._receipts_naming(scope, names)
             redaction = _Redaction(scope, asked, reason, now, names, receipts, self._salts)
             try:
@@ -194,8 +198,8 @@ class SqliteRedactor:
         """Give a redacted summary or episode a new text, made of what is left of its sources.
 
         ``record`` is as ``redacted`` returned it, with its ``redacted_at`` and the new text.
-        ``False``, writing nothing, when it is not there, not redacted, or was reached by another
-        redaction since: then the text may be made of what is gone by now.
+        ``False``, writing nothing, when it is not there, not redacted, emptied by retention, or
+        reached by another redaction since: then the text may be made of what is gone by now.
 
         Raises:
             UsageError: The text is blank, or the record another graph's.
@@ -207,13 +211,16 @@ class SqliteRedactor:
         )
 
     async def redacted(self, scope: Scope, record_ids: Sequence[str]) -> tuple[Redactable, ...]:
-        """Return the redacted records among ``record_ids``, whoever could see them, in order."""
+        """Return the redacted records among ``record_ids``, whoever could see them, in order.
+
+        Not those that retention has emptied.
+        """
 
         def question(session: Session) -> tuple[Redactable, ...]:
             found: dict[str, Redactable] = {}
             for kind in TABLES:
                 for record in records_of(session, scope, kind, record_ids):
-                    if record.redacted_at is not None:
+                    if record.redacted_at is not None and not is_retired(record):
                         found[record.id] = record
             return in_order(found, record_ids)
 
@@ -237,7 +244,10 @@ class SqliteRedactor:
         return await self._database.read("left_of", question)
 
     async def _receipts_naming(self, scope: Scope, ids: Collection[str]) -> tuple[str, ...]:
-        """Return the receipts of the graph that name one of the records; reads them all."""
+        """Return the receipts of the graph that name one of the records and are not blank.
+
+        Reads them all.
+        """
         names, found, after = Names(ids), list[str](), ""
         while ids:
             query = scoped(_RECEIPTS, scope, after=after)
@@ -245,7 +255,8 @@ class SqliteRedactor:
             def question(session: Session, query: Query = query) -> tuple[str, list[str]]:
                 rows = session.all(query)
                 last = rows[-1]["id"] if len(rows) == RECEIPTS_PER_PAGE else ""
-                return last, [row["id"] for row in rows if names.is_in(row["body"])]
+                naming = [record_of(Receipt, row) for row in rows if names.is_in(row["body"])]
+                return last, [one.id for one in naming if one != blanked(one)]
 
             after, naming = await self._database.read("redact", question)
             found += naming
@@ -286,16 +297,12 @@ class _Redaction:
         fresh = [trace for trace in survey.fresh.found if not trace.is_redacted]
         if not {trace.id for trace in fresh} <= set(self.looked_for):
             raise Grown
-        if not fresh:
+        if not fresh and not self.receipts:
             return survey.reached()
-        records = self._destroy(session, fresh)
-        self._mark_again(session, [one for one in survey.fresh.found if one.is_redacted])
+        if fresh:
+            leave_no_trace(session, self.scope, self._destroy(session, fresh), self.now)
+            self._mark_again(session, [one for one in survey.fresh.found if one.was_asked_away])
         blank(session, self.scope, self.receipts)
-        self._forget_problems(session, [record.id for record in records])
-        session.insert("word_index", {"word_index": "optimize"})
-        renew_words_if_worn(session)
-        work = [leaves_index(record) for record in records]
-        queue_work(session, self.scope, work, self.now)
         append_event(session, self.scope, AUDIT_KIND, self.asked, self.reason, self.now)
         return survey.reached(self.receipts)
 
@@ -333,10 +340,6 @@ class _Redaction:
             at = microseconds(self.now)
             session.run(scoped(statement, self.scope, ids=as_json(ids), now=at))
 
-    def _forget_problems(self, session: Session, ids: Sequence[str]) -> None:
-        owner = {"tenant": self.scope.tenant, "graph_id": self.scope.graph_id}
-        session.run(Query(_FORGET_PROBLEMS, {**owner, "ids": as_json(ids)}))
-
 
 def _survey(session: Session, scope: Scope, asked: Sequence[str]) -> Survey:
     """Find out what is to be redacted.
@@ -349,8 +352,9 @@ def _survey(session: Session, scope: Scope, asked: Sequence[str]) -> Survey:
     known = known_of(asked, _traces(session, scoped(_KNOWN, scope, ids=ids)))
     turns = _of_model(records_of(session, scope, "turn", asked), Turn)
     stand_ins = [stand_in_id(turn) for turn in turns.values()]
-    lost = [trace for trace in known if trace.is_redacted]
-    fresh = Reach((trace for trace in known if not trace.is_redacted), stand_ins)
+    lost = [trace for trace in known if trace.was_asked_away]
+    # From what retention has emptied as well: what was made of it may still tell it.
+    fresh = Reach((trace for trace in known if not trace.was_asked_away), stand_ins)
     before = Reach(lost, stand_ins, only_redacted=True)
     levels = json.dumps(_levels(session, scope))
     for reach in (fresh, before):
@@ -374,7 +378,8 @@ def _levels(session: Session, scope: Scope) -> list[int]:
 
 def _traces(session: Session, query: Query) -> list[Trace]:
     return [
-        Trace(row["kind"], row["id"], row["redacted_at"] is not None) for row in session.all(query)
+        Trace(row["kind"], row["id"], row["redacted_at"] is not None, row["retired_at"] is not None)
+        for row in session.all(query)
     ]
 
 
@@ -388,7 +393,10 @@ def _rewrite(session: Session, scope: Scope, record: Written, work: Sequence[Wor
     if record.redacted_at is None or not found or found[0].redacted_at != record.redacted_at:
         return False
     before = found[0]
+    if is_retired(before):
+        return False
     told: dict[str, object] = {"text": record.text, "redacted_at": None}
+    told |= {"made_by": record.made_by, "lost": record.lost}
     if isinstance(record, Summary):
         told["tokens"] = record.tokens
     replace(session, scope, kind, before, before.model_copy(update=told))

@@ -1,15 +1,15 @@
 """Records to rows and back. A column is named like the field it holds.
 
 Times become integer microseconds, tuples and objects JSON, booleans 0 and 1. Topics are stored
-as the number of their set, privacy as the agent that alone may see the record, and a span of time
-as the pair of its ends.
+as the number of their set, privacy as the agent that alone may see the record, a span of time as
+the pair of its ends, and the former steps of a rule as version, steps and until when.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import TypeVar, cast
@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from ...errors import CorruptRecord
 from ...moments import microseconds, moment
-from ...records import Owned, Span
+from ...records import FormerSteps, Owned, Span
 from ..ownership import NO_TOPIC, SHARED, private_to
 from .database import Query, Session, Value
 from .scope import as_json
@@ -31,11 +31,11 @@ RECORDS_REMEMBERED = 4_096
 _TIMES = frozenset(
     "recorded_at occurred_at starts_at ends_at expires_at valid_from valid_to last_used_at "
     "created_at closed_at spawned_at left_at queued_at redacted_at superseded_at seen_at as_of "
-    "linked_at".split()
+    "linked_at judged_at forgotten_at retired_at moved_at".split()
 )
 _JSON = frozenset(
     "topics sources denied_topics denied_sources budget retention covers children source_ids steps "
-    "tool_outputs record_ids body payload".split()
+    "tool_outputs record_ids body payload prompts rules".split()
 )
 
 
@@ -47,16 +47,16 @@ def stored(value: object) -> Value:
         return int(value)
     if value is None or isinstance(value, str | bytes | int | float):
         return value
-    return json.dumps(value, ensure_ascii=False, default=_ends)
+    return json.dumps(value, ensure_ascii=False, default=_packed)
 
 
 def fields_of(record: BaseModel, *without: str) -> dict[str, Value]:
     """Return a record's fields in stored form, some left out."""
-    spans = {"core_spans"} & type(record).model_fields.keys() - set(without)
-    plain = record.model_dump(exclude=spans.union(without))
+    packed = set(_UNPACKED) & type(record).model_fields.keys() - set(without)
+    plain = record.model_dump(exclude=packed.union(without))
     return {
         name: stored(value)
-        for name, value in (plain | {name: getattr(record, name) for name in spans}).items()
+        for name, value in (plain | {name: getattr(record, name) for name in packed}).items()
     }
 
 
@@ -147,12 +147,14 @@ def topic_set(session: Session, topics: Sequence[str]) -> int:
     return number
 
 
-def _ends(value: object) -> list[Value]:
-    """Return a span as JSON holds it; ``json`` asks for what it does not know itself."""
-    if not isinstance(value, Span):
-        message = f"{type(value).__name__} has no stored form"
-        raise TypeError(message)
-    return [stored(value.since), stored(value.until)]
+def _packed(value: object) -> list[object]:
+    """Return a record inside a record as JSON holds it; ``json`` asks for what it does not know."""
+    if isinstance(value, Span):
+        return [stored(value.since), stored(value.until)]
+    if isinstance(value, FormerSteps):
+        return [value.version, value.steps, stored(value.until)]
+    message = f"{type(value).__name__} has no stored form"
+    raise TypeError(message)
 
 
 def _loaded(name: str, value: Value) -> object:
@@ -162,11 +164,28 @@ def _loaded(name: str, value: Value) -> object:
         return moment(value)
     if name in _JSON and isinstance(value, str):
         return json.loads(value)
-    if name == "core_spans" and isinstance(value, str):
-        return [{"since": moment(one), "until": _moment(other)} for one, other in json.loads(value)]
+    if name in _UNPACKED and isinstance(value, str):
+        return [_UNPACKED[name](packed) for packed in json.loads(value)]
     if name == "parents" and isinstance(value, str):
         return [_parent(*link) for link in sorted(json.loads(value))]
     return value
+
+
+def _span(packed: Sequence[int | None]) -> dict[str, object]:
+    since, until = packed
+    return {"since": _moment(since), "until": _moment(until)}
+
+
+def _former(packed: tuple[int, Sequence[str], int]) -> dict[str, object]:
+    version, steps, until = packed
+    return {"version": version, "steps": steps, "until": moment(until)}
+
+
+_UNPACKED: Mapping[str, Callable[..., dict[str, object]]] = {
+    "core_spans": _span,
+    "former": _former,
+}
+"""Fields of records inside a record, which hold moments: ``_packed`` stores them."""
 
 
 def _parent(

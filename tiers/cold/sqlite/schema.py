@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from ...errors import ConfigError
-from .backfill import index_existing_records, tell_history, tell_users_apart
+from .backfill import address_facts, index_existing_records, tell_history, tell_users_apart
 
 APPLICATION_ID = 0x455A5241  # "EZRA", in the file's header: what the ``file`` command can show
 
@@ -50,6 +50,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "words", index_existing_records),
     Migration(3, "fleets", tell_users_apart),
     Migration(4, "history", tell_history),
+    Migration(5, "grains", address_facts),
 )
 
 

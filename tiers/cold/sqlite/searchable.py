@@ -9,6 +9,8 @@ from .database import Query, Session
 from .rows import ownership, stored
 from .scope import scoped
 
+_ROW = "SELECT s.row, s.kind FROM searchable s WHERE $own(s) AND s.id = :id"
+
 ALL_TENANTS = " "
 """Tenant, graph and kind of the row that counts the whole index; names are never blank."""
 
@@ -34,6 +36,16 @@ def index_words(session: Session, record: Owned) -> None:
     session.insert("word_index", {"rowid": row, "words": marked_text(mark, entry.text)})
     for owner in ((entry.tenant, entry.graph_id, entry.kind), (ALL_TENANTS,) * 3):
         _count(session, *owner)
+
+
+def reindex_words(session: Session, scope: Scope, before: Owned, after: Owned) -> None:
+    """Make a record of the scope's graph findable by the words of its new form."""
+    found = session.all(scoped(_ROW, scope, id=after.id))[0]
+    mark = mark_of(scope.tenant, scope.graph_id, found["kind"])
+    old, new = (marked_text(mark, entry_of(one).text) for one in (before, after))
+    # Contentless: the index has to be told what it forgets.
+    session.insert("word_index", {"word_index": "delete", "rowid": found["row"], "words": old})
+    session.insert("word_index", {"rowid": found["row"], "words": new})
 
 
 def set_indexed_tier(session: Session, scope: Scope, record_id: str, tier: FactTier) -> None:
@@ -64,7 +76,7 @@ def set_live(session: Session, scope: Scope, record_id: str, *, live: bool) -> N
 
 
 def retire(session: Session, scope: Scope, record_id: str) -> None:
-    """Take a superseded record out of every answer."""
+    """Take a superseded or forgotten record out of every answer."""
     set_live(session, scope, record_id, live=False)
 
 

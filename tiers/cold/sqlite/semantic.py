@@ -9,21 +9,24 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...errors import Conflict, NotFound, UsageError
+from ...learning import Verdict, is_live
 from ...moments import microseconds
 from ...ports import WarmStore
-from ...records import Fact, FactTier, Hit, Scope, SearchQuery, WorkDraft
+from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
 from ..archival import LIMIT_MAX, archival_query, narrowed, reciprocal_ranks
 from ..forms import hit_of
+from ..learnt import VERDICT_EVENTS, given_way, is_said_again
 from ..ownership import check_limit, check_owned, in_order, private_to
 from ..spans import begun, moved
 from .database import Database, Query, Session
 from .graphs import check_writable
-from .identity import identity_of
+from .identity import identity_of, key_digest_of
 from .log import append_event
 from .queue import queue_work
-from .rows import fields_of, insert_owned, record_again, record_of, topic_set
+from .review import end_fact
+from .rows import insert_owned, record_again, record_of, stored, topic_set
 from .scope import as_json, scoped
-from .searchable import index_words, retire, set_indexed_tier
+from .searchable import index_words, set_indexed_tier
 from .word_search import ranked_words
 
 FACTS_PER_READ = 8
@@ -31,11 +34,12 @@ FACTS_PER_READ = 8
 _SELECT = "SELECT f.*, s.topics FROM facts f JOIN topic_sets s ON s.id = f.topic_set WHERE "
 _AMONG = " AND f.id IN (SELECT value FROM json_each(:ids))"
 _KEPT = " AND f.redacted_at IS NULL"
-_CORE_NOW = "f.tier = 'core' AND f.superseded_by IS NULL"
+_LIVE = " AND f.superseded_by IS NULL AND f.forgotten_at IS NULL"
+_CORE_NOW = f"f.tier = 'core'{_LIVE}"
 # Of an ancestor that is read as of a moment: core then, whatever it is now. What was superseded
-# before the moments were kept counts as superseded at every one.
+# before the moments were kept counts as superseded at every one. What is forgotten is so at any.
 _CORE_THEN = (
-    "f.core_spans <> '[]' AND f.recorded_at <= g.as_of"
+    "f.core_spans <> '[]' AND f.recorded_at <= g.as_of AND f.forgotten_at IS NULL"
     " AND (f.superseded_by IS NULL OR f.superseded_at > g.as_of)"
     " AND EXISTS (SELECT 1 FROM json_each(f.core_spans) c"
     " WHERE json_extract(c.value, '$[0]') <= g.as_of"
@@ -52,9 +56,10 @@ _CORE = (
     ") AS c JOIN topic_sets s ON s.id = c.topic_set ORDER BY c.place, c.recorded_at, c.row"
 )
 # Of the own graph everything, of an ancestor its core facts, and archival ones if they come
-# through.
+# through; what it has forgotten is forgotten below it.
 _READABLE = (
-    f"$inherited(f){_KEPT} AND (g.archival OR (g.as_of IS NULL AND {_CORE_NOW})"
+    f"$inherited(f){_KEPT} AND (g.place = 0 OR f.forgotten_at IS NULL)"
+    f" AND (g.archival OR (g.as_of IS NULL AND {_CORE_NOW})"
     f" OR (g.as_of IS NOT NULL AND {_CORE_THEN}))"
 )
 # The nearest last, so that it is the one that stands for an id.
@@ -65,15 +70,13 @@ _AMONG_READABLE = (
 _AMONG_VISIBLE = _SELECT + f"$visible(f){_KEPT}{_AMONG}"
 # The plus keeps the tier out of the choice of index: a few ids, not every archival fact.
 _ARCHIVAL = _AMONG_VISIBLE + (
-    " AND +f.tier = 'archival' AND f.superseded_by IS NULL"
-    " AND (:user_id IS NULL OR f.user_id = :user_id)"
+    f" AND +f.tier = 'archival'{_LIVE} AND (:user_id IS NULL OR f.user_id = :user_id)"
 )
 _SAME = _SELECT + (
     "$own(f) AND f.agent_id = :writer AND f.user_id IS :writers_user AND f.digest = :digest"
-    f" AND f.topic_set = :topic_set AND f.private_to = :private_to{_KEPT}"
-    " AND f.superseded_by IS NULL"
+    f" AND f.topic_set = :topic_set AND f.private_to = :private_to{_KEPT}{_LIVE}"
 )
-_TAKEN = "SELECT 1 FROM facts f WHERE $own(f) AND f.id = :id"
+_TAKEN = _SELECT + "$own(f) AND f.id = :id"
 _COUNT_USE = (
     "INSERT INTO fact_uses (tenant, graph_id, fact_id, cause, used_at)"
     f" SELECT f.tenant, f.graph_id, f.id, :cause, :now {_FAMILYS} WHERE {_READABLE} AND f.id = :id"
@@ -84,11 +87,7 @@ _ADD_USE = (
     " WHERE $own(f) AND f.id = :id"
 )
 _MOVE = (
-    "UPDATE facts AS f SET tier = :tier, core_spans = :core_spans"
-    f" WHERE $visible(f) AND f.id = :id{_KEPT}"
-)
-_SUPERSEDE = (
-    "UPDATE facts AS f SET superseded_by = :by, superseded_at = :now"
+    "UPDATE facts AS f SET tier = :tier, core_spans = :core_spans, earned_from = :earned_from"
     f" WHERE $visible(f) AND f.id = :id{_KEPT}"
 )
 
@@ -110,8 +109,10 @@ class SqliteSemanticStore:
     ) -> tuple[Fact, bool]:
         """Store a fact and return it, and whether it is new.
 
-        An active fact of the same writer, user, text, topics and privacy is returned as it is,
-        with nothing written. A core fact begins its first core span.
+        A live fact of the same writer, user, text, topics and privacy is returned as it is, with
+        nothing written; so is one of the same id that says the same and is live no more: what
+        was forgotten does not come back by repeating what stored it. A core fact begins its first
+        core span.
 
         Raises:
             Conflict: The id is another fact's, or the graph is archived.
@@ -126,7 +127,7 @@ class SqliteSemanticStore:
 
         Own graph first, then lineage order, then oldest first. Shadowing is the reader's job.
         Of an ancestor read ``as_of`` a moment: what was recorded, core and not yet superseded
-        then, as it is stored now.
+        then, as it is stored now. Forgotten facts are gone from every moment.
         """
         query = scoped(_CORE, scope)
         return await self._database.read(
@@ -136,8 +137,8 @@ class SqliteSemanticStore:
     async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the visible facts among ``ids``, in the order asked, superseded ones included.
 
-        Of the own graph all, of the lineage core facts as ``core`` has them, and archival ones of
-        ancestors that carry ``fact``.
+        Of the own graph all, forgotten ones too; of the lineage core facts as ``core`` has them,
+        and archival ones of ancestors that carry ``fact``, forgotten ones aside.
         """
         query = scoped(_AMONG_READABLE, scope, ids=as_json(ids))
         return await self._database.read(
@@ -215,7 +216,8 @@ class SqliteSemanticStore:
         """Move a fact between archival and core, with an audit event that holds the reason.
 
         Compare-and-set on ``fact.tier``: returns ``False``, writing nothing, when it has moved,
-        is superseded, or is not visible in the scope's own graph.
+        is not live, or is not visible in the scope's own graph. Moving to core begins a core span;
+        moving away ends it and sets ``earned_from`` to the uses that the fact has.
         """
         if tier == fact.tier:
             raise UsageError("tier", tier, "the tier that the fact is not in")
@@ -230,11 +232,13 @@ class SqliteSemanticStore:
         by: str,
         now: datetime,
         work: Sequence[WorkDraft] = (),
+        *,
+        how: Superseded = "natural",
     ) -> bool:
         """Let the fact ``by`` take the place of another, with an audit event ``superseded``.
 
-        The old fact stays, and no search and no context has it any more. ``False``, writing
-        nothing, when it is superseded already.
+        The old fact stays, and no search and no context has it any more; a core span ends.
+        ``False``, writing nothing, when it is not live any more.
 
         Raises:
             NotFound: One of them is no visible fact of the scope's own graph.
@@ -242,8 +246,9 @@ class SqliteSemanticStore:
         """
         if by == fact_id:
             raise UsageError("by", by, "another fact")
+        verdict = Verdict(fact_id=fact_id, by=by, how=how)
         return await self._database.write(
-            "supersede", lambda session: _supersede(session, scope, fact_id, by, now, work)
+            "supersede", lambda session: _supersede(session, scope, verdict, now, work)
         )
 
 
@@ -265,9 +270,8 @@ def _best_archival(
 
 
 def read_active_facts(session: Session, scope: Scope, ids: Sequence[str]) -> dict[str, Fact]:
-    """Return the visible active facts of the own graph among ``ids``, by id."""
-    query = scoped(_AMONG_VISIBLE + " AND f.superseded_by IS NULL", scope, ids=as_json(ids))
-    return _facts(session, query)
+    """Return the visible live facts of the own graph among ``ids``, by id."""
+    return _facts(session, scoped(_AMONG_VISIBLE + _LIVE, scope, ids=as_json(ids)))
 
 
 def _facts(session: Session, query: Query) -> dict[str, Fact]:
@@ -282,11 +286,15 @@ def _put(
     known = _same(session, scope, fact, digest)
     if known is not None:
         return record_of(Fact, known), False
-    if session.one(scoped(_TAKEN, scope, id=fact.id)) is not None:
+    taken = session.one(scoped(_TAKEN, scope, id=fact.id))
+    if taken is not None:
+        before = record_of(Fact, taken)
+        if is_said_again(before, fact):
+            return before, False
         # Not what it says: the asker may not be allowed to see it.
         raise Conflict("fact", "an id of its own", fact.id)
     check_writable(session, scope)
-    insert_owned(session, "facts", fact, digest=digest)
+    insert_owned(session, "facts", fact, digest=digest, key_digest=key_digest_of(fact))
     index_words(session, fact)
     queue_work(session, scope, work, fact.recorded_at)
     return fact, True
@@ -332,8 +340,17 @@ def _move(
         return False
     # One that came from elsewhere may be core without a span.
     spans = moved(known.core_spans or begun(known).core_spans, tier, now)
-    stored = fields_of(known.model_copy(update={"core_spans": spans}))["core_spans"]
-    session.run(scoped(_MOVE, scope, id=fact.id, tier=tier, core_spans=stored))
+    earned_from = known.uses if tier == "archival" else known.earned_from
+    session.run(
+        scoped(
+            _MOVE,
+            scope,
+            id=fact.id,
+            tier=tier,
+            core_spans=stored(spans),
+            earned_from=earned_from,
+        )
+    )
     set_indexed_tier(session, scope, fact.id, tier)
     kind = "promoted" if tier == "core" else "demoted"
     append_event(session, scope, kind, (fact.id,), reason, now)
@@ -344,19 +361,18 @@ def _move(
 def _supersede(
     session: Session,
     scope: Scope,
-    fact_id: str,
-    by: str,
+    verdict: Verdict,
     now: datetime,
     work: Sequence[WorkDraft],
 ) -> bool:
+    fact_id, by = verdict.fact_id, verdict.by
     found = _facts(session, scoped(_AMONG_VISIBLE, scope, ids=as_json([fact_id, by])))
     for one in (fact_id, by):
         if one not in found:
             raise NotFound("fact", one)
-    if found[fact_id].superseded_by is not None:
+    if not is_live(found[fact_id]) or found[by].forgotten_at is not None:
         return False
-    session.run(scoped(_SUPERSEDE, scope, id=fact_id, by=by, now=microseconds(now)))
-    retire(session, scope, fact_id)
-    append_event(session, scope, "superseded", (fact_id, by), "", now)
+    end_fact(session, scope, given_way(found[fact_id], verdict, now))
+    append_event(session, scope, VERDICT_EVENTS[verdict.how], (fact_id, by), "", now)
     queue_work(session, scope, work, now)
     return True

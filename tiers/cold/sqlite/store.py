@@ -17,17 +17,21 @@ from .beliefs import SqliteBeliefStore
 from .database import Database, Synchronous
 from .episodic import SqliteEpisodicStore
 from .fleet import SqliteFleetStore
+from .grains import SqliteGrainStore
 from .graphs import SqliteGraphStore
 from .leases import SqliteLeaseStore
 from .log import SqliteRecordLog
+from .playbooks import SqlitePlaybooks
 from .procedural import SqliteProceduralStore
 from .queue import SqliteWorkQueue
 from .redaction import SqliteRedactor
+from .review import SqliteFactReview
 from .schema import migrate
 from .semantic import SqliteSemanticStore
 from .turns import SqliteTurnStore
 from .upkeep import SqliteUpkeep
 from .usage import SqliteUsageStore
+from .watermarks import SqliteWatermarks
 from .words import SqliteLexicalIndex
 
 DATABASE_NAME = "ezra.db"
@@ -66,6 +70,10 @@ async def sqlite_cold_store(
             episodic=SqliteEpisodicStore(database),
             semantic=SqliteSemanticStore(database, archival_index),
             procedural=SqliteProceduralStore(database),
+            grains=SqliteGrainStore(database),
+            review=SqliteFactReview(database),
+            playbooks=SqlitePlaybooks(database),
+            watermarks=SqliteWatermarks(database),
             beliefs=SqliteBeliefStore(database),
             history=history,
             rivals=history,

@@ -31,6 +31,9 @@ _BY_ID = _SELECT + "$own(t) AND t.id = :id"
 _BY_REF = _SELECT + "$own(t) AND t.ref = :ref"
 _AMONG_REFS = _SELECT + "$visible(t) AND t.ref IN (SELECT value FROM json_each(:refs))"
 _RECENT = _SELECT + "$visible(t) AND t.agent_id = :agent_id ORDER BY t.seq DESC LIMIT :limit"
+_AFTER = _SELECT + (
+    "$visible(t) AND t.agent_id = :agent_id AND t.seq > :after ORDER BY t.seq LIMIT :limit"
+)
 _LAST_SEQ = "SELECT MAX(t.seq) AS seq FROM turns t WHERE $own(t) AND t.agent_id = :writer"
 _IN_ORDER = _SELECT + "$own(t) ORDER BY t.recorded_at, t.row LIMIT :limit OFFSET :before"
 _COUNT = "SELECT COUNT(*) AS turns FROM turns t WHERE $own(t)"
@@ -40,6 +43,7 @@ _WAITING = (
     " JOIN turns t ON t.tenant = w.tenant AND t.graph_id = w.graph_id AND t.id = w.turn_id"
     " JOIN topic_sets s ON s.id = t.topic_set"
     " WHERE $own(w) AND w.agent_id = :agent_id AND w.seq <= :newest AND $visible(t)"
+    " AND (:until IS NULL OR t.occurred_at < :until)"
     " ORDER BY w.seq LIMIT :limit"
 )
 
@@ -124,20 +128,36 @@ class SqliteTurnStore:
             "count_turns", lambda session: int(session.all(query)[0]["turns"])
         )
 
-    async def waiting_turns(self, scope: Scope, keep_last: int, limit: int) -> tuple[Turn, ...]:
+    async def waiting_turns(
+        self, scope: Scope, keep_last: int, limit: int, *, before: datetime | None = None
+    ) -> tuple[Turn, ...]:
         """Return turns of the scope's agent older than its last ``keep_last`` and not yet covered.
 
-        Oldest first, at most ``limit``.
+        Oldest first, at most ``limit``; with ``before``, those that occurred before it.
         """
         agent_id = check_agent(scope)
         check_limit(limit)
+        until = None if before is None else microseconds(before)
 
         def question(session: Session) -> tuple[Turn, ...]:
             newest = _last_seq(session, scope, agent_id) - max(0, keep_last)
-            query = scoped(_WAITING, scope, newest=newest, limit=limit)
+            query = scoped(_WAITING, scope, newest=newest, until=until, limit=limit)
             return tuple(record_of(Turn, row) for row in session.all(query))
 
         return await self._database.read("waiting_turns", question)
+
+    async def turns_after(self, scope: Scope, seq: int, limit: int) -> tuple[Turn, ...]:
+        """Return turns of the scope's agent with a higher ``seq``, in order, at most ``limit``.
+
+        Redacted and retired ones included: whoever reads on must get past them.
+        """
+        check_agent(scope)
+        check_limit(limit)
+        query = scoped(_AFTER, scope, after=seq, limit=limit)
+        return await self._database.read(
+            "turns_after",
+            lambda session: tuple(record_of(Turn, row) for row in session.all(query)),
+        )
 
 
 def read_turns(session: Session, scope: Scope, ids: Sequence[str]) -> dict[str, Turn]:

@@ -38,9 +38,11 @@ SELECT
     (SELECT COUNT(*) FROM summaries s WHERE $own(s)) AS summaries,
     (SELECT COUNT(*) FROM episodes e WHERE $own(e)) AS episodes,
     (SELECT COUNT(*) FROM facts f WHERE $own(f) AND f.superseded_by IS NULL
-        AND f.redacted_at IS NULL AND f.tier = 'core') AS facts_core,
+        AND f.forgotten_at IS NULL AND f.redacted_at IS NULL
+        AND f.tier = 'core') AS facts_core,
     (SELECT COUNT(*) FROM facts f WHERE $own(f) AND f.superseded_by IS NULL
-        AND f.redacted_at IS NULL AND f.tier = 'archival') AS facts_archival,
+        AND f.forgotten_at IS NULL AND f.redacted_at IS NULL
+        AND f.tier = 'archival') AS facts_archival,
     (SELECT COUNT(*) FROM rules r WHERE $own(r)) AS rules,
     (SELECT COUNT(*) FROM beliefs b WHERE $own(b) AND b.active = 1) AS beliefs
 """
@@ -76,7 +78,8 @@ class SqliteLexicalIndex:
     async def entries(self, scope: Scope, ids: Sequence[str]) -> tuple[IndexEntry, ...]:
         """Return the searchable forms, without vectors, of the visible records among ``ids``.
 
-        Superseded, redacted and unknown records are left out; in the order asked, each once.
+        Superseded, forgotten, redacted and unknown records are left out; in the order asked,
+        each once.
         """
 
         def question(session: Session) -> tuple[IndexEntry, ...]:
@@ -91,7 +94,8 @@ class SqliteLexicalIndex:
         """Return what the scope's graph holds, by name.
 
         Names: turns, covered_turns, summaries, episodes, facts_core, facts_archival, rules,
-        beliefs, waiting_work. Superseded facts and beliefs, and parked work, are not counted.
+        beliefs, waiting_work. Superseded facts and beliefs, forgotten facts and parked work are
+        not counted.
         """
 
         def question(session: Session) -> dict[str, int]:
