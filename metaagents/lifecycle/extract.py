@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,27 +25,63 @@ RELEVANCE_SHARE = 0.7
 SENTENCES_MAX = 256
 VOCABULARY_MAX = 2048
 
+UTC_ZONE = ZoneInfo("UTC")
+
 Matrix = NDArray[np.float32]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence with who said it and when."""
+    """One sentence with who said it and when, by the clock of where people live."""
 
     text: str
     speaker: str
     at: datetime
 
 
-def sentences_of(turns: Sequence[Turn]) -> list[Sentence]:
-    """Return every sentence of the turns in order, at most ``SENTENCES_MAX``."""
-    found: list[Sentence] = []
-    for turn in turns:
-        parts = [(turn.speaker or turn.agent_id, turn.input), (turn.agent_id, turn.response)]
-        parts += [(f"{turn.agent_id}/{output.tool}", output.output) for output in turn.tool_outputs]
-        for speaker, text in parts:
-            found += [Sentence(part, speaker, turn.occurred_at) for part in sentences(text)]
-    return found[:SENTENCES_MAX]
+def sentences_of(turns: Sequence[Turn], zone: ZoneInfo = UTC_ZONE) -> list[Sentence]:
+    """Return the sentences of the turns in order, at most ``SENTENCES_MAX``.
+
+    If there are more, each turn has its share of them, the first ones it says.
+    """
+    return [
+        one for said in fair([_said(turn, zone) for turn in turns], SENTENCES_MAX) for one in said
+    ]
+
+
+def fair(parts: Sequence[Sequence[T]], most: int) -> list[list[T]]:
+    """Return the beginnings of the parts, at most ``most`` in all.
+
+    Each has an equal share; what a short one leaves of its own is shared by the others.
+    """
+    shares = [0] * len(parts)
+    left, open_parts = most, [place for place, part in enumerate(parts) if part]
+    while left >= len(open_parts) > 0:
+        share = left // len(open_parts)
+        for place in open_parts:
+            more = min(share, len(parts[place]) - shares[place])
+            shares[place] += more
+            left -= more
+        open_parts = [place for place in open_parts if shares[place] < len(parts[place])]
+    for place in open_parts[:left]:
+        shares[place] += 1
+    return [list(part[:share]) for part, share in zip(parts, shares, strict=True)]
+
+
+def _said(turn: Turn, zone: ZoneInfo) -> list[Sentence]:
+    at = local(turn.occurred_at, zone)
+    parts = [(turn.speaker or turn.agent_id, turn.input), (turn.agent_id, turn.response)]
+    parts += [(f"{turn.agent_id}/{output.tool}", output.output) for output in turn.tool_outputs]
+    return [Sentence(part, speaker, at) for speaker, text in parts for part in sentences(text)]
+
+
+def local(moment: datetime, zone: ZoneInfo) -> datetime:
+    """Return a moment by the clock of a zone; by its own at the ends of the calendar."""
+    try:
+        return moment.astimezone(zone)
+    except OverflowError:
+        return moment
 
 
 def word_vectors(texts: Sequence[str]) -> Matrix:
@@ -90,6 +128,11 @@ def choose(vectors: Matrix, costs: Sequence[int], budget: int) -> list[int]:
     return sorted(chosen)
 
 
+def stamp(at: datetime) -> str:
+    """Return how a line of a summary says when it was said."""
+    return f"[{at:%Y-%m-%d %H:%M}]"
+
+
 def render(chosen: Sequence[Sentence]) -> str:
     """Return the chosen sentences as text: a line per moment and speaker, dates kept."""
     lines: list[str] = []
@@ -98,7 +141,7 @@ def render(chosen: Sequence[Sentence]) -> str:
         if before == (sentence.at, sentence.speaker):
             lines[-1] = f"{lines[-1]} {sentence.text}"
         else:
-            lines.append(f"[{sentence.at:%Y-%m-%d %H:%M}] {sentence.speaker}: {sentence.text}")
+            lines.append(f"{stamp(sentence.at)} {sentence.speaker}: {sentence.text}")
         before = (sentence.at, sentence.speaker)
     return "\n".join(lines)
 

@@ -7,11 +7,12 @@ graphs: one of them does it, and only that one writes the audit event.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
 from tiers.errors import Conflict, TierError
-from tiers.ports import HotStore, RecordLog, WorkQueue
+from tiers.ports import HotStore, WorkQueue
 from tiers.records import AgentRecord, Departure, GraphState, Scope, SessionGraph, WorkDraft
 from tiers.registry import FleetStore, GraphStore
 
@@ -22,6 +23,9 @@ log = logging.getLogger(__name__)
 
 RELEASED_PER_PASS = 1_000
 
+Review: TypeAlias = Callable[[Scope, datetime], Awaitable[object]]
+"""Looks through the facts of a graph for the last time."""
+
 
 class GraphKeeper:
     """Moves members and graphs from one state to the next.
@@ -31,9 +35,9 @@ class GraphKeeper:
         fleet: Their members.
         hot: Cleared when a member goes.
         queue: Where what a graph leaves behind is queued for compression.
-        events: The audit feed.
         lifecycle: Compresses and consolidates before a graph is archived.
         policy: How long silence and idleness last.
+        review: Looks through a graph's facts before it is archived.
     """
 
     def __init__(
@@ -43,17 +47,17 @@ class GraphKeeper:
         fleet: FleetStore,
         hot: HotStore,
         queue: WorkQueue,
-        events: RecordLog,
         lifecycle: LifecycleAgent,
         policy: StatePolicy,
+        review: Review | None = None,
     ) -> None:
         self._graphs = graphs
         self._fleet = fleet
         self._hot = hot
         self._queue = queue
-        self._events = events
         self._lifecycle = lifecycle
         self._policy = policy
+        self._review = review
 
     async def leave(
         self, scope: Scope, now: datetime, *, silent_since: datetime | None = None
@@ -65,15 +69,13 @@ class GraphKeeper:
             now: The current time.
             silent_since: Let it go only if it has shown no sign of life since.
         """
-        departure = await self._fleet.leave(scope, now, silent_since=silent_since)
+        reason = ""
+        if silent_since is not None:
+            reason = f"no sign of life since {silent_since:%Y-%m-%dT%H:%M:%SZ} or before"
+        departure = await self._fleet.leave(scope, now, silent_since=silent_since, reason=reason)
         if not departure.left:
             return departure
         await self._clear(scope)
-        if silent_since is None:
-            await self._events.append_audit(scope, "left", (), "", now)
-        else:
-            reason = f"no sign of life since {silent_since:%Y-%m-%dT%H:%M:%SZ} or before"
-            await self._events.append_audit(scope, "released", (), reason, now)
         if departure.remaining == 0:
             await self.close_deserted(scope.for_graph(), now)
         return departure
@@ -93,8 +95,8 @@ class GraphKeeper:
         whole = scope.for_graph()
         for member in await self._fleet.agents(whole):
             own = whole.for_agent(member.id)
-            if member.left_at is None and (await self._fleet.leave(own, now)).left:
-                await self._events.append_audit(own, "left", (), "the graph was closed", now)
+            if member.left_at is None:
+                await self._fleet.leave(own, now, reason="the graph was closed")
         await self.close_deserted(whole, now)
 
     async def close_deserted(self, scope: Scope, now: datetime) -> bool:
@@ -111,17 +113,16 @@ class GraphKeeper:
             await self._clear(scope.for_agent(member.id))
         await self._queue.enqueue(scope, _everything(gone), now)
         is_closed = await self._graphs.set_state(
-            scope, GraphState.CLOSED, now, only_from=[GraphState.ACTIVE]
+            scope, GraphState.CLOSED, now, only_from=[GraphState.ACTIVE], event="closed"
         )
         if not is_closed:
             return False
         if any(member.left_at is None for member in await self._fleet.agents(scope)):
             # It came after we looked and saw an open graph: it may not find it closed.
             await self._graphs.set_state(
-                scope, GraphState.ACTIVE, now, only_from=[GraphState.CLOSED]
+                scope, GraphState.ACTIVE, now, only_from=[GraphState.CLOSED], event="reopened"
             )
             return False
-        await self._events.append_audit(scope, "closed", (), "", now)
         return True
 
     async def reopen(self, scope: Scope, now: datetime) -> bool:
@@ -131,9 +132,8 @@ class GraphKeeper:
             Conflict: It is archived: read it, or inherit from it.
         """
         if await self._graphs.set_state(
-            scope, GraphState.ACTIVE, now, only_from=[GraphState.CLOSED]
+            scope, GraphState.ACTIVE, now, only_from=[GraphState.CLOSED], event="reopened"
         ):
-            await self._events.append_audit(scope, "reopened", (), "", now)
             return True
         graph = await self._graphs.graph(scope.tenant, scope.graph_id)
         if graph is not None and graph.state is GraphState.ARCHIVED:
@@ -143,21 +143,24 @@ class GraphKeeper:
     async def archive(self, scope: Scope, now: datetime) -> bool:
         """Archive the scope's closed graph; ``False`` when it is not closed (any more).
 
-        Everything said is compressed and consolidated first. Beliefs stay word for word. The graph
-        can be read and inherited from then on, not written.
+        Its facts are reviewed first, and everything said is compressed and rolled up into episodes
+        of every grain; while that is not done, the graph stays closed and a later pass goes on.
+        Rings are cleared. Beliefs stay word for word. The graph can be read and inherited from then
+        on, not written.
         """
         graph = await self._graphs.graph(scope.tenant, scope.graph_id)
         if graph is None or graph.state is not GraphState.CLOSED:
             return False
-        for member in await self._fleet.agents(scope):
-            await self._lifecycle.compress(scope.for_agent(member.id), now, everything=True)
+        if self._review is not None:
+            await self._review(scope, now)
         await self._lifecycle.consolidate(scope, now, everything=True)
-        is_archived = await self._graphs.set_state(
-            scope, GraphState.ARCHIVED, now, only_from=[GraphState.CLOSED]
+        if not await self._lifecycle.is_compact(scope):
+            return False
+        for member in await self._fleet.agents(scope):
+            await self._clear(scope.for_agent(member.id))
+        return await self._graphs.set_state(
+            scope, GraphState.ARCHIVED, now, only_from=[GraphState.CLOSED], event="archived"
         )
-        if is_archived:
-            await self._events.append_audit(scope, "archived", (), "", now)
-        return is_archived
 
     async def keep(self, graphs: Sequence[SessionGraph], now: datetime) -> None:
         """Close those of the graphs that are deserted and archive those that are idle."""

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import get_args
+from typing import NamedTuple, TypeAlias
+from zoneinfo import ZoneInfo
 
-from tiers.records import Episode, HistoricBelief, Retention, Summary, Turn
+from tiers.plans import GRAINS as GRAINS  # noqa: PLC0414 - of episodes, finest first
+from tiers.records import Episode, Grain, HistoricBelief, Retention, Summary, Turn
 
-GRAINS: tuple[str, ...] = get_args(Episode.model_fields["grain"].annotation)
-"""Of episodes, finest first."""
+from .periods import bounds, day_of, period_of, period_start
+
+Told: TypeAlias = Summary | Episode
+"""What an episode is made of."""
+
+EPISODE_TOKENS: Mapping[Grain, int] = {
+    "daily": 320,
+    "weekly": 480,
+    "monthly": 640,
+    "quarterly": 800,
+    "yearly": 960,
+}
+"""Grows with the grain, though slower than what it stands for.
+
+A year in the words of a day would say nothing in particular; and an episode must still fit into a
+context beside other things.
+"""
 
 
 @dataclass(frozen=True)
@@ -21,11 +38,14 @@ class LifecyclePolicy:
         ring_capacity: Turns that stay in the hot ring and are not compressed.
         turns_per_summary: A full group; more turns never go into one summary.
         gap: Two turns further apart than this belong to different summaries.
-        patience: A group that is not full is compressed once its last turn is this old.
+        patience: A group that is not full is compressed once its last turn is this old, and a day
+            is over once it has ended this long ago.
         summary_ttl: How long a summary stays in the warm tier.
-        consolidate_before: How long before its expiry a summary becomes part of an episode.
+        consolidate_before: How long before its expiry a summary becomes part of an episode, if
+            its day is not over by then.
         summary_tokens: Budget of a summary's text.
-        episode_tokens: Budget of an episode's text.
+        episode_tokens: Budget of an episode's text, by grain.
+        zone: Where days, weeks and months begin.
     """
 
     ring_capacity: int = 8
@@ -35,13 +55,24 @@ class LifecyclePolicy:
     summary_ttl: timedelta = timedelta(hours=24)
     consolidate_before: timedelta = timedelta(hours=1)
     summary_tokens: int = 160
-    episode_tokens: int = 320
+    episode_tokens: Mapping[Grain, int] = field(default_factory=lambda: dict(EPISODE_TOKENS))
+    zone: ZoneInfo = ZoneInfo("UTC")  # noqa: RUF009 - immutable
+
+
+class Audience(NamedTuple):
+    """Whose a record is and who may see it: what one episode tells is of one of these."""
+
+    agent_id: str
+    topics: tuple[str, ...]
+    private: bool
+    user_id: str | None
 
 
 @dataclass(eq=False)  # two groups are never the same, whatever they hold
 class _OpenGroup:
     turns: list[Turn]
     topics: frozenset[str]
+    day: date
 
 
 def shared_topics(records: Sequence[Turn | Summary]) -> tuple[str, ...]:
@@ -58,20 +89,21 @@ def group_turns(turns: Sequence[Turn], policy: LifecyclePolicy) -> list[tuple[Tu
 
     The turns of a group share a topic, or none has any, and are equal in privacy and user: what
     a summary tells to one reader, that reader could have read in every turn it covers. A group
-    ends when it is full, at a pause longer than ``policy.gap``, and where a turn steps back in
-    time. A turn that fits several groups joins the one it shares most topics with. Groups are
-    ordered by their first turn.
+    ends when it is full, with its day, at a pause longer than ``policy.gap``, and where a turn
+    steps back in time. A turn that fits several groups joins the one it shares most topics with.
+    Groups are ordered by their first turn.
     """
     groups: list[_OpenGroup] = []
     growing: list[_OpenGroup] = []
     for turn in turns:
-        fitting = [group for group in growing if _fits(group, turn, policy)]
+        day = day_of(turn.occurred_at, policy.zone)
+        fitting = [group for group in growing if group.day == day and _fits(group, turn, policy)]
         if fitting:
             best = max(fitting, key=lambda group: len(group.topics & set(turn.topics)))
             best.turns.append(turn)
             best.topics &= frozenset(turn.topics)
         else:
-            best = _OpenGroup([turn], frozenset(turn.topics))
+            best = _OpenGroup([turn], frozenset(turn.topics), day)
             groups.append(best)
             growing.append(best)
         if len(best.turns) >= policy.turns_per_summary:
@@ -94,13 +126,31 @@ def ready_groups(
     groups: Sequence[tuple[Turn, ...]], policy: LifecyclePolicy, now: datetime
 ) -> list[tuple[Turn, ...]]:
     """Return the groups to compress now: those that cannot grow any more, or have waited enough."""
-    newest = max((group[-1].occurred_at for group in groups), default=now)
+    finished = {id(group) for group in finished_groups(groups, policy)}
+    return [
+        group
+        for group in groups
+        if id(group) in finished or now - group[-1].recorded_at >= policy.patience
+    ]
+
+
+def finished_groups(
+    groups: Sequence[tuple[Turn, ...]], policy: LifecyclePolicy
+) -> list[tuple[Turn, ...]]:
+    """Return the groups that no turn after all these will join, unless it comes late.
+
+    They are full, or the newest turn is of a later day or a long pause after their last one.
+    """
+    if not groups:
+        return []
+    newest = max(group[-1].occurred_at for group in groups)
+    today = day_of(newest, policy.zone)
     return [
         group
         for group in groups
         if len(group) >= policy.turns_per_summary
         or newest - group[-1].occurred_at > policy.gap
-        or now - group[-1].recorded_at >= policy.patience
+        or day_of(group[-1].occurred_at, policy.zone) < today
     ]
 
 
@@ -110,21 +160,65 @@ def due_again(waiting: Sequence[tuple[Turn, ...]], policy: LifecyclePolicy) -> d
     return min(recorded) + policy.patience if recorded else None
 
 
-def group_by_day(
-    summaries: Sequence[Summary],
-) -> list[tuple[date, tuple[Summary, ...]]]:
-    """Gather summaries by writer, equal topics, privacy and user, and the day (UTC) they start."""
-    days: dict[tuple[str, tuple[str, ...], bool, str | None, date], list[Summary]] = {}
-    for one in summaries:
-        key = (one.agent_id, one.topics, one.private, one.user_id, one.starts_at.date())
-        days.setdefault(key, []).append(one)
-    return [(key[-1], tuple(members)) for key, members in days.items()]
+def days_over_until(now: datetime, policy: LifecyclePolicy) -> datetime:
+    """Return the moment before which every day is over: its end lies ``patience`` back."""
+    return period_start(now - policy.patience, "daily", policy.zone)
 
 
-def bottom_up(records: Sequence[Summary | Episode]) -> list[Summary | Episode]:
+def unsettled_days(turns: Sequence[Turn], policy: LifecyclePolicy, now: datetime) -> set[date]:
+    """Return the days of which something was recorded so lately that more may come at once."""
+    return {
+        day_of(turn.occurred_at, policy.zone)
+        for turn in turns
+        if now - turn.recorded_at < policy.patience
+    }
+
+
+def is_leaving_early(summary: Summary, policy: LifecyclePolicy) -> bool:
+    """Whether a summary leaves the warm tier before its day is over and can be told."""
+    if summary.expires_at is None:
+        return False
+    day = period_of(summary.starts_at, "daily", policy.zone)
+    return summary.expires_at < bounds(day, "daily", policy.zone).ends + policy.patience
+
+
+def audience_of(record: Told) -> Audience:
+    """Return whose a summary or episode is and who may see it."""
+    return Audience(record.agent_id, record.topics, record.private, record.user_id)
+
+
+def group_by_period(
+    records: Sequence[Told], grain: Grain, zone: ZoneInfo
+) -> list[tuple[str, tuple[Told, ...]]]:
+    """Gather what episodes are made of by period, writer, equal topics, privacy and user.
+
+    Oldest period first; the members of one in order of time.
+    """
+    groups: dict[tuple[str, Audience], list[Told]] = {}
+    for one in sorted(records, key=lambda one: (one.starts_at, one.id)):
+        key = (period_of(one.starts_at, grain, zone), audience_of(one))
+        groups.setdefault(key, []).append(one)
+    return [(period, tuple(members)) for (period, _), members in groups.items()]
+
+
+def whole_periods(
+    records: Sequence[Told], grain: Grain, zone: ZoneInfo
+) -> tuple[tuple[Told, ...], bool]:
+    """Return of the oldest records those whose period cannot have more, and whether any are left.
+
+    The period of the last one may go on behind the page that these are.
+    """
+    if not records:
+        return (), False
+    open_since = period_start(max(one.starts_at for one in records), grain, zone)
+    whole = tuple(one for one in records if one.starts_at < open_since)
+    return whole, len(whole) < len(records)
+
+
+def bottom_up(records: Sequence[Told]) -> list[Told]:
     """Return records so that each comes after what it may be made of, oldest period first."""
 
-    def place(record: Summary | Episode) -> tuple[int, datetime, str]:
+    def place(record: Told) -> tuple[int, datetime, str]:
         height = 0 if isinstance(record, Summary) else 1 + GRAINS.index(record.grain)
         return height, record.starts_at, record.id
 

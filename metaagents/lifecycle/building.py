@@ -1,0 +1,80 @@
+"""The records that the lifecycle agent stores, made of what it was given. Pure.
+
+Their ids are derived from what they stand for: done twice, it is the same record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tiers.ids import derived_id
+from tiers.lexical import estimate_tokens
+from tiers.records import Episode, Grain, Scope, Summary, Turn, WorkDraft
+
+from .rules import Told, shared_topics
+from .writing import Wording
+
+
+def summary_of(
+    scope: Scope, group: Sequence[Turn], wording: Wording, now: datetime, expires_at: datetime
+) -> Summary:
+    """Return the level-0 summary of a group of turns, of which there is one."""
+    first, last = group[0], group[-1]
+    covers = tuple(turn.id for turn in group)
+    return Summary(
+        id=derived_id(first.occurred_at, "summary", scope.tenant, scope.graph_id, *covers),
+        tenant=scope.tenant,
+        graph_id=scope.graph_id,
+        agent_id=first.agent_id,
+        user_id=first.user_id,
+        topics=shared_topics(group),
+        private=first.private,
+        recorded_at=now,
+        text=wording.text,
+        covers=covers,
+        tokens=estimate_tokens(wording.text),
+        starts_at=first.occurred_at,
+        ends_at=last.occurred_at,
+        expires_at=expires_at,
+        made_by=wording.made_by,
+        lost=wording.lost,
+    )
+
+
+def episode_of(
+    scope: Scope,
+    grain: Grain,
+    period: str,
+    members: Sequence[Told],
+    wording: Wording,
+    now: datetime,
+) -> Episode:
+    """Return the episode of a period that is made of members of one audience."""
+    first = members[0]
+    children = tuple(member.id for member in members)
+    return Episode(
+        id=derived_id(first.starts_at, grain, scope.tenant, scope.graph_id, *children),
+        tenant=scope.tenant,
+        graph_id=scope.graph_id,
+        agent_id=first.agent_id,
+        user_id=first.user_id,
+        topics=first.topics,
+        private=first.private,
+        recorded_at=now,
+        grain=grain,
+        period=period,
+        text=wording.text,
+        children=children,
+        starts_at=first.starts_at,
+        ends_at=max(member.ends_at for member in members),
+        made_by=wording.made_by,
+        lost=wording.lost,
+    )
+
+
+def index_work(record_id: str, agent_id: str | None) -> WorkDraft:
+    """Return the work of putting a stored record into the warm index."""
+    return WorkDraft(
+        kind="index", key=record_id, agent_id=agent_id or None, payload={"id": record_id}
+    )

@@ -1,0 +1,326 @@
+"""Retention: what is past its time loses its content, finest grain first, and stays accounted for.
+
+Nothing goes before what stands for it is stored and read back, and no pass takes a large share of a
+grain at once unless it is forced to.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Literal, TypeAlias, TypeVar
+
+from tiers.errors import NotFound, TierError
+from tiers.grains import RETIRED_PER_CALL_MAX, GrainStore
+from tiers.learning import FactReview
+from tiers.plans import ANY_GRAIN, AnyGrain, Kept, plan_of
+from tiers.ports import EpisodicStore, HotStore
+from tiers.records import UNRECORDED, Record, Retention, Scope
+from tiers.registry import FleetStore, GraphStore
+from tiers.upkeep import PAGE_ROWS_MAX, Page
+
+from .periods import FIRST_MOMENT
+from .standins import StandIns
+
+log = logging.getLogger(__name__)
+
+Aged: TypeAlias = AnyGrain | Literal["facts"]
+
+DUE_MAX = 10_000
+"""What is looked at with one question."""
+
+ROUNDS_MAX = 10
+"""So many questions a pass asks of one grain; the next pass goes on."""
+
+PAGES_MAX = 10_000
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True)
+class RetentionPolicy:
+    """How long content is kept where a graph says nothing else, and how much goes at once.
+
+    Attributes:
+        plan: As of ``tiers.plans``; ``keep`` destroys nothing.
+        superseded_facts_days: How long a fact that gave way keeps its content (Martha: 90).
+        forgotten_facts_days: The same of one that somebody asked to forget (Martha: 30).
+        share_max: The share of all records of a grain that one pass touches without being forced.
+        records_min: So few records are never too large a share.
+    """
+
+    plan: str = "keep"
+    superseded_facts_days: float = 90
+    forgotten_facts_days: float = 30
+    share_max: float = 0.5
+    records_min: int = 200
+
+    def under(self, retention: Retention) -> RetentionPolicy:
+        """Return the policy with what a graph says of its own."""
+        own = {
+            name: value
+            for name in ("plan", "superseded_facts_days", "forgotten_facts_days")
+            if (value := getattr(retention, name)) is not None
+        }
+        return replace(self, **own)
+
+    def is_too_much(self, due: int, total: int) -> bool:
+        """Whether the safety floor refuses to touch ``due`` of ``total`` records."""
+        return due >= self.records_min and due > self.share_max * total
+
+
+@dataclass(frozen=True)
+class Retired:
+    """What a retention pass did to one grain, or to facts.
+
+    Attributes:
+        grain: Which; ``facts`` for facts.
+        due: Records past their retention that have what stands for them.
+        retired: Those that lost their content now.
+        refused: Why not all of them did; empty if they did.
+    """
+
+    grain: Aged
+    due: int = 0
+    retired: int = 0
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class RetentionReport:
+    """What a retention pass did, or would do.
+
+    Attributes:
+        grains: By grain, finest first, facts last; grains that are kept for ever are there too.
+        dry_run: Nothing was written.
+    """
+
+    grains: tuple[Retired, ...]
+    dry_run: bool = False
+
+    @property
+    def retired(self) -> int:
+        """How many records lost their content."""
+        return sum(one.retired for one in self.grains)
+
+
+class Retirement:
+    """Carries out retention for one graph at a time; may break off anywhere and be repeated.
+
+    Args:
+        graphs: Where a graph's own retention is.
+        grains: What is past its retention, and what retires it.
+        review: Which facts ended when.
+        episodic: Where stand-ins are read back.
+        policy: For graphs that say nothing else.
+        hot: Where turns may still be at hand that lose their content.
+        fleet: Whose rings there are.
+    """
+
+    def __init__(
+        self,
+        *,
+        graphs: GraphStore,
+        grains: GrainStore,
+        review: FactReview,
+        episodic: EpisodicStore,
+        policy: RetentionPolicy,
+        hot: HotStore,
+        fleet: FleetStore,
+    ) -> None:
+        self._graphs = graphs
+        self._grains = grains
+        self._review = review
+        self._episodic = episodic
+        self._policy = policy
+        self._hot = hot
+        self._fleet = fleet
+
+    async def run(
+        self, scope: Scope, now: datetime, *, dry_run: bool = False, force: bool = False
+    ) -> RetentionReport:
+        """Retire what is past its retention, finest grain first, then facts.
+
+        Args:
+            scope: The runtime's scope of the graph.
+            now: The current time.
+            dry_run: Only say what would be done.
+            force: Also where more than the policy's share would be touched.
+
+        Raises:
+            NotFound: There is no such graph.
+        """
+        graph = await self._graphs.graph(scope.tenant, scope.graph_id)
+        if graph is None:
+            raise NotFound("session graph", scope.graph_id)
+        whole = scope.for_graph()
+        policy = self._policy.under(graph.retention)
+        sweep = _Sweep(self._grains, self._review, whole, policy, now, dry_run, force)
+        stand_ins = StandIns(self._grains, self._episodic, whole)
+        plan = plan_of(policy.plan)
+        grains = [
+            await sweep.grain(grain, plan[grain], stand_ins) if grain in plan else Retired(grain)
+            for grain in ANY_GRAIN
+        ]
+        if "working" in plan and not dry_run:
+            await self._clear_rings(whole, plan["working"].since(now))
+        return RetentionReport((*grains, await sweep.facts()), dry_run)
+
+    async def _clear_rings(self, scope: Scope, since: datetime) -> None:
+        """Clear the rings that hold turns as they were before they lost their content.
+
+        They are filled again from cold. While the tier is away they are left to the next pass.
+        """
+        try:
+            for member in await self._fleet.agents(scope):
+                own = scope.for_agent(member.id)
+                ring = (await self._hot.read(own)).turns
+                if any(turn.retired_at is None and turn.recorded_at < since for turn in ring):
+                    await self._hot.clear(own)
+        except TierError as error:
+            log.warning("retired turns stay in the rings of %r for now: %s", scope.graph_id, error)
+
+
+@dataclass(frozen=True)
+class _Sweep:
+    """One pass over one graph."""
+
+    grains: GrainStore
+    review: FactReview
+    scope: Scope
+    policy: RetentionPolicy
+    now: datetime
+    dry_run: bool
+    force: bool
+
+    async def grain(self, grain: AnyGrain, kept: Kept, stand_ins: StandIns) -> Retired:
+        """Retire what is due of a grain."""
+        since = kept.since(self.now)
+        due = await self.grains.retirable(self.scope, grain, since, DUE_MAX)
+        count, total = await self._due_of(grain, since, len(due))
+        if not self.force and self.policy.is_too_much(count, total):
+            return Retired(grain, count, 0, self._too_much(count, total))
+        reason = f"retention: {grain} kept for {kept.amount}{kept.unit}"
+        done = left = 0
+        for _ in range(ROUNDS_MAX):
+            backed = await stand_ins.backed(grain, due)
+            done += await self._retire(backed, reason)
+            left = len(due) - len(backed)
+            if self.dry_run or len(due) < DUE_MAX or not backed:
+                break
+            due = await self.grains.retirable(self.scope, grain, since, DUE_MAX)
+        refused = f"of {left} nothing could be read back that stands for them" if left else ""
+        return Retired(grain, max(count, done + left), done, refused)
+
+    async def _due_of(self, grain: AnyGrain, since: datetime, found: int) -> tuple[int, int]:
+        """Return how many records are due, and of how many; close enough to decide by."""
+        if self.force or found < self.policy.records_min:
+            return found, found
+        count = await self.grains.count_grain(self.scope, grain)
+        if found == DUE_MAX and self.policy.is_too_much(count.live, count.total):
+            # There may be more, and it matters how many.
+            found = max(found, await self._count_past(grain, since))
+        return found, count.total
+
+    async def _count_past(self, grain: AnyGrain, since: datetime) -> int:
+        """Return how many records of a grain tell what ended before a moment, and have content.
+
+        That is no less than are due, save where something was recorded before it happened.
+        """
+        count = 0
+        if grain == "working":
+            async for mark in _rows(self.grains.turn_marks, self.scope):
+                count += mark.occurred_at < since and not (mark.redacted or mark.retired)
+        async for made in _rows(self.grains.made, self.scope):
+            is_past = made.grain == grain and made.ends_at < since
+            count += is_past and not (made.redacted or made.retired)
+        return count
+
+    async def facts(self) -> Retired:
+        """Retire facts that gave way, or that somebody asked to forget, long enough ago."""
+        superseded, forgotten = self._facts_since()
+        due = await self.review.ended(self.scope, superseded, forgotten, DUE_MAX)
+        if not self.force and len(due) >= self.policy.records_min:
+            total = await self._count_facts()
+            # Of so many that there may be more, nobody can say what share they are.
+            if len(due) == DUE_MAX or self.policy.is_too_much(len(due), total):
+                return Retired("facts", len(due), 0, self._too_much(len(due), total))
+        done = 0
+        for _ in range(ROUNDS_MAX):
+            retired = 0
+            for ids, reason in await self._facts_by_reason(due):
+                retired += await self._retire(ids, reason)
+            done += retired
+            if self.dry_run or len(due) < DUE_MAX or not retired:
+                break
+            due = await self.review.ended(self.scope, superseded, forgotten, DUE_MAX)
+        return Retired("facts", max(len(due), done), done)
+
+    async def _count_facts(self) -> int:
+        """Return how many facts have their content: those that are live, and those that ended."""
+        ended = len(await self.review.ended(self.scope, self.now, self.now, DUE_MAX))
+        live = 0
+        async for _ in _rows(self.review.live_facts, self.scope):
+            live += 1
+        return live + ended
+
+    def _facts_since(self) -> tuple[datetime, datetime]:
+        policy = self.policy
+        return (
+            _days_before(self.now, policy.superseded_facts_days),
+            _days_before(self.now, policy.forgotten_facts_days),
+        )
+
+    async def _facts_by_reason(self, due: tuple[str, ...]) -> list[tuple[list[str], str]]:
+        """Return the facts that gave way and those that were forgotten, each with its reason."""
+        if not due:
+            return []
+        superseded, _ = self._facts_since()
+        gave_way = set(await self.review.ended(self.scope, superseded, UNRECORDED, DUE_MAX))
+        days, forgotten_days = self.policy.superseded_facts_days, self.policy.forgotten_facts_days
+        return [
+            (
+                [one for one in due if one in gave_way],
+                f"retention: superseded facts kept for {days:g} days",
+            ),
+            (
+                [one for one in due if one not in gave_way],
+                f"retention: forgotten facts kept for {forgotten_days:g} days",
+            ),
+        ]
+
+    async def _retire(self, ids: list[str], reason: str) -> int:
+        if self.dry_run:
+            return 0
+        done = 0
+        for start in range(0, len(ids), RETIRED_PER_CALL_MAX):
+            page = ids[start : start + RETIRED_PER_CALL_MAX]
+            done += len(await self.grains.retire(self.scope, page, reason, self.now))
+        return done
+
+    def _too_much(self, due: int, total: int) -> str:
+        return f"{due} of {total} are more than {self.policy.share_max:.0%}; it takes force"
+
+
+async def _rows(
+    read: Callable[[Scope, str, int], Awaitable[Page[R]]], scope: Scope
+) -> AsyncIterator[R]:
+    """Read every row, page by page."""
+    cursor: str | None = ""
+    for _ in range(PAGES_MAX):
+        if cursor is None:
+            return
+        page = await read(scope, cursor, PAGE_ROWS_MAX)
+        for row in page.rows:
+            yield row
+        cursor = page.cursor
+
+
+def _days_before(now: datetime, days: float) -> datetime:
+    """Return the moment so many days ago; before the calendar begins there is nothing."""
+    try:
+        return now - timedelta(days=days)
+    except OverflowError:
+        return FIRST_MOMENT

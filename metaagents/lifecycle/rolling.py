@@ -1,0 +1,260 @@
+"""Rolling up: summaries into days, days into weeks and months, months into quarters and years.
+
+From the bottom up, and never a period of which something finer is still on its way. What comes late
+all the same becomes a part of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from tiers.errors import Conflict
+from tiers.grains import GrainStore
+from tiers.ports import EpisodicStore
+from tiers.records import Episode, Grain, Scope
+from tiers.upkeep import Redactor
+
+from .building import episode_of, index_work
+from .compressing import Held
+from .periods import LAST_MOMENT, bounds, day_of, period_of, period_start
+from .reports import Pace
+from .rewriting import Rewriter
+from .rules import (
+    LifecyclePolicy,
+    Told,
+    audience_of,
+    days_over_until,
+    group_by_period,
+    is_leaving_early,
+    whole_periods,
+)
+from .writing import Writer
+
+log = logging.getLogger(__name__)
+
+LOOSE_PER_PAGE = 1_000
+LOOSE_MAX = 10_000
+"""A period of which there is more is told in parts."""
+
+MEMBERS_MAX = 512
+"""An episode of more would be made of next to nothing of each; it is told in parts."""
+
+PAGES_PER_PASS = 64
+_OF_THE_YEAR: tuple[Grain, ...] = ("monthly", "quarterly", "yearly")
+REDACTED_MEANWHILE = "made of what was redacted meanwhile"
+"""Why an episode is redacted that nobody wants to be rid of: it is written anew at once."""
+
+_MOMENT = timedelta(microseconds=1)
+
+
+class Roller:
+    """Writes the episodes of one graph at a time.
+
+    Args:
+        episodic: Where episodes go.
+        grains: What is in none of them yet.
+        redactor: Says whether what an episode was made of was redacted while it was made.
+        writer: Makes the texts.
+        rewriter: Makes them anew then.
+        policy: When and how much.
+        done: Told of each episode that was stored, by its grain.
+    """
+
+    def __init__(
+        self,
+        *,
+        episodic: EpisodicStore,
+        grains: GrainStore,
+        redactor: Redactor,
+        writer: Writer,
+        rewriter: Rewriter,
+        policy: LifecyclePolicy,
+        done: Callable[[Grain], None],
+    ) -> None:
+        self._episodic = episodic
+        self._grains = grains
+        self._redactor = redactor
+        self._writer = writer
+        self._rewriter = rewriter
+        self._policy = policy
+        self._done = done
+
+    async def days(
+        self,
+        scope: Scope,
+        held: dict[str, Held],
+        now: datetime,
+        pace: Pace,
+        *,
+        everything: bool,
+    ) -> None:
+        """Tell the days that are over, save those of which something is held back, by agent."""
+        zone = self._policy.zone
+
+        def is_free(one: Told) -> bool:
+            back = held.get(one.agent_id)
+            return back is None or not back.has(day_of(one.starts_at, zone))
+
+        before = LAST_MOMENT if everything else days_over_until(now, self._policy)
+        await self._roll(scope, "daily", before, now, pace, is_free)
+
+    async def leaving(self, scope: Scope, lead: timedelta, now: datetime, pace: Pace) -> bool:
+        """Tell early what is about to leave the warm tier and is in no day yet.
+
+        With what else there is of the same day and audience. Whether all of it is told now.
+        """
+        over_until = days_over_until(now, self._policy)
+        for _ in range(PAGES_PER_PASS):
+            due = [
+                one
+                for one in await self._episodic.due_summaries(scope, now + lead, LOOSE_PER_PAGE)
+                if one.starts_at < over_until or is_leaving_early(one, self._policy)
+            ]
+            if not due:
+                return True
+            company = await self._company(scope, due)
+            if not await self._write_all(scope, "daily", [*due, *company], now, pace):
+                return False
+        return False
+
+    async def periods(
+        self,
+        scope: Scope,
+        held: dict[str, Held],
+        now: datetime,
+        pace: Pace,
+        *,
+        everything: bool,
+    ) -> None:
+        """Tell the weeks, months, quarters and years that are over, from the bottom up."""
+        since = [one.since for one in held.values() if one.since is not None]
+        until = LAST_MOMENT if everything else days_over_until(now, self._policy)
+        until = min([until, *since])
+        loose = await self._grains.loose(scope, "daily", until, 1)
+        until = min([until, *(one.starts_at for one in loose)])
+        await self._roll(scope, "weekly", self._begun(until, "weekly"), now, pace)
+        for grain in _OF_THE_YEAR:
+            # Of what comes before, nothing is loose any more once it is rolled up.
+            until = self._begun(until, grain)
+            if not await self._roll(scope, grain, until, now, pace):
+                return
+
+    def _begun(self, moment: datetime, grain: Grain) -> datetime:
+        """Return when the period of a moment began: those before it are over."""
+        if moment >= LAST_MOMENT:
+            return moment
+        return period_start(moment, grain, self._policy.zone)
+
+    async def _company(self, scope: Scope, due: Sequence[Told]) -> list[Told]:
+        """Return what else is loose of the days and audiences of what is due."""
+        zone = self._policy.zone
+        ends = [bounds(period_of(one.starts_at, "daily", zone), "daily", zone).ends for one in due]
+        wanted = {(audience_of(one), day_of(one.starts_at, zone)) for one in due}
+        known = {one.id for one in due}
+        return [
+            one
+            for one in await self._grains.loose(scope, "daily", max(ends), LOOSE_PER_PAGE)
+            if one.id not in known and (audience_of(one), day_of(one.starts_at, zone)) in wanted
+        ]
+
+    async def _roll(
+        self,
+        scope: Scope,
+        grain: Grain,
+        before: datetime,
+        now: datetime,
+        pace: Pace,
+        is_free: Callable[[Told], bool] = lambda _: True,
+    ) -> bool:
+        """Tell what is loose and free; whether nothing that began before ``before`` is left."""
+        for _ in range(PAGES_PER_PASS):
+            found, is_cut = await self._whole(scope, grain, before)
+            free = [one for one in found if is_free(one)]
+            is_done = await self._write_all(scope, grain, free, now, pace)
+            if not is_cut or not is_done or not free:
+                return is_done and not is_cut and len(free) == len(found)
+        return False
+
+    async def _whole(
+        self, scope: Scope, grain: Grain, before: datetime
+    ) -> tuple[Sequence[Told], bool]:
+        """Return the oldest loose records, whole periods of them, and whether there are more."""
+        found: Sequence[Told] = ()
+        for limit in (LOOSE_PER_PAGE, LOOSE_MAX):
+            found = await self._grains.loose(scope, grain, before, limit)
+            if len(found) < limit:
+                return found, False
+            whole, _ = whole_periods(found, grain, self._policy.zone)
+            if whole:
+                return whole, True
+        return found, True
+
+    async def _write_all(
+        self, scope: Scope, grain: Grain, loose: Sequence[Told], now: datetime, pace: Pace
+    ) -> bool:
+        """Tell periods; whether all of it was told and read back."""
+        is_done = True
+        for period, members in group_by_period(loose, grain, self._policy.zone):
+            for part in _parts(members):
+                if pace.is_over:
+                    return False
+                pace.count()
+                is_done &= await self._write(scope, grain, period, part, now)
+        return is_done
+
+    async def _write(
+        self, scope: Scope, grain: Grain, period: str, members: Sequence[Told], now: datetime
+    ) -> bool:
+        """Store the episode of a period; whether it is there."""
+        wording = await self._writer.episode(scope, grain, period, members)
+        episode = episode_of(scope, grain, period, members, wording, now)
+        work = [index_work(episode.id, episode.agent_id)]
+        try:
+            is_new = await self._episodic.put_episode(scope, episode, work)
+        except Conflict:
+            # Another runtime told some of it since it was read; the next pass has what it left.
+            return False
+        if is_new:
+            self._done(grain)
+            await self._check(scope, episode, members, now)
+        return await self._is_there(scope, episode)
+
+    async def _check(
+        self, scope: Scope, episode: Episode, members: Sequence[Told], now: datetime
+    ) -> None:
+        """Write a new episode anew if its members were redacted between reading and storing.
+
+        The redaction may have looked for it before it was there. Members that retention has
+        emptied since are no reason: that what was made of them stays is the point of it.
+        """
+        left = {one.id: one for one in await self._redactor.left_of(scope, episode)}
+        gone = [one.id for one in members if one.id not in left]
+        redacted = await self._redactor.redacted(scope, gone) if gone else ()
+        told = {one.id: one.text for one in members}
+        changed = [one for one in left.values() if _said(one) != told[one.id]]
+        if redacted or changed:
+            again = await self._redactor.redact(scope, [episode.id], REDACTED_MEANWHILE, now)
+            await self._rewriter.rewrite(scope, again, self._redactor, ())
+
+    async def _is_there(self, scope: Scope, episode: Episode) -> bool:
+        """Whether an episode can be read back with a text, or is gone because somebody asked."""
+        own = scope.for_graph().for_agent(episode.agent_id)
+        until = episode.ends_at + _MOMENT if episode.ends_at < LAST_MOMENT else None
+        found = await self._episodic.episodes(own, episode.starts_at, until, episode.grain)
+        if any(one.id == episode.id and one.text.strip() for one in found):
+            return True
+        if await self._redactor.redacted(scope, [episode.id]):
+            return True
+        log.error("the %s episode %s was stored and is not there", episode.grain, episode.id)
+        return False
+
+
+def _said(record: object) -> str:
+    return getattr(record, "text", "")
+
+
+def _parts(members: Sequence[Told]) -> Iterator[Sequence[Told]]:
+    for start in range(0, len(members), MEMBERS_MAX):
+        yield members[start : start + MEMBERS_MAX]

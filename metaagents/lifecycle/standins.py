@@ -1,0 +1,130 @@
+"""Reading back what stands for records that are about to lose their content.
+
+What the store says stands for a record is not taken on trust: the stand-in is read, and has to say
+something.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from tiers.grains import GrainStore, Made, Retirable
+from tiers.plans import AnyGrain
+from tiers.ports import EpisodicStore
+from tiers.records import Grain, Scope
+from tiers.upkeep import PAGE_ROWS_MAX
+
+PAGES_MAX = 10_000
+STAND_INS_PER_READ = 64
+_MONTHS: frozenset[AnyGrain] = frozenset(("monthly", "quarterly", "yearly"))
+_MOMENT = timedelta(microseconds=1)
+
+
+class _Told(NamedTuple):
+    """An episode, as far as it matters here."""
+
+    grain: Grain
+    agent_id: str
+    starts_at: datetime
+    ends_at: datetime
+    is_retired: bool
+
+
+class StandIns:
+    """Reads back stand-ins of one graph, for the length of one retention pass.
+
+    Args:
+        grains: Which episodes there are.
+        episodic: What they say.
+        scope: The runtime's scope of the graph.
+    """
+
+    def __init__(self, grains: GrainStore, episodic: EpisodicStore, scope: Scope) -> None:
+        self._grains = grains
+        self._episodic = episodic
+        self._scope = scope
+        self._episodes: dict[str, _Told] = {}
+        self._days: dict[str, tuple[str, ...]] = {}
+        self._in: dict[str, list[str]] = defaultdict(list)
+        self._is_read = False
+
+    async def backed(self, grain: AnyGrain, due: Sequence[Retirable]) -> list[str]:
+        """Return the ids of those whose stand-ins all exist and say something, in order.
+
+        A yearly episode has none and needs none. A week's are the months of its days.
+        """
+        if grain == "yearly":
+            return [one.id for one in due]
+        await self._survey()
+        wanted = {
+            one.id: self._of_week(one.id) if grain == "weekly" else set(one.replaced_by)
+            for one in due
+        }
+        telling = await self._telling({name for names in wanted.values() for name in names})
+        return [one for one, names in wanted.items() if names and names <= telling]
+
+    async def _survey(self) -> None:
+        """Find out which episodes there are, once."""
+        cursor: str | None = ""
+        for _ in range(PAGES_MAX):
+            if cursor is None or self._is_read:
+                break
+            page = await self._grains.made(self._scope, cursor, PAGE_ROWS_MAX)
+            for one in page.rows:
+                self._note(one)
+            cursor = page.cursor
+        self._is_read = True
+
+    def _note(self, one: Made) -> None:
+        if one.grain == "working":
+            return
+        self._episodes[one.id] = _Told(
+            one.grain, one.agent_id, one.starts_at, one.ends_at, one.retired
+        )
+        if one.grain == "weekly":
+            self._days[one.id] = one.sources
+        if one.grain in _MONTHS:
+            for source in one.sources:
+                self._in[source].append(one.id)
+
+    def _of_week(self, week: str) -> set[str]:
+        """Return what tells the days of a week now; nothing if one of them is in no month."""
+        found: set[str] = set()
+        for day in self._days.get(week, ()):
+            months = self._up(self._in.get(day, ()))
+            if not months:
+                return set()
+            found |= months
+        return found
+
+    def _up(self, ids: Iterable[str]) -> set[str]:
+        """Return episodes, or of those that were retired what was made of them; grain by grain."""
+        found: set[str] = set()
+        left = list(ids)
+        for _ in _MONTHS:
+            found.update(one for one in left if not self._episodes[one].is_retired)
+            retired = [one for one in left if self._episodes[one].is_retired]
+            left = [upper for one in retired for upper in self._in.get(one, ())]
+        return found
+
+    async def _telling(self, ids: Iterable[str]) -> set[str]:
+        """Return those of the episodes that can be read and have a text."""
+        groups: dict[tuple[str, Grain], list[str]] = defaultdict(list)
+        for one in ids:
+            if one in self._episodes:
+                groups[self._episodes[one].agent_id, self._episodes[one].grain].append(one)
+        found: set[str] = set()
+        for (agent_id, grain), members in groups.items():
+            # As the agent itself: nobody else sees what is private to it.
+            own = self._scope.for_graph().for_agent(agent_id)
+            members.sort(key=lambda one: (self._episodes[one].starts_at, one))
+            for start in range(0, len(members), STAND_INS_PER_READ):
+                part = [self._episodes[one] for one in members[start : start + STAND_INS_PER_READ]]
+                since = min(one.starts_at for one in part)
+                until = max(one.ends_at for one in part) + _MOMENT
+                read = await self._episodic.episodes(own, since, until, grain)
+                found.update(one.id for one in read if one.text.strip())
+        return found.intersection(ids)
