@@ -18,7 +18,7 @@ from typing import Self
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
-from tiers.ports import LeaseStore
+from tiers.leases import LeaseStore
 from tiers.records import Lease
 
 log = logging.getLogger(__name__)

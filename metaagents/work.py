@@ -1,7 +1,8 @@
 """Durable work: claim a batch, hand it to its agent, complete, defer, retry or park each item.
 
 At least once: an item whose process dies is claimed again when its lease runs out, so handlers
-are idempotent. Nothing here knows what the work is.
+are idempotent. While a handler is at work its claims are renewed, so that slow work (a language
+model) is not begun a second time elsewhere. Nothing here knows what the work is.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from tiers.errors import EzraError
-from tiers.ports import WorkQueue
+from tiers.errors import EzraError, TierError, TierTimeout
+from tiers.leases import RenewableWork
 from tiers.records import Scope, Work, WorkKind
 
 log = logging.getLogger(__name__)
@@ -24,6 +26,10 @@ ATTEMPTS_MAX = 5
 RETRY_SECONDS_FIRST = 2.0
 RETRY_SECONDS_MAX = 300.0
 LEASE_SECONDS = 120.0
+RENEWALS_PER_LEASE = 3
+HANDLER_SECONDS_MAX = 900.0
+"""A handler that takes longer hangs: its stores and its model have deadlines of their own."""
+
 BATCH_LIMIT = 64
 PASSES_MAX = 100_000
 
@@ -86,21 +92,25 @@ class Worker:
         owner: Names this runtime in the leases it takes.
         clock: Where the time comes from.
         tenant: Whose work it does; everybody's if not given.
+        lease_seconds: How long a claim holds without being renewed: after so long, the work of a
+            process that died is taken over.
     """
 
     def __init__(
         self,
-        queue: WorkQueue,
+        queue: RenewableWork,
         handlers: Mapping[WorkKind, WorkHandler],
         owner: str,
         clock: Callable[[], datetime],
         tenant: str | None = None,
+        lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self._queue = queue
         self._handlers = handlers
         self._owner = owner
         self._clock = clock
         self._tenant = tenant
+        self._lease_seconds = lease_seconds
         self._pass = asyncio.Lock()
 
     @property
@@ -133,34 +143,74 @@ class Worker:
             self.kinds,
             self._owner,
             BATCH_LIMIT,
-            LEASE_SECONDS,
+            self._lease_seconds,
             self._clock(),
             tenant=self._tenant,
             scope=scope,
         )
+        if not items:
+            return report
         batches: dict[tuple[WorkKind, str, str], list[Work]] = defaultdict(list)
-        for item in items:
-            if item.attempts > ATTEMPTS_MAX:
-                await self._give_up(item, report)
-            else:
-                batches[item.kind, item.tenant, item.graph_id].append(item)
-        for batch in batches.values():
-            await self._run_batch(batch, report)
+        held = {item.id: item for item in items}
+        async with self._renewing(held):
+            for item in items:
+                if item.attempts > ATTEMPTS_MAX:
+                    del held[item.id]
+                    await self._give_up(item, report)
+                else:
+                    batches[item.kind, item.tenant, item.graph_id].append(item)
+            for batch in batches.values():
+                await self._run_batch(batch, held, report)
         return report
 
-    async def _run_batch(self, batch: Sequence[Work], report: WorkReport) -> None:
-        handler = self._handlers[batch[0].kind]
+    @asynccontextmanager
+    async def _renewing(self, held: Mapping[str, Work]) -> AsyncIterator[None]:
+        """Renew what is still held for the length of the block."""
+
+        async def renew() -> None:
+            while True:
+                await asyncio.sleep(self._lease_seconds / RENEWALS_PER_LEASE)
+                for item in list(held.values()):
+                    try:
+                        await self._queue.renew(item, self._lease_seconds, self._clock())
+                    except TierError as error:
+                        log.warning("the claim of work %s was not renewed: %s", item.key, error)
+
+        renewing = asyncio.create_task(renew(), name="ezra renews claims")
         try:
-            later = await handler.handle(batch, self._clock())
+            yield
+        finally:
+            renewing.cancel()
+            await asyncio.wait([renewing])
+
+    async def _handled(self, batch: Sequence[Work]) -> Mapping[str, datetime]:
+        handler = self._handlers[batch[0].kind]
+        limit = asyncio.timeout(HANDLER_SECONDS_MAX)
+        try:
+            async with limit:
+                return await handler.handle(batch, self._clock())
+        except TimeoutError as late:
+            if not limit.expired():
+                raise
+            reason = f"not done within {HANDLER_SECONDS_MAX:g} s"
+            raise TierTimeout("work", batch[0].kind, reason) from late
+
+    async def _run_batch(
+        self, batch: Sequence[Work], held: dict[str, Work], report: WorkReport
+    ) -> None:
+        try:
+            later = await self._handled(batch)
         except EzraError as error:
             if len(batch) > 1:
                 # One item may be the poison: alone, it can only take itself down.
                 for item in batch:
-                    await self._run_batch([item], report)
+                    await self._run_batch([item], held, report)
             else:
+                del held[batch[0].id]
                 await self._give_back(batch[0], error, report)
             return
         for item in batch:
+            del held[item.id]
             if item.id in later:
                 await self._queue.defer(item, later[item.id])
                 report.deferred[item.kind] += 1

@@ -1,1 +1,1 @@
-"""Learning: makes records searchable, counts their uses, promotes what is used often enough."""
+"""Learning: indexes records, reads facts and playbooks out of turns, judges and promotes facts."""

@@ -8,9 +8,10 @@ from datetime import datetime
 
 from tiers.errors import CorruptRecord
 from tiers.ports import LexicalIndex, SemanticStore, WarmStore
-from tiers.records import Fact, FactTier, Scope, Work, WorkDraft
+from tiers.records import Work
 
-from .rules import LearningPolicy, demotions, promotion_reason
+from .moves import CoreKeeper
+from .rules import LearningPolicy
 
 
 class IndexHandler:
@@ -50,10 +51,11 @@ class LearningAgent:
 
     def __init__(self, semantic: SemanticStore, policy: LearningPolicy) -> None:
         self._semantic = semantic
-        self._policy = policy
+        self._keeper = CoreKeeper(semantic, policy)
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Count each item's uses once, promote what reached the threshold, keep core in its cap."""
+        has_core = False
         for item in items:
             cause = _text_of(item, "cause")
             used = item.payload.get("used")
@@ -62,29 +64,13 @@ class LearningAgent:
             facts = await self._semantic.add_uses(
                 item.scope, cause, [str(fact_id) for fact_id in used], now
             )
-            if await self._promote(item.scope, facts, now):
-                await self._keep_cap(item.scope, now)
+            promoted = await self._keeper.promote(item.scope, facts, now)
+            has_core = has_core or promoted or any(fact.tier == "core" for fact in facts)
+        if has_core:
+            # Facts that were remembered as core fill it as well, and who died after a promotion
+            # left this to whoever repeats the work.
+            await self._keeper.keep_cap(items[0].scope, now)
         return {}
-
-    async def _promote(self, scope: Scope, facts: Sequence[Fact], now: datetime) -> bool:
-        promoted = False
-        for fact in facts:
-            reason = promotion_reason(fact, self._policy)
-            if reason is not None:
-                promoted |= await self._move(scope, fact, reason, now)
-        return promoted
-
-    async def _keep_cap(self, scope: Scope, now: datetime) -> None:
-        core = await self._semantic.core(scope.for_graph())
-        for fact, reason in demotions(core, self._policy):
-            await self._move(scope, fact, reason, now)
-
-    async def _move(self, scope: Scope, fact: Fact, reason: str, now: datetime) -> bool:
-        tier: FactTier = "archival" if fact.tier == "core" else "core"
-        again = WorkDraft(
-            kind="index", key=fact.id, agent_id=fact.agent_id, payload={"id": fact.id}
-        )
-        return await self._semantic.set_tier(scope, fact, tier, reason, now, [again])
 
 
 def _text_of(item: Work, name: str) -> str:

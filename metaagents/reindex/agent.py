@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from tiers.errors import ConfigError, EzraError, TierError, TierUnavailable, UsageError
-from tiers.ports import LeaseStore, LexicalIndex, Vector, WarmStore
+from tiers.leases import LeaseStore
+from tiers.ports import LexicalIndex, Vector, WarmStore
 from tiers.records import IndexEntry, Lease, Scope
 from tiers.upkeep import ColdUpkeep
 

@@ -1,0 +1,197 @@
+"""What a pass has before it and what it may store, with a model and without. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from tiers.lexical import STOP_WORDS, words
+from tiers.records import Owned, Rule, Turn
+
+from ..distinctive import is_negated
+from .grounding import root
+from .instructions import words_of
+from .outcomes import reading
+from .patterns import CONFIDENCE, USER, Stated, stated, subject_of
+
+Whose: TypeAlias = tuple[str | None, bool, tuple[str, ...]]
+"""User, privacy and topics: who may see what is made of a turn."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """What a pass has before it; nothing redacted or retired.
+
+    Attributes:
+        new: Turns that nobody has read yet, in order: the only ones that may be cited.
+        earlier: Turns before these, oldest first.
+        rules: Playbooks that were in the contexts of the turns, by id.
+    """
+
+    new: tuple[Turn, ...]
+    earlier: tuple[Turn, ...] = ()
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+
+    def shown(self) -> dict[str, Turn]:
+        """Return the new turns by the short ids that a model sees."""
+        return {f"T{number}": turn for number, turn in enumerate(self.new, 1)}
+
+    def shown_rules(self) -> dict[str, Rule]:
+        """Return the playbooks by the short ids that a model sees."""
+        return {f"P{number}": rule for number, rule in enumerate(self.rules.values(), 1)}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """From when on a candidate counts, and how many of them.
+
+    Attributes:
+        confidence_min: Of facts.
+        playbook_confidence_min: Of playbooks.
+        facts_max: Facts of one answer.
+    """
+
+    confidence_min: float = 0.6
+    playbook_confidence_min: float = 0.8
+    facts_max: int = 20
+
+
+@dataclass(frozen=True)
+class FactDraft:
+    """A fact to be stored."""
+
+    whose: Whose
+    said: Stated
+    confidence: float
+    source_ids: tuple[str, ...]
+    denies: bool = False
+
+
+@dataclass(frozen=True)
+class PlaybookDraft:
+    """A playbook to be stored, if there is none for its trigger."""
+
+    whose: Whose
+    trigger: str
+    steps: tuple[str, ...]
+    source_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """An outcome of a playbook; ``cause`` is the turn that says so."""
+
+    rule_id: str
+    cause: str
+    is_success: bool
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """New steps for a playbook."""
+
+    rule: Rule
+    steps: tuple[str, ...]
+    source_id: str
+
+
+@dataclass
+class Findings:
+    """What a pass stores, and what it does not.
+
+    Attributes:
+        drops: How many candidates were dropped, by reason.
+        dropped_sources: The turns that these cited.
+    """
+
+    facts: list[FactDraft] = field(default_factory=list)
+    playbooks: list[PlaybookDraft] = field(default_factory=list)
+    outcomes: list[Counted] = field(default_factory=list)
+    refinements: list[Refinement] = field(default_factory=list)
+    drops: Counter[str] = field(default_factory=Counter)
+    dropped_sources: dict[str, None] = field(default_factory=dict)
+
+    def drop(self, reason: str, cited: Iterable[Turn] = (), count: int = 1) -> None:
+        """Count dropped candidates."""
+        self.drops[reason] += count
+        self.dropped_sources.update(dict.fromkeys(turn.id for turn in cited))
+
+
+def keyless_outcomes(window: Window) -> list[Counted]:
+    """Return what the user's next words say about the playbooks of a turn.
+
+    Only of the very next turn of the same agent, and only where it is the same user's.
+    """
+    found: list[Counted] = []
+    before = window.earlier[-1] if window.earlier else None
+    for turn in window.new:
+        if before is not None and before.rules and _follows(turn, before):
+            said = reading(words_of(turn.input))
+            if said is not None:
+                found += [
+                    Counted(rule_id, turn.id, said == "confirmed")
+                    for rule_id in dict.fromkeys(before.rules)
+                ]
+        before = turn
+    return found
+
+
+def by_patterns(window: Window) -> list[FactDraft]:
+    """Return the facts that the users of the new turns state plainly."""
+    return [
+        FactDraft((turn.user_id, turn.private, turn.topics), said, CONFIDENCE, (turn.id,))
+        for turn in window.new
+        for said in stated(turn.input, subject_of(turn))
+    ]
+
+
+def is_found(draft: FactDraft, known: Sequence[FactDraft]) -> bool:
+    """Whether a statement of the same turn is there already, in nearly the same words."""
+    return any(
+        one.whose == draft.whose
+        and not set(one.source_ids).isdisjoint(draft.source_ids)
+        and _says(one.said.text, one.said.subject) == _says(draft.said.text, one.said.subject)
+        for one in known
+    )
+
+
+def whose_all(turns: Sequence[Turn]) -> Whose | None:
+    """Return who may see what is made of all these turns; ``None``: it must not be made.
+
+    They are of one user and equally private. The topics are those that all have; a turn without
+    topics is seen by everybody and takes none away.
+    """
+    owners = {(turn.user_id, turn.private) for turn in turns}
+    if len(owners) != 1:
+        return None
+    sets = [set(turn.topics) for turn in turns if turn.topics]
+    common = set.intersection(*sets) if sets else set()
+    if sets and not common:
+        return None
+    return (*owners.pop(), tuple(sorted(common)))
+
+
+def readable_by_all(source: Owned, whose: Whose) -> bool:
+    """Whether whoever may see what is ``whose`` may see the source as well."""
+    user_id, private, topics = whose
+    if source.user_id not in {None, user_id} or (source.private and not private):
+        return False
+    return not source.topics or (bool(topics) and set(topics) <= set(source.topics))
+
+
+def is_same_trigger(one: str, other: str) -> bool:
+    """Whether two triggers say the same, by their content words."""
+    return _says(one) == _says(other)
+
+
+def _says(text: str, subject: str | None = None) -> tuple[frozenset[str], bool]:
+    """Return the content words of a text in any form, save for whom it is about, and its sense."""
+    about = {USER, *words(subject or "")}
+    said = (root(word) for word in words(text) if word not in STOP_WORDS and word not in about)
+    return frozenset(said), is_negated(text)
+
+
+def _follows(turn: Turn, before: Turn) -> bool:
+    return turn.seq == before.seq + 1 and turn.user_id == before.user_id

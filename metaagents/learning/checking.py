@@ -1,0 +1,345 @@
+"""Whether what a model answered may be stored: every claim of it checked in code. Pure.
+
+What fails is dropped and counted by reason, never repaired. Where an earlier turn resolves a name
+or a word, it becomes a source too, so that redacting it reaches what was made of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Literal, TypeAlias, get_args
+
+from tiers.lexical import STOP_WORDS, words
+from tiers.records import FactType, Rule, Turn
+
+from .candidates import (
+    Counted,
+    FactDraft,
+    Findings,
+    Limits,
+    PlaybookDraft,
+    Refinement,
+    Whose,
+    Window,
+    readable_by_all,
+    whose_all,
+)
+from .grounding import Grounding, Heard, Said, ground, root
+from .instructions import is_instruction, is_override, statements_of, words_of
+from .outcomes import corrects, reading
+from .patterns import Stated, subject_of
+from .prompts import Extraction, FactFound, OutcomeFound, PlaybookFound
+from .validity import stated_days
+
+TEXT_CHARS_MAX = 400
+PART_CHARS_MAX = 120
+STEPS_MIN = 2
+STEPS_MAX = 20
+SOURCES_MAX = 16
+PLAYBOOKS_PER_PASS_MAX = 5
+OUTCOMES_PER_PASS_MAX = 20
+RESOLUTION_TURNS = 3
+"""How many turns before a confirmation may hold the steps that it confirms."""
+
+Voice: TypeAlias = Literal["user", "tools", "resolution"]
+"""Whose words of a turn count: the user's; a tool's as well; or the agent's as well."""
+
+_DENIAL = re.compile(
+    r"\b(?:that|this|it)(?:['\u2019]s| is| was)(?: simply| just)? "
+    r"(?:not (?:true|right|correct)|false|untrue|incorrect|wrong|a mistake)\b"
+    r"|\b(?:that|this|it) (?:isn['\u2019]t|wasn['\u2019]t|was never) (?:true|right|correct|so)\b"
+    r"|\bi(?: have|['\u2019]ve)? never\b|\bnever (?:was|did|had|said|lived|worked)\b|\bnot true\b",
+    re.IGNORECASE,
+)
+# A predicate with a verb can hold of many things at a time, unless it is one of these.
+_ONE_AT_A_TIME = frozenset(
+    "lives in|live in|works at|works for|works as|from|is from|is called|born in|born on|"
+    "was born in|was born on|married to|is married to|reports to|located in|is located in|status|"
+    "resides in|based in|is based in".split("|")
+)
+_MANY = frozenset("has have had can is are was were also likes owns children people".split())
+
+
+def checked(window: Window, answer: Extraction, limits: Limits) -> Findings:
+    """Return what of a model's answer may be stored."""
+    return _Check(window, limits).of(answer)
+
+
+def is_one_at_a_time(predicate: str) -> bool:
+    """Whether there is one object at a time, so that a later fact takes the place of an earlier.
+
+    True for nouns (``favourite colour``, ``budget``) and a few verbs; another verb or a plural
+    (``likes``, ``visited``, ``hobbies``) may hold of many.
+    """
+    plain = " ".join(predicate.replace("_", " ").lower().split())
+    if plain in _ONE_AT_A_TIME:
+        return True
+    parts = plain.split()
+    is_plural = any(part.endswith("s") and not part.endswith(("ss", "us", "'s")) for part in parts)
+    is_verb = any(part.endswith(("ed", "ing")) for part in parts)
+    return bool(parts) and not is_plural and not is_verb and not _MANY & set(parts)
+
+
+class _Check:
+    """Checks one answer. What a turn says is taken apart once."""
+
+    def __init__(self, window: Window, limits: Limits) -> None:
+        self._limits = limits
+        self._found = Findings()
+        self._cited = window.shown() | {turn.id: turn for turn in window.new}
+        self._rules = window.shown_rules() | dict(window.rules)
+        self._all = (*window.earlier, *window.new)
+        self._heard: dict[tuple[str, Voice], Heard] = {}
+        self._own = frozenset(root(word) for turn in self._all for word in words(turn.response))
+
+    def of(self, answer: Extraction) -> Findings:
+        limit = self._limits.facts_max
+        for fact in answer.facts[:limit]:
+            self._fact(fact)
+        for playbook in answer.playbooks[:PLAYBOOKS_PER_PASS_MAX]:
+            self._playbook(playbook)
+        for outcome in answer.outcomes[:OUTCOMES_PER_PASS_MAX]:
+            self._outcome(outcome)
+        beyond = max(0, len(answer.facts) - limit)
+        beyond += max(0, len(answer.playbooks) - PLAYBOOKS_PER_PASS_MAX)
+        beyond += max(0, len(answer.outcomes) - OUTCOMES_PER_PASS_MAX)
+        if beyond:
+            self._found.drop("too many", count=beyond)
+        return self._found
+
+    def _fact(self, found: FactFound) -> None:
+        cited = self._turns(found.source_ids)
+        text = _clean(found.text, TEXT_CHARS_MAX)
+        if text is None or is_override(text):
+            self._found.drop("no statement", cited)
+            return
+        whose = self._whose(cited, found.confidence, self._limits.confidence_min)
+        if whose is None:
+            return
+        grounding, by_user = self._ground_fact(text, cited, whose)
+        if grounding.reason is not None:
+            self._found.drop(grounding.reason, cited)
+            return
+        sources = self._sources(cited, grounding.leans_on)
+        said = _stated(found, text, sources, by_user=by_user)
+        denies = found.denies and any(_DENIAL.search(words_of(turn.input)) for turn in cited)
+        ids = tuple(turn.id for turn in sources)
+        self._found.facts.append(FactDraft(whose, said, found.confidence, ids, denies))
+
+    def _ground_fact(
+        self, text: str, cited: Sequence[Turn], whose: Whose
+    ) -> tuple[Grounding, bool]:
+        """Ground a fact in the user's words, or else in tools' as well; say which it was."""
+        earlier = [self._hear(turn, "user") for turn in self._before(cited, whose)]
+        alone = ground(text, [self._hear(turn, "user") for turn in cited], earlier, self._own)
+        if alone.reason is None or is_instruction(text):
+            return alone, True
+        heard = [self._hear(turn, "tools") for turn in cited]
+        return ground(text, heard, earlier, self._own), False
+
+    def _playbook(self, found: PlaybookFound) -> None:
+        cited = self._turns(found.source_ids)
+        trigger = _clean(found.trigger, TEXT_CHARS_MAX)
+        steps = _clean_steps(found.steps)
+        if trigger is None or steps is None or len(steps) < STEPS_MIN:
+            self._found.drop("no whole resolution", cited)
+            return
+        whose = self._whose(cited, found.confidence, self._limits.playbook_confidence_min)
+        if whose is None:
+            return
+        resolved = self._resolved(cited, whose)
+        spoken: list[Turn] = self._sources(cited, [turn.id for turn in resolved])
+        agreed = {turn.id for turn in resolved}
+        heard = [self._hear(turn, "resolution" if turn.id in agreed else "user") for turn in spoken]
+        # What the user has confirmed is not the agent's alone any more.
+        own = () if agreed else self._own
+        for text in (trigger, *steps):
+            reason = ground(text, heard, (), own).reason
+            if reason is not None:
+                self._found.drop(reason, cited)
+                return
+        told = {root(word) for text in (trigger, *steps) for word in words(text)}
+        rests_on = {one.turn_id for one in heard if one.roots & told} | {one.id for one in cited}
+        ids = tuple(turn.id for turn in spoken if turn.id in rests_on)
+        self._found.playbooks.append(PlaybookDraft(whose, trigger, steps, ids))
+
+    def _resolved(self, cited: Sequence[Turn], whose: Whose) -> list[Turn]:
+        """Return the turns whose answers the user has confirmed in a cited turn."""
+        confirmed = [turn for turn in cited if reading(words_of(turn.input)) == "confirmed"]
+        return [
+            turn
+            for turn in self._all
+            if readable_by_all(turn, whose)
+            and any(
+                0 < one.seq - turn.seq <= RESOLUTION_TURNS or (turn in cited and turn.seq < one.seq)
+                for one in confirmed
+            )
+        ]
+
+    def _outcome(self, found: OutcomeFound) -> None:
+        turn, rule = self._cited.get(found.source_id), self._rules.get(found.rule_id)
+        if turn is None or rule is None or found.outcome not in ("confirmed", "rejected"):
+            self._found.drop("no known playbook or turn", [turn] if turn else [])
+            return
+        said = reading(words_of(turn.input))
+        if said is None and found.outcome == "rejected" and corrects(words_of(turn.input)):
+            said = "rejected"
+        if not self._was_at_hand(rule, turn) or not words_of(turn.input).strip():
+            self._found.drop("the playbook was not in use", [turn])
+            return
+        if said not in (None, found.outcome):
+            self._found.drop("the user says the opposite", [turn])
+            return
+        if said is not None:
+            # The model sees further back than the next turn; what was said is read here.
+            self._found.outcomes.append(Counted(rule.id, turn.id, said == "confirmed"))
+        elif not found.refined_steps:
+            self._found.drop("the user says nothing clear", [turn])
+        if found.refined_steps:
+            self._refine(rule, turn, found.refined_steps)
+
+    def _was_at_hand(self, rule: Rule, turn: Turn) -> bool:
+        """Whether a playbook was in the context of one of the user's last turns."""
+        return any(
+            rule.id in one.rules and one.user_id == turn.user_id
+            for one in self._all
+            if 0 < turn.seq - one.seq <= RESOLUTION_TURNS
+        )
+
+    def _refine(self, rule: Rule, turn: Turn, answered: Sequence[str]) -> None:
+        steps = _clean_steps(answered)
+        whose = (rule.user_id, rule.private, rule.topics)
+        if steps is None or steps == rule.steps:
+            self._found.drop("no new steps", [turn])
+        elif not corrects(words_of(turn.input)) or not _may_inform(turn, rule):
+            self._found.drop("no correction of the user's", [turn])
+        elif not readable_by_all(turn, whose) or not self._is_refined(rule, turn, steps):
+            self._found.drop("not in the sources", [turn])
+        else:
+            self._found.refinements.append(Refinement(rule, steps, turn.id))
+
+    def _is_refined(self, rule: Rule, turn: Turn, steps: Sequence[str]) -> bool:
+        """Whether each changed step rests on the old ones and on the user's words, on both."""
+        known = Heard.of(Said(rule.id, rule.text))
+        heard = self._hear(turn, "user")
+        changed = [step for step in steps if step not in rule.steps]
+        return all(
+            ground(step, [known, heard], (), self._own).reason is None
+            and {root(word) for word in words(step) if word not in STOP_WORDS} & heard.roots
+            for step in changed
+        )
+
+    def _turns(self, ids: Iterable[object]) -> list[Turn]:
+        """Return the new turns among what an answer cites, in order, each once."""
+        known = [self._cited[one] for one in ids if isinstance(one, str) and one in self._cited]
+        return sorted({turn.id: turn for turn in known}.values(), key=lambda turn: turn.seq)
+
+    def _whose(self, cited: Sequence[Turn], confidence: float, least: float) -> Whose | None:
+        """Return who may see what is made of cited turns, or drop it."""
+        if not 0 < len(cited) <= SOURCES_MAX:
+            self._found.drop("cites no new turn", cited)
+            return None
+        if not least <= confidence <= 1.0:
+            self._found.drop("low confidence", cited)
+            return None
+        whose = whose_all(cited)
+        if whose is None:
+            self._found.drop("sources of several owners or topics", cited)
+        return whose
+
+    def _before(self, cited: Sequence[Turn], whose: Whose) -> list[Turn]:
+        """Return the turns that may resolve what cited ones say: before the last of them."""
+        ids = {turn.id for turn in cited}
+        return [
+            turn
+            for turn in self._all
+            if turn.id not in ids and turn.seq < cited[-1].seq and readable_by_all(turn, whose)
+        ]
+
+    def _sources(self, cited: Sequence[Turn], also: Iterable[str]) -> list[Turn]:
+        ids = {turn.id for turn in cited} | set(also)
+        return [turn for turn in self._all if turn.id in ids]
+
+    def _hear(self, turn: Turn, voice: Voice) -> Heard:
+        key = (turn.id, voice)
+        if key not in self._heard:
+            text = words_of(turn.input)
+            if voice == "tools":
+                text = f"{text}\n{_told_by_tools(turn)}"
+            if voice == "resolution":
+                text = f"{text}\n{words_of(turn.response)}"
+            names = tuple(name for name in (subject_of(turn), turn.user_id) if name)
+            self._heard[key] = Heard.of(Said(turn.id, text, names))
+        return self._heard[key]
+
+
+def _told_by_tools(turn: Turn) -> str:
+    return "\n".join(statements_of(one.output) for one in turn.tool_outputs)
+
+
+def _clean(text: object, chars: int) -> str | None:
+    """Return a text on one line; ``None`` where it is none, too long, or unprintable."""
+    if not isinstance(text, str) or len(text) > 2 * chars:
+        return None
+    plain = " ".join(text.split())
+    return plain if 0 < len(plain) <= chars and plain.isprintable() else None
+
+
+def _clean_steps(answered: Sequence[object]) -> tuple[str, ...] | None:
+    """Return steps that are all acceptable; ``None`` where one is not, or none is left."""
+    if len(answered) > STEPS_MAX:
+        return None
+    steps = [_clean(step, TEXT_CHARS_MAX) for step in answered]
+    kept = tuple(dict.fromkeys(step for step in steps if step is not None))
+    is_whole = len(kept) == len(answered) and not any(is_override(step) for step in kept)
+    return kept if kept and is_whole else None
+
+
+def _stated(found: FactFound, text: str, sources: Sequence[Turn], *, by_user: bool) -> Stated:
+    """Return a grounded fact with what else of the answer holds.
+
+    Who somebody is, and what must never be done to them, a tool does not know: what rests on its
+    words is ``world``.
+    """
+    types: dict[str, FactType] = {one: one for one in get_args(FactType)}
+    fact_type = types.get(found.fact_type, "world") if by_user else "world"
+    told = "\n".join(f"{words_of(turn.input)}\n{_told_by_tools(turn)}" for turn in sources)
+    subject, predicate, thing = _triple(text, found)
+    since, until = _validity(found, told)
+    return Stated(text, subject, fact_type, predicate, thing, since, until)
+
+
+def _triple(text: str, found: FactFound) -> tuple[str | None, str | None, str | None]:
+    """Return the parts of an answered triple that are in the statement itself.
+
+    A predicate makes a key by which a later fact takes an earlier one's place: it stays only where
+    the whole triple is said and there is one such object at a time.
+    """
+    said = {root(word) for word in words(text)}
+
+    def is_said(part: str | None) -> bool:
+        return part is not None and all(root(word) in said for word in words(part))
+
+    subject, predicate, thing = (
+        _clean(part, PART_CHARS_MAX) for part in (found.subject, found.predicate, found.object)
+    )
+    subject = subject if is_said(subject) else None
+    thing = thing if is_said(thing) else None
+    plain = predicate.replace("_", " ") if predicate else ""
+    is_key = bool(subject and thing and words(plain)) and is_said(plain)
+    return subject, plain if is_key and is_one_at_a_time(plain) else None, thing
+
+
+def _validity(found: FactFound, told: str) -> tuple[datetime | None, datetime | None]:
+    first = stated_days(found.valid_from, told)
+    last = stated_days(found.valid_to, told)
+    if first and last and last.last < first.first:
+        return None, None
+    return (first.first if first else None, last.last if last else None)
+
+
+def _may_inform(turn: Turn, rule: Rule) -> bool:
+    """Whether a turn's words may go into a playbook: it is of the same user, or of nobody."""
+    return rule.user_id == turn.user_id and (not rule.private or rule.agent_id == turn.agent_id)

@@ -1,0 +1,403 @@
+"""Extraction: reads an agent's new turns, once, and stores what they say for good.
+
+A pass reads up to thirty turns after the watermark, stores what it finds, and only then moves the
+watermark. All ids are derived, so a pass that is cut off and repeated stores nothing twice. What a
+model fails to do, the patterns do: learning never waits for a model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pydantic import ValidationError
+
+from tiers.errors import BudgetExceeded, CorruptRecord, EzraError, TierError
+from tiers.ids import derived_id
+from tiers.learning import Playbooks, Watermarks
+from tiers.ports import ProceduralStore, RecordLog, SemanticStore, TurnStore
+from tiers.records import AuditFilter, Fact, Rule, Scope, Turn, Work, WorkDraft
+
+from ..model import BudgetedModel
+from .candidates import (
+    FactDraft,
+    Findings,
+    Limits,
+    PlaybookDraft,
+    Refinement,
+    Whose,
+    Window,
+    by_patterns,
+    is_found,
+    is_same_trigger,
+    keyless_outcomes,
+    readable_by_all,
+)
+from .checking import checked
+from .prompts import Extraction, messages_of, shown_chars
+
+WATERMARK = "extract"
+SOURCES_NAMED_MAX = 100
+"""Turns that an audit event names."""
+TRIGGERS_COMPARED = 50
+EVENTS_COMPARED = 100
+
+
+@dataclass(frozen=True)
+class ExtractionPolicy:
+    """How much a pass reads, and what counts.
+
+    Attributes:
+        turns_per_pass: New turns of one pass, and of one question to a model.
+        context_turns: Earlier turns that it may look at.
+        prompt_chars_max: About how long new turns of one question may be; at least one is asked.
+        confidence_min: Facts below it are dropped.
+        playbook_confidence_min: Playbooks below it are dropped.
+        facts_per_pass_max: Facts of one answer; those beyond are dropped.
+        rules_per_pass_max: Playbooks shown to a model.
+        model_passes_max: Questions to a model in one go; then other work gets its turn.
+        passes_max: Passes in one go without a model.
+        pause_seconds: How long an agent with more to read waits when a model was asked.
+    """
+
+    turns_per_pass: int = 30
+    context_turns: int = 12
+    prompt_chars_max: int = 60_000
+    confidence_min: float = 0.6
+    playbook_confidence_min: float = 0.8
+    facts_per_pass_max: int = 20
+    rules_per_pass_max: int = 20
+    model_passes_max: int = 4
+    passes_max: int = 32
+    pause_seconds: float = 30.0
+
+    @property
+    def limits(self) -> Limits:
+        """What a model's answer is held against."""
+        return Limits(self.confidence_min, self.playbook_confidence_min, self.facts_per_pass_max)
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """What one pass came to.
+
+    Attributes:
+        has_more: There are turns left to read.
+        asked: A model was asked.
+        failed: It gave no answer.
+    """
+
+    has_more: bool = False
+    asked: bool = False
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What came of asking a model.
+
+    Attributes:
+        answer: Its answer.
+        problem: Why there is none, if it was to be asked.
+        asked: It was asked: that takes time and money, whatever came of it.
+    """
+
+    answer: Extraction | None = None
+    problem: str | None = None
+    asked: bool = False
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What one pass reads.
+
+    Attributes:
+        scope: Of the agent.
+        start: The watermark before the pass.
+        end: The watermark after it.
+        window: What was read, less what is redacted or retired.
+        first_at: When its first turn was recorded: ids sort by it.
+    """
+
+    scope: Scope
+    start: int
+    end: int
+    window: Window
+    first_at: datetime
+    has_more: bool
+
+
+class ExtractionAgent:
+    """Reads new turns of one agent at a time and stores facts, playbooks and their outcomes.
+
+    Args:
+        turns: What is read.
+        semantic: Where facts go.
+        procedural: Where new playbooks go.
+        playbooks: Where outcomes are counted and steps refined.
+        watermarks: How far was read.
+        model: Finds more than the patterns do; ``None`` leaves it to them.
+        events: Told, without any content, what was dropped and why a model did not answer.
+        policy: How much and how sure.
+    """
+
+    def __init__(
+        self,
+        *,
+        turns: TurnStore,
+        semantic: SemanticStore,
+        procedural: ProceduralStore,
+        playbooks: Playbooks,
+        watermarks: Watermarks,
+        model: BudgetedModel | None,
+        events: RecordLog,
+        policy: ExtractionPolicy,
+    ) -> None:
+        self._turns = turns
+        self._semantic = semantic
+        self._procedural = procedural
+        self._playbooks = playbooks
+        self._watermarks = watermarks
+        self._model = model
+        self._events = events
+        self._policy = policy
+
+    async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
+        """Read on for each item's agent, in turns, as far as one go allows.
+
+        Returns:
+            Items whose agent has more to read: at once where it was not yet its turn, after a
+            pause where a model was asked, so that a long past makes no storm of calls.
+        """
+        for item in items:
+            if item.agent_id is None:
+                raise CorruptRecord("cold", item.kind, f"work {item.id} names no agent")
+        waiting = deque(items)
+        pause = timedelta(seconds=self._policy.pause_seconds)
+        later: dict[str, datetime] = {}
+        passes = asked = 0
+        while waiting and passes < self._policy.passes_max:
+            item = waiting.popleft()
+            done = await self._read_on(item.scope, now)
+            passes, asked = passes + 1, asked + done.asked
+            if done.has_more:
+                waiting.append(item)
+                later[item.id] = now + pause if done.asked else now
+            else:
+                later.pop(item.id, None)
+            if done.failed or asked >= self._policy.model_passes_max:
+                break
+        return {item.id: later.get(item.id, now) for item in waiting}
+
+    async def _read_on(self, scope: Scope, now: datetime) -> _Pass:
+        read = await self._read(scope)
+        if read is None:
+            return _Pass()
+        said = await self._ask(read)
+        found = await self._found(read, said.answer)
+        if said.problem is not None:
+            ids = [turn.id for turn in read.window.new]
+            await self._tell(scope, "extraction fell back", ids, said.problem, now)
+        await self._store(read, found, now)
+        await self._watermarks.advance(scope, WATERMARK, read.end, now)
+        return _Pass(read.has_more, said.asked, said.asked and said.answer is None)
+
+    async def _read(self, scope: Scope) -> _Read | None:
+        """Return what the next pass reads, or ``None`` if there is nothing new."""
+        start = await self._watermarks.watermark(scope, WATERMARK)
+        limit = self._policy.turns_per_pass
+        turns = await self._turns.turns_after(scope, start, limit)
+        if not turns:
+            return None
+        taken = self._fitting(turns)
+        before = min(start, self._policy.context_turns)
+        earlier = await self._turns.turns_after(scope, start - before, before) if before else ()
+        window = Window(_kept(taken), _kept(earlier))
+        has_more = len(taken) < len(turns) or len(turns) == limit
+        end = taken[-1].seq
+        window = Window(window.new, window.earlier, await self._rules(scope, window))
+        return _Read(scope, start, end, window, taken[0].recorded_at, has_more)
+
+    def _fitting(self, turns: Sequence[Turn]) -> Sequence[Turn]:
+        """Return as many of the turns as one question has room for, at least one."""
+        if self._model is None:
+            return turns
+        chars = 0
+        for place, turn in enumerate(turns):
+            chars += shown_chars(turn)
+            if place and chars > self._policy.prompt_chars_max:
+                return turns[:place]
+        return turns
+
+    async def _rules(self, scope: Scope, window: Window) -> dict[str, Rule]:
+        """Return the playbooks that were in the contexts of the turns, for their readers' eyes."""
+        if self._model is None:
+            return {}
+        ids = [one for turn in (*window.new, *window.earlier) for one in turn.rules]
+        wanted = list(dict.fromkeys(ids))[: self._policy.rules_per_pass_max]
+        found = await self._playbooks.rules(scope, wanted) if wanted else ()
+        users = {turn.user_id for turn in window.new} | {None}
+        return {rule.id: rule for rule in found if rule.user_id in users}
+
+    async def _ask(self, read: _Read) -> _Said:
+        """Ask a model, if there is one and something to ask about."""
+        window = read.window
+        said = (turn.input.strip() or turn.tool_outputs for turn in window.new)
+        if self._model is None or not any(said):
+            return _Said()
+        users = {(turn.user_id, turn.private) for turn in window.new}
+        earlier = [turn for turn in window.earlier if (turn.user_id, turn.private) in users]
+        messages = messages_of(window.shown(), earlier, window.shown_rules())
+        try:
+            answer = await self._model.fill(read.scope, messages, Extraction)
+            # It is an Extraction, which does not mean that anybody has checked it.
+            return _Said(Extraction.model_validate(dict(answer.__dict__)), asked=True)
+        except ValidationError:
+            problem = f"{self._model.name}: the answer does not fit its form"
+            return _Said(problem=problem, asked=True)
+        except BudgetExceeded as refusal:
+            return _Said(problem=str(refusal))
+        except EzraError as error:
+            return _Said(problem=f"{self._model.name}: {_named(error)}", asked=True)
+
+    async def _found(self, read: _Read, answer: Extraction | None) -> Findings:
+        """Return what a pass may store. Off the event loop: a pass may read megabytes."""
+        return await asyncio.to_thread(_findings, read.window, answer, self._policy.limits)
+
+    async def _store(self, read: _Read, found: Findings, now: datetime) -> None:
+        """Store what was found; what is stored already stays as it is."""
+        gone = await self._gone(read) if found.facts or found.playbooks else frozenset()
+        for fact in found.facts:
+            if gone.isdisjoint(fact.source_ids):
+                await self._put_fact(read, fact, now)
+        for playbook in found.playbooks:
+            if gone.isdisjoint(playbook.source_ids):
+                await self._put_playbook(read, playbook, found, now)
+        for outcome in found.outcomes:
+            await self._playbooks.record_outcome(
+                read.scope, outcome.rule_id, outcome.cause, now, is_success=outcome.is_success
+            )
+        for refinement in found.refinements:
+            if refinement.source_id not in refinement.rule.source_ids:
+                await self._refine(read.scope, refinement, now)
+        if found.drops:
+            count = found.drops.total()
+            parts = (f"{number} {reason}" for reason, number in sorted(found.drops.items()))
+            reason = f"{count} candidates: {', '.join(parts)}"
+            ids = [*found.dropped_sources] or [turn.id for turn in read.window.new]
+            await self._tell(read.scope, "extraction dropped", ids, reason, now)
+
+    async def _gone(self, read: _Read) -> frozenset[str]:
+        """Return which of the turns were redacted since they were read: a model takes its time."""
+        known = (*read.window.earlier, *read.window.new)
+        start = min(turn.seq for turn in known) - 1
+        there = await self._turns.turns_after(read.scope, start, read.end - start)
+        return frozenset(turn.id for turn in known) - {turn.id for turn in _kept(there)}
+
+    async def _put_fact(self, read: _Read, draft: FactDraft, now: datetime) -> None:
+        said = draft.said
+        scope = _acting_for(read.scope, draft.whose)
+        record = Fact(
+            text=said.text,
+            subject=said.subject,
+            predicate=said.predicate,
+            object=said.object,
+            fact_type=said.fact_type,
+            confidence=draft.confidence,
+            valid_from=said.valid_from,
+            valid_to=said.valid_to,
+            source_ids=draft.source_ids,
+            private=draft.whose[1],
+            topics=draft.whose[2],
+        ).stamped(scope, _id_of(read, "fact", draft.whose, said.text), now)
+        payload = {"id": record.id, "denies": True} if draft.denies else {"id": record.id}
+        judge = WorkDraft(kind="judge", key=record.id, payload=dict(payload))
+        await self._semantic.put_fact(scope, record, [_index(scope, record.id), judge])
+
+    async def _put_playbook(
+        self, read: _Read, draft: PlaybookDraft, found: Findings, now: datetime
+    ) -> None:
+        scope = _acting_for(read.scope, draft.whose)
+        known = await self._procedural.match_rules(scope, draft.trigger, TRIGGERS_COMPARED)
+        record = Rule(
+            trigger=draft.trigger,
+            steps=draft.steps,
+            source_ids=draft.source_ids,
+            private=draft.whose[1],
+            topics=draft.whose[2],
+        ).stamped(scope, _id_of(read, "playbook", draft.whose, draft.trigger), now)
+        if any(
+            is_same_trigger(rule.trigger, record.trigger) and readable_by_all(rule, draft.whose)
+            for rule in known
+            if rule.id != record.id
+        ):
+            found.drop("there is a playbook for it", count=1)
+            return
+        if all(rule.id != record.id for rule in known):
+            await self._procedural.put_rule(scope, record, [_index(scope, record.id)])
+
+    async def _refine(self, scope: Scope, refinement: Refinement, now: datetime) -> None:
+        rule = refinement.rule
+        work = [_index(scope.for_agent(rule.agent_id), rule.id)]
+        sources = [refinement.source_id]
+        await self._playbooks.refine(scope, rule, refinement.steps, sources, now, work)
+
+    async def _tell(
+        self, scope: Scope, kind: str, turn_ids: Sequence[str], reason: str, now: datetime
+    ) -> None:
+        """Tell the audit feed, once: a pass that is repeated has nothing new to tell."""
+        named = tuple(turn_ids[:SOURCES_NAMED_MAX])
+        about = AuditFilter(kinds=(kind,), record_id=named[0] if named else None)
+        events = await self._events.audit(scope, limit=EVENTS_COMPARED, only=about)
+        if not any((one.record_ids, one.reason) == (named, reason) for one in events):
+            await self._events.append_audit(scope, kind, named, reason, now)
+
+
+def _findings(window: Window, answer: Extraction | None, limits: Limits) -> Findings:
+    """Return what the patterns find, and what of a model's answer holds and is not the same.
+
+    The patterns have their say in any case: a model may add to them, and silence nobody.
+    """
+    found = Findings() if answer is None else checked(window, answer, limits)
+    plain = by_patterns(window)
+    found.facts = [*plain, *(one for one in found.facts if not is_found(one, plain))]
+    found.outcomes[:0] = keyless_outcomes(window)
+    return found
+
+
+def _kept(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return the turns that still have their content."""
+    return tuple(turn for turn in turns if turn.redacted_at is None and turn.retired_at is None)
+
+
+def _acting_for(scope: Scope, whose: Whose) -> Scope:
+    """Return the scope of the agent acting for the user of what is stored."""
+    return scope.model_copy(update={"user_id": whose[0], "every_user": False})
+
+
+def _id_of(read: _Read, kind: str, whose: Whose, text: str) -> str:
+    """Return the id of what a pass stores, the same when the pass is done again.
+
+    The watermark is part of it: the same words said later are said anew.
+    """
+    user_id, private, topics = whose
+    scope = read.scope
+    place = (scope.tenant, scope.graph_id, scope.agent_id or "", str(read.start))
+    owner = ("" if user_id is None else f"of {user_id}", "private" if private else "", *topics)
+    return derived_id(read.first_at, "extract", kind, *place, *owner, text)
+
+
+def _index(scope: Scope, record_id: str) -> WorkDraft:
+    return WorkDraft(
+        kind="index", key=record_id, agent_id=scope.agent_id, payload={"id": record_id}
+    )
+
+
+def _named(error: EzraError) -> str:
+    """Say what went wrong without what a model said: its words may be anybody's."""
+    if isinstance(error, TierError):
+        return f"{type(error).__name__} in {error.operation}"
+    return type(error).__name__

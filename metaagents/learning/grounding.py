@@ -1,0 +1,292 @@
+"""The grounding guard: whether a statement says only what its sources say. Pure.
+
+A prompt that asks a model to keep to its sources is followed now and then; this is code, and holds
+always. What a statement may rest on are the words of the user and of tools. What the agent itself
+said is no evidence: it may have been a guess, and a guess that is stored becomes its own proof.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from tiers.lexical import STOP_WORDS, sentences, words
+
+from ..distinctive import is_negated, missing, names, numbers, vocabulary
+
+SHARE_MIN = 0.6
+"""Of a statement's content words, so many must be in its sources."""
+CITED_SHARE_MIN = 0.3
+"""And so many in the turns that it cites, not in earlier ones that only resolve a reference."""
+NEAR_CHARS = 5
+"""The rest need only begin as a word of the sources does: ``marriage`` and ``married``."""
+
+Ungrounded: TypeAlias = Literal[
+    "says nothing", "not in the sources", "the agent's own words", "too little of it said", "denied"
+]
+"""
+=======================  =====================================================================
+reason                   what is wrong with the statement
+=======================  =====================================================================
+says nothing             it has no content word and no distinctive token
+not in the sources       a number, date, name, version or any content word of it is in none
+the agent's own words    such a word is in what the agent said, and in no source
+too little of it said    fewer than ``SHARE_MIN`` of its content words are in the sources
+denied                   the sources say it the other way round
+=======================  =====================================================================
+"""
+
+# Words that a statement about somebody may have of its own. Each group with why.
+_GENERIC_GROUPS = (
+    # Whom it is about: "I" and "my" in the sources.
+    "user users customer client person speaker someone somebody people name named called",
+    # To be, have and do in every form: grammar, not content.
+    "be being been is are was were am have has had having do does did done get gets got own owns",
+    # Liking and wanting: how a preference is put, whatever its object.
+    "prefer like love enjoy dislike hate want wish favor favour favorite favourite preference",
+    # Living, working and using: how "I'm in Rome" and "at Acme" are put in the third person.
+    "live reside base work use used using make go come say state mention tell report note ask",
+    # Must and can: how a constraint is put.
+    "can need must should require always never able unable avoid",
+    # When, without a date: how the present is put.
+    "currently now recently usually often still also already today",
+    # What a statement is about in the abstract.
+    "thing something anything way kind type fact",
+)
+
+_ENDINGS = ("ingly", "edly", "ing", "ed", "ly", "ic", "es", "s", "e", "y")
+_ROOT_CHARS_MIN = 3
+# What says no without a negation: compared with sources that say no as well.
+_DENYING = frozenset("dislike hate avoid refuse lack quit stop unable cease former".split())
+_CLAUSE_END = re.compile(
+    r"[,;:()\u2013\u2014]|\s-\s|\b(?:but|however|although|though|whereas|while|because|so|and|or|"
+    r"nor|yet)\b",
+    re.IGNORECASE,
+)
+_NEW_THOUGHT = frozenset(
+    "but however although though whereas while because so yet ; : \u2013 \u2014 -".split()
+)
+_SUBJECTS = frozenset(
+    "i im ive ill id we weve hes shes he she they theyre theyve it its you youre that thats this "
+    "there theres my our".split()
+)
+
+
+def root(word: str) -> str:
+    """Return what a word has in common with its other forms; cruder than ``tiers.lexical.stem``.
+
+    ``moved``, ``moving``, ``move`` and ``moves`` are one. Only for telling whether a word was said
+    in any form: it joins a few words that differ.
+    """
+    for ending in _ENDINGS:
+        kept = word.removesuffix(ending)
+        if kept != word and len(kept) >= _ROOT_CHARS_MIN:
+            word = kept
+            break
+    if len(word) > _ROOT_CHARS_MIN and word[-1] == word[-2] and word[-1] not in "aeiou":
+        word = word[:-1]
+    return word.removesuffix("i") if len(word) > _ROOT_CHARS_MIN else word
+
+
+GENERIC = frozenset(root(word) for group in _GENERIC_GROUPS for word in group.split())
+_DENYING_ROOTS = frozenset(root(word) for word in _DENYING)
+
+
+def roots(text: str) -> dict[str, str]:
+    """Return the content words of a text by their roots: no generic, stop or number words."""
+    found: dict[str, str] = {}
+    # Numbers are held against the sources on their own, in every spelling.
+    passed_over = STOP_WORDS | {part for one in numbers(text).values() for part in words(one)}
+    for word in words(text):
+        plain = root(word)
+        if word not in passed_over and plain not in GENERIC and word not in GENERIC:
+            found.setdefault(plain, word)
+    return found
+
+
+@dataclass(frozen=True)
+class Said:
+    """What counts as said in one turn: the words of one or more people or tools.
+
+    Attributes:
+        turn_id: The turn.
+        text: The words.
+        names: What is known to be in it without being said, such as who speaks.
+    """
+
+    turn_id: str
+    text: str
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A part of a sentence with a polarity of its own."""
+
+    roots: frozenset[str]
+    is_denied: bool
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What one turn says, taken apart once for every statement that cites it."""
+
+    turn_id: str
+    vocabulary: frozenset[str]
+    roots: frozenset[str]
+    beginnings: frozenset[str]
+    clauses: tuple[Clause, ...]
+
+    @classmethod
+    def of(cls, said: Said) -> Heard:
+        """Take apart what was said."""
+        text = "\n".join([*said.names, said.text])
+        told = words(text)
+        return cls(
+            turn_id=said.turn_id,
+            vocabulary=vocabulary(text),
+            roots=frozenset(root(word) for word in told),
+            beginnings=frozenset(word[:NEAR_CHARS] for word in told if len(word) >= NEAR_CHARS),
+            clauses=tuple(clauses(said.text)),
+        )
+
+
+@dataclass(frozen=True)
+class Grounding:
+    """What a statement rests on.
+
+    Attributes:
+        reason: Why it is not grounded; ``None`` when it is.
+        leans_on: Earlier turns without whose words it would not be: these are its sources too.
+    """
+
+    reason: Ungrounded | None = None
+    leans_on: tuple[str, ...] = ()
+
+
+@dataclass
+class _Rest:
+    """What of a statement is still to be found, and where the rest was."""
+
+    earlier: Sequence[Heard]
+    leans_on: dict[str, Heard] = field(default_factory=dict)
+
+    def lean(self, heard: Heard) -> None:
+        self.leans_on[heard.turn_id] = heard
+
+
+def ground(
+    text: str, cited: Sequence[Heard], earlier: Sequence[Heard] = (), own: Iterable[str] = ()
+) -> Grounding:
+    """Say whether a statement is grounded in what its cited turns say.
+
+    Args:
+        text: The statement.
+        cited: The turns that it cites.
+        earlier: Turns before these, latest last: they may resolve a name or a word, and are then
+            sources of it too.
+        own: Roots of what the agent itself said.
+    """
+    rest = _Rest(earlier)
+    wanted, tokens = roots(text), _strict_tokens(text)
+    if not wanted and not tokens:
+        return Grounding("says nothing")
+    if not all(_find_token(token, cited, rest) for token in tokens):
+        return Grounding("not in the sources")
+    reason = _words_reason(wanted, cited, rest, frozenset(own))
+    if reason is None and not _is_supported(text, [*cited, *rest.leans_on.values()]):
+        reason = "denied"
+    return Grounding(reason, tuple(rest.leans_on) if reason is None else ())
+
+
+def clauses(text: str) -> list[Clause]:
+    """Return the clauses of a text with their polarity.
+
+    A clause without a subject of its own goes on as the one before: ``I don't eat meat, fish or
+    eggs`` denies three times, ``I'm not from Rome, I'm from Milan`` once.
+    """
+    found: list[Clause] = []
+    for sentence in sentences(text):
+        is_denied, ended_by, start = False, "", 0
+        ends = [(one.start(), one.end(), one.group()) for one in _CLAUSE_END.finditer(sentence)]
+        for at, after, mark in [*ends, (len(sentence), len(sentence), "")]:
+            part = sentence[start:at]
+            plain = words(part)
+            goes_on = ended_by.strip().lower() not in _NEW_THOUGHT and bool(ended_by)
+            if not goes_on or (plain and _SUBJECTS & set(plain[:2])):
+                is_denied = False
+            is_denied = is_denied != _denies(part)
+            wanted = frozenset(roots(part))
+            if wanted:
+                found.append(Clause(wanted, is_denied))
+            elif not _SUBJECTS & set(plain):
+                is_denied = False  # a mere "No," answers what was asked before
+            start, ended_by = after, mark
+    return found
+
+
+def _denies(part: str) -> bool:
+    verbs = sum(root(word) in _DENYING_ROOTS for word in words(part))
+    return is_negated(part) != (verbs % 2 == 1)
+
+
+def _strict_tokens(text: str) -> list[str]:
+    """Return what of a statement must have been said as it is: numbers and names.
+
+    A capital at the beginning counts here as well: an invented name may open a statement.
+    """
+    inside = "\n".join(f"so {sentence}" for sentence in sentences(text))
+    found = [name for name in names(inside) if root(name) not in GENERIC and name not in GENERIC]
+    return [*numbers(text), *found]
+
+
+def _find_token(token: str, cited: Sequence[Heard], rest: _Rest) -> bool:
+    have = frozenset().union(*(one.vocabulary for one in cited))
+    if not missing([token], have):
+        return True
+    for one in reversed(rest.earlier):
+        if not missing([token], one.vocabulary):
+            rest.lean(one)
+            return True
+    return False
+
+
+def _words_reason(
+    wanted: dict[str, str], cited: Sequence[Heard], rest: _Rest, own: frozenset[str]
+) -> Ungrounded | None:
+    """Say what is wrong with a statement's content words, adding earlier turns they come from."""
+    have = frozenset().union(*(one.roots for one in cited))
+    found = {plain for plain in wanted if plain in have}
+    if wanted and len(found) < CITED_SHARE_MIN * len(wanted):
+        return "too little of it said"
+    resolved = set(found)
+    for plain in (one for one in wanted if one not in found):
+        source = next((one for one in reversed(rest.earlier) if plain in one.roots), None)
+        if source is not None:
+            rest.lean(source)
+            resolved.add(plain)
+    if len(resolved) < SHARE_MIN * len(wanted):
+        return "too little of it said"
+    heard = [*cited, *rest.leans_on.values()]
+    unsaid = [
+        plain
+        for plain, word in wanted.items()
+        if plain not in resolved and not any(word[:NEAR_CHARS] in one.beginnings for one in heard)
+    ]
+    if any(plain in own for plain in unsaid):
+        return "the agent's own words"
+    return "not in the sources" if unsaid else None
+
+
+def _is_supported(text: str, sources: Sequence[Heard]) -> bool:
+    """Whether the clauses that come closest to each clause of a statement are not its opposite."""
+    told = [clause for one in sources for clause in one.clauses]
+    for clause in clauses(text):
+        shared = [len(clause.roots & one.roots) for one in told]
+        closest = max(shared, default=0)
+        nearest = [one for one, count in zip(told, shared, strict=True) if count == closest]
+        if closest and all(one.is_denied != clause.is_denied for one in nearest):
+            return False
+    return True

@@ -1,0 +1,297 @@
+"""The judge: compares each new fact with its neighbours once, and lets what it replaces give way.
+
+Every fact is compared with the live facts of its identity bucket: by key, by words, by a comparer
+with the nearest, and what is still open by a language model, in one question for all facts of a
+pass. A fact is stamped in the same step in which others give way, so nothing is judged twice and
+nothing is judged for ever: where the model fails, the rules do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from tiers.errors import CorruptRecord, EzraError
+from tiers.learning import FactReview, is_live
+from tiers.ports import Embedder, LexicalIndex, RecordLog, SemanticStore, WarmStore
+from tiers.records import Fact, Scope, Work, WorkDraft
+
+from ..model import BudgetedModel
+from .likeness import read
+from .moves import CoreKeeper, move
+from .neighbours import Neighbourhood, Neighbours
+from .opinions import Opinions, Question
+from .pairing import LikeFacts
+from .weighing import (
+    Comparer,
+    Judged,
+    Opinion,
+    Pair,
+    Relation,
+    age,
+    by_opinion,
+    relation,
+    takes_core_from,
+    verdicts,
+)
+
+LOOK_AGAIN_SECONDS = 2.0
+"""When a fact is looked at again around which the world did not stand still."""
+
+
+@dataclass(frozen=True)
+class JudgePolicy:
+    """How far the judge looks.
+
+    Attributes:
+        nearest: Neighbours that the comparer and the model are asked about (Atlas, Martha: 5).
+        hits: How many each index is asked for, to find those.
+        facts_per_pass: Facts judged in one pass, at most.
+        tries: How often a fact is looked at when it changed while it was judged.
+        passes_max: Passes in one review of a graph, at most.
+        reviewed_max: Live facts of a graph among which duplicates are looked for again, at most.
+    """
+
+    nearest: int = 5
+    hits: int = 20
+    facts_per_pass: int = 64
+    tries: int = 4
+    passes_max: int = 1_000
+    reviewed_max: int = 20_000
+
+
+@dataclass
+class _Case:
+    """A fact with what it is to its rivals, as far as is known."""
+
+    fact: Fact
+    neighbours: Neighbours
+    found: dict[str, Relation]
+
+
+class JudgeAgent:
+    """Judges new facts.
+
+    Args:
+        review: Facts as they are compared and settled.
+        semantic: The facts.
+        warm: Finds neighbours by vector.
+        words: Finds them by words.
+        embedder: Makes vectors; without one words do.
+        model: Judges what rules cannot tell; ``None`` leaves that as it is.
+        comparer: Compares two statements by rules; ``None`` for none.
+        events: Where it is said that a model was not to be had.
+        policy: How far to look.
+        keeper: Keeps core in its cap when core facts were stored; ``None`` leaves that to the
+            next promotion.
+    """
+
+    def __init__(
+        self,
+        *,
+        review: FactReview,
+        semantic: SemanticStore,
+        warm: WarmStore,
+        words: LexicalIndex,
+        embedder: Embedder | None,
+        model: BudgetedModel | None,
+        comparer: Comparer | None,
+        events: RecordLog,
+        policy: JudgePolicy,
+        keeper: CoreKeeper | None = None,
+    ) -> None:
+        self._review = review
+        self._semantic = semantic
+        self._near = (review, semantic, warm, words, embedder, policy.hits, policy.nearest)
+        self._model = model
+        self._comparer = comparer
+        self._events = events
+        self._policy = policy
+        self._keeper = keeper
+
+    async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
+        """Judge the oldest facts of a graph that are not judged yet, those of the items with them.
+
+        In the order of recording, whatever the order of the items: a fact that was said again
+        after another had taken its place is not mistaken for the first. Items of facts that are
+        not among the oldest come back at once.
+        """
+        for item in items:
+            if not isinstance(item.payload.get("id"), str):
+                raise CorruptRecord("cold", "judge", f"work {item.id} names no fact")
+        whole = items[0].scope.for_graph()
+        facts = await self._review.unjudged(whole, self._policy.facts_per_pass)
+        unsettled = await self._judge(whole, facts, now)
+        seen = {fact.id for fact in facts}
+        later = {}
+        for item in items:
+            fact_id = str(item.payload["id"])
+            if fact_id in unsettled:
+                later[item.id] = now + timedelta(seconds=LOOK_AGAIN_SECONDS)
+            elif fact_id not in seen and len(facts) == self._policy.facts_per_pass:
+                later[item.id] = now
+        return later
+
+    async def review_graph(self, scope: Scope, now: datetime) -> int:
+        """Judge every fact of a graph that has no stamp, then look for duplicates among all.
+
+        Returns:
+            How many facts were judged, or gave way in the second look; 0 when there is nothing
+            left to do.
+        """
+        whole = scope.for_graph()
+        count = 0
+        for _ in range(self._policy.passes_max):
+            facts = await self._review.unjudged(whole, self._policy.facts_per_pass)
+            unsettled = await self._judge(whole, facts, now)
+            count += len(facts) - len(unsettled)
+            if len(facts) < self._policy.facts_per_pass or len(unsettled) == len(facts):
+                break
+        return count + await self._look_again(whole, now)
+
+    async def _judge(self, whole: Scope, facts: Sequence[Fact], now: datetime) -> set[str]:
+        """Judge facts, oldest first, and return the ids of those that did not hold still."""
+        if not facts:
+            return set()
+        neighbourhood = Neighbourhood(*self._near)
+        await neighbourhood.prepare(facts)
+        cases = [await self._case(neighbourhood, fact, now) for fact in facts]
+        opinions = await self._opinions(whole, cases, now)
+        unsettled: set[str] = set()
+        for case in cases:
+            if not await self._settle(whole, neighbourhood, case, opinions, now):
+                unsettled.add(case.fact.id)
+        if self._keeper is not None and any(fact.tier == "core" for fact in facts):
+            await self._keeper.keep_cap(whole, now)
+        return unsettled
+
+    async def _case(self, neighbourhood: Neighbourhood, fact: Fact, now: datetime) -> _Case:
+        """Compare a fact with its neighbours by rules."""
+        neighbours = await neighbourhood.of(fact, now)
+        judged = await self._compared(fact, neighbours.found[: self._policy.nearest])
+        found: dict[str, Relation] = {}
+        for rival in neighbours.rivals:
+            told = relation(Pair.of(fact, rival), judged.get(rival.id))
+            if told is not None:
+                found[rival.id] = told
+        return _Case(fact, neighbours, found)
+
+    async def _compared(self, fact: Fact, nearest: Sequence[Fact]) -> dict[str, Judged]:
+        if self._comparer is None or not nearest:
+            return {}
+        try:
+            judged = await self._comparer.judge(fact.text, [one.text for one in nearest])
+        except EzraError:
+            return {}
+        if len(judged) != len(nearest):
+            return {}
+        return {one.id: said for one, said in zip(nearest, judged, strict=True)}
+
+    async def _opinions(
+        self, whole: Scope, cases: Sequence[_Case], now: datetime
+    ) -> dict[tuple[str, str], Opinion]:
+        """Ask the model what the rules left open; nothing when nothing is, or there is none."""
+        if self._model is None:
+            return {}
+        question = Question(
+            [case.fact for case in cases], {case.fact.id: self._open(case) for case in cases}
+        )
+        if question.is_empty:
+            return {}
+        try:
+            answer = await self._model.fill(whole, question.messages, Opinions)
+        except EzraError:
+            ids = [case.fact.id for case in cases]
+            await self._events.append_audit(whole, "judged", ids, "model unavailable", now)
+            return {}
+        return question.heard(answer)
+
+    def _open(self, case: _Case) -> list[Fact]:
+        """Return the older of the nearest that the rules say nothing about, if it matters.
+
+        It does not once the fact is found to say what another says.
+        """
+        if "duplicate" in case.found.values():
+            return []
+        content = read(case.fact.text).content
+        return [
+            one
+            for one in case.neighbours.found[: self._policy.nearest]
+            if one.id not in case.found
+            and age(one) < age(case.fact)
+            and not content.isdisjoint(read(one.text).content)
+        ]
+
+    async def _settle(
+        self,
+        whole: Scope,
+        neighbourhood: Neighbourhood,
+        case: _Case,
+        opinions: Mapping[tuple[str, str], Opinion],
+        now: datetime,
+    ) -> bool:
+        """Stamp a fact and let others give way; ``False`` when it kept changing meanwhile."""
+        for number in range(self._policy.tries):
+            fact, rivals = await self._as_they_are(case)
+            if fact is None:
+                return True
+            if number:
+                case = await self._case(neighbourhood, fact, now)
+                fact, rivals = case.fact, {one.id: one for one in case.neighbours.rivals}
+            found = dict(case.found)
+            for rival in rivals.values():
+                opinion = opinions.get((fact.id, rival.id))
+                if opinion is not None and rival.id not in found:
+                    found[rival.id] = by_opinion(Pair.of(fact, rival), opinion)
+            ended = verdicts(fact, found, rivals.values())
+            before = takes_core_from(fact, ended, rivals.values())
+            if before is not None:
+                # First, so that who dies in between leaves a core fact too many and none too few.
+                reason = f"takes the place of core fact {before.id}"
+                await move(self._semantic, whole, fact, "core", reason, now)
+            known = {one.id: one for one in (fact, *rivals.values())}
+            again = [_out_of_index(known[one.fact_id]) for one in ended]
+            if await self._review.settle(whole, fact.id, ended, now, again):
+                return True
+        return False
+
+    async def _as_they_are(self, case: _Case) -> tuple[Fact | None, dict[str, Fact]]:
+        """Return the fact, unless it is judged or gone, and its rivals that are still live.
+
+        Those before it in the pass may have given way since it was compared.
+        """
+        fact = case.fact
+        whole = Scope.of_graph(fact.tenant, fact.graph_id)
+        sight = whole.for_agent(fact.agent_id) if fact.private else whole
+        ids = [fact.id, *(one.id for one in case.neighbours.rivals)]
+        facts = {one.id: one for one in await self._semantic.facts(sight, ids) if is_live(one)}
+        current = facts.pop(fact.id, None)
+        if current is None or current.judged_at is not None:
+            return None, {}
+        return current, facts
+
+    async def _look_again(self, whole: Scope, now: datetime) -> int:
+        """Let facts give way that say what another says, whoever was judged when."""
+        like = LikeFacts()
+        cursor = ""
+        taken = count = 0
+        while taken < self._policy.reviewed_max:
+            page = await self._review.live_facts(whole, cursor, self._policy.facts_per_pass)
+            for fact in page.rows:
+                for gone, by in like.take(fact):
+                    count += await self._let_go(whole, gone, by, now)
+            taken += len(page.rows)
+            if page.cursor is None:
+                break
+            cursor = page.cursor
+        return count
+
+    async def _let_go(self, whole: Scope, gone: Fact, by: str, now: datetime) -> bool:
+        sight = whole.for_agent(gone.agent_id) if gone.private else whole
+        again = [_out_of_index(gone)]
+        return await self._semantic.supersede(sight, gone.id, by, now, again, how="duplicate")
+
+
+def _out_of_index(gone: Fact) -> WorkDraft:
+    return WorkDraft(kind="index", key=gone.id, agent_id=gone.agent_id, payload={"id": gone.id})

@@ -1,0 +1,52 @@
+"""Moving facts between archival and core, each move with its cause in the audit feed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tiers.ports import SemanticStore
+from tiers.records import Fact, FactTier, Scope, WorkDraft
+
+from .rules import LearningPolicy, demotions, in_order_of_promotion, promotion_reason
+
+
+class CoreKeeper:
+    """Promotes what earned it and keeps core in its cap.
+
+    Args:
+        semantic: The facts.
+        policy: When to move.
+    """
+
+    def __init__(self, semantic: SemanticStore, policy: LearningPolicy) -> None:
+        self._semantic = semantic
+        self._policy = policy
+
+    async def promote(self, scope: Scope, facts: Sequence[Fact], now: datetime) -> bool:
+        """Promote those of the facts that were used often enough; return whether there are any.
+
+        Constraints first, then identity, then the most used.
+        """
+        promoted = False
+        for fact in in_order_of_promotion(facts):
+            reason = promotion_reason(fact, self._policy)
+            if reason is not None:
+                promoted |= await move(self._semantic, scope, fact, "core", reason, now)
+        return promoted
+
+    async def keep_cap(self, scope: Scope, now: datetime) -> None:
+        """Demote what core has too much of; nothing while the graph is within its cap."""
+        whole = scope.for_graph()
+        core = await self._semantic.core(whole)
+        for fact, reason in demotions(core, self._policy):
+            await move(self._semantic, whole, fact, "archival", reason, now)
+
+
+async def move(
+    semantic: SemanticStore, scope: Scope, fact: Fact, tier: FactTier, reason: str, now: datetime
+) -> bool:
+    """Move a fact to another tier and have it indexed anew; ``False`` when it has moved already."""
+    again = WorkDraft(kind="index", key=fact.id, agent_id=fact.agent_id, payload={"id": fact.id})
+    sight = scope.for_agent(fact.agent_id) if fact.private else scope
+    return await semantic.set_tier(sight, fact, tier, reason, now, [again])

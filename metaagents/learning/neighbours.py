@@ -1,0 +1,147 @@
+"""Finding the live facts that a fact is to be compared with, in its identity bucket only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from tiers.errors import EzraError, TierError
+from tiers.learning import FactReview, is_live, may_give_way
+from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector, WarmStore
+from tiers.records import ALL_TOPICS, Fact, Hit, Scope, SearchQuery
+
+from .likeness import overlap, read
+from .weighing import age
+
+KEYED_MAX = 64
+"""Facts of one key that are looked at; more of one subject and predicate say nothing new."""
+
+QUERY_CHARS_MAX = 4_000
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The live facts that one fact is compared with.
+
+    Attributes:
+        keyed: Those of the same key.
+        found: Those that a search found, the nearest first.
+    """
+
+    keyed: tuple[Fact, ...] = ()
+    found: tuple[Fact, ...] = ()
+
+    @property
+    def rivals(self) -> tuple[Fact, ...]:
+        """All of them, each once."""
+        return tuple({one.id: one for one in (*self.keyed, *self.found)}.values())
+
+
+@dataclass
+class Neighbourhood:
+    """Finds the neighbours of facts.
+
+    Args:
+        review: Facts of one key.
+        semantic: The facts as they are now.
+        warm: The index that is asked with vectors.
+        words: The index that is asked with words, which has what the other lacks yet.
+        embedder: Makes the vectors; without it the words do.
+        hits: How many each index is asked for.
+        nearest: How many of the nearest are asked for; no order is needed among fewer.
+    """
+
+    review: FactReview
+    semantic: SemanticStore
+    warm: WarmStore
+    words: LexicalIndex
+    embedder: Embedder | None
+    hits: int
+    nearest: int
+    vectors: dict[str, Vector] = field(default_factory=dict)
+
+    async def prepare(self, facts: Sequence[Fact]) -> None:
+        """Make the vectors of facts that are about to be judged, in one go."""
+        await self._make_vectors([fact.text for fact in facts])
+
+    async def of(self, fact: Fact, now: datetime) -> Neighbours:
+        """Return whom a fact is compared with: of the same owner, and older or judged already.
+
+        A newer one that is not judged yet will be compared with this one in its turn.
+        """
+        whole = Scope.of_graph(fact.tenant, fact.graph_id)
+        keyed = await self.review.keyed(whole, fact, KEYED_MAX)
+        hits = await self._search(fact, now)
+        ids = list(dict.fromkeys(hit.id for hit in hits if hit.id != fact.id))
+        sight = whole.for_agent(fact.agent_id) if fact.private else whole
+        found = await self.semantic.facts(sight, ids) if ids else ()
+        return Neighbours(
+            tuple(one for one in keyed if _comparable(one, fact)),
+            await self._nearest(fact, [one for one in found if _comparable(one, fact)]),
+        )
+
+    async def _search(self, fact: Fact, now: datetime) -> list[Hit]:
+        """Return what both indexes find within what the fact's bucket may see."""
+        scope = Scope(
+            tenant=fact.tenant,
+            graph_id=fact.graph_id,
+            agent_id=fact.agent_id if fact.private else None,
+            user_id=fact.user_id,
+            topics=fact.topics or (ALL_TOPICS,),
+        )
+        vector = self.vectors.get(fact.text)
+        query = SearchQuery(
+            text=fact.text[:QUERY_CHARS_MAX],
+            kinds=("fact",),
+            user_id=fact.user_id,
+            limit=self.hits,
+            now=now,
+        )
+        by_words = await self.words.search_words(scope, query)
+        if vector is None or self.embedder is None:
+            return list(by_words)
+        model_id = self.embedder.model_id
+        dense = query.model_copy(update={"vector": vector, "model_id": model_id})
+        try:
+            by_vector = await self.warm.search(scope, dense)
+        except TierError:
+            # The index can be rebuilt and may be down; the words are in the cold tier.
+            by_vector = ()
+        return [*by_vector, *by_words]
+
+    async def _nearest(self, fact: Fact, found: Sequence[Fact]) -> tuple[Fact, ...]:
+        """Return facts by how near they are: by vector where there is one, then by words."""
+        if len(found) > self.nearest:
+            await self._make_vectors([one.text for one in found])
+        own = self.vectors.get(fact.text)
+        reading = read(fact.text)
+
+        def nearness(one: Fact) -> tuple[float, float]:
+            other = self.vectors.get(one.text)
+            cosine = 0.0 if own is None or other is None else _cosine(own, other)
+            shared = overlap(reading, read(one.text))
+            return (max(cosine, shared), shared)
+
+        by_age = sorted(found, key=age)
+        return tuple(sorted(by_age, key=nearness, reverse=True))
+
+    async def _make_vectors(self, texts: Sequence[str]) -> None:
+        new = [text for text in dict.fromkeys(texts) if text not in self.vectors]
+        if self.embedder is None or not new:
+            return
+        try:
+            made = await self.embedder.embed(new)
+        except EzraError:
+            return
+        self.vectors.update(zip(new, made, strict=True))
+
+
+def _comparable(one: Fact, fact: Fact) -> bool:
+    if not is_live(one) or not (may_give_way(one, fact) or may_give_way(fact, one)):
+        return False
+    return one.judged_at is not None or age(one) < age(fact)
+
+
+def _cosine(one: Vector, two: Vector) -> float:
+    return sum(a * b for a, b in zip(one, two, strict=True))

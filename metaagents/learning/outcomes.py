@@ -1,0 +1,139 @@
+"""What a user's next words say about how the last answer did: it worked, it did not. Pure.
+
+Only words that can mean nothing else count. A clause counts when all of it is such a saying, with
+nothing before it but a greeting of relief or regret and nothing after it but emphasis; hopes,
+questions, reports and conditions are therefore none. What says both says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias
+
+from tiers.lexical import sentences
+
+Outcome: TypeAlias = Literal["confirmed", "rejected"]
+
+CHARS_MAX = 2_000
+"""How much of a message is read: an outcome is said at once."""
+
+_LEAD = (
+    r"(?:(?:ok|okay|great|perfect|awesome|excellent|brilliant|amazing|wonderful|fantastic|cool|nice|"
+    r"super|wow|yes|yep|yeah|yay|thanks|thank you|thx|cheers|ah|oh|hey|well|hmm|no|nope|sorry|"
+    r"unfortunately|sadly|alas|and|so|now|actually|indeed|finally|good news|bad news|update|"
+    r"just tried it|i tried it|i tried that|tried it|tried that|i did that|done|"
+    r"i can confirm(?: that)?)[\s:,.!\-]{0,3})*"
+)
+_IT = r"(?:it|that|this|your (?:fix|suggestion|answer|advice|solution|steps?)|the (?:fix|solution))"
+_TAIL = (
+    r"(?:[\s,]{1,3}(?:now|again|great|fine|perfectly|well|nicely|beautifully|flawlessly|finally|"
+    r"at last|for me|for us|here|like a charm|as expected|on the first try|right away|thanks|"
+    r"thank you|thx|cheers|so much|a lot|very much|at all|either|unfortunately|sadly|though|sorry|"
+    r"on my (?:machine|laptop|phone|end|side)))*"
+)
+_WHAT = r"(?:it|that|anything|(?:the|my) (?:problem|issue|bug|error))"
+_IS = r"(?:['\u2019]s| is)"
+_CONFIRMS = (
+    rf"{_IT} (?:really |totally |completely |all )?(?:worked|works|is working|helped(?: a lot)?)",
+    rf"{_IT} (?:solved|fixed) {_WHAT}",
+    rf"{_IT} (?:did it|did the trick|was (?:it|right|correct|exactly it))",
+    rf"(?:it|that|this|everything){_IS} (?:all )?(?:working|fixed|solved|resolved|sorted|good)",
+    r"(?:works|worked|fixed|solved|resolved|sorted|all good now|all fixed|up and running)",
+    r"(?:problem|issue) (?:solved|fixed|resolved)",
+    r"the (?:problem|issue|error|bug) (?:is|was|has been) (?:gone|fixed|solved|resolved)",
+    r"(?:that|this)(?:['\u2019]s| is| was) exactly what i (?:needed|wanted)",
+    r"you (?:solved|fixed) it",
+)
+_NOT = r"(?:did ?n['\u2019]?t|does ?n['\u2019]?t|did not|does not)"
+_REJECTS = (
+    rf"(?:{_IT} )?(?:still )?{_NOT} (?:really |actually )?(?:work|help|do it|do the trick)",
+    rf"(?:{_IT} )?(?:still )?{_NOT} (?:really |actually )?(?:fix|solve) {_WHAT}",
+    rf"(?:{_IT}{_IS} )?(?:still )?(?:not (?:working|fixed|solved|resolved)|broken again)",
+    rf"(?:{_IT}{_IS} )?still (?:broken|failing|wrong|crashing|there|the same)",
+    rf"(?:{_IT}{_IS} )?still the same (?:error|problem|issue)",
+    rf"{_IT} (?:still )?is ?n['\u2019]t (?:working|fixed|right)",
+    rf"{_IT} (?:failed|failed again|made it worse|broke it|broke everything)",
+    r"(?:it|that|this)(?:['\u2019]s| is| was) (?:wrong|incorrect|not (?:right|correct|true|it))",
+    r"(?:that|this)(?:['\u2019]s| is| was) not what i (?:asked(?: for)?|need|needed|want|wanted)",
+    r"(?:the )?same (?:error|problem|issue)(?: again| as before)?",
+    r"(?:still )?no luck",
+    r"you(?:['\u2019]re| are) wrong",
+)
+
+
+def _any_of(sayings: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"\W{{0,8}}{_LEAD}(?:{'|'.join(sayings)}){_TAIL}[\W_]{{0,8}}", re.IGNORECASE)
+
+
+_CONFIRMING, _REJECTING = _any_of(_CONFIRMS), _any_of(_REJECTS)
+_CLAUSE_END = re.compile(
+    r"[;:()]|\s[\-\u2013\u2014]\s|(?:,\s{0,3}|\s)(?:but|and|so|because|however|although)\s|,\s",
+    re.IGNORECASE,
+)
+_HYPOTHETICAL = re.compile(
+    r"\b(?:if|when|once|until|unless|whether|hope|hopefully|wish|suppose|maybe|perhaps|might|would|"
+    r"could|should|will|almost|nearly|said|says|told|yesterday|last|used to|before)\b",
+    re.IGNORECASE,
+)
+# Too weak to count, strong enough to make what says the contrary unclear.
+_HINTS_AT_FAILURE = re.compile(
+    r"(?:n['\u2019]?t|not|never) (?:really |quite )?(?:work|help|fix|solve)"
+    r"|\bstill (?:not|does|is|has)"
+    r"|\b(?:fails|failed|failing|broken|crashes|worse)\b",
+    re.IGNORECASE,
+)
+_HINTS_AT_SUCCESS = re.compile(
+    r"(?<!not )(?<!n't )(?<!n\u2019t )\b(?:worked|works|fixed|solved|resolved)\b", re.IGNORECASE
+)
+_SAME_BEFORE = re.compile(r"\bas before\b", re.IGNORECASE)
+_CORRECTION = re.compile(
+    r"\b(?:step (?:\d{1,2}|one|two|three|four|five)|(?:first|second|third|last) step)\b"
+    r"[^.!?\n]{0,60}\b(?:wrong|incorrect|missing|unnecessary|not (?:right|needed|necessary)|should|"
+    r"must|has to|fails?|failed)\b"
+    r"|\b(?:instead of|rather than)\b|\binstead\b|\b(?:you|we|it) (?:forgot|missed|left out)\b"
+    r"|\b(?:must|have to|has to|need to|needs to|should) (?:also |be |do |come )?[^.!?\n]{0,60}"
+    r"\b(?:first|before|beforehand)\b"
+    r"|\bnot [^.!?,\n]{1,60}, but\b",
+    re.IGNORECASE,
+)
+
+
+def reading(said: str) -> Outcome | None:
+    """Return what a user's words say about the answer before them; ``None``: nothing clear."""
+    is_confirmed = is_rejected = False
+    told = [
+        sentence
+        for sentence in sentences(said[:CHARS_MAX])
+        if "?" not in sentence and not is_hypothetical(sentence)
+    ]
+    for sentence in told:
+        if _REJECTING.fullmatch(sentence):
+            is_rejected = True
+            continue
+        if _CONFIRMING.fullmatch(sentence):
+            is_confirmed = True
+            continue
+        for clause in _CLAUSE_END.split(sentence):
+            is_rejected = is_rejected or _REJECTING.fullmatch(clause) is not None
+            is_confirmed = is_confirmed or _CONFIRMING.fullmatch(clause) is not None
+    if is_confirmed == is_rejected:
+        return None
+    contrary = _HINTS_AT_FAILURE if is_confirmed else _HINTS_AT_SUCCESS
+    if any(contrary.search(sentence) for sentence in told):
+        return None
+    return "confirmed" if is_confirmed else "rejected"
+
+
+def is_hypothetical(sentence: str) -> bool:
+    """Whether a sentence speaks of what may be, was long ago, or somebody else said."""
+    return _HYPOTHETICAL.search(_SAME_BEFORE.sub("", sentence)) is not None
+
+
+def corrects(said: str) -> bool:
+    """Whether a user's words reject or correct what was done: what a refinement needs."""
+    if reading(said) == "rejected":
+        return True
+    return any(
+        _CORRECTION.search(sentence) is not None and "?" not in sentence
+        for sentence in sentences(said[:CHARS_MAX])
+    )

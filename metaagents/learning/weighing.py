@@ -1,0 +1,273 @@
+"""What one fact is to another, and which of them stands. Pure.
+
+Of two facts the later one is newer by when it was recorded. An older fact gives way to a newer one
+that says otherwise; a newer fact gives way to an older one that says the same, so that what an id
+was given out for keeps its uses and its place in core. What gives way stays readable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol, TypeAlias
+
+from tiers.learning import Verdict, fact_key, is_live, may_give_way
+from tiers.records import Fact
+
+from .core import PRESSING
+from .likeness import alike, difference, open_on_others, read, same_words, turned
+from .predicates import denies, is_multi_valued
+
+Relation: TypeAlias = Literal["duplicate", "natural", "denial", "distinct"]
+"""What a newer fact is to an older one; ``natural`` and ``denial`` are reasons to give way."""
+
+Opinion: TypeAlias = Literal["duplicate", "supersedes", "denies", "distinct"]
+"""What a language model may say that a new fact is to a candidate."""
+
+
+PLACE_SHARE = 0.3
+"""Of the content words of the shorter text, that a fact shares with the one whose place it takes
+because a model says so: a model that is told to replace everything replaces only what may be about
+the same. "Ada moved to Lisbon" shares a third with "Ada lives in Rome"."""
+
+
+class Judged(Protocol):
+    """What a comparer says about a claim and a rival."""
+
+    @property
+    def contradicts(self) -> bool:
+        """They cannot both be true."""
+        ...
+
+    @property
+    def agrees(self) -> bool:
+        """They say the same."""
+        ...
+
+    @property
+    def score(self) -> float:
+        """How sure of a contradiction it is, 0 to 1."""
+        ...
+
+
+class Comparer(Protocol):
+    """Says of each rival whether it contradicts a claim, or says the same."""
+
+    async def judge(self, claim: str, rivals: Sequence[str]) -> Sequence[Judged]:
+        """Return one judgement per rival, in order.
+
+        Raises:
+            EzraError: There is none.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two facts by when they were recorded."""
+
+    older: Fact
+    newer: Fact
+
+    @classmethod
+    def of(cls, one: Fact, two: Fact) -> Pair:
+        """Return two facts in the order of their recording; of one moment, by id."""
+        first, second = sorted((one, two), key=age)
+        return cls(first, second)
+
+
+def age(fact: Fact) -> tuple[datetime, str]:
+    """Return what facts are ordered by: when they were recorded, then their ids."""
+    return (fact.recorded_at, fact.id)
+
+
+def relation(pair: Pair, judged: Judged | None) -> Relation | None:
+    """Return what rules say that a newer fact is to an older one; ``None`` when they cannot tell.
+
+    The key first, then the words, then the comparer; that the comparer sees a contradiction keeps
+    words from being taken for the same.
+    """
+    found = by_key(pair)
+    if found is not None:
+        return found
+    opposed = judged is not None and judged.contradicts
+    same = judged is not None and judged.agrees
+    if opposed:
+        return by_contradiction(pair)
+    one, two = read(pair.older.text), read(pair.newer.text)
+    if (same or alike(one, two)) and _hold_at_once(pair):
+        return "duplicate"
+    return None
+
+
+def by_key(pair: Pair) -> Relation | None:
+    """Return what two facts of one key are to each other; ``None`` when the key says nothing.
+
+    The same object is the same fact, unless their texts differ in a number, a name or a "not".
+    Another object of a predicate that has one at a time takes its place, unless the texts name
+    something else beside it, such as two circuits.
+    """
+    older, newer = pair.older, pair.newer
+    key = fact_key(older)
+    if key is None or key != fact_key(newer) or older.object is None or newer.object is None:
+        return None
+    one, two = read(older.text), read(newer.text)
+    if same_words(older.object, newer.object):
+        if one.is_negated != two.is_negated:
+            return succession(pair)
+        is_same = difference(one, two) is None and _hold_at_once(pair)
+        return "duplicate" if is_same else None
+    if is_multi_valued(key[1]) or one.is_negated or two.is_negated:
+        return None
+    ours, theirs = _beside(older), _beside(newer)
+    if ours and theirs and ours.isdisjoint(theirs):
+        return None
+    return succession(pair)
+
+
+def by_contradiction(pair: Pair) -> Relation:
+    """Return what two facts that contradict each other are."""
+    return succession(pair) if _share_content(pair) else "distinct"
+
+
+def by_opinion(pair: Pair, opinion: Opinion) -> Relation:
+    """Return what is made of a model's opinion about a newer and an older fact.
+
+    It may be mistaken or told what to say, so the texts have to bear it out: what says the same
+    has the same numbers, names and denials, and no ``left`` where the other has ``right``; what
+    takes another's place speaks of the same, as far as shared words and no other subject can
+    show; and only what says so is a denial.
+    """
+    one, two = read(pair.older.text), read(pair.newer.text)
+    if not _share_content(pair) or open_on_others(one, two):
+        return "distinct"
+    if opinion == "duplicate":
+        is_other = difference(one, two) is not None or turned(one, two)
+        return "distinct" if is_other or not _hold_at_once(pair) else "duplicate"
+    if opinion == "distinct" or _shared_share(pair) < PLACE_SHARE:
+        return "distinct"
+    return succession(pair)
+
+
+def succession(pair: Pair) -> Relation:
+    """Return how an older fact gives way to a newer one that says otherwise, if it does.
+
+    A fact that tells of the past, or of an earlier time than the other, takes no place, and what
+    is over has none to give; what never was true gives way at any time.
+    """
+    older, newer = pair.older, pair.newer
+    if denies(newer.text):
+        return "denial"
+    if newer.valid_to is not None and newer.valid_to <= newer.recorded_at:
+        return "distinct"
+    if older.valid_to is not None and older.valid_to <= newer.recorded_at:
+        return "distinct"
+    if older.valid_from and newer.valid_from and newer.valid_from < older.valid_from:
+        return "distinct"
+    return "natural"
+
+
+def verdicts(fact: Fact, found: Mapping[str, Relation], rivals: Iterable[Fact]) -> list[Verdict]:
+    """Return which facts give way, from what each rival is to one fact.
+
+    Nothing gives way to a fact that gives way itself, so there are no cycles; nothing gives way
+    to a fact that fewer may see.
+
+    Args:
+        fact: The fact that is judged.
+        found: What it and each rival are to each other, by the rival's id.
+        rivals: The rivals, live.
+    """
+    live = [one for one in rivals if one.id in found and one.id != fact.id and is_live(one)]
+    pairs = {one.id: Pair.of(fact, one) for one in live}
+    taken = [
+        pair
+        for pair in pairs.values()
+        if found[_other(pair, fact).id] in {"natural", "denial"}
+        and may_give_way(pair.older, pair.newer)
+    ]
+    same = [one for one in live if found[one.id] == "duplicate"]
+    overtaken = [pair for pair in taken if pair.older.id == fact.id]
+    if overtaken:
+        last = max(overtaken, key=lambda pair: age(pair.newer))
+        return [_verdict(last, found[last.newer.id])]
+    if taken:
+        ended = [_verdict(pair, found[pair.older.id]) for pair in taken]
+        known = {one.fact_id for one in ended}
+        return ended + _given_way(fact, [one for one in same if one.id not in known])
+    return _merged([fact, *same])
+
+
+def takes_core_from(fact: Fact, ended: Sequence[Verdict], rivals: Iterable[Fact]) -> Fact | None:
+    """Return the core fact whose place in core goes to an archival one that takes its place."""
+    if fact.tier == "core":
+        return None
+    giving = {one.fact_id for one in ended if one.by == fact.id and one.how != "denial"}
+    return next((one for one in rivals if one.id in giving and one.tier == "core"), None)
+
+
+def worth(fact: Fact) -> tuple[bool, bool, bool, bool]:
+    """Return by what one of several facts that say the same stands; otherwise the oldest does.
+
+    That it is core, has a key, is a constraint or identity, or is dated: what the others lack.
+    """
+    is_dated = fact.valid_from is not None or fact.valid_to is not None
+    return (
+        fact.tier == "core",
+        fact_key(fact) is not None,
+        fact.fact_type in PRESSING,
+        is_dated,
+    )
+
+
+def _merged(group: Sequence[Fact]) -> list[Verdict]:
+    """Return the verdicts that leave one of several facts that say the same, if one may stand."""
+    by_age = sorted(group, key=age)
+    for stands in sorted(by_age, key=worth, reverse=True):
+        ended = _given_way(stands, [one for one in by_age if one.id != stands.id])
+        if ended:
+            return ended
+    return []
+
+
+def _given_way(stands: Fact, others: Iterable[Fact]) -> list[Verdict]:
+    return [
+        Verdict(fact_id=one.id, by=stands.id, how="duplicate")
+        for one in others
+        if may_give_way(one, stands) and (one.tier != "core" or stands.tier == "core")
+    ]
+
+
+def _verdict(pair: Pair, how: Relation) -> Verdict:
+    stated = pair.newer.valid_from if how == "natural" else None
+    kind: Literal["natural", "denial"] = "denial" if how == "denial" else "natural"
+    return Verdict(fact_id=pair.older.id, by=pair.newer.id, how=kind, valid_to=stated)
+
+
+def _other(pair: Pair, fact: Fact) -> Fact:
+    return pair.newer if pair.older.id == fact.id else pair.older
+
+
+def _share_content(pair: Pair) -> bool:
+    return not read(pair.older.text).content.isdisjoint(read(pair.newer.text).content)
+
+
+def _shared_share(pair: Pair) -> float:
+    """Return which share of the content words of the shorter text the other one has."""
+    one, two = read(pair.older.text).content, read(pair.newer.text).content
+    return len(one & two) / max(1, min(len(one), len(two)))
+
+
+def _hold_at_once(pair: Pair) -> bool:
+    """Whether no stated date tells the two apart."""
+    older, newer = pair.older, pair.newer
+    stated = ((older.valid_from, newer.valid_from), (older.valid_to, newer.valid_to))
+    return all(one is None or two is None or one == two for one, two in stated)
+
+
+def _beside(fact: Fact) -> frozenset[str]:
+    """Return the names that a fact's text has beside its subject, predicate and object."""
+    told = read(fact.text)
+    parts = [read(part or "").plain for part in (fact.subject, fact.predicate, fact.object)]
+    return told.names.difference(*parts)
