@@ -9,6 +9,12 @@
 Everything people need is exported here; all other modules may change.
 """
 
+from metaagents.learning.core import CoreBlock
+from metaagents.lifecycle.conservation import ConservationReport
+from metaagents.lifecycle.retirement import RetentionReport
+
+from metaagents.lifecycle.agent import LifecycleReport
+from metaagents.work import WorkReport
 from tiers.errors import (
     BudgetExceeded,
     ConfigError,
@@ -59,6 +65,7 @@ from .branching import Step
 from .catalog import Catalog
 from .contradiction import Contradiction
 from .difference import BeliefDiff
+from .explaining import Story
 from .graph import Graph, GraphStatus
 from .history import Explanation, History
 from .models import EchoModel, ScriptedModel
@@ -84,7 +91,9 @@ __all__ = [
     "Completion",
     "ConfigError",
     "Conflict",
+    "ConservationReport",
     "Contradiction",
+    "CoreBlock",
     "CorruptRecord",
     "EchoModel",
     "Episode",
@@ -99,6 +108,7 @@ __all__ = [
     "History",
     "Hit",
     "IntegrityError",
+    "LifecycleReport",
     "LoggedBelief",
     "MeshResult",
     "NotFound",
@@ -109,12 +119,14 @@ __all__ = [
     "Receipt",
     "RedactionReport",
     "Retention",
+    "RetentionReport",
     "Rule",
     "ScriptedModel",
     "SessionGraph",
     "Settings",
     "SignedHead",
     "Step",
+    "Story",
     "Summary",
     "TierError",
     "TierRejected",
@@ -124,4 +136,5 @@ __all__ = [
     "Turn",
     "Usage",
     "UsageError",
+    "WorkReport",
 ]

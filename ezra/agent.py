@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from metaagents.learning.core import CoreBlock
 from tiers.errors import PolicyDenied, UsageError
 from tiers.ids import derived_id
 from tiers.records import (
@@ -27,8 +28,8 @@ from .checks import checked
 from .parts import Parts
 from .policy import scope_of, topics_for
 from .recall import Degradation, RecallResult, check_recall, with_vector
-from .remembering import Memory, check_superseded, memory_of, store, supersede
-from .router import Request
+from .remembering import Memory, check_superseded, forget, memory_of, store, supersede
+from .routing import Request
 from .turn import Completion, OpenTurn
 
 
@@ -177,12 +178,40 @@ class Agent:
             await supersede(self._parts, await self._scope(), supersedes, stored_id)
         return stored_id
 
+    async def forget(self, fact_id: str, *, reason: str) -> bool:
+        """Forget a fact on explicit request; ``False`` when it is forgotten or superseded already.
+
+        It is in no search and no context from now on. Its row stays as a tombstone, and its
+        content is destroyed after ``forgotten_facts_days``; ``graph.redact`` does that at once.
+
+        Args:
+            fact_id: A fact that the agent sees in its own graph.
+            reason: Why; kept in the audit feed.
+
+        Raises:
+            UsageError: The reason is blank, or the agent has left.
+            BudgetExceeded: The agent or the graph has no write left.
+        """
+        scope = await self._scope()
+        async with self._parts.meter.write(scope, self._standing) as charge:
+            done = await forget(self._parts, scope, fact_id, reason)
+            charge.is_void = not done
+        return done
+
+    async def core(self) -> CoreBlock:
+        """Return the core facts of this agent's next context, what is left out, and their tokens.
+
+        Inherited ones included; those that a nearer definition hides are not.
+        """
+        block, _ = await self._parts.router.core_of(await self._scope())
+        return block
+
     async def recall(
         self, query: str, *, limit: int = 10, kinds: Sequence[Kind] | None = None
     ) -> RecallResult:
         """Return what is known about ``query``, best first, from every tier.
 
-        Facts among it that are about the question count as used.
+        Searching does not count as using: a fact is used by each turn whose context it reaches.
 
         Args:
             query: The question; must not be blank.

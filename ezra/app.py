@@ -30,6 +30,7 @@ from tiers.registry import CATALOG
 from .catalog import Catalog
 from .checks import checked
 from .contradiction import Callback, Resolver
+from .explaining import Story, explain
 from .graph import Graph, parent_of
 from .parts import Parts
 from .redaction import RedactionReport, erase, retire
@@ -194,6 +195,17 @@ class Ezra:
         tenant = self._parts.settings.tenant
         return await self._parts.log.tenant_audit(tenant, after, limit, only)
 
+    async def explain(self, record_id: str) -> Story:
+        """Return what became of a record, and why: promoted, demoted, superseded, retired.
+
+        Facts, playbooks, turns, summaries and episodes of any graph; of beliefs
+        ``graph.beliefs.explain`` tells more.
+
+        Raises:
+            NotFound: There is no such record.
+        """
+        return await explain(self._parts, record_id)
+
     def on_contradiction(self, callback: Callback) -> Callback:
         """Register who decides contradictions in graphs with ``merge_strategy="manual"``.
 
@@ -255,13 +267,16 @@ class Ezra:
         report = await self._parts.sweep(scope)
         record = await self._parts.graphs.graph(scope.tenant, scope.graph_id)
         retired = 0 if record is None else await retire(self._parts, record)
-        indexed = await self._parts.learning_worker.drain(scope)
+        indexed = await self._parts.index_worker.drain(scope)
         problems = (*report.problems, *indexed.problems)
         return replace(report, beliefs_retired=retired, problems=problems)
 
     async def drain_learning(self) -> WorkReport:
-        """Finish all learning that is due: indexing, counting uses, promotion."""
-        report = await self._parts.learning_worker.drain()
+        """Finish all learning that is due.
+
+        Indexing, counting uses, promotion, learning from turns, and judging what was learnt.
+        """
+        report = await self._parts.finish_learning()
         if self._parts.archival is not None:
             try:
                 await self._parts.archival.run_to_end()

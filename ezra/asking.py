@@ -1,4 +1,4 @@
-"""Recall for a handle: ask the tiers, and count what was found as used."""
+"""Recall for a handle: ask the tiers for what its scope may see."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from tiers.records import Kind, Scope
 
-from .follow_up import uses_work
 from .parts import Parts
-from .recall import Degradation, RecallResult
+from .recall import RecallResult
 
 
 async def ask(
@@ -16,17 +15,8 @@ async def ask(
 ) -> RecallResult:
     """Return what the scope may see of ``query``.
 
-    Facts that are about it count as used; those that only fill the list do not.
+    Searching is no use of what is found: a fact is used by the turns whose context it reaches.
     """
     now = parts.clock()
     names = await parts.names.of(scope)
-    found = await parts.recaller.recall(scope, query, now, limit=limit, kinds=kinds, names=names)
-    facts = [hit for hit in found.items if hit.kind == "fact"]
-    # Counting comes after the answer: what fails here counts fewer uses and changes no hit.
-    counting = Degradation(parts.settings.step_timeout_seconds)
-    about = await parts.recaller.relevant(query, facts, names, counting)
-    if about:
-        used = uses_work(parts.ids.new(), scope.agent_id, [hit.id for hit in about])
-        await parts.queue.enqueue(scope, [used], now)
-        parts.wake_learning()
-    return found
+    return await parts.recaller.recall(scope, query, now, limit=limit, kinds=kinds, names=names)

@@ -31,7 +31,7 @@ from tiers.warm import QdrantOptions, edge_generations, qdrant_generations, qdra
 from tiers.warm.edge_health import edge_health
 
 from .contradiction import ContradictionJudge, ModelJudge, NliJudge
-from .models import EchoModel, GeminiModel, OpenAIModel
+from .models import EchoModel, GeminiModel, OpenAIModel, ScriptedModel
 from .moving.ends import shown
 from .moving.house import House
 from .settings import Settings
@@ -153,6 +153,16 @@ async def language_model(
         return
     async with _provider_model(settings) as model:
         yield model
+
+
+def meta_agents_model(settings: Settings, model: LanguageModel) -> LanguageModel | None:
+    """Return the model that the meta-agents may use; ``None``: they do with rules alone.
+
+    An echo says nothing, and a script's answers are meant for who asks in order.
+    """
+    if settings.meta_agents_model == "off" or isinstance(model, EchoModel | ScriptedModel):
+        return None
+    return model
 
 
 @asynccontextmanager

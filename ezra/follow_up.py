@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tiers.records import Turn, WorkDraft
+from tiers.records import Fact, Turn, WorkDraft
 
 
 def follow_up(turn: Turn, agent_id: str) -> list[WorkDraft]:
-    """Return the work that a new turn causes: indexing it, and compressing what it pushes out."""
+    """Return the work of a new turn: indexing it, learning from it, compressing what it pushes out.
+
+    Learning and compressing are one item per agent, however many turns wait for them.
+    """
     return [
         WorkDraft(kind="index", key=turn.id, agent_id=agent_id, payload={"id": turn.id}),
+        WorkDraft(kind="extract", key=agent_id, agent_id=agent_id),
         WorkDraft(kind="compress", key=agent_id, agent_id=agent_id),
     ]
+
+
+def judge_work(fact: Fact) -> WorkDraft:
+    """Return the work of comparing a new fact with what is known already."""
+    return WorkDraft(kind="judge", key=fact.id, payload={"id": fact.id})
 
 
 def uses_work(cause: str, agent_id: str | None, fact_ids: Sequence[str]) -> WorkDraft:

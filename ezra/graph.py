@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from metaagents.learning.core import CoreBlock
+from metaagents.lifecycle.conservation import ConservationReport
+from metaagents.lifecycle.conservation import report as conservation_of
+from metaagents.lifecycle.retirement import RetentionReport
 from tiers.errors import NotFound, UsageError
+from tiers.plans import GRAINS, AnyGrain
 from tiers.records import (
     ALL_TOPICS,
     AgentRecord,
@@ -17,6 +22,7 @@ from tiers.records import (
     Budget,
     Episode,
     Fact,
+    Grain,
     GraphState,
     Kind,
     Parent,
@@ -40,6 +46,10 @@ from .parts import Parts
 from .policy import scope_of
 from .recall import RecallResult
 from .redaction import RedactionReport, erase, redact
+
+
+PASSES_MAX = 1_000
+"""Of compaction before a graph is archived; each does thousands of texts."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,7 @@ class Graph:
         denied_topics: Iterable[str] | None = None,
         denied_sources: Iterable[str] | None = None,
         budget: Budget | None = None,
+        prompts: Mapping[AnyGrain, str] | None = None,
     ) -> Agent:
         """Add an agent; one of the same id is re-attached with all that is given here.
 
@@ -115,6 +126,8 @@ class Graph:
             denied_topics: Topics it may neither see nor write, whatever it holds.
             denied_sources: Mesh sources it may not ask, whatever it holds.
             budget: The most it may use; nothing is limited if not given.
+            prompts: What a language model is told to write its summaries (``working``) and episodes
+                (``daily``, …) with, where it differs from the settings.
 
         Raises:
             Conflict: The graph is archived.
@@ -132,6 +145,7 @@ class Graph:
             denied_topics=denied_topics,
             denied_sources=denied_sources,
             budget=budget or Budget(),
+            prompts=dict(prompts or {}),
             spawned_at=self._parts.clock(),
         )
         if ALL_TOPICS in record.denied_topics:
@@ -169,10 +183,65 @@ class Graph:
         return await self._parts.episodic.summaries(self._scope)
 
     async def episodes(
-        self, since: datetime | None = None, until: datetime | None = None
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        grain: Grain | None = None,
     ) -> tuple[Episode, ...]:
-        """Return all shared episodes that overlap ``[since, until)``, oldest first."""
-        return await self._parts.episodic.episodes(self._scope, since, until)
+        """Return all shared episodes that overlap ``[since, until)``, oldest first.
+
+        Args:
+            since: The beginning; open if not given.
+            until: The end, not included; open if not given.
+            grain: ``daily``, ``weekly``, ``monthly``, ``quarterly`` or ``yearly``; all of them if
+                not given.
+
+        Raises:
+            UsageError: There is no such grain.
+        """
+        if grain is not None and grain not in GRAINS:
+            raise UsageError("grain", grain, ", ".join(GRAINS))
+        return await self._parts.episodic.episodes(self._scope, since, until, grain)
+
+    async def core(self, agent_id: str) -> CoreBlock:
+        """Return the core facts in the next context of a member, what is left out, and the cost.
+
+        Raises:
+            NotFound: The graph never had such a member.
+        """
+        standing = await self._parts.membership.of_graph(self._scope.for_agent(agent_id))
+        if standing.agent is None:
+            raise NotFound("agent", agent_id)
+        block, _ = await self._parts.router.core_of(scope_of(standing.agent, standing.lineage))
+        return block
+
+    async def conservation(self) -> ConservationReport:
+        """Count every turn of the graph at every grain: in one summary or episode, or in the tail.
+
+        Nothing the stores promise is taken for granted: turns, summaries and episodes are read and
+        counted. What was lost or is there twice is named, and so is each text that lacks numbers,
+        dates, names or versions of its sources.
+        """
+        return await conservation_of(self._parts.grains, self._scope)
+
+    async def retain(self, *, dry_run: bool = False, force: bool = False) -> RetentionReport:
+        """Destroy the content of what is past its retention now; the schedule does it otherwise.
+
+        Finest grain first, and nothing before what stands for it is stored and read back. Beliefs
+        have a retention of their own.
+
+        Args:
+            dry_run: Only say what would be done.
+            force: Also where more than ``retention_share_max`` of a grain would be touched.
+        """
+        report = await self._parts.retirement.run(
+            self._scope, self._parts.clock(), dry_run=dry_run, force=force
+        )
+        if report.retired and not dry_run:
+            # It leaves the warm index by queued work.
+            await self._parts.index_worker.drain(self._scope)
+        return report
 
     async def audit(
         self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
@@ -385,10 +454,22 @@ class Graph:
     async def archive(self) -> bool:
         """Close the graph and archive it now; ``False`` when it is archived already.
 
+        Or when some of it could not be compacted: it is closed then, and the schedule goes on.
         It can be read and inherited from then on, and no longer written.
         """
         await self.close()
-        return await self._parts.keeper.archive(self._scope, self._parts.clock())
+        done = self._parts.lifecycle.done
+        # What its last turns taught can still be stored now.
+        await self._parts.finish_learning(self._scope)
+        for _ in range(PASSES_MAX):
+            if await self._parts.keeper.archive(self._scope, self._parts.clock()):
+                return True
+            # One pass does so much and no more; where it did nothing, another one would not either.
+            record = await self._parts.graphs.graph(self._scope.tenant, self.id)
+            before, done = done, self._parts.lifecycle.done
+            if record is None or record.state is GraphState.ARCHIVED or before == done:
+                break
+        return False
 
     async def _refresh(self) -> None:
         self._record = (await self._parts.membership.of_graph(self._scope)).graph

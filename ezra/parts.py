@@ -10,16 +10,20 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from weakref import WeakValueDictionary
 
+from metaagents.lifecycle.retirement import Retirement
+
 from metaagents.clock import MetaAgentClock
 from metaagents.lifecycle.agent import LifecycleAgent, LifecycleReport
 from metaagents.lifecycle.keeper import GraphKeeper
 from metaagents.lifecycle.retention import BeliefRetention
 from metaagents.reindex.agent import Reembedder
 from metaagents.reindex.archival import ArchivalKeeper
-from metaagents.work import Worker
+from metaagents.work import Worker, WorkReport
 from tiers.belief_log import BeliefHistory, BeliefStore, HeadStore
 from tiers.errors import TierError
+from tiers.grains import GrainStore
 from tiers.ids import IdFactory
+from tiers.learning import FactReview, Playbooks
 from tiers.ports import (
     Embedder,
     EpisodicStore,
@@ -33,7 +37,7 @@ from tiers.ports import (
     WarmStore,
     WorkQueue,
 )
-from tiers.records import Scope
+from tiers.records import Scope, WorkDraft
 from tiers.registry import FleetStore, GraphStore, UsageStore
 from tiers.upkeep import Redactor
 
@@ -100,6 +104,9 @@ class Parts:
     episodic: EpisodicStore
     semantic: SemanticStore
     procedural: ProceduralStore
+    grains: GrainStore
+    review: FactReview
+    playbooks: Playbooks
     beliefs: BeliefStore
     history: BeliefHistory
     heads: HeadStore
@@ -117,9 +124,11 @@ class Parts:
     recaller: Recaller
     router: Router
     lifecycle: LifecycleAgent
+    retirement: Retirement
     retention: BeliefRetention
     reembedder: Reembedder
     archival: ArchivalKeeper | None
+    index_worker: Worker
     learning_worker: Worker
     lifecycle_worker: Worker
     meta_clock: MetaAgentClock | None = None
@@ -128,30 +137,37 @@ class Parts:
     )
 
     async def sweep(self, scope: Scope) -> LifecycleReport:
-        """Compress what waits for every agent of the graph, then consolidate and evict.
+        """Do the lifecycle's queued work of a graph now, and what its schedule would queue.
 
         Then close or archive the graph, if it is time for that.
         """
         before = self.lifecycle.done
+        await self.schedule(scope)
         queued = await self.lifecycle_worker.drain(scope)
         waiting = 0
         for agent in await self.fleet.agents(scope):
             left = await self.lifecycle.compress(scope.for_agent(agent.id), self.clock())
             waiting += left.turns
-        await self.consolidate(scope)
         graph = await self.graphs.graph(scope.tenant, scope.graph_id)
         if graph is not None:
             await self.keeper.keep([graph], self.clock())
         done = self.lifecycle.done.since(before)
         return replace(done, turns_waiting=waiting, problems=tuple(queued.problems))
 
-    async def consolidate(self, scope: Scope) -> None:
-        """Consolidate what is about to expire and evict what has; the audit feed says so."""
-        now = self.clock()
-        evicted = await self.lifecycle.consolidate(scope, now)
-        if evicted:
-            reason = f"{evicted} expired entries of the warm index"
-            await self.log.append_audit(scope, "evicted", (), reason, now)
+    async def schedule(self, scope: Scope) -> None:
+        """Queue the recurring work of a graph; while it waits, it is queued once."""
+        recurring = [
+            WorkDraft(kind="consolidate", key="grains"),
+            WorkDraft(kind="retain", key="retention"),
+        ]
+        await self.queue.enqueue(scope, recurring, self.clock())
+
+    async def finish_learning(self, scope: Scope | None = None) -> WorkReport:
+        """Do all learning that is due, of a graph or of all; what it stores is indexed as well."""
+        report = await self.index_worker.drain(scope)
+        report.add(await self.learning_worker.drain(scope))
+        report.add(await self.index_worker.drain(scope))
+        return report
 
     async def drop_pins(self, scope: Scope, belief_ids: Sequence[str]) -> None:
         """Take beliefs that are active no longer out of the hot tier of every agent of the graph.
@@ -180,6 +196,6 @@ class Parts:
             log.warning("pins of beliefs that ended stay until they expire: %s", error)
 
     def wake_learning(self) -> None:
-        """Let the learning agent look at the queue now, if it runs in the background."""
+        """Let the background index and count now, if there is one; learning waits for its beat."""
         if self.meta_clock is not None:
-            self.meta_clock.wake("learning")
+            self.meta_clock.wake("indexing")

@@ -7,6 +7,7 @@ from tiers.errors import NotFound, UsageError
 from tiers.records import Fact, Rule, Scope
 
 from .checks import checked
+from .follow_up import judge_work
 from .parts import Parts
 
 Memory = str | Fact | Rule
@@ -60,8 +61,14 @@ async def store(
         "last_used_at": None,
         "superseded_by": None,
         "superseded_at": None,
+        "superseded_as": None,
         "core_spans": (),
+        "earned_from": 0,
+        "judged_at": None,
+        "forgotten_at": None,
+        "retired_at": None,
     }
+    work.append(judge_work(stamped))
     fact, was_new = await parts.semantic.put_fact(scope, stamped.model_copy(update=decided), work)
     parts.wake_learning()
     return fact.id, was_new
@@ -75,6 +82,21 @@ async def supersede(parts: Parts, scope: Scope, old_id: str, new_id: str) -> boo
     """
     done = await parts.semantic.supersede(
         scope, old_id, new_id, parts.clock(), [index_work(old_id, scope.agent_id)]
+    )
+    parts.wake_learning()
+    return done
+
+
+async def forget(parts: Parts, scope: Scope, fact_id: str, reason: str) -> bool:
+    """Mark a fact as forgotten; ``False`` when it is none that lives in the scope's own graph.
+
+    Raises:
+        UsageError: The reason is blank.
+    """
+    if not reason.strip():
+        raise UsageError("reason", reason, "why; it is kept in the audit feed")
+    done = await parts.review.forget(
+        scope, fact_id, reason, parts.clock(), [index_work(fact_id, None)]
     )
     parts.wake_learning()
     return done

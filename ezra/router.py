@@ -10,11 +10,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 
-from pydantic import JsonValue
-
+from metaagents.learning.core import CoreBlock, core_block
 from tiers.belief_log import BeliefStore
 from tiers.errors import NotFound, PolicyDenied, TierTimeout
 from tiers.ids import IdFactory
@@ -47,14 +45,23 @@ from tiers.records import (
     Usage,
 )
 
-from .assemble import Context, Material, assemble
+from .assemble import Material, assemble
 from .follow_up import follow_up, uses_work
 from .fusion import resolve_core
 from .membership import Membership
 from .metering import Meter, is_limited
-from .parse import Parsed, parse
+from .parse import parse
 from .policy import check_source, may_ask, scope_of, topics_for
-from .recall import Degradation, QuestionVector, Recaller, with_vector
+from .recall import Degradation, Recaller, with_vector
+from .routing import (
+    NO_CORE,
+    Request,
+    RouterLimits,
+    TurnState,
+    Written,
+    receipt_body,
+    rules_shown,
+)
 
 Connector = Callable[[str, Scope], Awaitable[MeshResult]]
 """A mesh connector: the message and the asking scope in, a typed result out.
@@ -70,73 +77,6 @@ STEPS = ("parse", "policy", "beliefs", "hydrate", "fetch", "assemble", "model", 
 ARCHIVAL_LIMIT = 8
 SUMMARY_LIMIT = 6
 RULE_LIMIT = 4
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a turn starts from. ``topics`` of ``None`` are the agent's own."""
-
-    input: str
-    at: datetime
-    speaker: str
-    topics: Sequence[str] | None = None
-    private: bool = False
-    ref: str | None = None
-    mesh: str | None = None
-
-
-@dataclass
-class TurnState:
-    """What the steps know of one turn; each step adds its part."""
-
-    scope: Scope
-    agent: AgentRecord
-    standing: Standing
-    request: Request
-    state: Degradation
-    turn_id: str
-    names: Sequence[str] = ()
-    parsed: Parsed | None = None
-    topics: tuple[str, ...] = ()
-    beliefs: tuple[Commitment, ...] = ()
-    vector: QuestionVector | None = None
-    hot: HotState = field(default_factory=HotState)
-    core: tuple[Fact, ...] = ()
-    shadowed: tuple[Fact, ...] = ()
-    archival: tuple[Hit, ...] = ()
-    warm: tuple[Hit, ...] = ()
-    inherited_facts: tuple[Hit, ...] = ()
-    inherited_episodes: tuple[Hit, ...] = ()
-    rules: tuple[Rule, ...] = ()
-    mesh: MeshResult | None = None
-    context: Context = field(default_factory=Context)
-    receipt_id: str | None = None
-    step_ms: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Written:
-    """What write-back did.
-
-    Attributes:
-        turn: The stored turn, with its ``seq``.
-        was_new: Whether this call stored it, or its ``ref`` was there before.
-        overflow: Turns that left the ring because of it; the lifecycle agent compresses them.
-    """
-
-    turn: Turn
-    was_new: bool
-    overflow: tuple[Turn, ...]
-
-
-@dataclass(frozen=True)
-class RouterLimits:
-    """Sizes and deadlines of the router."""
-
-    ring_capacity: int
-    context_tokens: int
-    step_timeout_seconds: float
-    model_timeout_seconds: float
 
 
 class Router:
@@ -307,7 +247,7 @@ class Router:
             agent=turn.agent,
             input=turn.request.input,
             beliefs=turn.beliefs,
-            core=turn.core,
+            core=turn.core.facts,
             rules=turn.rules,
             archival=(*turn.archival, *turn.inherited_facts),
             warm=(*turn.warm, *turn.inherited_episodes),
@@ -387,11 +327,16 @@ class Router:
             await turn.state.answer("hot", "rebuild", restore, None)
             turn.hot = turn.hot.model_copy(update={"turns": recent})
 
+    async def core_of(self, scope: Scope) -> tuple[CoreBlock, tuple[Fact, ...]]:
+        """Return the core block of a context for the scope, and what nearer definitions hide."""
+        resolved = resolve_core(await self._semantic.core(scope))
+        limits = self._limits
+        return core_block(resolved.visible, limits.core, limits.context_tokens), resolved.shadowed
+
     async def _hydrate_core(self, turn: TurnState) -> None:
-        none: tuple[Fact, ...] = ()
-        found = await turn.state.answer("cold", "core", self._semantic.core(turn.scope), none)
-        resolved = resolve_core(found)
-        turn.core, turn.shadowed = resolved.visible, resolved.shadowed
+        none: tuple[CoreBlock, tuple[Fact, ...]] = (NO_CORE, ())
+        found = await turn.state.answer("cold", "core", self.core_of(turn.scope), none)
+        turn.core, turn.shadowed = found
 
     async def _hydrate_rules(self, turn: TurnState) -> None:
         none: tuple[Rule, ...] = ()
@@ -439,6 +384,7 @@ class Router:
             private=request.private,
             ref=request.ref,
             tokens=sum(estimate_tokens(text) for text in said if text),
+            rules=rules_shown(turn),
             occurred_at=request.at,
         )
         return record.stamped(turn.scope, turn.turn_id, self._clock())
@@ -451,7 +397,7 @@ class Router:
             agent_id=turn.agent.id,
             kind="turn",
             query=turn.request.input,
-            body=_receipt_body(turn),
+            body=receipt_body(turn),
             recorded_at=self._clock(),
         )
         used = [slot.source_ids[0] for slot in turn.context.slots if slot.kind == "archival"]
@@ -470,18 +416,3 @@ def _ring_has_gap(hot: HotState, capacity: int) -> bool:
     if not seqs:
         return True
     return len(seqs) != seqs[-1] - seqs[0] + 1 or (len(seqs) < capacity and seqs[0] > 1)
-
-
-def _receipt_body(turn: TurnState) -> dict[str, JsonValue]:
-    parsed = turn.parsed
-    return {
-        "turn_id": turn.turn_id,
-        "input_at": turn.request.at.isoformat(),
-        "intent": parsed.intent if parsed else None,
-        "slots": [slot.as_json() for slot in turn.context.slots],
-        "dropped": [slot.as_json() for slot in turn.context.dropped],
-        "shadowed": [fact.id for fact in turn.shadowed],
-        "tokens": turn.context.tokens,
-        "degraded": list(turn.state.lost),
-        "skipped": list(turn.state.skipped),
-    }

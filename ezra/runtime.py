@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -16,12 +16,20 @@ from functools import partial
 
 from metaagents.clock import Beat, MetaAgentClock
 from metaagents.learning.agent import IndexHandler, LearningAgent
+from metaagents.learning.core import CorePolicy
+from metaagents.learning.extraction import ExtractionAgent, ExtractionPolicy
+from metaagents.learning.judging import JudgeAgent, JudgePolicy
+from metaagents.learning.moves import CoreKeeper
 from metaagents.learning.rules import LearningPolicy
 from metaagents.lifecycle.agent import LifecycleAgent
+from metaagents.lifecycle.handlers import ConsolidateHandler, RetainHandler
 from metaagents.lifecycle.keeper import GraphKeeper
 from metaagents.lifecycle.retention import BeliefRetention
+from metaagents.lifecycle.retirement import RetentionPolicy, Retirement
 from metaagents.lifecycle.rules import LifecyclePolicy
 from metaagents.lifecycle.states import StatePolicy
+from metaagents.lifecycle.writing import Writer
+from metaagents.model import BudgetedModel
 from metaagents.reindex.agent import Reembedder
 from metaagents.reindex.archival import ArchivalKeeper
 from metaagents.reindex.generations import OpenGenerations
@@ -29,17 +37,19 @@ from metaagents.reindex.index import SwitchingIndex
 from metaagents.work import Worker, WorkHandler
 from tiers.cold.stores import ColdStores
 from tiers.ids import IdFactory, system_clock
-from tiers.ports import Embedder, HotStore, LanguageModel, LeaseStore
+from tiers.leases import LeaseStore
+from tiers.ports import Embedder, HotStore, LanguageModel
 from tiers.records import GraphState, Scope, WorkKind
 from tiers.upkeep import ArchivalVectors
 
-from .contradiction import ContradictionJudge, Handlers, Settler
+from .contradiction import ContradictionJudge, Handlers, RulesJudge, Settler
 from .engines import (
     cold_store,
     contradiction_judge,
     embedder_of,
     hot_store,
     language_model,
+    meta_agents_model,
     owned_home,
     wanted_embedder,
     warm_generations,
@@ -50,7 +60,8 @@ from .parts import Parts, SpeakerNames
 from .proving import Witness
 from .recall import Recaller
 from .redaction import retire
-from .router import Connector, Router, RouterLimits
+from .router import Connector, Router
+from .routing import RouterLimits
 from .settings import Settings
 from .signing import Signer
 
@@ -116,14 +127,19 @@ def _parts(
 ) -> Parts:
     hot, warm, cold, embedder = stores.hot, stores.warm, stores.cold, stores.embedder
     ids = IdFactory(clock)
+    thinking = _meta_model(settings, cold, model)
     recaller = Recaller(warm, cold.words, cold.semantic, embedder, settings.step_timeout_seconds)
-    lifecycle = _lifecycle(settings, stores)
-    keeper = _keeper(settings, stores, lifecycle)
+    lifecycle = _lifecycle(settings, stores, thinking)
+    retirement = _retirement(settings, stores)
+    judging = _judging(settings, stores, thinking)
+    keeper = _keeper(settings, stores, lifecycle, judging)
     meter = Meter(cold.usage, cold.log, clock)
     membership = _membership(settings, cold, keeper, clock)
     handlers = Handlers(settings.resolution_timeout_seconds)
-    limits = _limits(settings)
-    router = _router(stores, membership, meter, recaller, model, connectors, limits, ids, clock)
+    worker = partial(_worker, settings, cold, owner, clock)
+    router = _router(
+        stores, membership, meter, recaller, model, connectors, _limits(settings), ids, clock
+    )
     return Parts(
         settings=settings,
         clock=clock,
@@ -139,6 +155,9 @@ def _parts(
         episodic=cold.episodic,
         semantic=cold.semantic,
         procedural=cold.procedural,
+        grains=cold.grains,
+        review=cold.review,
+        playbooks=cold.playbooks,
         beliefs=cold.beliefs,
         history=cold.history,
         heads=cold.heads,
@@ -156,24 +175,16 @@ def _parts(
         recaller=recaller,
         router=router,
         lifecycle=lifecycle,
+        retirement=retirement,
         retention=BeliefRetention(cold.history),
         reembedder=Reembedder(
             stores.generations, cold.upkeep, cold.words, cold.leases, owner, clock
         ),
         archival=_archival_keeper(stores, settings.tenant),
-        learning_worker=_learning_worker(settings, stores, owner, clock),
-        lifecycle_worker=_lifecycle_worker(settings, stores, lifecycle, owner, clock),
+        index_worker=worker(_quick_work(settings, stores)),
+        learning_worker=worker({"extract": _extraction(cold, thinking), "judge": judging}),
+        lifecycle_worker=worker(_upkeep(cold, lifecycle, retirement)),
     )
-
-
-def _lifecycle_worker(
-    settings: Settings,
-    stores: _Stores,
-    lifecycle: LifecycleAgent,
-    owner: str,
-    clock: Callable[[], datetime],
-) -> Worker:
-    return Worker(stores.cold.queue, {"compress": lifecycle}, owner, clock, settings.tenant)
 
 
 def _router(
@@ -207,16 +218,109 @@ def _router(
     )
 
 
-def _lifecycle(settings: Settings, stores: _Stores) -> LifecycleAgent:
+def _quick_work(settings: Settings, stores: _Stores) -> Mapping[WorkKind, WorkHandler]:
+    """Return what is done at once: it has a worker of its own, which nothing slow holds up."""
+    return {
+        "index": IndexHandler(stores.cold.words, stores.warm),
+        "learn": LearningAgent(stores.cold.semantic, _learning_policy(settings)),
+    }
+
+
+def _upkeep(
+    cold: ColdStores, lifecycle: LifecycleAgent, retirement: Retirement
+) -> Mapping[WorkKind, WorkHandler]:
+    return {
+        "compress": lifecycle,
+        "consolidate": ConsolidateHandler(lifecycle, cold.log),
+        "retain": RetainHandler(retirement),
+    }
+
+
+def _worker(
+    settings: Settings,
+    cold: ColdStores,
+    owner: str,
+    clock: Callable[[], datetime],
+    work: Mapping[WorkKind, WorkHandler],
+) -> Worker:
+    seconds = settings.work_lease_seconds
+    return Worker(cold.queue, work, owner, clock, settings.tenant, seconds)
+
+
+def _meta_model(settings: Settings, cold: ColdStores, model: LanguageModel) -> BudgetedModel | None:
+    chosen = meta_agents_model(settings, model)
+    if chosen is None:
+        return None
+    return BudgetedModel(chosen, cold.usage, cold.graphs, settings.model_timeout_seconds)
+
+
+def _lifecycle(settings: Settings, stores: _Stores, model: BudgetedModel | None) -> LifecycleAgent:
     cold, policy = stores.cold, _lifecycle_policy(settings)
+    writer = Writer(
+        embedder=stores.embedder,
+        model=model,
+        fleet=cold.fleet,
+        prompts=settings.prompts,
+        policy=policy,
+    )
     return LifecycleAgent(
-        cold.graphs,
-        cold.turns,
-        cold.episodic,
-        stores.warm,
-        stores.embedder,
-        policy,
-        cold.redactor,
+        graphs=cold.graphs,
+        fleet=cold.fleet,
+        turns=cold.turns,
+        episodic=cold.episodic,
+        grains=cold.grains,
+        warm=stores.warm,
+        writer=writer,
+        policy=policy,
+        redactor=cold.redactor,
+    )
+
+
+def _retirement(settings: Settings, stores: _Stores) -> Retirement:
+    cold = stores.cold
+    return Retirement(
+        graphs=cold.graphs,
+        grains=cold.grains,
+        review=cold.review,
+        episodic=cold.episodic,
+        policy=RetentionPolicy(
+            plan=settings.retention_plan,
+            superseded_facts_days=settings.superseded_facts_days,
+            forgotten_facts_days=settings.forgotten_facts_days,
+            share_max=settings.retention_share_max,
+            records_min=settings.retention_records_min,
+        ),
+        hot=stores.hot,
+        fleet=cold.fleet,
+    )
+
+
+def _extraction(cold: ColdStores, model: BudgetedModel | None) -> ExtractionAgent:
+    return ExtractionAgent(
+        turns=cold.turns,
+        semantic=cold.semantic,
+        procedural=cold.procedural,
+        playbooks=cold.playbooks,
+        watermarks=cold.watermarks,
+        model=model,
+        events=cold.log,
+        policy=ExtractionPolicy(),
+    )
+
+
+def _judging(settings: Settings, stores: _Stores, model: BudgetedModel | None) -> JudgeAgent:
+    cold = stores.cold
+    return JudgeAgent(
+        review=cold.review,
+        semantic=cold.semantic,
+        warm=stores.warm,
+        words=cold.words,
+        embedder=stores.embedder,
+        model=model,
+        comparer=RulesJudge(),
+        events=cold.log,
+        policy=JudgePolicy(),
+        keeper=CoreKeeper(cold.semantic, _learning_policy(settings)),
     )
 
 
@@ -237,30 +341,22 @@ def _settler(
     )
 
 
-def _keeper(settings: Settings, stores: _Stores, lifecycle: LifecycleAgent) -> GraphKeeper:
+def _keeper(
+    settings: Settings, stores: _Stores, lifecycle: LifecycleAgent, judging: JudgeAgent
+) -> GraphKeeper:
     cold = stores.cold
     return GraphKeeper(
         graphs=cold.graphs,
         fleet=cold.fleet,
         hot=stores.hot,
         queue=cold.queue,
-        events=cold.log,
         lifecycle=lifecycle,
+        review=judging.review_graph,
         policy=StatePolicy(
             agent_timeout=timedelta(seconds=settings.agent_timeout_seconds),
             archive_after=timedelta(days=settings.archive_after_days),
         ),
     )
-
-
-def _learning_worker(
-    settings: Settings, stores: _Stores, owner: str, clock: Callable[[], datetime]
-) -> Worker:
-    handlers: dict[WorkKind, WorkHandler] = {
-        "index": IndexHandler(stores.cold.words, stores.warm),
-        "learn": LearningAgent(stores.cold.semantic, _learning_policy(settings)),
-    }
-    return Worker(stores.cold.queue, handlers, owner, clock, settings.tenant)
 
 
 def _membership(
@@ -296,12 +392,13 @@ async def _with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: Async
         return parts
 
     async def lifecycle_pass() -> None:
-        await parts.lifecycle_worker.drain()
         await parts.membership.keep()
         await _keep_graphs(parts, GraphState.ACTIVE)
+        await parts.lifecycle_worker.drain()
 
     async def closed_pass() -> None:
         await _keep_graphs(parts, GraphState.CLOSED)
+        await parts.lifecycle_worker.drain()
 
     async def signing_pass() -> None:
         for graph in await parts.graphs.graphs(parts.settings.tenant):
@@ -310,7 +407,10 @@ async def _with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: Async
 
     settings = parts.settings
     beats = [
-        Beat("learning", settings.learning_seconds, parts.learning_worker.drain),
+        # What is queued is claimed item by item, so that every runtime may help.
+        Beat("indexing", settings.learning_seconds, parts.index_worker.drain, leased=False),
+        Beat("learning", settings.extract_seconds, parts.learning_worker.drain, leased=False),
+        Beat("upkeep", settings.lifecycle_seconds, parts.lifecycle_worker.drain, leased=False),
         Beat("lifecycle", settings.lifecycle_seconds, lifecycle_pass),
         Beat("closed graphs", settings.closed_lifecycle_seconds, closed_pass),
         Beat("signing", settings.sign_seconds, signing_pass),
@@ -327,13 +427,13 @@ async def _with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: Async
 
 
 async def _keep_graphs(parts: Parts, state: GraphState) -> None:
-    """Consolidate and evict for the tenant's graphs of one state, then move them on if need be.
+    """Queue the recurring work of the tenant's graphs of one state, and move them on if need be.
 
     Archived graphs go with the closed ones where beliefs are kept for so long and no longer.
     """
     for graph in await parts.graphs.graphs(parts.settings.tenant):
         if graph.state is state:
-            await parts.consolidate(Scope.of_graph(graph.tenant, graph.id))
+            await parts.schedule(Scope.of_graph(graph.tenant, graph.id))
             await parts.keeper.keep([graph], parts.clock())
         is_archived = state is GraphState.CLOSED and graph.state is GraphState.ARCHIVED
         if graph.state is state or is_archived:
@@ -346,6 +446,7 @@ def _limits(settings: Settings) -> RouterLimits:
         context_tokens=settings.context_tokens,
         step_timeout_seconds=settings.step_timeout_seconds,
         model_timeout_seconds=settings.model_timeout_seconds,
+        core=CorePolicy(facts_max=settings.core_facts_max, share=settings.core_share),
     )
 
 
@@ -354,6 +455,7 @@ def _lifecycle_policy(settings: Settings) -> LifecyclePolicy:
         ring_capacity=settings.ring_capacity,
         turns_per_summary=settings.turns_per_summary,
         summary_ttl=settings.summary_ttl,
+        zone=settings.zone,
     )
 
 

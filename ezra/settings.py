@@ -6,6 +6,7 @@ import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
     Field,
@@ -19,6 +20,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tiers.embedding.installed import default_model_folder
 from tiers.errors import ConfigError
+from tiers.fleet import DAYS_MAX
+from tiers.plans import AnyGrain, checked_plan
 from tiers.records import Name
 
 _SECRETS = frozenset(
@@ -66,8 +69,25 @@ class Settings(BaseSettings):
         ring_capacity: Turns kept hot per agent (the original's default: 8).
         summary_ttl_hours: Life of a warm summary (the original's default: 24).
         turns_per_summary: Turns compressed into one summary.
+        time_zone: Where days, weeks and months begin, by its IANA name: ``Europe/Berlin``.
+        prompts: What a language model is told to write summaries and episodes with, by grain
+            (``working``, ``daily``, …); as JSON. An agent's own prompts come first.
+        retention_plan: How long turns, summaries and episodes keep their content, where a graph
+            says nothing else: ``keep``, ``free``, ``starter``, ``pro``, or such as
+            ``working=48h,daily=30d``.
+        superseded_facts_days: Days that a fact keeps its content after it gave way to another
+            (Martha's default: 90).
+        forgotten_facts_days: The same after somebody asked to forget it (Martha's default: 30).
+        retention_share_max: The share of all records of a grain that one retention pass touches
+            without being forced to.
+        retention_records_min: So few records are never too large a share.
+        meta_agents_model: ``auto`` lets the meta-agents use the configured language model;
+            ``off`` keeps them to what needs none.
+        work_lease_seconds: After so long, work of a runtime that died is taken over by another.
         promote_at_uses: Uses that make an archival fact core (the original's default: 3).
-        core_cap: Core facts per graph.
+        core_cap: Core facts per graph; above it some are demoted.
+        core_facts_max: Core facts in one context.
+        core_share: The most of a context's tokens that they take.
         context_tokens: Budget of an assembled context.
         step_timeout_seconds: Deadline of one store or embedder call inside a turn; a tier that
             is later is left out and the turn says so.
@@ -89,7 +109,9 @@ class Settings(BaseSettings):
         judge: Who judges contradictions of claims without a key: ``rules``, ``nli`` (with
             ``nli_url``) or ``llm``; ``auto`` is ``nli`` where there is an address, else ``rules``.
         background: Whether the meta-agents run by themselves.
-        learning_seconds: From one learning pass to the next.
+        learning_seconds: From one pass of indexing and counting uses to the next.
+        extract_seconds: From one pass of learning from turns and judging facts to the next; turns
+            that come in between are read together.
         lifecycle_seconds: From one lifecycle pass over active graphs to the next (the original's
             default: 300).
         closed_lifecycle_seconds: The same over closed graphs (the original's default: 3600).
@@ -135,8 +157,19 @@ class Settings(BaseSettings):
     ring_capacity: int = Field(default=8, ge=1, le=256)
     summary_ttl_hours: float = Field(default=24.0, gt=0)
     turns_per_summary: int = Field(default=8, ge=1, le=128)
+    time_zone: str = "UTC"
+    prompts: dict[AnyGrain, str] = Field(default_factory=dict)
+    retention_plan: str = "keep"
+    superseded_facts_days: float = Field(default=90.0, gt=0, le=DAYS_MAX)
+    forgotten_facts_days: float = Field(default=30.0, gt=0, le=DAYS_MAX)
+    retention_share_max: float = Field(default=0.5, gt=0, le=1)
+    retention_records_min: int = Field(default=200, ge=0)
+    meta_agents_model: Literal["auto", "off"] = "auto"
+    work_lease_seconds: float = Field(default=120.0, ge=1, le=86_400)
     promote_at_uses: int = Field(default=3, ge=1)
     core_cap: int = Field(default=200, ge=1, le=5000)
+    core_facts_max: int = Field(default=48, ge=1, le=5000)
+    core_share: float = Field(default=0.5, gt=0, le=1)
     context_tokens: int = Field(default=4000, ge=64)
     step_timeout_seconds: float = Field(default=2.0, gt=0)
     model_timeout_seconds: float = Field(default=60.0, gt=0)
@@ -151,6 +184,7 @@ class Settings(BaseSettings):
     judge: Literal["auto", "rules", "nli", "llm"] = "auto"
     background: bool = True
     learning_seconds: float = Field(default=1.0, gt=0)
+    extract_seconds: float = Field(default=5.0, gt=0)
     lifecycle_seconds: float = Field(default=300.0, gt=0)
     closed_lifecycle_seconds: float = Field(default=3600.0, gt=0)
     heartbeat_seconds: float = Field(default=30.0, gt=0)
@@ -163,6 +197,20 @@ class Settings(BaseSettings):
         """Take an empty variable as not set where that is possible, as container files write it."""
         optional = info.field_name is not None and cls.model_fields[info.field_name].default is None
         return None if optional and isinstance(value, str) and not value.strip() else value
+
+    @field_validator("time_zone")
+    @classmethod
+    def _is_a_zone(cls, name: str) -> str:
+        try:
+            return ZoneInfo(name.strip()).key
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            message = "must be the IANA name of a time zone, such as UTC or Europe/Berlin"
+            raise ValueError(message) from error
+
+    @field_validator("retention_plan")
+    @classmethod
+    def _is_a_plan(cls, text: str) -> str:
+        return checked_plan(text)
 
     def __init__(self, **given: Any) -> None:  # noqa: ANN401 - any setting, checked below
         try:
@@ -188,6 +236,11 @@ class Settings(BaseSettings):
     def needs_home(self) -> bool:
         """Whether a tier is embedded that keeps its data in ``home``."""
         return self.qdrant_url is None or self.mongodb_uri is None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of days, weeks and months."""
+        return ZoneInfo(self.time_zone)
 
     @property
     def summary_ttl(self) -> timedelta:

@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from metaagents.learning.core import CoreBlock
 from tiers.errors import Conflict
 from tiers.records import Fact, ToolOutput, Turn
 
 from .assemble import Slot
 from .checks import checked
 from .parts import Parts
-from .router import TurnState, Written
+from .routing import TurnState, Written
 
 ToolOutputLike = ToolOutput | dict[str, str]
 
@@ -29,6 +30,7 @@ class OpenTurn:
         tiers_used: Tiers that answered.
         skipped: For each leg left out, why.
         shadowed: Inherited core facts hidden behind a nearer definition.
+        core: The core block: its facts, their tokens, and what was left out of it and why.
         receipt_id: Names the stored receipt of what the turn saw; ``None`` if it could not be kept.
         step_ms: Milliseconds per router step.
     """
@@ -78,6 +80,11 @@ class OpenTurn:
     def shadowed(self) -> tuple[Fact, ...]:
         """Inherited core facts hidden behind a nearer definition."""
         return self._state.shadowed
+
+    @property
+    def core(self) -> CoreBlock:
+        """The core facts that are in every context, with their cost."""
+        return self._state.core
 
     @property
     def id(self) -> str:

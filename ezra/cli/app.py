@@ -23,6 +23,7 @@ from ..settings import Settings
 from .audit import audit_app
 from .doctor import examined, lines_of
 from .graphs import graph_app
+from .lifecycle import core, explain, lifecycle_app
 from .migrate import EXAMPLES, migrate
 from .options import Home, Json, run, settings_at
 from .screen import Screen
@@ -38,6 +39,7 @@ embedder_app = typer.Typer(help="The local embedding model.", no_args_is_help=Tr
 app.add_typer(embedder_app, name="embedder")
 app.add_typer(graph_app, name="graph")
 app.add_typer(audit_app, name="audit")
+app.add_typer(lifecycle_app, name="lifecycle")
 
 
 def _version(asked: bool) -> None:
@@ -219,6 +221,8 @@ def worker(home: Home = None, json: Json = False) -> None:
 
 
 app.command("migrate", epilog=EXAMPLES)(migrate)
+app.command("explain", epilog="Example: ezra explain 01985a4c-…")(explain)
+app.command("core", epilog="Example: ezra core imola strategist")(core)
 
 
 @app.command("search-index", epilog="Example: EZRA_MONGODB_URI=mongodb+srv://… ezra search-index")

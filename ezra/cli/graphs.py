@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tiers.records import Ancestor, Budget, Parent, Retention
+from tiers.errors import UsageError
+from tiers.records import Ancestor, Budget, MergeStrategy, Parent, Retention
 
 from ..app import Ezra
 from ..checks import checked
@@ -23,6 +24,9 @@ from .screen import Screen
 graph_app = typer.Typer(
     help="Session graphs: inheritance, budgets, states, redaction.", no_args_is_help=True
 )
+
+STRATEGIES: tuple[MergeStrategy, ...] = ("last_write_wins", "highest_trust", "manual")
+"""A resolver of one's own is code: ``custom`` is for programs."""
 
 ParentId = Annotated[str, typer.Argument(help="The graph inherited from.")]
 AsOf = Annotated[
@@ -52,6 +56,14 @@ def create(
     ] = None,
     rules: Rules = True,
     episodes: Episodes = False,
+    merge_strategy: Annotated[
+        str,
+        typer.Option(help="last_write_wins, highest_trust, or manual for who has a callback."),
+    ] = "last_write_wins",
+    plan: Annotated[
+        str | None,
+        typer.Option(help="Retention plan.", show_default="EZRA_RETENTION_PLAN"),
+    ] = None,
     tokens: Tokens = None,
     model_calls: ModelCalls = None,
     writes: Writes = None,
@@ -59,10 +71,15 @@ def create(
     json: Json = False,
 ) -> None:
     """Create a session graph."""
+    strategy = next((one for one in STRATEGIES if one == merge_strategy), None)
+    if strategy is None:
+        raise UsageError("merge_strategy", merge_strategy, ", ".join(STRATEGIES))
 
     async def work(ezra: Ezra) -> dict[str, Any]:
         made = await ezra.create_session_graph(
             graph,
+            merge_strategy=strategy,
+            retention=checked(Retention, plan=plan),
             inherits_from=inherits_from or [],
             inherit_rules=rules,
             inherit_episodes=episodes,
@@ -169,9 +186,20 @@ def budget(
     _with(graph, home, json, work, f"{graph} may use {_limits(limits)}")
 
 
-@graph_app.command("retention", epilog="Example: ezra graph retention imola --archive-after-days 7")
+@graph_app.command(
+    "retention",
+    epilog="Examples: ezra graph retention imola --plan free  ·  "
+    "ezra graph retention imola --archive-after-days 7",
+)
 def retention(
     graph: GraphId,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            help="keep, free, starter, pro, or such as working=48h,daily=30d,weekly=6w.",
+            show_default="EZRA_RETENTION_PLAN",
+        ),
+    ] = None,
     summary_ttl_hours: Annotated[
         float | None, typer.Option(help="Life of a warm summary.", show_default="EZRA_…")
     ] = None,
@@ -185,15 +213,26 @@ def retention(
             help="Days that a belief's content is kept after it ended.", show_default="for ever"
         ),
     ] = None,
+    superseded_facts_days: Annotated[
+        float | None,
+        typer.Option(help="The same of a fact that gave way.", show_default="EZRA_…"),
+    ] = None,
+    forgotten_facts_days: Annotated[
+        float | None,
+        typer.Option(help="The same of a forgotten fact.", show_default="EZRA_…"),
+    ] = None,
     home: Home = None,
     json: Json = False,
 ) -> None:
     """Replace what a graph keeps longer or shorter than the settings say."""
     own = checked(
         Retention,
+        plan=plan,
         summary_ttl_hours=summary_ttl_hours,
         archive_after_days=archive_after_days,
         beliefs_days=beliefs_days,
+        superseded_facts_days=superseded_facts_days,
+        forgotten_facts_days=forgotten_facts_days,
     )
 
     async def work(opened: Graph) -> dict[str, Any]:

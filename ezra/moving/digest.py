@@ -30,7 +30,7 @@ from tiers.records import (
     SignedHead,
     TrustRow,
 )
-from tiers.upkeep import FactUse, QueuedWork, UsageRow
+from tiers.upkeep import FactUse, QueuedWork, RuleOutcome, UsageRow, Watermark
 
 BUCKETS = 256
 VECTOR_TOLERANCE = 1e-6
@@ -39,6 +39,8 @@ _MODULUS = 1 << 256
 _NAMES: Mapping[type[Record], tuple[str, ...]] = {
     SessionGraph: ("id",),
     FactUse: ("graph_id", "fact_id", "cause"),
+    RuleOutcome: ("graph_id", "rule_id", "cause"),
+    Watermark: ("graph_id", "agent_id", "name"),
     UsageRow: ("graph_id", "agent_id"),
     BeliefEvent: ("graph_id", "seq"),
     TrustRow: ("graph_id", "agent_id", "topic"),

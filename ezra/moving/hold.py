@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from tiers.errors import Conflict
 from tiers.ids import Clock
-from tiers.ports import LeaseStore
+from tiers.leases import LeaseStore
 from tiers.records import Lease
 
 from .report import Progress, Step

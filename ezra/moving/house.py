@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tiers.ports import LeaseStore
+from tiers.leases import LeaseStore
 from tiers.upkeep import ColdArchive, WarmGenerations
 
 
