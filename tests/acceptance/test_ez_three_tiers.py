@@ -199,7 +199,7 @@ async def test_ez_07_core_over_its_cap_demotes_the_least_used(tmp_path: Path) ->
         old = await agent.remember(Fact(text="Pit wall has six seats.", tier="core"))
         await agent.remember("Mediums last 18 laps.")
         for _ in range(3):
-            await agent.recall("mediums")
+            await agent.turn("How long do mediums last?")
         await ezra.drain_learning()
         demoted = [event for event in await graph.audit() if event.kind == "demoted"]
         assert [event.record_ids for event in demoted] == [(old,)]

@@ -14,7 +14,18 @@ from support.belief_replay import replayed
 from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
 from support.cold_beliefs import replacing
 from support.cold_estate import TENANTS, answers, claimed, copy, exported, fill, read_out
-from support.cold_samples import SCOPE, belief_by, draft, fact_by, graph_of, rule_by, turn_by
+from support.cold_samples import (
+    OPERATOR,
+    SCOPE,
+    belief_by,
+    draft,
+    episode_by,
+    fact_by,
+    graph_of,
+    rule_by,
+    summary_by,
+    turn_by,
+)
 from support.tier_samples import NOW
 
 from tiers.errors import Conflict, UsageError
@@ -174,6 +185,31 @@ async def test_what_is_redacted_moves_without_its_content(move: Move) -> None:
         assert is_new
 
 
+async def test_what_is_retired_moves_and_still_stands_for_what_it_did(move: Move) -> None:
+    """Its links hold at the target: nothing waits, becomes loose or due there that did not.
+
+    And redacting it reaches what was made of it.
+    """
+    source, target = move.source, move.target
+    (turn,) = [row for row in await _of_race(source, "turns") if row.retired_at]
+    (day,) = [row for row in await _of_race(source, "episodes") if row.retired_at]
+    (summary,) = [row for row in await _of_race(source, "summaries") if row.id in day.children]
+    await source.grains.retire(OPERATOR, [summary.id], "old", NOW)
+    await copy(source.archive, target.archive, "acme")
+    expected = await answers(source, "acme", same_engine=False)
+    assert await answers(target, "acme", same_engine=False) == expected
+    with pytest.raises(Conflict, match=summary.id):
+        await target.episodic.put_summary(SCOPE, summary_by(SCOPE, [turn]))
+    with pytest.raises(Conflict, match="daily episode"):
+        await target.episodic.put_episode(SCOPE, episode_by(SCOPE, [summary.id]))
+    reached = [
+        (await cold.redactor.redact(OPERATOR, [turn.id], "asked to", NOW)).ids
+        for cold in (source, target)
+    ]
+    assert reached[0] == reached[1]
+    assert len(reached[0]["episode"]) == 3
+
+
 async def _of_race(cold: Any, table: Table) -> list[Any]:
     return [row for row in await read_out(cold.archive, "acme", table) if row.graph_id == "race"]
 
@@ -205,6 +241,8 @@ async def _differing(cold: Any, table: Table) -> tuple[list[Any], Any]:
         "facts": {"uses": 999},
         "fact_uses": {"used_at": NOW.replace(year=2001)},
         "rules": {"successes": 999},
+        "rule_outcomes": {"is_success": not getattr(rows[0], "is_success", False)},
+        "watermarks": {"seq": 999},
         "belief_events": {"content": "another"},
         "beliefs": {"belief": _another_claim(rows[0])},
         "trust": {"trust": 0.123},

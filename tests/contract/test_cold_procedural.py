@@ -23,7 +23,8 @@ from support.cold_samples import (
 from support.tier_samples import HOSTILE_TEXT, NOW, scope_of
 
 from tiers.errors import Conflict, UsageError
-from tiers.records import GraphState, Scope
+from tiers.ports import OUTCOMES_DENSE
+from tiers.records import FormerSteps, GraphState, Scope
 
 CHILD = heir_of("monaco", "bahrain", scope=scope_of(graph_id="imola", topics=("tyres",)))
 
@@ -48,6 +49,8 @@ async def test_rule_comes_back_as_it_was(cold: Cold) -> None:
         successes=3,
         failures=1,
         version=2,
+        former=(FormerSteps(version=1, steps=(HOSTILE_TEXT,), until=NOW),),
+        source_ids=("t1", "t2"),
         private=True,
     )
     assert await cold.procedural.put_rule(SCOPE, rule) == (rule, True)
@@ -114,6 +117,25 @@ async def test_best_match_shares_most_words(cold: Cold) -> None:
     best = ["tyre change", "change tyres quickly in rain", "change"]
     assert await _triggers(cold, SCOPE, asked) == best
     assert await _triggers(cold, SCOPE, asked, 1) == best[:1]
+
+
+async def test_outcomes_decide_between_equal_matches(cold: Cold) -> None:
+    """Confirmed before untried before rejected; few outcomes are chance, words count first."""
+    few = OUTCOMES_DENSE - 1
+    for trigger, successes, failures in (
+        ("tyre change", 0, OUTCOMES_DENSE),
+        ("tyre change at Imola", 0, few),
+        ("tyre change at Monza after rain", OUTCOMES_DENSE, 1),
+        ("wet tyre change", 0, OUTCOMES_DENSE),
+    ):
+        rule = rule_by(trigger=trigger, successes=successes, failures=failures)
+        await cold.procedural.put_rule(SCOPE, rule)
+    best = [
+        *("tyre change at Monza after rain", "tyre change at Imola"),
+        *("tyre change", "wet tyre change"),
+    ]
+    assert await _triggers(cold, SCOPE, "tyre change") == best
+    assert (await _triggers(cold, SCOPE, "wet tyre change"))[0] == "wet tyre change"
 
 
 async def test_rules_are_inherited_nearest_first(cold: Cold) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import get_args
 
 import pytest
 from support.cold_backends import Cold
@@ -18,11 +19,11 @@ from support.cold_samples import (
 from support.tier_samples import NOW, TWIN_SCOPES, scope_of
 
 from tiers.errors import UsageError
-from tiers.records import Work
+from tiers.records import Work, WorkKind
 
 SECOND = timedelta(seconds=1)
-EVERY = ("index", "compress", "learn")
-NONE = {"index": 0, "compress": 0, "learn": 0, "parked": 0}
+EVERY: tuple[WorkKind, ...] = get_args(WorkKind)
+NONE = dict.fromkeys((*EVERY, "parked"), 0)
 
 
 async def _claim(
@@ -314,3 +315,16 @@ async def test_a_runtime_is_given_its_own_tenants_work_only(cold: Cold) -> None:
     assert await cold.queue.rerun([work.id], tenant=mine) == 0
     assert await cold.queue.rerun([work.id], tenant=other) == 1
     assert [one.key for one in await _claim(cold, tenant=mine)] == ["mine"]
+
+
+async def test_a_renewed_claim_is_nobody_elses(cold: Cold) -> None:
+    """It ends when the renewal says so; one that ended and was claimed anew cannot be renewed."""
+    await cold.queue.enqueue(SCOPE, [draft("k")], NOW)
+    work = await _one(cold)
+    assert await cold.queue.renew(work, 10, NOW + 8 * SECOND)
+    assert await _claim(cold, 17) == ()
+    late = await _one(cold, 18)
+    assert late.token == work.token + 1
+    assert not await cold.queue.renew(work, 10, NOW + 19 * SECOND)
+    assert await cold.queue.complete(late)
+    assert not await cold.queue.renew(late, 10, NOW + 19 * SECOND)

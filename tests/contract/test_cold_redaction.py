@@ -40,7 +40,7 @@ from support.tier_samples import NOW, scope_of
 
 from tiers.cold.redaction import REDACTED
 from tiers.errors import Conflict, NotFound, UsageError
-from tiers.records import AuditFilter, Scope, Summary
+from tiers.records import AuditFilter, FormerSteps, Scope, Summary
 
 ONLY = AuditFilter(kinds=("redacted",))
 
@@ -312,6 +312,29 @@ async def test_a_text_that_was_made_before_another_redaction_comes_too_late(
     unknown = episode_by(OPERATOR, []).model_copy(update={"redacted_at": LATER})
     assert not await cold.redactor.rewrite(OPERATOR, unknown)
     assert await cold.episodic.summaries(OPERATOR.for_agent("strategist")) == ()
+
+
+async def test_a_playbook_goes_with_the_turn_it_was_learnt_from(
+    cold: Cold, backend: ColdBackend, tmp_path: Path
+) -> None:
+    """Its trigger, its steps and those it had before; one of another turn stays."""
+    history = await store(cold, history_of())
+    former = FormerSteps(version=1, steps=(f"Ask {SECRETS[1]}.",), until=NOW)
+    learnt = rule_by(
+        trigger=f"on {SECRETS[3]}", steps=(SECRETS[4],), version=2, former=(former,),
+        source_ids=(history.told[0].id,),
+    )  # fmt: skip
+    other = rule_by(trigger=f"on {KEPT[0]}", source_ids=(history.told[1].id,))
+    for rule in (learnt, other):
+        assert (await cold.procedural.put_rule(SCOPE, rule))[0] == rule
+    reached = await _redact(cold, history, history.told[0].id, history.told[2].id, history.rule.id)
+    assert reached["rule"] == tuple(sorted((learnt.id, history.rule.id)))
+    assert words_in(dump(backend, tmp_path), SECRETS) == {}
+    (gone,) = await cold.redactor.redacted(OPERATOR, [learnt.id])
+    nothing = {"trigger": REDACTED, "steps": (REDACTED,), "redacted_at": LATER}
+    emptied = (former.model_copy(update={"steps": ()}),)
+    assert gone == learnt.model_copy(update=nothing | {"former": emptied})
+    assert await cold.procedural.match_rules(SCOPE, f"on {KEPT[0]} {SECRETS[3]}", 9) == (other,)
 
 
 async def test_racing_redactions_leave_nothing(

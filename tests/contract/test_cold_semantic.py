@@ -59,12 +59,15 @@ async def test_fact_comes_back_as_it_was(cold: Cold) -> None:
         predicate="last",
         object="18 laps",
         tier="core",
+        fact_type="constraint",
         confidence=0.7,
         valid_from=NOW - timedelta(days=9),
         valid_to=NOW + timedelta(microseconds=1),
         source_ids=("t1", "t2"),
         uses=3,
+        earned_from=2,
         last_used_at=NOW,
+        judged_at=NOW + timedelta(hours=1),
         private=True,
     )
     stored = fact.model_copy(update={"core_spans": (Span(since=NOW),)})
@@ -227,16 +230,21 @@ async def test_racing_uses_are_exact(cold: Cold) -> None:
 async def test_tier_moves_with_its_reason_and_work(
     cold: Cold, backend: ColdBackend, tmp_path: Path
 ) -> None:
-    """Promotion and demotion leave an audit event each, and queue what follows."""
+    """Promotion and demotion leave an audit event each, and queue what follows.
+
+    A demoted fact has to earn its place anew.
+    """
     (fact,) = await _known(cold, SCOPE, fact_by())
     assert await cold.semantic.set_tier(SCOPE, fact, "core", "3 uses", NOW, [draft("up")])
     (core,) = await cold.semantic.core(SCOPE)
     assert core == fact.model_copy(update={"tier": "core", "core_spans": (Span(since=NOW),)})
+    for cause in ("a", "b"):
+        await cold.semantic.add_uses(SCOPE, cause, [fact.id], NOW)
     assert await cold.semantic.recall_archival(SCOPE, _query()) == ()
     later = NOW + timedelta(hours=1)
     assert await cold.semantic.set_tier(SCOPE, core, "archival", "cap", later, [draft("down")])
     (archival,) = await cold.semantic.facts(SCOPE, [fact.id])
-    assert archival.core_spans == (Span(since=NOW, until=later),)
+    assert (archival.core_spans, archival.earned_from) == ((Span(since=NOW, until=later),), 2)
     assert await cold.semantic.set_tier(SCOPE, archival, "core", "again", later)
     (core,) = await cold.semantic.core(SCOPE)
     assert core.core_spans == (Span(since=NOW, until=later), Span(since=later))
@@ -276,7 +284,14 @@ async def test_superseded_fact_stays_but_answers_nothing(
     )
     later = NOW + timedelta(hours=1)
     assert await cold.semantic.supersede(SCOPE, old.id, new.id, later, [draft("gone")])
-    gone = old.model_copy(update={"superseded_by": new.id, "superseded_at": later})
+    gone = old.model_copy(
+        update={
+            "superseded_by": new.id,
+            "superseded_at": later,
+            "superseded_as": "natural",
+            "core_spans": (Span(since=NOW, until=later),),
+        }
+    )
     assert await cold.semantic.facts(SCOPE, [old.id]) == (gone,)
     assert await cold.semantic.core(SCOPE) == ()
     for question in (_query(), _query(old.text, limit=1)):

@@ -124,7 +124,7 @@ async def test_ref_with_other_content_is_a_conflict(
     await cold.turns.append_turn(SCOPE, turn_by(ref="r"))
     with pytest.raises(Conflict, match="turn r"):
         await cold.turns.append_turn(scope, turn_by(scope, ref="r", **fields), [draft()])
-    assert await cold.queue.waiting() == {"index": 0, "compress": 0, "learn": 0, "parked": 0}
+    assert not any((await cold.queue.waiting()).values())
 
 
 async def test_ref_is_unique_in_its_graph_only(cold: Cold) -> None:
@@ -269,6 +269,40 @@ async def test_waiting_turns_are_old_and_uncovered(cold: Cold) -> None:
     assert await cold.turns.waiting_turns(SCOPE, 8, 100) == (turns[1], turns[3])
 
 
+async def test_waiting_turns_of_a_day_are_those_that_occurred_before_its_end(cold: Cold) -> None:
+    """Whenever they were recorded, and the limit counts them alone."""
+    days = (3, 0, 5, 1)
+    turns = [
+        (await cold.turns.append_turn(SCOPE, turn_by(occurred_at=NOW + timedelta(days=day))))[0]
+        for day in days
+    ]
+    for before, expected in ((3, [turns[1], turns[3]]), (4, [turns[0], turns[1], turns[3]])):
+        until = NOW + timedelta(days=before)
+        found = await cold.turns.waiting_turns(SCOPE, 0, 9, before=until)
+        assert found == tuple(expected)
+        first = await cold.turns.waiting_turns(SCOPE, 0, 1, before=until)
+        assert first == found[:1]
+    assert await cold.turns.waiting_turns(SCOPE, 2, 9, before=NOW + timedelta(days=2)) == (
+        turns[1],
+    )
+
+
+async def test_reading_on_gets_past_what_is_gone(cold: Cold) -> None:
+    """Turns behind a ``seq`` in order, redacted and retired ones among them, of that agent only."""
+    turns = await _said(cold, 5)
+    await _said(cold, 3, OTHER_AGENT)
+    await cold.redactor.redact(OPERATOR, [turns[1].id], "asked to", NOW)
+    await cold.grains.retire(OPERATOR, [turns[2].id], "old", NOW)
+    found = await cold.turns.turns_after(SCOPE, 1, 9)
+    assert [one.id for one in found] == [one.id for one in turns[1:]]
+    assert [one.redacted_at is None for one in found] == [False, False, True, True]
+    assert [one.retired_at is None for one in found] == [True, False, True, True]
+    assert await cold.turns.turns_after(SCOPE, 1, 2) == found[:2]
+    assert await cold.turns.turns_after(SCOPE, 5, 9) == ()
+    for stranger in (OTHER_GRAPH, scope_of(tenant="acm"), scope_of(topics=())):
+        assert await cold.turns.turns_after(stranger, 0, 9) == ()
+
+
 @pytest.mark.parametrize("scope", [scope_of(agent_id=None)])
 async def test_questions_about_an_agent_need_one(cold: Cold, scope: Scope) -> None:
     """The runtime's scope of a whole graph has no ring and no tail."""
@@ -276,6 +310,8 @@ async def test_questions_about_an_agent_need_one(cold: Cold, scope: Scope) -> No
         await cold.turns.recent_turns(scope, 8)
     with pytest.raises(UsageError, match="agent"):
         await cold.turns.waiting_turns(scope, 8, 8)
+    with pytest.raises(UsageError, match="agent"):
+        await cold.turns.turns_after(scope, 0, 8)
 
 
 @pytest.mark.parametrize("limit", [0, -1, 10_001])
@@ -283,6 +319,8 @@ async def test_limits_are_limited(cold: Cold, limit: int) -> None:
     """No answer is without bound."""
     with pytest.raises(UsageError, match="limit"):
         await cold.turns.recent_turns(SCOPE, limit)
+    with pytest.raises(UsageError, match="limit"):
+        await cold.turns.turns_after(SCOPE, 0, limit)
 
 
 async def test_cancelled_appends_are_whole_or_absent(

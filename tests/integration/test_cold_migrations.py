@@ -33,8 +33,18 @@ from support.tier_samples import NOW
 from tiers.cold.sqlite import DATABASE_NAME, ColdStores, sqlite_cold_store
 from tiers.cold.sqlite.schema import APPLICATION_ID, MIGRATIONS, Migration, migrate
 from tiers.errors import ConfigError
+from tiers.grains import MADE_OF
 from tiers.moments import microseconds, moment
-from tiers.records import BeliefEvent, BeliefQuery, Budget, Parent, Retention, Scope, Span
+from tiers.records import (
+    EXTRACTED,
+    BeliefEvent,
+    BeliefQuery,
+    Budget,
+    Parent,
+    Retention,
+    Scope,
+    Span,
+)
 
 NEWEST = MIGRATIONS[-1].version
 
@@ -315,6 +325,60 @@ async def test_beliefs_from_before_history_have_one(tmp_path: Path) -> None:
         fold = await replayed_log(history, OPERATOR)
         assert [one.id for one in fold.active()] == ["a", "c"]
         assert [event.version for event in await history.events(OPERATOR)] == [1] * 5 + [2] * 3
+
+
+_BEFORE_GRAINS = """
+INSERT INTO graphs (tenant, id, state, merge_strategy, created_at) VALUES
+    ('acme', 'race', 'active', 'manual', 3);
+INSERT INTO topic_sets VALUES (1, '[]');
+INSERT INTO topic_members VALUES (1, '');
+INSERT INTO agents (tenant, graph_id, id, role, topics, sources, spawned_at, seen_at) VALUES
+    ('acme', 'race', 'strategist', '', '[]', '["*"]', 11, 11);
+INSERT INTO facts (tenant, graph_id, id, agent_id, topic_set, private_to, recorded_at, text, digest,
+    subject, predicate, object, tier, confidence, superseded_by, superseded_at, redacted_at,
+    source_ids, uses) VALUES
+    ('acme', 'race', 'keyed', 'strategist', 1, '', 5, 'a', x'01', 'The  Car', 'top_speed', '9',
+    'core', 1, NULL, NULL, NULL, '[]', 4), ('acme', 'race', 'gone', 'strategist', 1, '', 6, 'b',
+    x'02', 'the car', 'top speed', '8', 'archival', 1, 'keyed', 7, NULL, '[]', 0), ('acme', 'race',
+    'silent', 'strategist', 1, '', 7, '[redacted]', x'03', NULL, NULL, NULL, 'archival', 1, NULL,
+    NULL, 8, '[]', 0);
+INSERT INTO summaries (tenant, graph_id, id, agent_id, topic_set, private_to, recorded_at, level,
+    text, covers, tokens, starts_at, ends_at, episode_id) VALUES
+    ('acme', 'race', 's1', 'strategist', 1, '', 5, 0, 'a', '["t"]', 1, 5, 6, 'e'),
+    ('acme', 'race', 's2', 'strategist', 1, '', 5, 0, 'a', '["t"]', 1, 7, 8, NULL);
+INSERT INTO consolidation VALUES ('acme', 'race', 'daily', 's1', 'e');
+INSERT INTO episodes (tenant, graph_id, id, agent_id, topic_set, private_to, recorded_at, grain,
+    text, children, starts_at, ends_at) VALUES
+    ('acme', 'race', 'e', 'strategist', 1, '', 5, 'daily', 'a', '["s1"]', 1772366399999999,
+    1772366399999999)
+"""
+
+
+async def test_what_came_before_grains_is_understood(tmp_path: Path) -> None:
+    """Days have their label, facts the address by which they are found, and why they gave way.
+
+    Nothing of it is retired, forgotten or judged.
+    """
+    with closing(raw_sqlite(tmp_path)) as connection:
+        migrate(connection, MIGRATIONS[:4])
+        for statement in _BEFORE_GRAINS.split(";\n"):
+            connection.execute(statement)
+    async with sqlite_cold_store(tmp_path) as cold:
+        (day,) = await cold.episodic.episodes(OPERATOR)
+        assert (day.period, day.made_by, day.lost) == ("2026-03-01", EXTRACTED, 0)
+        loose = {grain: await cold.grains.loose(OPERATOR, grain, NOW, 9) for grain in MADE_OF}
+        found = {grain: [one.id for one in some] for grain, some in loose.items() if some}
+        assert found == {"daily": ["s2"], "weekly": ["e"], "monthly": ["e"]}
+        asked_for = fact_by(SCOPE, "", subject="the car", predicate="TOP SPEED", object="7")
+        (keyed,) = await cold.review.keyed(OPERATOR, asked_for, 9)
+        assert (keyed.id, keyed.fact_type, keyed.earned_from) == ("keyed", "world", 0)
+        (gone,) = await cold.semantic.facts(OPERATOR, ["gone"])
+        assert (gone.superseded_as, gone.superseded_at) == ("natural", moment(7))
+        assert [one.id for one in await cold.review.unjudged(OPERATOR, 9)] == ["keyed"]
+        standing = await cold.graphs.standing(SCOPE)
+        assert standing is not None
+        assert standing.agent is not None
+        assert standing.agent.prompts == {}
 
 
 async def test_file_of_a_newer_ezra_is_refused_with_both_versions(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_every_method_that_takes_a_scope_is_attacked() -> None:
     methods = {
         f"{port}.{name}"
         for port, protocol in ports.items()
-        for name, member in vars(protocol).items()
-        if inspect.iscoroutinefunction(member) and not name.startswith("_")
+        for name, _ in inspect.getmembers(protocol, inspect.iscoroutinefunction)
+        if not name.startswith("_")
     }
     assert methods - attacked == set(NOT_ATTACKED)

@@ -1,4 +1,4 @@
-"""Facts and rules in MongoDB: steps that are cut off at every command, and writers that race."""
+"""Facts, rules and what is learnt in MongoDB: steps cut off at every command, racing writers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.cold_samples import SCOPE, draft, fact_by, heir_of, rule_by
+from support.cold_samples import OPERATOR, SCOPE, draft, fact_by, heir_of, rule_by
 from support.mongo_deployments import COMMANDS_MAX, Deployment, Operation, deployed
 from support.tier_samples import NOW, scope_of
 
 from tiers.errors import TierError
+from tiers.learning import Verdict
 
 HOUR = timedelta(hours=1)
-EVERY = ("index", "compress", "learn")
+EVERY = ("index", "compress", "learn", "judge")
 WORK = [draft("a"), draft("b", "learn")]
 CHILD = heir_of("race", scope=scope_of(graph_id="imola", topics=("tyres",)))
 
@@ -76,12 +77,57 @@ def _superseding() -> Operation:
     return Operation(act, prepare)
 
 
+def _forgetting() -> Operation:
+    fact = fact_by(tier="core")
+
+    async def act(cold: Any) -> bool:
+        return await cold.review.forget(SCOPE, fact.id, "asked to", NOW, WORK)
+
+    return Operation(act, lambda cold: cold.semantic.put_fact(SCOPE, fact))
+
+
+def _counting() -> Operation:
+    rule = rule_by()
+
+    async def act(cold: Any) -> Any:
+        return await cold.playbooks.record_outcome(SCOPE, rule.id, "cause", NOW, is_success=True)
+
+    return Operation(act, lambda cold: cold.procedural.put_rule(SCOPE, rule))
+
+
+def _refining() -> Operation:
+    rule = rule_by()
+
+    async def act(cold: Any) -> bool:
+        return await cold.playbooks.refine(SCOPE, rule, ["Box."], ["source"], NOW, WORK)
+
+    return Operation(act, lambda cold: cold.procedural.put_rule(SCOPE, rule))
+
+
+def _judging() -> Operation:
+    """A new fact that takes the place of a core one, and says what another says."""
+    old, twin, new = (fact_by(text=text, tier="core") for text in ("old", "twin", "new"))
+    verdicts = [
+        Verdict(fact_id=old.id, by=new.id, how="denial", valid_to=NOW),
+        Verdict(fact_id=twin.id, by=new.id, how="duplicate"),
+    ]
+
+    async def act(cold: Any) -> bool:
+        return await cold.review.settle(OPERATOR, new.id, verdicts, NOW, WORK)
+
+    async def prepare(cold: Any) -> None:
+        for fact in (old, twin, new):
+            await cold.semantic.put_fact(SCOPE, fact)
+
+    return Operation(act, prepare)
+
+
 async def _seen(cold: Any) -> tuple[Any, ...]:
     """Return what the ports show of the graph's facts and rules."""
     census = await cold.words.census(SCOPE)
     return (
         [(fact.id, fact.tier, fact.core_spans) for fact in await cold.semantic.core(SCOPE)],
-        [rule.id for rule in await cold.procedural.match_rules(SCOPE, "tyre change", 9)],
+        [*await cold.procedural.match_rules(SCOPE, "tyre change", 9)],
         census["facts_core"],
         census["facts_archival"],
     )
@@ -105,7 +151,10 @@ async def _expected(deployment: Deployment, operation: Operation) -> list[Any]:
         return [before, await _seen(cold), await _followed(cold)]
 
 
-OPERATIONS = [_putting_a_fact, _putting_a_rule, _promoting, _superseding]
+OPERATIONS = [
+    *(_putting_a_fact, _putting_a_rule, _promoting, _superseding),
+    *(_forgetting, _counting, _refining),
+]
 
 
 @pytest.mark.parametrize("make", OPERATIONS)
@@ -131,12 +180,57 @@ async def test_a_cut_anywhere_leaves_nothing_half(
                 await operation.act(cold)
                 assert await _seen(cold) == done
                 waiting = await cold.queue.waiting()
-                assert sum(waiting.values()) == len(WORK), "repeating queues at once"
+                assert sum(waiting.values()) == len(followed[0]), "repeating queues at once"
             assert await _followed(cold) == (followed if repeats or seen == done else ([], []))
     assert felt >= 3, "most cuts must have been felt"
 
 
-@pytest.mark.parametrize("make", OPERATIONS)
+async def _judged(cold: Any) -> tuple[Any, ...]:
+    """Return every fact of the graph as it is, with what the feed tells and what waits."""
+    live = [fact.id for fact in (await cold.review.live_facts(OPERATOR, "", 9)).rows]
+    unjudged = [fact.id for fact in await cold.review.unjudged(OPERATOR, 9)]
+    ended = await cold.review.ended(OPERATOR, NOW + HOUR, NOW + HOUR, 9)
+    facts = await cold.semantic.facts(OPERATOR, ended)
+    feed = [(event.kind, event.record_ids) for event in await cold.log.audit(SCOPE)]
+    return live, unjudged, facts, feed, sum((await cold.queue.waiting()).values())
+
+
+@pytest.mark.parametrize(
+    ("finisher", "after"), [("repeated", True), ("another", True), ("claimed", False)]
+)
+async def test_a_judgement_that_was_cut_off_is_finished_whole(
+    standalone: Deployment, finisher: str, *, after: bool
+) -> None:
+    """By repeating it, by the next one in the graph, or by whoever claims work: all or nothing."""
+    operation = _judging()
+    async with standalone.opened(standalone.server.fresh_database()) as cold:
+        await operation.prepare(cold)
+        before = await _judged(cold)
+        assert await operation.act(cold)
+        done = await _judged(cold)
+    felt = 0
+    for number in range(1, COMMANDS_MAX):
+        database = standalone.server.fresh_database()
+        cut, error = await standalone.cut(operation, database, number, after=after)
+        if not cut.happened:
+            break
+        felt += error is not None
+        async with standalone.opened(database) as cold:
+            if finisher == "repeated":
+                await operation.act(cold)
+            elif finisher == "another":
+                await cold.review.settle(OPERATOR, before[0][0], [], NOW)
+            else:
+                await cold.queue.claim(EVERY, "me", 100, 10, NOW + HOUR, tenant="acme")
+            found = await _judged(cold)
+            if finisher == "another" and found != done:
+                # It was never announced: this judgement found all as it was, and stamped one.
+                found = (found[0], before[1], *found[2:])
+            assert found in ((done,) if finisher == "repeated" else (before, done))
+    assert felt >= 3, "most cuts must have been felt"
+
+
+@pytest.mark.parametrize("make", [*OPERATIONS, _judging])
 async def test_a_replica_set_keeps_nothing_of_what_was_refused(
     replica_set: Deployment, make: Callable[[], Operation]
 ) -> None:
@@ -273,3 +367,66 @@ async def test_a_move_that_was_cut_off_is_told_before_the_next(standalone: Deplo
         assert await cold.log.audit(SCOPE) == ()
         assert await cold.semantic.set_tier(SCOPE, core, "archival", "second", NOW, [draft("down")])
         assert await _followed(cold) == (["down", "up"], ["first", "second"])
+
+
+async def test_two_that_are_judged_at_once_leave_one(deployment: Deployment) -> None:
+    """Each is to give way to the other: one does, whoever was first, and one stays live."""
+    database = deployment.server.fresh_database()
+    async with deployment.opened(database) as one, deployment.opened(database) as other:
+        pairs = [[fact_by(text=f"{n} {side}") for side in "ab"] for n in range(8)]
+        for fact in (fact for pair in pairs for fact in pair):
+            await one.semantic.put_fact(SCOPE, fact)
+        ways = [(old, new) for pair in pairs for old, new in (pair, pair[::-1])]
+        settled = await asyncio.gather(
+            *(
+                (one, other)[n % 2].review.settle(
+                    OPERATOR,
+                    old.id,
+                    [Verdict(fact_id=old.id, by=new.id, how="duplicate")],
+                    NOW,
+                )
+                for n, (old, new) in enumerate(ways)
+            )
+        )
+        live = {fact.id for fact in (await one.review.live_facts(OPERATOR, "", 99)).rows}
+        feed = await one.log.audit(SCOPE)
+    assert sum(settled) == len(pairs) == len(feed)
+    assert all(len(live & {fact.id for fact in pair}) == 1 for pair in pairs)
+
+
+async def test_outcomes_through_two_stores_are_exact(deployment: Deployment) -> None:
+    """Twenty racing calls tell of five causes: five outcomes, five events, and one refinement."""
+    database = deployment.server.fresh_database()
+    async with deployment.opened(database) as one, deployment.opened(database) as other:
+        rule, _ = await one.procedural.put_rule(SCOPE, rule_by())
+        stores = [(one, other)[n % 2].playbooks for n in range(20)]
+        counting = [
+            store.record_outcome(SCOPE, rule.id, f"cause {n % 5}", NOW, is_success=n % 5 > 1)
+            for n, store in enumerate(stores)
+        ]
+        refining = [
+            store.refine(SCOPE, rule, [f"step {n}"], [], NOW) for n, store in enumerate(stores[:4])
+        ]
+        _, refined = await asyncio.gather(asyncio.gather(*counting), asyncio.gather(*refining))
+        (after,) = await one.playbooks.rules(SCOPE, [rule.id])
+        feed = await one.log.audit(SCOPE)
+    assert (after.successes, after.failures, after.version) == (3, 2, 2)
+    assert sum(refined) == 1
+    assert len(feed) == 6
+    raw = deployment.server.client[database]
+    assert raw["rule_outcomes"].count_documents({}) == 5
+    assert "moved" not in raw["rules"].find_one({})
+
+
+async def test_readers_through_two_stores_only_read_on(deployment: Deployment) -> None:
+    """Racing readers leave the watermark at the farthest, also where both are the first."""
+    database = deployment.server.fresh_database()
+    async with deployment.opened(database) as one, deployment.opened(database) as other:
+        moved = await asyncio.gather(
+            *(
+                (one, other)[n % 2].watermarks.advance(SCOPE, "extract", n % 10 + 1, NOW)
+                for n in range(40)
+            )
+        )
+        assert await one.watermarks.watermark(SCOPE, "extract") == 10
+        assert 1 <= sum(moved) <= 10

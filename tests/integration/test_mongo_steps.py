@@ -27,10 +27,11 @@ from support.tier_samples import NOW, scope_of
 from tiers.cold.mongo import mongo_cold_store
 from tiers.cold.stores import ColdStores
 from tiers.errors import BudgetExceeded, Conflict, TierError, TierRejected
-from tiers.records import AgentRecord, Budget, GraphState, Usage
+from tiers.records import AgentRecord, Budget, Grain, GraphState, Usage
 
 HOUR = timedelta(hours=1)
 EVERY = ("index", "compress", "learn")
+LOOSE_FOR: tuple[Grain, ...] = ("daily", "weekly", "monthly")
 WORK = [draft("a"), draft("b", "compress"), draft("c", "learn")]
 RECEIPT = receipt_by()
 UNKNOWN, EXCEEDED = 8, 262
@@ -85,11 +86,32 @@ def _consolidating() -> Operation:
     return Operation(lambda cold: cold.episodic.put_episode(SCOPE, episode, WORK), prepare)
 
 
+def _rolling_up() -> Operation:
+    turns = [turn_by(text=f"turn {number}") for number in range(2)]
+    summaries = [summary_by(SCOPE, [turn]) for turn in turns]
+    days = [episode_by(SCOPE, [summary.id]) for summary in summaries]
+    week = episode_by(SCOPE, [days[0].id], grain="weekly")
+
+    async def prepare(cold: ColdStores) -> None:
+        for turn, summary, day in zip(turns, summaries, days, strict=True):
+            await cold.turns.append_turn(SCOPE, turn)
+            await cold.episodic.put_summary(SCOPE, summary)
+            await cold.episodic.put_episode(SCOPE, day)
+
+    return Operation(lambda cold: cold.episodic.put_episode(SCOPE, week, WORK), prepare)
+
+
 def _receiving() -> Operation:
     return Operation(lambda cold: cold.log.put_receipt(SCOPE, RECEIPT, WORK), _nothing)
 
 
-OPERATIONS = [_appending, _summing_up, _consolidating, _receiving]
+OPERATIONS = [
+    _appending,
+    _summing_up,
+    _consolidating,
+    pytest.param(_rolling_up, marks=pytest.mark.slow),
+    _receiving,
+]
 SOME_OPERATIONS = [
     _appending,
     _summing_up,
@@ -105,6 +127,11 @@ async def _seen(cold: ColdStores) -> Seen:
         "waiting": [turn.id for turn in await cold.turns.waiting_turns(SCOPE, 0, 100)],
         "summaries": [one.id for one in await cold.episodic.summaries(SCOPE)],
         "due": [one.id for one in await cold.episodic.due_summaries(OPERATOR, NOW + 99 * HOUR, 9)],
+        "loose": [
+            one.id
+            for grain in LOOSE_FOR
+            for one in await cold.grains.loose(OPERATOR, grain, NOW + HOUR, 9)
+        ],
         "episodes": [one.id for one in await cold.episodic.episodes(SCOPE)],
         "receipt": await cold.log.receipt(SCOPE, RECEIPT.id),
     }

@@ -19,6 +19,8 @@ from support.tier_samples import NOW, scope_of
 
 from tiers.cold.mongo import mongo_cold_store
 from tiers.cold.mongo.health import mongo_health
+from tiers.cold.mongo.schema import VERSION
+from tiers.cold.stores import ColdStores
 from tiers.errors import ConfigError, TierError
 from tiers.history.fold import Fold
 from tiers.records import Ancestor, LoggedBelief, Parent, Scope, Span
@@ -30,7 +32,11 @@ COMMANDS_MAX = 400
 MADE = {"beliefs", "belief_spans", "belief_trust", "work"}
 """Collections in which an upgrade makes documents: what beliefs had become was not all kept."""
 
-TOUCHED = {1: {"for_user", "position"}, 2: {"mentions", "changed_seq"}}
+TOUCHED = {
+    1: {"for_user", "position"},
+    2: {"mentions", "changed_seq"},
+    3: {"prompts", "rules", "loose_for", "fact_type", "former"},
+}
 """Fields that no document of a version has."""
 
 
@@ -182,7 +188,38 @@ def _successor(entry: LoggedBelief) -> str | None:
     return json.loads(entry.content or "{}").get("superseded_by")
 
 
-@pytest.mark.parametrize("version", [1, 2])
+async def test_days_get_their_label_and_facts_their_address(deployment: Deployment) -> None:
+    """Nothing that is in a daily episode is loose for one, and a fact is found by its key."""
+    name = deployment.server.fresh_database()
+    lay_out(deployment.server.uri, name, 3)
+    runtime = NOBODY.for_graph()
+    async with deployment.opened(name) as cold:
+        first, second = await cold.episodic.episodes(runtime.for_agent("strategist"))
+        assert [(one.period, one.made_by, one.lost) for one in (first, second)] == [
+            ("2026-03-01", "extract", 0),
+            ("2026-03-02", "extract", 0),
+        ]
+        (left,) = await cold.grains.loose(runtime, "daily", NOW + 99 * HOUR, 9)
+        assert left.text == "Summary of lap 3."
+        for grain in ("weekly", "monthly"):
+            loose = await cold.grains.loose(runtime, grain, NOW + 99 * HOUR, 9)
+            assert [one.id for one in loose] == [first.id, second.id]
+        due = await cold.grains.retirable(runtime, "working", NOW + HOUR, 9)
+        assert {one.replaced_by for one in due} == {(first.id,), (second.id,)}
+        assert [one.kind for one in due].count("turn") == len(due) / 2 == 3
+        asked = fact_by(NOBODY, "", subject="MEDIUM  tyres", predicate="last", object="9 laps")
+        (keyed,) = await cold.review.keyed(runtime, asked, 9)
+        assert keyed.object == "18 laps"
+        (old,) = await cold.semantic.facts(NOBODY, await _superseded(cold))
+        assert (old.superseded_by, old.superseded_as) == (keyed.id, "natural")
+        assert (await cold.fleet.agents(NOBODY))[0].prompts == {}
+
+
+async def _superseded(cold: ColdStores) -> tuple[str, ...]:
+    return await cold.review.ended(NOBODY.for_graph(), NOW + 2 * HOUR, NOW, 9)
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
 async def test_many_may_open_an_older_database_at_once(
     deployment: Deployment, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,7 +242,7 @@ async def test_many_may_open_an_older_database_at_once(
 
 @pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("step", [41, pytest.param(4, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 async def test_an_upgrade_that_is_cut_off_is_finished_by_the_next_opening(
     deployment: Deployment, version: int, step: int, *, after: bool
 ) -> None:
@@ -225,7 +262,7 @@ async def test_an_upgrade_that_is_cut_off_is_finished_by_the_next_opening(
         found = _stored(deployment, name)
         (mark,) = found["meta"]
         is_touched = any(TOUCHED[version] & one.keys() for one in _all_of(found))
-        assert mark["version"] == 3 or not is_touched
+        assert mark["version"] == VERSION or not is_touched
         async with deployment.opened(name):
             assert _stored(deployment, name) == expected
         deployment.server.reset()

@@ -19,7 +19,7 @@ from support.cold_samples import (
 from support.mongo_deployments import Deployment, deployed
 from support.tier_samples import NOW, scope_of
 
-from tiers.cold.mongo.owner_backfill import tell_users_apart
+from tiers.cold.mongo.grain_backfill import tell_grains
 from tiers.cold.mongo.scope import check_scoped, core, inherited, readable_facts, visible
 from tiers.errors import TierRejected
 from tiers.moments import microseconds
@@ -29,6 +29,15 @@ THEN, BEFORE = NOW - timedelta(hours=1), NOW - timedelta(hours=2)
 ALICE = scope_of(user_id="alice")
 OWNED = ("turns", "summaries", "episodes", "facts", "rules")
 """Beliefs are not among them: a later upgrade makes their projection anew from the log."""
+
+GAINED = frozenset(
+    (
+        *("for_user", "core_spans", "rules", "made_by", "lost", "loose_for", "period"),
+        *("fact_type", "superseded_as", "earned_from", "judged_at", "forgotten_at", "fact_key"),
+        *("former", "source_ids"),
+    )
+)
+"""Fields that the first records did not have."""
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +170,7 @@ async def test_records_from_before_users_are_told_apart(
             for document in now[name]:
                 client[database][name].replace_one({"_id": document["_id"]}, _older(document))
     for _ in range(2):
-        await tell_users_apart(cold.semantic._database.raw)
+        await tell_grains(cold.semantic._database.raw)
         assert _documents(deployment, database) == now
 
 
@@ -179,5 +188,7 @@ def _older(document: dict[str, Any]) -> dict[str, Any]:
     """Return a document as it was stored when users were not told apart."""
     told_apart = ("active_identity", "identity", "active_key")
     older = {name: f"{name}, no user" for name in told_apart if name in document}
-    kept = {name: document[name] for name in document if name not in ("for_user", "core_spans")}
+    # Facts had sources from the first.
+    gained = GAINED - {"source_ids"} if "confidence" in document else GAINED
+    kept = {name: document[name] for name in document if name not in gained}
     return kept | (older if document["user_id"] else {})

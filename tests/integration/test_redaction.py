@@ -15,6 +15,7 @@ from support.servers import server_variables
 from ezra import Agent, Ezra, Fact, Graph, NotFound, Rule, UsageError
 from metaagents.lifecycle.agent import LifecycleAgent
 from metaagents.lifecycle.rules import LifecyclePolicy
+from metaagents.lifecycle.writing import Writer
 from tiers.cold.redaction import REDACTED
 from tiers.records import Scope, Turn
 
@@ -89,7 +90,8 @@ async def test_the_secret_is_in_no_store_and_no_answer(tiers: str, tmp_path: Pat
         told_now = [slot.text for slot in again.slots] + [hit.text for hit in found.items]
         assert not [text for text in told_now if WORD in text]
         assert where(await everything(ezra, tmp_path), WORD) == set()
-        assert any("narwhal" in hit.text and hit.kind == "summary" for hit in found.items)
+        made_anew = [hit for hit in found.items if hit.kind in ("summary", "episode")]
+        assert any("narwhal" in hit.text for hit in made_anew)
         await _check_rebuilt(graph, report.rewritten, [one.id for one in kept])
 
 
@@ -201,20 +203,26 @@ async def test_what_cannot_be_redacted_is_said(tmp_path: Path) -> None:
 
 
 class Interrupted:
-    """An embedder during whose work something else happens, once."""
+    """An embedder during whose work something else happens, once.
+
+    Args:
+        what: What happens.
+        word: While it embeds a text that holds this.
+    """
 
     model_id, dimensions = "interrupted", 2
 
-    def __init__(self, what: Callable[[], Awaitable[object]]) -> None:
+    def __init__(self, what: Callable[[], Awaitable[object]], word: str) -> None:
         self._what: Callable[[], Awaitable[object]] | None = what
+        self._word = word
 
     async def embed(
         self, texts: Sequence[str], *, urgent: bool = False, query: bool = False
     ) -> tuple[tuple[float, ...], ...]:
         """Let it happen, then return a vector per text."""
         del urgent, query
-        what, self._what = self._what, None
-        if what is not None:
+        if self._what is not None and any(self._word in text for text in texts):
+            what, self._what = self._what, None
             await what()
         return tuple((1.0, 0.0) for _ in texts)
 
@@ -234,10 +242,15 @@ async def test_what_is_summed_up_meanwhile_does_not_keep_it(tmp_path: Path, step
         if step == "consolidate":
             await ezra.run_lifecycle_tick("imola")
         parts = ezra._parts
-        interrupted = Interrupted(lambda: graph.redact([turns[0].id], reason="meanwhile"))
+        interrupted = Interrupted(lambda: graph.redact([turns[0].id], reason="meanwhile"), WORD)
+        policy = LifecyclePolicy(ring_capacity=1, turns_per_summary=2)
+        writer = Writer(
+            embedder=interrupted, model=None, fleet=parts.fleet, prompts={}, policy=policy
+        )
         lifecycle = LifecycleAgent(
-            parts.graphs, parts.turns, parts.episodic, parts.warm, interrupted,
-            LifecyclePolicy(ring_capacity=1, turns_per_summary=2), parts.redactor,
+            graphs=parts.graphs, turns=parts.turns, episodic=parts.episodic, grains=parts.grains,
+            warm=parts.warm, writer=writer, policy=policy, redactor=parts.redactor,
+            fleet=parts.fleet,
         )  # fmt: skip
         if step == "compress":
             await lifecycle.compress(scope.for_agent("keeper"), clock(), everything=True)

@@ -172,7 +172,7 @@ async def test_work_claimed_by_a_killed_owner_is_free_at_once(tmp_path: Path) ->
         agent = await graph.spawn_agent("a", topics={"t"})
         await agent.remember("Mediums last 18 laps.")
         queue, clock = ezra._parts.queue, ezra._parts.clock
-        assert len(await queue.claim(["index"], "killed", 10, 3600, clock())) == 1
+        assert len(await queue.claim(["index", "judge"], "killed", 10, 3600, clock())) == 2
         assert (await ezra.drain_learning()).claimed == 0
     async with running(tmp_path, moving) as ezra:
-        assert (await ezra.drain_learning()).completed == {"index": 1}
+        assert (await ezra.drain_learning()).completed == {"index": 1, "judge": 1}

@@ -11,9 +11,11 @@ from typing import Any, Protocol
 
 from tiers.belief_log import BeliefHistory, BeliefStore, HeadStore, RivalSearch
 from tiers.cold.sqlite import DATABASE_NAME, sqlite_cold_store
+from tiers.grains import GrainStore
+from tiers.learning import FactReview, Playbooks, Watermarks
+from tiers.leases import LeaseStore
 from tiers.ports import (
     EpisodicStore,
-    LeaseStore,
     LexicalIndex,
     ProceduralStore,
     RecordLog,
@@ -38,6 +40,10 @@ class Cold(Protocol):
     episodic: EpisodicStore
     semantic: SemanticStore
     procedural: ProceduralStore
+    grains: GrainStore
+    review: FactReview
+    playbooks: Playbooks
+    watermarks: Watermarks
     beliefs: BeliefStore
     history: BeliefHistory
     rivals: RivalSearch

@@ -42,6 +42,7 @@ HEAD = SignedHead(
     tenant="acme", graph_id="race", size=1, last_hash=NOTHING, root=NOTHING, signed_at=NOW,
     public_key=NOTHING,
 )  # fmt: skip
+KEYED = fact_by(subject="mediums", predicate="last", object="18 laps")
 AGENT = AgentRecord(tenant="acme", graph_id="race", id="a", spawned_at=NOW, seen_at=NOW)
 LEASE = Lease(name="tick", owner="a", token=1, expires_at=NOW)
 WORK = Work(
@@ -91,6 +92,7 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "turns": lambda cold: cold.turns.turns(SCOPE, []),
     "known_refs": lambda cold: cold.turns.known_refs(SCOPE, []),
     "waiting_turns": lambda cold: cold.turns.waiting_turns(SCOPE, 8, 8),
+    "turns_after": lambda cold: cold.turns.turns_after(SCOPE, 0, 8),
     "turns_from": lambda cold: cold.turns.turns_from(GRAPH, 1, 8),
     "count_turns": lambda cold: cold.turns.count_turns(GRAPH),
     "put_summary": lambda cold: cold.episodic.put_summary(SCOPE, summary_by(SCOPE, [turn_by()])),
@@ -107,6 +109,25 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "supersede": lambda cold: cold.semantic.supersede(SCOPE, "x", "y", NOW),
     "put_rule": lambda cold: cold.procedural.put_rule(SCOPE, rule_by()),
     "match_rules": lambda cold: cold.procedural.match_rules(SCOPE, "tyre", 8),
+    "loose": lambda cold: cold.grains.loose(GRAPH, "daily", NOW, 8),
+    "turn_marks": lambda cold: cold.grains.turn_marks(GRAPH, "", 8),
+    "made": lambda cold: cold.grains.made(GRAPH, "", 8),
+    "retirable": lambda cold: cold.grains.retirable(GRAPH, "working", NOW, 8),
+    "count_grain": lambda cold: cold.grains.count_grain(GRAPH, "working"),
+    "retire": lambda cold: cold.grains.retire(GRAPH, ["x"], "past its retention", NOW),
+    "live_facts": lambda cold: cold.review.live_facts(GRAPH, "", 8),
+    "keyed": lambda cold: cold.review.keyed(GRAPH, KEYED, 8),
+    "unjudged": lambda cold: cold.review.unjudged(GRAPH, 8),
+    "settle": lambda cold: cold.review.settle(GRAPH, "x", [], NOW),
+    "forget": lambda cold: cold.review.forget(SCOPE, "x", "asked to", NOW),
+    "ended": lambda cold: cold.review.ended(GRAPH, NOW, NOW, 8),
+    "rules": lambda cold: cold.playbooks.rules(SCOPE, ["x"]),
+    "record_outcome": lambda cold: cold.playbooks.record_outcome(
+        SCOPE, "x", "cause", NOW, is_success=True
+    ),
+    "refine": lambda cold: cold.playbooks.refine(SCOPE, rule_by(), ["Box."], ["t"], NOW),
+    "watermark": lambda cold: cold.watermarks.watermark(SCOPE, "extract"),
+    "advance": lambda cold: cold.watermarks.advance(SCOPE, "extract", 1, NOW),
     "commit": lambda cold: cold.beliefs.commit(SCOPE, belief_by()),
     "pin": lambda cold: cold.beliefs.pin(SCOPE, "x", NOW),
     "unpin": lambda cold: cold.beliefs.unpin(SCOPE, "x", NOW),

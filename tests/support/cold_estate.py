@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from tiers.grains import MADE_OF
+from tiers.learning import Verdict
+from tiers.plans import ANY_GRAIN
 from tiers.records import (
     ALL_TOPICS,
     AgentRecord,
@@ -50,8 +53,12 @@ TENANTS = ("acm", "acme", "acme/'; --")
 WHOLE_ORDER: frozenset[Table] = frozenset(
     {"graphs", "agents", "turns", "summaries", "episodes", "facts", "rules", "beliefs", "work"}
 )
-"""Tables whose order of storing counts. Events are in order per graph; counts, uses, trust,
-heads and receipts have none."""
+"""Tables whose order of storing counts. Events are in order per graph."""
+
+KEYED: frozenset[Table] = frozenset(
+    {"usage", "fact_uses", "rule_outcomes", "watermarks", "trust", "heads", "receipts"}
+)
+"""Tables without an order of storing."""
 
 QUESTIONS = ("medium tyres", "lap", "what was said about the gearbox?", HOSTILE_TEXT, "pit wall")
 RICH_GRAPHS = ("race", "child")
@@ -129,6 +136,7 @@ def _member(scope: Scope) -> AgentRecord:
         denied_topics=("money",),
         denied_sources=("mail",),
         budget=Budget(model_calls=3),
+        prompts={"working": HOSTILE_TEXT, "yearly": "Be brief."},
         spawned_at=NOW,
     )
 
@@ -141,6 +149,7 @@ async def _turn(cold: Any, scope: Scope, number: int) -> Turn:
         "tool_outputs": [{"tool": "telemetry", "output": HOSTILE_TEXT}] if number == 2 else [],
         "occurred_at": NOW - timedelta(days=number, microseconds=number),
         "topics": ((), ("tyres",), ("strategy", "tyres"))[number % 3],
+        "rules": ("rule 1", "rule 2") if number == 4 else (),
     }
     asker = _of_user(scope, "team") if number % 2 else scope
     turn = turn_by(asker, f"Lap {number}: how long do medium tyres last?", **fields)
@@ -157,15 +166,17 @@ async def _history(cold: Any, scope: Scope, turns: Sequence[Turn]) -> None:
     summaries = [
         summary_by(scope, turns[:3], topics=("tyres",)),
         summary_by(scope, turns[3:6], private=True, expires_at=NOW + timedelta(hours=1)),
-        summary_by(scope, turns[6:7], expires_at=None, topics=()),
+        summary_by(scope, turns[6:7], expires_at=None, topics=(), made_by="model-1", lost=2),
     ]
     for summary in summaries:
         await cold.episodic.put_summary(scope, summary, [draft(summary.id)])
     await cold.episodic.put_summary(scope, summary_by(scope, turns[:6], level=1))
-    await cold.episodic.put_episode(scope, episode_by(scope, [summaries[0].id]))
-    await cold.episodic.put_episode(
-        scope, episode_by(scope, [summaries[0].id], grain="weekly", text=HOSTILE_TEXT)
-    )
+    day = episode_by(scope, [summaries[0].id], period="2026-03-01")
+    rest = {"text": HOSTILE_TEXT, "made_by": "model-1", "lost": 1}
+    week = episode_by(scope, [day.id], grain="weekly", period="2026-W09", **rest)
+    for episode in (day, week, episode_by(scope, [day.id], grain="monthly")):
+        await cold.episodic.put_episode(scope, episode)
+    await cold.grains.retire(scope.for_graph(), [turns[0].id, day.id], "old", NOW)
 
 
 async def _facts(cold: Any, scope: Scope, child: Scope) -> None:
@@ -190,14 +201,34 @@ async def _facts(cold: Any, scope: Scope, child: Scope) -> None:
     old = await put(scope, "Medium tyres last 2 laps.", tier="core", minute=1)
     new = await put(scope, "Medium tyres last 12 laps.", minute=2)
     await cold.semantic.supersede(scope, old.id, new.id, NOW + timedelta(minutes=3))
+    await _reviewed(cold, scope, [await put(scope, f"Judged {n}.", **triple) for n in range(4)])
     await cold.semantic.add_uses(scope, "turn 1", [core.id, secret.id], NOW)
     await cold.semantic.add_uses(child, "turn 2", [core.id], NOW + timedelta(microseconds=1))
     await cold.semantic.set_tier(scope, later, "archival", "over the cap", NOW)
 
 
+async def _reviewed(cold: Any, scope: Scope, facts: Sequence[Fact]) -> None:
+    """Leave facts that were judged, denied, forgotten, and emptied by retention."""
+    runtime = scope.for_graph()
+    denied, stands, forgotten, gone = (fact.id for fact in facts)
+    verdict = Verdict(fact_id=denied, by=stands, how="denial", valid_to=NOW)
+    assert await cold.review.settle(runtime, stands, [verdict], NOW)
+    for one in (forgotten, gone):
+        assert await cold.review.forget(scope, one, "asked to", NOW)
+    await cold.grains.retire(runtime, [gone], "old", NOW)
+
+
 async def _rules(cold: Any, scope: Scope, child: Scope) -> None:
     for one, trigger in [(scope, "tyre change"), (scope, "a change of tyres"), (child, "tyres")]:
-        await cold.procedural.put_rule(one, rule_by(one, trigger, successes=2))
+        rule = rule_by(one, trigger, successes=2, source_ids=("x",))
+        await cold.procedural.put_rule(one, rule)
+        for cause, is_success in (("turn 1", True), ("turn 2", False)):
+            await cold.playbooks.record_outcome(one, rule.id, cause, NOW, is_success=is_success)
+        await cold.watermarks.advance(one, f"extract {trigger}", 3, NOW)
+    for version in range(1, 3):
+        (known,) = await cold.playbooks.rules(child, [rule.id])
+        steps = (HOSTILE_TEXT, f"Step {version}.")
+        assert await cold.playbooks.refine(child, known, steps, (f"t {version}",), NOW)
     await cold.procedural.put_rule(scope, rule_by(scope, "tyre change", private=True))
 
 
@@ -311,7 +342,7 @@ def comparable(table: Table, rows: Sequence[Record]) -> Any:
     """Return rows with as much of their order as the port promises."""
     if table in WHOLE_ORDER:
         return list(rows)
-    if table in ("usage", "fact_uses", "trust", "heads", "receipts"):
+    if table in KEYED:
         return sorted(row.model_dump_json() for row in rows)
     by_graph = defaultdict(list)
     for row in rows:
@@ -352,6 +383,8 @@ async def answers(cold: Any, tenant: str, *, same_engine: bool) -> dict[str, Any
             found[f"records {key}"] = await _records(cold, asker)
             searches = await _searches(cold, asker, questions, same_engine=same_engine)
             found[f"searches {key}"] = searches
+        if is_rich:
+            found[f"grains {graph.id}"] = await _grains(cold, Scope.of_graph(tenant, graph.id))
     found["audit"] = await cold.log.tenant_audit(tenant)
     found["silent"] = await cold.fleet.silent(tenant, LATER, 100)
     found["parked"] = [_item(work) for work in await cold.queue.parked(tenant=tenant)]
@@ -404,6 +437,31 @@ async def _records(cold: Any, scope: Scope) -> dict[str, Any]:
     }
     ids = [event.belief_id for event in events] + [turn.id for turn in turns]
     return everything | {"entries": await cold.words.entries(scope, ids)}
+
+
+async def _grains(cold: Any, scope: Scope) -> dict[str, Any]:
+    """Return what is to be rolled up, what may go, and what the learning agent has to compare."""
+    before = LATER + timedelta(days=400)
+    found = {
+        f"loose {grain}": await cold.grains.loose(scope, grain, before, 100) for grain in MADE_OF
+    }
+    for grain in ANY_GRAIN:
+        found[f"retirable {grain}"] = await cold.grains.retirable(scope, grain, before, 100)
+        found[f"counted {grain}"] = await cold.grains.count_grain(scope, grain)
+    keyed = fact_by(scope, "", subject="CAR", predicate="has", object="?")
+    return found | {
+        "marks": (await cold.grains.turn_marks(scope, "", 100)).rows,
+        "made": {one.id: one for one in (await cold.grains.made(scope, "", 100)).rows},
+        "read": [
+            await cold.watermarks.watermark(scope.for_agent(agent_id), f"extract {trigger}")
+            for agent_id in ("strategist", "engineer")
+            for trigger in ("tyres", "tyre change")
+        ],
+        "keyed": await cold.review.keyed(scope, keyed, 100),
+        "live": {one.id: one for one in (await cold.review.live_facts(scope, "", 100)).rows},
+        "unjudged": await cold.review.unjudged(scope, 100),
+        "ended": await cold.review.ended(scope, before, before, 100),
+    }
 
 
 async def _past(cold: Any, scope: Scope) -> dict[str, Any]:

@@ -8,6 +8,8 @@ own ports.
 * Version 2: beliefs. Those of ``race`` had moved house, one event to a change; in ``monza`` a
   process had died before an event that it had written the content of, and one after an event that
   it had not projected yet.
+* Version 3: turns of two days with their summaries, all but the last in the episode of their day,
+  and facts of the same subject and predicate, one of which gave way to the other.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -12,16 +13,23 @@ from support.records import START, summary, turn
 from metaagents.lifecycle.rules import (
     LifecyclePolicy,
     beliefs_kept_since,
+    days_over_until,
     due_again,
-    group_by_day,
+    finished_groups,
+    group_by_period,
     group_turns,
+    is_leaving_early,
     is_past_retention,
     ready_groups,
     shared_topics,
+    unsettled_days,
+    whole_periods,
 )
 from tiers.records import HistoricBelief, Retention
 
 POLICY = LifecyclePolicy(turns_per_summary=3)
+BERLIN = ZoneInfo("Europe/Berlin")
+AT_HOME = LifecyclePolicy(zone=BERLIN)
 
 
 def test_a_full_group_ends() -> None:
@@ -121,23 +129,71 @@ def test_nothing_waits_when_there_is_nothing() -> None:
     assert group_turns([], POLICY) == []
 
 
-def test_summaries_are_gathered_by_writer_audience_and_day() -> None:
-    """An episode tells one agent's day to one audience."""
+def test_a_group_ends_with_its_day_where_people_live() -> None:
+    """Half past eleven and half past midnight in Berlin are half past nine and ten in UTC."""
+    evening = datetime(2026, 5, 14, 21, 30, tzinfo=UTC)
+    turns = [turn(n, occurred_at=evening + timedelta(minutes=20 * n)) for n in range(4)]
+    assert [len(group) for group in group_turns(turns, LifecyclePolicy())] == [4]
+    groups = group_turns(turns, AT_HOME)
+    assert [[one.seq for one in group] for group in groups] == [[0, 1], [2, 3]]
+    assert finished_groups(groups, AT_HOME) == groups[:1]
+
+
+def test_a_day_is_over_when_it_has_ended_and_nothing_of_it_came_a_moment_ago() -> None:
+    """A quarter of an hour after midnight; the day that is then looked at is the one before."""
+    midnight = datetime(2026, 5, 14, 22, 0, tzinfo=UTC)
+    quarter = timedelta(minutes=15)
+    assert days_over_until(midnight + quarter, AT_HOME) == midnight
+    just_before = midnight + quarter - timedelta(microseconds=1)
+    assert days_over_until(just_before, AT_HOME) == midnight - timedelta(days=1)
+    late = turn(1, occurred_at=midnight - timedelta(days=3), recorded_at=midnight)
+    assert unsettled_days([late, turn(2)], AT_HOME, midnight + quarter) == set()
+    assert unsettled_days([late, turn(2)], AT_HOME, midnight + quarter / 2) == {
+        datetime(2026, 5, 12, tzinfo=UTC).date()
+    }
+
+
+def test_a_summary_leaves_early_only_if_its_day_lasts_longer() -> None:
+    """One that outlives its day waits for the whole of it."""
+    told_at = datetime(2026, 5, 14, 22, 15, tzinfo=UTC)
+    lasting = summary(1, expires_at=told_at)
+    assert not is_leaving_early(lasting, AT_HOME)
+    short = summary(1, expires_at=told_at - timedelta(seconds=1))
+    assert is_leaving_early(short, AT_HOME)
+    assert not is_leaving_early(summary(1), AT_HOME)
+
+
+def test_summaries_are_gathered_by_writer_audience_and_period() -> None:
+    """An episode tells one agent's period to one audience; nothing is in two of them."""
     summaries = [
+        summary(24),
         summary(1),
         summary(2),
-        summary(24),
         summary(3, agent_id="driver"),
         summary(4, topics=("fuel",)),
+        summary(5, private=True),
+        summary(6, user_id="ada"),
     ]
-    days = group_by_day(summaries)
-    assert [[one.id for one in members] for _, members in days] == [
-        ["summary-1", "summary-2"],
-        ["summary-24"],
-        ["summary-3"],
-        ["summary-4"],
+    days = group_by_period(summaries, "daily", BERLIN)
+    assert [(day, [one.id for one in members]) for day, members in days] == [
+        ("2026-05-14", ["summary-1", "summary-2"]),
+        ("2026-05-14", ["summary-3"]),
+        ("2026-05-14", ["summary-4"]),
+        ("2026-05-14", ["summary-5"]),
+        ("2026-05-14", ["summary-6"]),
+        ("2026-05-15", ["summary-24"]),
     ]
-    assert [day.isoformat() for day, _ in days][:2] == ["2026-05-14", "2026-05-15"]
+    weeks = group_by_period(summaries, "weekly", BERLIN)
+    assert [len(members) for _, members in weeks] == [3, 1, 1, 1, 1]
+
+
+def test_of_a_page_only_whole_periods_are_told() -> None:
+    """The last period of it may go on behind it."""
+    page = [summary(1), summary(2), summary(24), summary(25)]
+    whole, has_more = whole_periods(page, "daily", BERLIN)
+    assert ([one.id for one in whole], has_more) == (["summary-1", "summary-2"], True)
+    assert whole_periods(page[:2], "daily", BERLIN) == ((), True)
+    assert whole_periods([], "daily", BERLIN) == ((), False)
 
 
 def test_beliefs_are_kept_for_ever_unless_the_graph_says_otherwise() -> None:

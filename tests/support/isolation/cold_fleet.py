@@ -177,6 +177,11 @@ def defer(aim: Aim) -> Move:
     return _finishing(aim, lambda queue, work: queue.defer(work, LATER))
 
 
+def renew(aim: Aim) -> Move:
+    """Hold on to what the victim has claimed."""
+    return _finishing(aim, lambda queue, work: queue.renew(work, 10**6, LATER))
+
+
 def rerun(aim: Aim) -> Move:
     """Put the victim's parked items back, and nonsense."""
     nonsense = aim.random.choice(INJECTIONS)
@@ -250,6 +255,7 @@ COLD_FLEET = (
     Method("queue.complete", _G, complete, ("work",), OUTER),
     Method("queue.fail", _G, fail, ("work",), OUTER),
     Method("queue.defer", _G, defer, ("work",), OUTER),
+    Method("queue.renew", _G, renew, ("work",), OUTER),
     Method("queue.rerun", _T, rerun, ("work",), _OF_TENANT),
     Method("archive.import_rows", _T, import_rows, ("core", "archival", "receipt"), _OF_TENANT),
     Method("archive.import_rows", _T, import_usage, ("agent",), _OF_TENANT),

@@ -45,8 +45,14 @@ def known_refs(aim: Aim) -> Move:
 
 def waiting_turns(aim: Aim) -> Move:
     """Ask for turns that no summary covers."""
-    scope = asker(aim)
-    return Move(lambda cold: cold.turns.waiting_turns(scope, 0, _LIMIT), scope=scope)
+    scope, before = asker(aim), aim.random.choice([None, _FUTURE])
+    return Move(lambda cold: cold.turns.waiting_turns(scope, 0, _LIMIT, before=before), scope=scope)
+
+
+def turns_after(aim: Aim) -> Move:
+    """Read on from the victim's turn, or from before all of them."""
+    scope, seq = asker(aim), aim.random.choice([0, 0, aim.victim.record.seq, 10**6])
+    return Move(lambda cold: cold.turns.turns_after(scope, seq, _LIMIT), scope=scope)
 
 
 def turns_from(aim: Aim) -> Move:
@@ -80,7 +86,8 @@ def due_summaries(aim: Aim) -> Move:
 def episodes(aim: Aim) -> Move:
     """Ask for all episodes."""
     since = aim.random.choice([None, aim.victim.recorded_at])
-    return Move(lambda cold: cold.episodic.episodes(aim.scope, since, None))
+    grain = aim.random.choice([None, aim.victim.record.grain, "yearly"])
+    return Move(lambda cold: cold.episodic.episodes(aim.scope, since, None, grain))
 
 
 def core(aim: Aim) -> Move:
@@ -255,6 +262,7 @@ COLD_READS = (
     Method("turns.turns", _V, turns, ("turn",), _ALL, weight=3),
     Method("turns.known_refs", _V, known_refs, ("turn",), _ALL, weight=2),
     Method("turns.waiting_turns", _V, waiting_turns, ("turn",), _ALL, weight=2),
+    Method("turns.turns_after", _V, turns_after, ("turn",), _ALL, weight=2),
     Method("turns.turns_from", _G, turns_from, ("turn",), OUTER),
     Method("turns.turns_from", _V, turns_from_as_agent, ("turn",), INNER),
     Method("turns.count_turns", _G, count_turns, ("turn",), OUTER),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_args
 
 from tiers.records import (
     Episode,
@@ -15,6 +15,7 @@ from tiers.records import (
     Rule,
     Scope,
     Summary,
+    Superseded,
     ToolOutput,
     Turn,
     WorkDraft,
@@ -281,8 +282,8 @@ def supersede(aim: Aim) -> Move | None:
     pair = (aim.victim.id, other)
     if aim.random.random() < 0.3:
         pair = (other, aim.victim.id)
-    work = _work(aim)
-    return Move(lambda cold: cold.semantic.supersede(aim.scope, *pair, LATER, work))
+    work, how = _work(aim), aim.random.choice(get_args(Superseded))
+    return Move(lambda cold: cold.semantic.supersede(aim.scope, *pair, LATER, work, how=how))
 
 
 def is_mine(aim: Aim, record_id: str) -> bool:

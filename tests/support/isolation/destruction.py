@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from random import Random
-from typing import Any, TypeAlias
+from datetime import timedelta
+from typing import Any
 
+from tiers.cold.ownership import WORK_KINDS
 from tiers.errors import ConfigError, EzraError, NotFound
 from tiers.records import (
     AuditFilter,
@@ -33,51 +32,11 @@ from tiers.records import (
     Work,
 )
 
-from .worlds import LATER, Corner, House, Planted, World
+from .learnt_ruin import LEARNT_STEPS
+from .ruin import Ruin, Step
+from .worlds import LATER, House
 
 _TRIES = 8
-_WORK_KINDS: Any = ("index", "compress", "learn")
-
-
-@dataclass
-class Ruin:
-    """One tenant of a world, on its way down.
-
-    Attributes:
-        world: Where it and the others are.
-        tenant: Whose records are destroyed.
-        random: Chooses what is.
-        now: Rises with each step.
-        done: How often each step went through, by name.
-    """
-
-    world: World
-    tenant: str
-    random: Random
-    now: datetime = LATER
-    done: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def house(self) -> House:
-        """One of the tenant's graphs."""
-        return self.random.choice([one for one in self.world.houses if one[0] == self.tenant])
-
-    @property
-    def corner(self) -> Corner:
-        """One of the tenant's owners."""
-        return self.random.choice([one for one in self.world.corners if one.tenant == self.tenant])
-
-    def record(self, *kinds: str) -> Planted:
-        """Return one of the tenant's records."""
-        found = [one for one in self.world.planted if one.corner.tenant == self.tenant]
-        return self.random.choice([one for one in found if one.kind in kinds])
-
-    def scope(self, house: House | None = None) -> Scope:
-        """Return the scope of the runtime itself in one of the tenant's graphs."""
-        return Scope.of_graph(*(house or self.house))
-
-
-Step: TypeAlias = Callable[[Any, Ruin], Awaitable[object]]
 
 
 async def destroyed(ports: Any, ruin: Ruin, steps: Mapping[str, Step], count: int) -> None:
@@ -250,7 +209,7 @@ async def _summarise(cold: Any, ruin: Ruin) -> object:
 
 async def _finish(cold: Any, ruin: Ruin) -> object:
     found: tuple[Work, ...] = await cold.queue.claim(
-        _WORK_KINDS, "worker", 3, 60, ruin.now, tenant=ruin.tenant
+        WORK_KINDS, "worker", 3, 60, ruin.now, tenant=ruin.tenant
     )
     ways: list[Callable[[Work], Awaitable[object]]] = [
         cold.queue.complete,
@@ -288,6 +247,7 @@ COLD_STEPS: dict[str, Step] = {
     "distrust": _distrust,
     "branch": _branch,
     "summarise": _summarise,
+    **LEARNT_STEPS,
     "finish": _finish,
     "audit": _audit,
 }

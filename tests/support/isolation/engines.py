@@ -20,6 +20,8 @@ from ..warm_backends import WARM_BACKENDS
 from .attempts import Method
 from .belief_moves import BELIEF_METHODS
 from .cold_fleet import COLD_FLEET
+from .cold_grains import COLD_GRAINS
+from .cold_learning import COLD_LEARNING
 from .cold_reads import COLD_READS
 from .cold_writes import COLD_WRITES, VECTOR_METHODS
 from .hot_moves import HOT_METHODS
@@ -28,7 +30,10 @@ from .raw import LocalPoints, Raw, mongo_raw, redis_raw, shard_raw, sqlite_raw
 from .warm_moves import WARM_METHODS
 from .worlds import World
 
-COLD_METHODS = (*COLD_READS, *COLD_WRITES, *BELIEF_METHODS, *COLD_FLEET)
+COLD_METHODS = (
+    *(*COLD_READS, *COLD_WRITES, *BELIEF_METHODS),
+    *(*COLD_FLEET, *COLD_GRAINS, *COLD_LEARNING),
+)
 MONGO_METHODS = (*COLD_METHODS, *VECTOR_METHODS)
 
 Reader = Callable[[], Awaitable[Raw]]

@@ -118,6 +118,8 @@ async def _put(cold: Any, scope: Scope, one: Planted) -> None:
         "audit": lambda: cold.log.append_audit(scope, "said", (one.id,), record, one.recorded_at),
         "work": lambda: cold.queue.enqueue(scope, [record], one.recorded_at),
         "agent": lambda: cold.fleet.spawn(_member(one)),
+        # The reader is called like its mark: whoever is told how far it is has read of another.
+        "watermark": lambda: cold.watermarks.advance(scope, one.mark, record, one.recorded_at),
     }
     if one.kind in put:
         await put[one.kind]()

@@ -15,7 +15,10 @@ from qdrant_edge import EdgeShard, ScrollRequest, SparseVector
 from ..cold_backends import raw_sqlite
 
 RECORDS = frozenset(
-    {"turns", "summaries", "episodes", "facts", "rules", "beliefs", "receipts", "points"}
+    (
+        *("turns", "summaries", "episodes", "facts", "rules", "beliefs", "receipts", "points"),
+        "watermarks",
+    )
 )
 """Tables whose rows are records that one owner wrote; the rest keeps books."""
 
@@ -111,7 +114,14 @@ def mongo_raw(collections: Mapping[str, Any]) -> dict[tuple[str, str], Row]:
 def _row(table: str, values: Mapping[str, Any], content: str) -> Row:
     graph_id = values.get("id") if table == "graphs" else values.get("graph_id")
     record_id = values.get("id") if table in RECORDS else None
+    if table == "watermarks":
+        record_id = reader_of(values["agent_id"], values["name"])
     return Row(values.get("tenant"), graph_id, None, record_id, content)
+
+
+def reader_of(agent_id: str, name: str) -> str:
+    """Return what stands for the id of a watermark."""
+    return f"{name} of {agent_id}"
 
 
 async def redis_raw(

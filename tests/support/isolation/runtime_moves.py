@@ -403,7 +403,7 @@ def catalog(aim: Aim) -> Move | None:
 
 
 def drain(aim: Aim) -> Move | None:
-    """Finish the learning of the tenant, its uses of facts included."""
+    """Finish the learning of the tenant: what was used, compared, and read."""
     scope = _operator(aim)
     if scope is None:
         return None
@@ -411,15 +411,19 @@ def drain(aim: Aim) -> Move | None:
     async def call(runtimes: Any) -> object:
         return await (await runtimes.of(scope.tenant)).drain_learning()
 
-    # Which facts were used before is not this attempt's to say, nor which beliefs gave way.
-    used = Touch(scope.tenant, None, table="facts")
+    # Which facts were used or compared before is not this attempt's to say, nor which playbooks
+    # were spoken of, how far was read, or which beliefs and facts gave way.
+    learnt = [Touch(scope.tenant, None, table=name) for name in ("facts", "rules", "watermarks")]
     gone = [
         Touch(tenant, graph_id, record_id=record_id, table="points")
         for (tenant, graph_id, record_id), found in aim.world.by_place.items()
-        if tenant == scope.tenant and any(one.kind == "belief" for one in found)
+        if tenant == scope.tenant and any(one.kind in _LEAVING for one in found)
     ]
-    return Move(call, (Touch(scope.tenant, None), used, *gone), scope=scope)
+    return Move(call, (Touch(scope.tenant, None), *learnt, *gone), scope=scope)
 
+
+_LEAVING = frozenset(("belief", *FACTS))
+"""What leaves the warm index when it gives way."""
 
 _F, _G = Reach.FAMILY, Reach.GRAPH
 _ALL = (*OUTER, *INNER)

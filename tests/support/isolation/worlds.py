@@ -41,6 +41,9 @@ SHARED_WORDS = "zebra mediums last 18 laps"
 LATER = NOW + timedelta(days=1)
 """When attempts are made: after everything was recorded, before anything expires."""
 
+READ_UP_TO = 7
+"""Where every planted watermark stands."""
+
 _NAMES = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 _WITH_A_LOG = 2
 """Of each house, so many owners have a word of their own in what is known of the belief log."""
@@ -61,7 +64,7 @@ _TRAPS = (
 
 PlantedKind = Literal[
     "turn", "summary", "episode", "core", "archival", "rule", "belief", "receipt", "audit", "work",
-    "agent", "mesh", "trust", "head",
+    "agent", "mesh", "trust", "head", "watermark",
 ]  # fmt: skip
 
 SEARCHABLE = ("turn", "summary", "episode", "core", "archival", "rule", "belief")
@@ -395,6 +398,8 @@ class _Planter:
         self._put("agent", mark, self.corner.agent_id, f"{mark} strategist")
         mark = self.world.new_mark()
         self._put("mesh", mark, "mesh", f"{mark} {SHARED_WORDS}")
+        mark = self.world.new_mark()
+        self._put("watermark", mark, f"watermark {self.slot}", READ_UP_TO)
 
     def log(self) -> None:
         mark = self.world.new_mark()

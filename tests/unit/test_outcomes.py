@@ -1,0 +1,107 @@
+"""Only words that can mean nothing else say how an answer did."""
+
+from __future__ import annotations
+
+import pytest
+
+from metaagents.learning.outcomes import corrects, reading
+
+CONFIRMED = """\
+That worked
+That worked, thanks!
+that worked like a charm
+Great, it works now.
+Fixed, thanks
+Perfect, solved.
+It's working again, thank you so much!
+Awesome! That did the trick.
+Yes, that fixed it. How do I close the ticket?
+The problem is gone.
+Thanks, that solved my problem and I learned something.
+I tried it and it worked perfectly
+Up and running, cheers
+I can confirm that it works
+That's exactly what I needed
+Problem solved!"""
+
+REJECTED = """\
+That didn't work
+It doesn't work
+Still broken.
+No, that's wrong.
+no luck
+Unfortunately that did not help
+It's still not working on my machine
+Hmm, same error as before
+Sorry, it still doesn't work. What else can I try?
+I tried that, it didn\u2019t fix anything
+That made it worse
+That is not what I asked for
+Not working
+You're wrong"""
+
+UNCLEAR = """\
+Did that work?
+Does it work?
+I hope it works
+It worked yesterday
+If that worked, we are done
+It should work now
+It will be fixed tomorrow
+Once it works, tell me
+She said it worked
+It used to work
+Thanks
+Perfect
+ok
+It works by sending a packet to the server
+My sister worked late
+I fixed dinner
+My car is still broken so I took the bus
+That worked for the first car, but it still doesn't work for the second. It's still broken.
+That worked, but it's still not working on my phone
+It didn't work at first, but now it works
+The engine works on petrol
+Almost fixed
+That's wrong, no wait, that worked
+Let me check whether it works
+I worked at Acme
+This is good weather
+Is it fixed? I can't tell
+What does "that worked" mean
+Nothing works like a good night's sleep"""
+
+
+@pytest.mark.parametrize("said", CONFIRMED.splitlines())
+def test_success_is_heard(said: str) -> None:
+    """Whatever polite words stand around it."""
+    assert reading(said) == "confirmed"
+
+
+@pytest.mark.parametrize("said", REJECTED.splitlines())
+def test_failure_is_heard(said: str) -> None:
+    """Whatever polite words stand around it."""
+    assert reading(said) == "rejected"
+
+
+@pytest.mark.parametrize("said", UNCLEAR.splitlines())
+def test_anything_else_counts_nothing(said: str) -> None:
+    """Questions, hopes, reports, the past, other subjects, and what says both."""
+    assert reading(said) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("That didn't work", True),
+        ("Step 2 is wrong, the port is 8080", True),
+        ("Use the soft tyre instead of the hard one", True),
+        ("You have to drain the tank first", True),
+        ("That worked", False),
+        ("Thanks, the port is 8080", False),
+        ("Should I drain the tank first?", False),
+    ],
+)
+def test_a_correction_is_explicit(said: str, expected: bool) -> None:  # noqa: FBT001
+    """Only then may steps be refined."""
+    assert corrects(said) is expected

@@ -1,0 +1,76 @@
+"""What users say plainly about themselves is found by rule, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+from support.plain_statements import STATED, UNSTATED
+from support.records import turn
+
+from metaagents.learning.patterns import stated, subject_of
+
+PAIRS = [tuple(part.strip() for part in line.split(" | ")) for line in STATED.splitlines()]
+
+
+@pytest.mark.parametrize(("said", "expected"), PAIRS)
+def test_a_plain_statement_is_found(said: str, expected: str) -> None:
+    """In the user's own words, about whoever speaks."""
+    assert [one.text for one in stated(said, "user")] == [expected]
+
+
+@pytest.mark.parametrize("said", UNSTATED.splitlines())
+def test_nothing_is_found_in_anything_else(said: str) -> None:
+    """Questions, conditions, jokes, reports, quotations, pasted texts, figures of speech."""
+    assert stated(said, "user") == []
+
+
+def test_the_labelled_set_is_large_and_mostly_negative() -> None:
+    """Precision is measured on what must not be found."""
+    assert len(UNSTATED.splitlines()) + len(PAIRS) >= 150
+    assert len(UNSTATED.splitlines()) > len(PAIRS)
+
+
+@pytest.mark.parametrize(
+    ("said", "fact_type", "key", "since", "until"),
+    [
+        ("I live in Rome since March 2024", "identity", ("user", "lives in"), "2024-03-01", None),
+        ("I live in Rome until 2025-06-30", "identity", ("user", "lives in"), None, "2025-06-30"),
+        ("I lived in Rome from 2020 to 2022", "identity", None, "2020-01-01", "2022-12-31"),
+        ("I live in Rome", "identity", ("user", "lives in"), None, None),
+        ("I'm allergic to nuts", "constraint", None, None, None),
+        ("I like tea", "preference", None, None, None),
+        ("My favourite tea is Assam", "preference", ("user", "favourite tea"), None, None),
+        ("Remember that the door is red", "world", None, None, None),
+    ],
+)
+def test_type_key_and_period(
+    said: str, fact_type: str, key: tuple[str, str] | None, since: str | None, until: str | None
+) -> None:
+    """A key only where there is one at a time; a period only where it was said."""
+    (found,) = stated(said, "user")
+    assert found.fact_type == fact_type
+    assert (found.predicate and (found.subject, found.predicate)) == key
+    days = [one and one.date().isoformat() for one in (found.valid_from, found.valid_to)]
+    assert days == [since, until]
+
+
+def test_a_message_may_state_several_things() -> None:
+    """Each sentence, and each part that begins anew with "I" or "my"; a repetition once."""
+    said = "Hi! My name is Ann and I live in Rome. I like tea. What now? I like tea!"
+    assert [one.text for one in stated(said, "Ann")] == [
+        "Ann's name is Ann",
+        "Ann lives in Rome",
+        "Ann likes tea",
+    ]
+
+
+def test_a_pasted_document_states_nothing() -> None:
+    """However plainly it is written."""
+    assert stated("I live in Rome. " * 200, "user") == []
+
+
+def test_the_subject_is_who_speaks() -> None:
+    """The speaker, unless that is the agent; else the user; else somebody."""
+    assert subject_of(turn(1, speaker="Ada", user_id="u1")) == "Ada"
+    assert subject_of(turn(1, speaker="strategist", user_id="u1")) == "u1"
+    assert subject_of(turn(1, speaker="")) == "user"
+    assert [one.text for one in stated("I like tea", r"a\1b")] == [r"a\1b likes tea"]
