@@ -47,7 +47,6 @@ from .policy import scope_of
 from .recall import RecallResult
 from .redaction import RedactionReport, erase, redact
 
-
 PASSES_MAX = 1_000
 """Of compaction before a graph is archived; each does thousands of texts."""
 
