@@ -10,10 +10,9 @@ Everything people need is exported here; all other modules may change.
 """
 
 from metaagents.learning.core import CoreBlock
+from metaagents.lifecycle.agent import LifecycleReport
 from metaagents.lifecycle.conservation import ConservationReport
 from metaagents.lifecycle.retirement import RetentionReport
-
-from metaagents.lifecycle.agent import LifecycleReport
 from metaagents.work import WorkReport
 from tiers.errors import (
     BudgetExceeded,

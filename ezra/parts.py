@@ -10,12 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from weakref import WeakValueDictionary
 
-from metaagents.lifecycle.retirement import Retirement
-
 from metaagents.clock import MetaAgentClock
 from metaagents.lifecycle.agent import LifecycleAgent, LifecycleReport
 from metaagents.lifecycle.keeper import GraphKeeper
 from metaagents.lifecycle.retention import BeliefRetention
+from metaagents.lifecycle.retirement import Retirement
 from metaagents.reindex.agent import Reembedder
 from metaagents.reindex.archival import ArchivalKeeper
 from metaagents.work import Worker, WorkReport

@@ -118,6 +118,7 @@ _OPPOSED = tuple(
 _FRONTED = re.compile(
     r"^\s*((?:on|in|at|during|since|for|every|each) [^,.;]{1,60}), (.+)$", re.IGNORECASE | re.DOTALL
 )
+_PLACED = re.compile(r"\b(at|in|on|during) (?:the )?([^\W_][\w'\u2019-]{0,63})", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"((?:[^\W\d_]{1,40} ){0,2}[^\W\d_]{1,40})['\u2019]s? ([^\W\d_]{1,40})\b")
 _SYMBOL = re.compile(r"[^\w\s.,;:!?'\"()\[\]\u2018-\u201d-]|(?<![^\s(])[-\u2212](?=\d)")
 _IS_WORD = re.compile(r"[^\W\d]")
@@ -145,6 +146,8 @@ class Reading:
         content: Its content words as stems in one spelling, and its numbers.
         order: The same and the small words that turn a meaning, as they follow each other.
         front: Of these, what stands before the comma of a text that opens with a time or a place.
+        placed: The only time or place that it names by ``at``, ``in``, ``on`` or ``during``, with
+            that word: it may stand anywhere. Of several, it matters what stands with which.
         turns: The small words, persons and tenses that turn its meaning.
         numbers: Its numbers, dates and versions, in one spelling.
         names: The words of its names.
@@ -156,6 +159,7 @@ class Reading:
     content: frozenset[str]
     order: tuple[str, ...]
     front: frozenset[str]
+    placed: tuple[str, str] | None
     turns: frozenset[str]
     numbers: frozenset[str]
     names: frozenset[str]
@@ -256,6 +260,8 @@ def _in_order(one: Reading, two: Reading) -> bool:
     if one.front and two.front and one.front != two.front:
         return False
     common = set(one.order) & set(two.order) - one.front - two.front
+    if one.placed is not None and one.placed == two.placed:
+        common.discard(one.placed[1])
     ours = [word for word in one.order if word in common]
     return ours == [word for word in two.order if word in common]
 
@@ -281,6 +287,7 @@ def _read(text: str) -> Reading:
         ),
         order=(*order, *front),
         front=frozenset(front),
+        placed=_placed(text),
         turns=frozenset(turns),
         numbers=frozenset(counted),
         names=plain.intersection(_plain(part) for name in names(text) for part in words(name)),
@@ -288,6 +295,15 @@ def _read(text: str) -> Reading:
         plain=plain,
         is_negated=is_negated(text) != (sum(word in _DENYING for word in told) % 2 == 1),
     )
+
+
+def _placed(text: str) -> tuple[str, str] | None:
+    """Return the only time or place of a text, with the word before it; ``None`` for several."""
+    found = _PLACED.findall(text)
+    if len(found) != 1:
+        return None
+    told = words(found[0][1])
+    return (found[0][0].lower(), _plain(told[0])) if len(told) == 1 else None
 
 
 def _ordered(text: str, spelt: Mapping[str, str]) -> tuple[list[str], set[str]]:

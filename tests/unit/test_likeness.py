@@ -104,3 +104,12 @@ def test_any_text_is_like_itself_and_likeness_has_no_direction(one: str, two: st
     assert not ours.content or alike(ours, ours)
     if overlap(ours, theirs) >= 0.85:
         assert set(rare_words(ours, 0.85)) & set(rare_words(theirs, 0.85))
+
+
+def test_a_place_may_stand_anywhere_and_two_places_may_not_change_theirs() -> None:
+    """One time or place moves freely; of two it matters what stands with which."""
+    told = read("The medium tyres last about 18 laps at Imola.")
+    assert alike(told, read("At Imola the medium tyres last 18 laps."))
+    assert alike(told, read("Medium tyres at Imola last roughly eighteen laps."))
+    anna = read("Anna works in Berlin, Bob works in Rome.")
+    assert not alike(anna, read("Anna works in Rome, Bob works in Berlin."))
