@@ -56,9 +56,14 @@ def older(deployment: Deployment) -> str:
 
 
 def _stored(deployment: Deployment, database: str) -> dict[str, list[dict[str, Any]]]:
-    """Return every document, without what depends on how an upgrade was cut into pages."""
+    """Return every document, without what depends on how an upgrade was cut into pages.
+
+    Nor on how often the same work was queued.
+    """
     raw = deployment.server.client[database]
     found = {name: list(raw[name].find().sort("_id", 1)) for name in raw.list_collection_names()}
+    for document in found.get("work", ()):
+        document.pop("asked", None)
     for name in MADE & found.keys():
         for document in found[name]:
             for field in ("_id", "queued_at", "due_at"):
