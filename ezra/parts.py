@@ -153,12 +153,14 @@ class Parts:
         done = self.lifecycle.done.since(before)
         return replace(done, turns_waiting=waiting, problems=tuple(queued.problems))
 
-    async def schedule(self, scope: Scope) -> None:
-        """Queue the recurring work of a graph; while it waits, it is queued once."""
-        recurring = [
-            WorkDraft(kind="consolidate", key="grains"),
-            WorkDraft(kind="retain", key="retention"),
-        ]
+    async def schedule(self, scope: Scope, *, is_archived: bool = False) -> None:
+        """Queue the recurring work of a graph; while it waits, it is queued once.
+
+        Of an archived one everything is in episodes already; retention goes on.
+        """
+        recurring = [WorkDraft(kind="retain", key="retention")]
+        if not is_archived:
+            recurring.insert(0, WorkDraft(kind="consolidate", key="grains"))
         await self.queue.enqueue(scope, recurring, self.clock())
 
     async def finish_learning(self, scope: Scope | None = None) -> WorkReport:

@@ -429,13 +429,15 @@ async def _with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: Async
 async def _keep_graphs(parts: Parts, state: GraphState) -> None:
     """Queue the recurring work of the tenant's graphs of one state, and move them on if need be.
 
-    Archived graphs go with the closed ones where beliefs are kept for so long and no longer.
+    Archived graphs go with the closed ones, for what is kept for so long and no longer.
     """
     for graph in await parts.graphs.graphs(parts.settings.tenant):
+        is_archived = state is GraphState.CLOSED and graph.state is GraphState.ARCHIVED
         if graph.state is state:
             await parts.schedule(Scope.of_graph(graph.tenant, graph.id))
             await parts.keeper.keep([graph], parts.clock())
-        is_archived = state is GraphState.CLOSED and graph.state is GraphState.ARCHIVED
+        elif is_archived:
+            await parts.schedule(Scope.of_graph(graph.tenant, graph.id), is_archived=True)
         if graph.state is state or is_archived:
             await retire(parts, graph)
 

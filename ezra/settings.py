@@ -184,7 +184,7 @@ class Settings(BaseSettings):
     judge: Literal["auto", "rules", "nli", "llm"] = "auto"
     background: bool = True
     learning_seconds: float = Field(default=1.0, gt=0)
-    extract_seconds: float = Field(default=5.0, gt=0)
+    extract_seconds: float = Field(default=15.0, gt=0)
     lifecycle_seconds: float = Field(default=300.0, gt=0)
     closed_lifecycle_seconds: float = Field(default=3600.0, gt=0)
     heartbeat_seconds: float = Field(default=30.0, gt=0)

@@ -333,6 +333,12 @@ async def test_ez_04_and_ez_15_archiving_compacts_everything(tmp_path: Path) -> 
         assert report.ok
         assert [line.tail for line in report.grains] == [0] * 6
         assert [one.claim for one in await graph.beliefs.active()] == [belief.claim]
+        await graph.configure(retention=checked(Retention, plan="working=1h"))
+        clock.move(hours=2)
+        await ezra.run_lifecycle_tick("imola")
+        hits = await graph.recall("stint laps", limit=50)
+        assert {hit.kind for hit in hits.items} <= {"episode", "belief"}
+        assert (await graph.conservation()).ok
 
 
 async def test_ne_04_the_report_counts_every_turn_at_every_grain(tmp_path: Path) -> None:

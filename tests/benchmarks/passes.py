@@ -1,6 +1,6 @@
 """What the meta-agents cost, at two ages of a graph: learning, passes, the report, retention.
 
-Run: .venv/bin/python tests/benchmarks/passes.py [--days 50 1000] [--json]
+Run: .venv/bin/python tests/benchmarks/passes.py [--days 20 200] [--json]
 
 Six agents speak four times a day each, by words only, on the embedded default, with a clock that is
 moved. After the last day each operation is timed; ``idle`` passes find nothing to do, which is what
@@ -114,7 +114,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--days", type=int, nargs=2, default=(50, 1000))
+    parser.add_argument("--days", type=int, nargs=2, default=(20, 200))
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     young, old = (asyncio.run(measured(days)) for days in given.days)
