@@ -12,10 +12,11 @@ import pytest
 from support.cold_samples import fact_by
 from support.tier_samples import HOSTILE_TEXT
 
-from tiers.cold.mongo.porter import BYTES_MAX, stripped
-from tiers.cold.mongo.terms import searchable_fields, term_of
+from tiers.cold.mongo.terms import searchable_fields
 from tiers.cold.sqlite.bm25 import mark_of
 from tiers.lexical import words
+from tiers.porter import BYTES_MAX, stripped
+from tiers.terms import term_of
 
 MARK = mark_of("acme", "race", "fact")
 

@@ -7,44 +7,30 @@ are one write.
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
-from functools import lru_cache
 
+from ...forms import entry_of
 from ...lexical import words
 from ...records import Owned
-from ..forms import entry_of
+from ...terms import term_of
 from .documents import Document
-from .porter import stripped
-
-# In SQLite's index 16 consonants stand before each word (bm25.py there). A few endings are judged
-# by what is before them, so the stem is taken of the same here.
-_BEFORE = b"0" * 16
-_FINAL_SIGMA, _SIGMA = "\u03c2", "\u03c3"
-
-
-@lru_cache(maxsize=50_000)
-def term_of(word: str) -> str:
-    """Return the form in which a word is indexed: Latin letters without their accent, stemmed."""
-    plain = "".join(map(_bare, word)).encode()
-    return stripped(_BEFORE + plain)[len(_BEFORE) :].decode(errors="replace")
 
 
 def searchable_fields(record: Owned) -> Document:
-    """Return the fields by which a record is found: terms, their counts, and how many in all."""
-    counts = Counter(term_of(word) for word in words(entry_of(record).text))
-    return {"terms": sorted(counts), "frequencies": dict(counts), "length": counts.total()}
+    """Return the fields by which a record is found.
 
-
-def _bare(char: str) -> str:
-    """Return an accented Latin letter as the letter, and the final sigma as any other.
-
-    In other scripts a mark makes another letter (``й``, ``が``), and in Latin ones two do
-    (``ệ``): those stay what they are, as SQLite leaves them.
+    Its terms, how often it has each, and how many words there are in all. Of a turn also as what
+    else it is found, and who said it while that is known.
     """
-    if char == _FINAL_SIGMA:
-        return _SIGMA
-    apart = unicodedata.normalize("NFD", char)
-    base, marks = apart[0], apart[1:]
-    has_accent = len(marks) == 1 and unicodedata.combining(marks)
-    return base if has_accent and base.isascii() else char
+    entry = entry_of(record)
+    counts = Counter(term_of(word) for word in words(entry.text))
+    found: Document = {
+        "terms": sorted(counts),
+        "frequencies": dict(counts),
+        "length": counts.total(),
+    }
+    if entry.kind == "turn":
+        found["also"] = list(entry.also)
+        if record.redacted_at is None:
+            found["said_by"] = entry.speaker
+    return found

@@ -5,16 +5,18 @@ The same for every engine, so that a record is found by the same words wherever 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from functools import singledispatch
 
-from ..learning import is_live
-from ..records import (
+from .learning import is_live
+from .records import (
     TEXT_CHARS_MAX,
     Commitment,
     Episode,
     Fact,
     FactTier,
+    Grain,
     HistoricBelief,
     Hit,
     IndexEntry,
@@ -22,8 +24,12 @@ from ..records import (
     Owned,
     Rule,
     Summary,
+    ToolOutput,
     Turn,
 )
+
+OUTPUT_CHARS_FOUND = 4_000
+"""So much of a tool's output is searchable: logs are long, and say first what they are about."""
 
 
 @singledispatch
@@ -35,16 +41,26 @@ def entry_of(record: Owned) -> IndexEntry:
 @entry_of.register
 def _of_turn(turn: Turn) -> IndexEntry:
     speaker = turn.speaker or turn.agent_id
-    text = f"{speaker}: {turn.input}\n{turn.response}".strip()
     return _entry(
         turn,
         "turn",
-        text,
+        said_text(speaker, turn.input, turn.response, turn.tool_outputs),
+        also=("tool_output",) if turn.tool_outputs else (),
         speaker=speaker,
         ref=turn.ref,
         source_ids=(turn.id,),
         occurred_at=turn.occurred_at,
     )
+
+
+def said_text(speaker: str, said: str, response: str, outputs: Iterable[ToolOutput]) -> str:
+    """Return the text of a turn: what was said and by whom, the response, what tools returned."""
+    return "\n".join([f"{speaker}: {said}", response, *map(shown_output, outputs)]).strip()
+
+
+def shown_output(output: ToolOutput) -> str:
+    """Return what a tool returned as it is found and shown: its name, and the beginning of it."""
+    return f"{output.tool}: {output.output[:OUTPUT_CHARS_FOUND]}"
 
 
 @entry_of.register
@@ -65,6 +81,7 @@ def _of_episode(episode: Episode) -> IndexEntry:
         episode,
         "episode",
         episode.text,
+        grain=episode.grain,
         source_ids=episode.children,
         occurred_at=episode.starts_at,
     )
@@ -113,9 +130,7 @@ def is_current(record: Owned) -> bool:
 def hit_of(record: Owned, score: float, own_graph: str) -> Hit:
     """Return a record as an answer of the cold tier, found from ``own_graph``."""
     entry = entry_of(record)
-    valid_from, valid_to = (
-        (record.valid_from, record.valid_to) if isinstance(record, Fact) else (None, None)
-    )
+    fact = record if isinstance(record, Fact) else None
     return Hit(
         id=entry.id,
         kind=entry.kind,
@@ -130,9 +145,17 @@ def hit_of(record: Owned, score: float, own_graph: str) -> Hit:
         topics=entry.topics,
         occurred_at=entry.occurred_at,
         recorded_at=entry.recorded_at,
-        valid_from=valid_from,
-        valid_to=valid_to,
+        valid_from=fact.valid_from if fact else None,
+        valid_to=fact.valid_to if fact else None,
         inherited_from=None if entry.graph_id == own_graph else entry.graph_id,
+        path=(),
+        words_only=False,
+        user_id=entry.user_id,
+        fact_tier=entry.tier,
+        grain=entry.grain,
+        uses=fact.uses if fact else 0,
+        last_used_at=fact.last_used_at if fact else None,
+        folded=(),
     )
 
 
@@ -142,6 +165,8 @@ def _entry(
     text: str,
     *,
     tier: FactTier | None = None,
+    grain: Grain | None = None,
+    also: tuple[Kind, ...] = (),
     speaker: str = "",
     ref: str | None = None,
     source_ids: tuple[str, ...] = (),
@@ -162,6 +187,8 @@ def _entry(
         text=text[:TEXT_CHARS_MAX],
         vector=None,
         tier=tier,
+        grain=grain,
+        also=also,
         speaker=speaker,
         ref=ref,
         source_ids=source_ids,

@@ -1,0 +1,34 @@
+"""Words as both cold engines index them, and as recall compares them: one stem for each. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+from .porter import stripped
+
+# In SQLite's index 16 consonants stand before each word (tiers/cold/sqlite/bm25.py). A few endings
+# are judged by what is before them, so the stem is taken of the same here.
+_BEFORE = b"0" * 16
+_FINAL_SIGMA, _SIGMA = "\u03c2", "\u03c3"
+
+
+@lru_cache(maxsize=50_000)
+def term_of(word: str) -> str:
+    """Return the form in which a word is indexed: Latin letters without their accent, stemmed."""
+    plain = "".join(map(_bare, word)).encode()
+    return stripped(_BEFORE + plain)[len(_BEFORE) :].decode(errors="replace")
+
+
+def _bare(char: str) -> str:
+    """Return an accented Latin letter as the letter, and the final sigma as any other.
+
+    In other scripts a mark makes another letter (``й``, ``が``), and in Latin ones two do
+    (``ệ``): those stay what they are, as SQLite leaves them.
+    """
+    if char == _FINAL_SIGMA:
+        return _SIGMA
+    apart = unicodedata.normalize("NFD", char)
+    base, marks = apart[0], apart[1:]
+    has_accent = len(marks) == 1 and unicodedata.combining(marks)
+    return base if has_accent and base.isascii() else char
