@@ -48,9 +48,6 @@ from .records import (
     WorkKind,
 )
 
-OUTCOMES_DENSE = 3
-"""So many outcomes a rule needs before they count in its ranking: fewer are chance."""
-
 Vector = tuple[float, ...]
 M = TypeVar("M", bound=BaseModel)
 """What a language model is asked to answer with."""
@@ -252,6 +249,9 @@ class EpisodicStore(Protocol):
         Of one grain, or of all.
         """
 
+    async def written(self, scope: Scope, ids: Sequence[str]) -> tuple[Summary | Episode, ...]:
+        """Return the visible ones among ``ids``, expired and retired ones too, in that order."""
+
 
 class SemanticStore(Protocol):
     """Facts: core ones are in every context, archival ones are recalled."""
@@ -352,10 +352,9 @@ class ProceduralStore(Protocol):
     async def match_rules(self, scope: Scope, text: str, limit: int) -> tuple[Rule, ...]:
         """Return visible rules whose trigger shares words with ``text``, best match first.
 
-        Most different words in common; then, of those with at least ``OUTCOMES_DENSE`` outcomes,
-        the more often confirmed before those without and these before the more often rejected;
-        then the shortest trigger. Rules of the own graph and of the ancestors that carry ``rule``
-        are considered; of one read ``as_of`` a moment, those recorded by then.
+        Most different words in common; then those with ``learning.OUTCOMES_DENSE`` outcomes and
+        more confirmed, those with fewer, those with more rejected; then the shortest trigger. Of
+        the own graph and of ancestors that carry ``rule``, as they were ``as_of`` their moment.
         """
 
 
@@ -428,6 +427,13 @@ class RecordLog(Protocol):
     async def receipt(self, scope: Scope, receipt_id: str) -> Receipt | None:
         """Return a receipt of the scope's graph, or ``None``."""
 
+    async def find_receipt(self, tenant: str, receipt_id: str) -> Receipt | None:
+        """Return a receipt of whichever graph of the tenant has it, or ``None``.
+
+        For people who audit, and hold nothing but its id. Costs one look per graph; where several
+        graphs have one of this id, it is that of the oldest graph.
+        """
+
     async def append_audit(
         self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
     ) -> None:
@@ -451,11 +457,12 @@ class LexicalIndex(Protocol):
     """Word search in the cold tier: answers at once, before any vector exists."""
 
     async def search_words(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
-        """Return visible turns, summaries, facts and beliefs by BM25, best first.
+        """Return visible records by BM25, best first.
 
         The engine's query carries the scope. ``query.vector`` is not used, and ancestors are not
-        searched: ``query.inherited`` finds nothing. Hits whose indexing
-        is still queued, and kinds that are never indexed, are marked ``words_only``.
+        searched: ``query.inherited`` finds nothing. Hits whose indexing is still queued, and kinds
+        that are never indexed, are marked ``words_only``. The rarest words are looked up first,
+        and the commonest not at all once enough records have been looked at.
         """
 
     async def entries(self, scope: Scope, ids: Sequence[str]) -> tuple[IndexEntry, ...]:

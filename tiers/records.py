@@ -376,6 +376,12 @@ class Hit(Record):
         inherited_from: The ancestor graph it was read from, if any.
         path: The graphs from the own parent to ``inherited_from``, itself last.
         words_only: Not in the vector index, or not yet: it was found by its words.
+        user_id: Whose it is; ``None`` for everybody's.
+        fact_tier: For a fact, whether it is core or archival.
+        grain: For an episode, of what period.
+        uses: For a fact, how many contexts it has reached.
+        last_used_at: For a fact, when it reached one last.
+        folded: Other records that say the same, or cover it, and are left out for this one.
     """
 
     id: str
@@ -396,6 +402,16 @@ class Hit(Record):
     inherited_from: str | None = None
     path: tuple[str, ...] = ()
     words_only: bool = False
+    user_id: str | None = None
+    fact_tier: FactTier | None = None
+    grain: Grain | None = None
+    uses: int = 0
+    last_used_at: Moment | None = None
+    folded: tuple[str, ...] = ()
+
+
+SearchMode: TypeAlias = Literal["hybrid", "words", "dense"]
+"""Both legs fused, words alone, or meaning alone."""
 
 
 class SearchQuery(Record):
@@ -406,13 +422,25 @@ class SearchQuery(Record):
         vector: Unit-length floats for the dense leg.
         model_id: The model that made the vector; ``None`` with a vector: the one that the index
             serves with. A vector is compared with those of its own model only.
-        kinds: Kinds to find; empty finds nothing.
+        kinds: Kinds to find; empty finds nothing. ``tool_output`` finds turns that have any, as
+            turns.
         tier: Restrict facts to one tier.
         user_id: Restrict to records of one user; ``None`` restricts nothing.
         limit: How many to return, 1 to 200.
         now: Records that expire at or before this moment are not found.
         inherited: Search the ancestors of the scope instead of its own graph: of each the kinds
             that it carries, as of the moment at which it is read. Shared records only.
+        mode: Which legs of a hybrid index answer. Of one leg, scores are its own: the cosine, or
+            what the words weigh.
+        as_of: Only records that had been recorded by this moment. The cold tier also finds those
+            that have ended since, and leaves out those that had ended by then.
+        since: Only what happened at or after this moment (``occurred_at``; a record without one
+            happened when it was recorded).
+        until: Only what happened before this moment.
+        grains: Of episodes only these grains; empty restricts nothing. Other kinds are not
+            concerned.
+        topics: Only records with one of these topics; empty restricts nothing.
+        writer_id: Only records written by this agent.
     """
 
     text: Text
@@ -424,19 +452,29 @@ class SearchQuery(Record):
     limit: int = Field(default=10, ge=1, le=200)
     now: Moment
     inherited: bool = False
+    mode: SearchMode = "hybrid"
+    as_of: Moment | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    grains: tuple[Grain, ...] = ()
+    topics: Topics = ()
+    writer_id: str | None = None
 
 
 class IndexEntry(Owned):
     """A searchable form of a record for the warm engine.
 
     ``vector`` may be absent: the entry is then found by its words only. ``agent_id`` is the
-    writer; ``tier`` is set for facts.
+    writer; ``tier`` is set for facts, ``grain`` for episodes. ``also`` names kinds as which it is
+    found besides its own: a turn with tool outputs also as ``tool_output``.
     """
 
     kind: Kind
     text: Text
     vector: tuple[float, ...] | None = None
     tier: FactTier | None = None
+    grain: Grain | None = None
+    also: tuple[Kind, ...] = ()
     speaker: str = ""
     ref: str | None = None
     source_ids: tuple[str, ...] = ()
