@@ -15,6 +15,9 @@ from typing import Protocol
 from .records import Fact, Moment, Record, Rule, Scope, Superseded, WorkDraft
 from .upkeep import Page
 
+OUTCOMES_DENSE = 3
+"""So many outcomes a rule needs before they count in its ranking: fewer are chance."""
+
 DENIAL_COSTS = 0.1
 """Confidence that a denied fact loses (Atlas: the same)."""
 
@@ -26,11 +29,15 @@ def fact_key(fact: Fact) -> tuple[str, str] | None:
     """
     if fact.subject is None or fact.predicate is None:
         return None
-    subject, predicate = _spelled(fact.subject), _spelled(fact.predicate)
+    subject, predicate = spelled(fact.subject), spelled(fact.predicate)
     return (subject, predicate) if subject and predicate else None
 
 
-def _spelled(text: str) -> str:
+def spelled(text: str) -> str:
+    """Return a name in the one spelling in which names are compared; empty if it has no letters.
+
+    Case, compatibility forms, underscores and runs of white space make no difference.
+    """
     return " ".join(unicodedata.normalize("NFKC", text).casefold().replace("_", " ").split())
 
 

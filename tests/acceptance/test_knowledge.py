@@ -1,0 +1,138 @@
+"""Acceptance of the knowledge graph over facts: row HE-05, for people and for programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.runtime import MovingClock, running
+
+from ezra import BudgetExceeded, PolicyDenied, UsageError
+from tiers.knowledge import Entity
+from tiers.records import Budget, Fact
+
+
+def _objects(facts: tuple[Fact, ...]) -> list[str | None]:
+    return [fact.object for fact in facts]
+
+
+async def test_he_05_a_new_value_supersedes_the_old_one_with_history(tmp_path: Path) -> None:
+    """Of what has one value at a time; what was held before is told by history and as of then."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("strategist", topics={"teams"}, user_id="team")
+        known = agent.knowledge
+        first = await known.update("Max", "drives for", "Red Bull")
+        then = clock()
+        clock.move(hours=1)
+        second = await known.update("Max", "drives for", "Ferrari")
+        assert await known.update("Max", "drives for", "Ferrari") == second
+        whole = await graph.knowledge.history("MAX", "drives for")
+        assert [fact.id for fact in whole] == [first, second]
+        assert whole[0].superseded_by == second
+        (now,) = await known.neighbours("max")
+        (before,) = await known.neighbours("max", as_of=then)
+        assert (now.fact.object, before.fact.object) == ("Ferrari", "Red Bull")
+        assert await known.entity("red bull") is None
+        assert (await known.entity("red bull", as_of=then)) == Entity(name="Red Bull", facts=1)
+        clock.move(hours=1)
+        back = await known.update("Max", "drives for", "Red Bull")
+        assert back not in {first, second}
+        assert [one.fact.id for one in await known.neighbours("Max")] == [back]
+        hits = await agent.recall("who does Max drive for?", kinds=["fact"])
+        assert [hit.id for hit in hits.items] == [back]
+
+
+async def test_he_05_values_of_a_multi_valued_predicate_stay(tmp_path: Path) -> None:
+    """And deleting ends one of them, or all, on request; history keeps them and the reason."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        known = (await graph.spawn_agent("strategist", topics={"people"})).knowledge
+        for food in ("pasta", "sushi", "steak"):
+            await known.update("Max", "likes", food)
+            clock.move(hours=1)
+        assert _objects(await known.history("Max", "likes")) == ["pasta", "sushi", "steak"]
+        assert (await known.entity("Max")) == Entity(name="Max", facts=3)
+        (ended,) = await known.delete("MAX", "likes", "Sushi", reason="he said so")
+        assert await known.delete("Max", "likes", "sushi", reason="again") == ()
+        assert len(await known.delete("Max", "likes", reason="all of it")) == 2
+        assert await known.neighbours("Max") == ()
+        history = await known.history("Max")
+        assert [fact.forgotten_at is not None for fact in history] == [True] * 3
+        told = [event for event in await graph.audit() if event.kind == "forgotten"]
+        assert (told[0].record_ids, told[0].reason) == ((ended,), "he said so")
+        with pytest.raises(UsageError):
+            await known.delete("Max", "likes", reason=" ")
+
+
+async def test_he_05_entities_go_by_their_aliases_and_hang_together(tmp_path: Path) -> None:
+    """Look-up, neighbours and paths by any name; a topic that an agent lacks leads nowhere."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        writer = await graph.spawn_agent("writer", topics={"teams", "places"})
+        known = writer.knowledge
+        await known.add("Max Verstappen", "drives for", "Red Bull", topics=["teams"])
+        name = await known.alias("Max Verstappen", "Mad Max", topics=["teams"])
+        await known.add("Red Bull", "is based in", "Milton Keynes", topics=["places"])
+        entity = await known.entity("mad_max")
+        assert entity == Entity(name="Max Verstappen", aliases=("Mad Max",), facts=1)
+        chain = await known.path("MAD MAX", "Milton Keynes")
+        assert _objects(chain or ()) == ["Red Bull", "Milton Keynes"]
+        near = await known.neighbours("Mad Max", depth=2)
+        assert [(one.distance, one.fact.object) for one in near] == [
+            (1, "Red Bull"),
+            (2, "Milton Keynes"),
+        ]
+        reader = (await graph.spawn_agent("reader", topics={"teams"})).knowledge
+        assert await reader.path("Mad Max", "Milton Keynes") is None
+        assert await graph.knowledge.path("Mad Max", "Milton Keynes") == chain
+        heir = await ezra.create_session_graph("monza", inherits_from=["imola"])
+        assert await heir.knowledge.entity("Mad Max") is None, "archival facts are not inherited"
+        await graph.redact([name], reason="asked to")
+        assert await known.entity("Mad Max") is None
+        assert await known.path("Mad Max", "Milton Keynes") is None
+        with pytest.raises(UsageError):
+            await known.alias("Max", "MAX")
+
+
+async def test_he_05_a_list_is_applied_as_one_or_refused_whole(tmp_path: Path) -> None:
+    """Each item has its result; one that is wrong is named, and nothing was written."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("strategist", topics={"teams"}, budget=Budget(writes=4))
+        known = agent.knowledge
+        triple = {"subject": "Max", "predicate": "drives for"}
+        for wrong in (
+            {"op": "MERGE", **triple, "object": "x"},
+            {"op": "ADD", **triple},
+            {"op": "ADD", **triple, "object": " _ "},
+            {"op": "ADD", **triple, "object": "x", "confidence": 2},
+            {"op": "UPDATE", **triple, "object": "x", "colour": "red"},
+            "ADD",
+        ):
+            with pytest.raises(UsageError, match=r"changes\[1\]"):
+                await known.apply([{"op": "ADD", **triple, "object": "Red Bull"}, wrong])  # type: ignore[list-item]
+        with pytest.raises(PolicyDenied):
+            await known.apply([{"op": "ADD", **triple, "object": "x", "topics": ["money"]}])
+        assert await known.history("Max") == ()
+        added, updated, deleted, missing, last = await known.apply(
+            [
+                {"op": "ADD", **triple, "object": "Red Bull"},
+                {"op": "update", **triple, "object": "Ferrari", "confidence": 0.5},
+                {"op": "DELETE", **triple, "reason": "he retired"},
+                {"op": "DELETE", **triple},
+                {"op": "ADD", **triple, "object": "Williams"},
+            ]
+        )
+        assert updated.ended == (added.id,)
+        assert deleted.ended == (updated.id,)
+        assert (missing.ended, missing.problem) == ((), None)
+        assert last.problem is None
+        (refused,) = await known.apply([{"op": "ADD", **triple, "object": "Sauber"}])
+        assert refused.id is None
+        assert "writes" in (refused.problem or "")
+        with pytest.raises(BudgetExceeded):
+            await known.add("Max", "drives for", "Sauber")
+        assert _objects(await known.history("Max")) == ["Red Bull", "Ferrari", "Williams"]
