@@ -360,7 +360,10 @@ class Names:
 
 
 def blanked(receipt: Receipt) -> Receipt:
-    """Return a receipt without its question, and without any text; ids, scores and costs stay."""
+    """Return a receipt without its question, and without any text; ids, scores and costs stay.
+
+    Its salt goes as well: hashes of what was shown stay, and nobody can try texts against them.
+    """
     return receipt.model_copy(update={"query": "", "body": _without_texts(receipt.body)})
 
 
@@ -371,7 +374,7 @@ def _without_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _kept(name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
-    if name == "text" and isinstance(value, str):
+    if name in {"text", "salt"} and isinstance(value, str):
         return ""
     if name == "skipped" and isinstance(value, list):
         # An engine's reason may quote what it was asked; the leg that was left out stays.

@@ -145,25 +145,31 @@ def wanted(subject: str | None, user_id: str | None) -> Test:
     return lambda record: any(map(looked_for.is_in, texts_of(record)))
 
 
-def wanted_receipts(subject: str | None, agent_ids: Sequence[str]) -> Callable[[Receipt], bool]:
+def wanted_receipts(
+    subject: str | None, agent_ids: Sequence[str], record_ids: Sequence[str] = ()
+) -> Callable[[Receipt], bool]:
     """Return the test that receipts must pass to be blanked; one that is blank passes none.
 
     Raises:
-        UsageError: Neither a subject nor an agent is given, or the subject is blank.
+        UsageError: No subject, agent or record is given, or the subject is blank.
     """
     if subject is not None and not plain(subject):
         raise UsageError("subject", subject, "a name that is not blank")
-    if subject is None and not agent_ids:
-        raise UsageError("subject, agent_ids", (subject, agent_ids), "one of both")
+    if subject is None and not agent_ids and not record_ids:
+        given = (subject, agent_ids, record_ids)
+        raise UsageError("subject, agent_ids, record_ids", given, "one of them")
     looked_for = None if subject is None else Subject(subject)
-    agents = frozenset(agent_ids)
+    agents, records = frozenset(agent_ids), frozenset(record_ids)
 
     def is_wanted(receipt: Receipt) -> bool:
         if receipt == blanked(receipt):
             return False
         if receipt.agent_id in agents:
             return True
-        return looked_for is not None and any(map(looked_for.is_in, _said_in(receipt)))
+        said = list(_said_in(receipt))
+        if not records.isdisjoint(said):
+            return True
+        return looked_for is not None and any(map(looked_for.is_in, said))
 
     return is_wanted
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..belief_log import BeliefHistory, BeliefStore, HeadStore, RivalSearch
 from ..grains import GrainStore
+from ..knowledge import KnowledgeGraph
 from ..learning import FactReview, Playbooks, Watermarks
 from ..leases import LeaseStore, RenewableWork
 from ..ports import (
@@ -16,6 +17,7 @@ from ..ports import (
     SemanticStore,
     TurnStore,
 )
+from ..recollection import Recollection, Timeline
 from ..registry import FleetStore, GraphStore, UsageStore
 from ..upkeep import ColdArchive, ColdUpkeep, Redactor
 
@@ -33,6 +35,7 @@ class ColdStores:
     procedural: ProceduralStore
     grains: GrainStore
     review: FactReview
+    knowledge: KnowledgeGraph
     playbooks: Playbooks
     watermarks: Watermarks
     beliefs: BeliefStore
@@ -43,6 +46,8 @@ class ColdStores:
     leases: LeaseStore
     log: RecordLog
     words: LexicalIndex
+    recollection: Recollection
+    timeline: Timeline
     upkeep: ColdUpkeep
     redactor: Redactor
     archive: ColdArchive

@@ -13,10 +13,10 @@ from bson.binary import Binary, BinaryVectorDtype
 
 from ...lexical import content_words
 from ...records import Scope, SearchQuery
+from ...terms import term_of
 from .documents import Document
 from .scope import visible
 from .search_index import EMBEDDING, TEXT_INDEX, VECTOR_INDEX, WORDS
-from .terms import term_of
 from .word_search import QUERY_WORDS_MAX
 
 CANDIDATES_MIN, CANDIDATES_PER_RESULT, CANDIDATES_MAX = 200, 20, 10_000
@@ -40,6 +40,16 @@ def text_of(query: SearchQuery) -> str:
     """Return the words that the text index is asked for, and their stems; may be empty."""
     asked = content_words(query.text)[:QUERY_WORDS_MAX]
     return " ".join(dict.fromkeys([*asked, *map(term_of, asked)]))
+
+
+def can_be_asked(query: SearchQuery) -> bool:
+    """Whether the server's indexes can filter by all that a question is restricted to.
+
+    They hold neither moments nor writers, and a topic that is asked for would stand beside those
+    of the scope. Nor do they answer with one leg alone.
+    """
+    moments = (query.as_of, query.since, query.until)
+    return not any((*moments, query.topics, query.writer_id)) and query.mode == "hybrid"
 
 
 def by_meaning(asker: Scope, query: SearchQuery, model_id: str) -> list[Document]:

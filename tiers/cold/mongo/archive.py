@@ -26,7 +26,7 @@ from .schema import Index
 from .scope import of_tenant
 from .shelves import SHELVES, Shelf, events_where
 from .translation import DuplicateKey, translated
-from .word_search import count_words
+from .word_counts import count_words
 
 ORDER_INDEX = Index((("tenant", ASCENDING), ("_id", ASCENDING)))
 """Each collection of ``BY_STORING`` has it: a page costs what it holds."""

@@ -32,11 +32,11 @@ from .belief_log import Salts, append, changes_within, events_of, logged
 from .belief_projection import key_of
 from .belief_spans import spans_of
 from .belief_trust import Trusted, trust_in, trusts_of
+from .conditions import shown_fields
 from .database import Session
 from .documents import record_of
 from .graphs import check_writable
 from .scope import audited, own
-from .word_search import shown_fields
 
 CHANGED_MAX = 10_000
 """How many beliefs a rewind may change, and how many a branch may begin with."""

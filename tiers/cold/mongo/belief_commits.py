@@ -42,7 +42,7 @@ from .graphs import archived, state_of
 from .pacing import side_by_side
 from .scope import own
 from .translation import DuplicateKey
-from .word_search import count_words
+from .word_counts import count_words
 
 TOGETHER_MAX = 64
 """How many commits share a step."""

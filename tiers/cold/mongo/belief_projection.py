@@ -64,7 +64,7 @@ COLLECTIONS: Mapping[str, Specification] = {
             ),
             by("superseded_by", only_with=("superseded_by",)),
             by("source_ids"),
-            by("terms"),
+            by("terms", "id"),
             by("filed_under", "claim_words", "active", "committed_seq"),
         ],
         validator(

@@ -43,16 +43,30 @@ async def active_at(
         seq: The event.
         last_seq: The last event of the log, a while ago.
     """
-    nodes = stations(seq, max(seq, last_seq) + OVERTAKEN_MAX)
     spans = session.collection("belief_spans")
     found = await spans.find(own(scope, until_seq=None, since_seq={"$lte": seq}))
+    found += await _closed(session, scope, seq, last_seq)
+    return {one["belief_id"]: span_of(one) for one in found}
+
+
+async def closed_at(session: Session, scope: Scope, seq: int, last_seq: int) -> list[str]:
+    """Return the beliefs that were active right after an event in a span that has ended since.
+
+    Some of them may be active again. Otherwise as ``active_at``.
+    """
+    return [one["belief_id"] for one in await _closed(session, scope, seq, last_seq)]
+
+
+async def _closed(session: Session, scope: Scope, seq: int, last_seq: int) -> list[Document]:
+    nodes = stations(seq, max(seq, last_seq) + OVERTAKEN_MAX)
+    spans = session.collection("belief_spans")
     closed = await together(
         [
             spans.find(own(scope, node={"$in": list(nodes.after)}, since_seq={"$lte": seq})),
             spans.find(own(scope, node={"$in": list(nodes.before)}, until_seq={"$gt": seq})),
         ]
     )
-    return {one["belief_id"]: span_of(one) for part in (found, *closed) for one in part}
+    return [one for part in closed for one in part]
 
 
 async def spans_of(session: Session, scope: Scope, ids: Sequence[str]) -> dict[str, list[Held]]:

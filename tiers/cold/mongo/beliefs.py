@@ -32,7 +32,7 @@ from .database import Database, Session
 from .documents import Document, record_of
 from .scope import visible
 from .translation import DuplicateKey
-from .word_search import count_words
+from .word_counts import count_words
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from ...errors import Conflict, NotFound, TierTimeout
 from ...moments import microseconds
 from ...records import Episode, Grain, Scope, Summary, WorkDraft
-from ..ownership import check_limit, check_owned
+from ..ownership import check_limit, check_owned, in_order
 from .coverage import (
     episode_document,
     make_up_for_children,
@@ -22,7 +22,7 @@ from .outbox import send, send_left_behind, with_outbox
 from .schema import Index, by, validator
 from .scope import own, visible
 from .translation import DuplicateKey
-from .word_search import count_words
+from .word_counts import count_words
 
 ATTEMPTS_MAX = 100
 
@@ -34,9 +34,10 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("covers", "level", unique=True),
             by("starts_at", "id"),
             by("episode_id", "expires_at"),
+            by("expires_at"),
             by("loose_for", "redacted_at", "starts_at", "id"),
             by("redacted_at", "recorded_at", "id"),
-            by("terms"),
+            by("terms", "id"),
         ],
         validator(
             (
@@ -66,7 +67,7 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("grain", "starts_at", "id"),
             by("grain", "redacted_at", "starts_at", "id"),
             by("loose_for", "redacted_at", "starts_at", "id"),
-            by("terms"),
+            by("terms", "id"),
         ],
         validator(
             (
@@ -217,6 +218,23 @@ class MongoEpisodicStore:
             return tuple(record_of(Episode, document) for document in found)
 
         return await self._database.read("episodes", question)
+
+    async def written(self, scope: Scope, ids: Sequence[str]) -> tuple[Summary | Episode, ...]:
+        """Return the visible summaries and episodes among ``ids``, in the order asked.
+
+        Expired ones included, and those whose content is destroyed, which say so.
+        """
+        where = visible(scope, id={"$in": list(ids)})
+
+        async def question(session: Session) -> tuple[Summary | Episode, ...]:
+            found: dict[str, Summary | Episode] = {}
+            for document in await session.collection("summaries").find(where):
+                found[document["id"]] = record_of(Summary, document)
+            for document in await session.collection("episodes").find(where):
+                found[document["id"]] = record_of(Episode, document)
+            return in_order(found, ids)
+
+        return await self._database.read("written", question)
 
     async def _put(
         self,

@@ -57,6 +57,7 @@ from ..redaction import (
 from .belief_log import Salts, caught_up, fresh_salt
 from .belief_projection import belief_document
 from .belief_redaction import forget, silence
+from .conditions import SHELVES
 from .coverage import mark_covered, summary_document
 from .database import Session
 from .documents import Document, document_of, record_of
@@ -68,7 +69,7 @@ from .scope import own
 from .semantic import fact_document
 from .terms import searchable_fields
 from .translation import DuplicateKey
-from .word_search import ALL_TENANTS, SHELVES, count_words
+from .word_counts import count_words
 from .work_items import queue_work
 
 T = TypeVar("T")
@@ -454,12 +455,9 @@ async def records_of(
 async def count_gained(session: Session, scope: Scope, gained: Mapping[Kind, int]) -> None:
     """Change the sums of words by as much as records have grown or shrunk."""
     totals = session.collection("word_totals")
-    places = [(scope.tenant, scope.graph_id, str(kind), more) for kind, more in gained.items()]
-    places.append((ALL_TENANTS, ALL_TENANTS, ALL_TENANTS, sum(gained.values())))
-    for tenant, graph_id, kind, more in places:
+    for kind, more in gained.items():
         if more:
-            where = {"tenant": tenant, "graph_id": graph_id, "kind": kind}
-            await totals.update(where, {"$inc": {"length": more}})
+            await totals.update(own(scope, kind=kind), {"$inc": {"length": more}})
 
 
 def words_gained(found: Document, change: Mapping[str, Document]) -> int:

@@ -14,12 +14,12 @@ from ...records import Fact, FactTier, Scope, WorkDraft
 from ..learnt import VERDICT_EVENTS, forgotten, given_way
 from ..spans import begun
 from ..spans import moved as spans_moved
+from .conditions import shown_fields
 from .database import Session
 from .documents import Document, document_of, record_of
 from .following import ATTEMPTS_MAX, changed, finish, finish_all, follow, told
 from .scope import visible
 from .settlements import IDENTITY, end_of, finish_all_settlements
-from .word_search import shown_fields
 
 _FACTS = "facts"
 _READ = (*shown_fields(Fact), "live", "moves")

@@ -1,5 +1,8 @@
 """Gives documents of a database from before time grains what they are asked for since.
 
+Facts also gain the ends by which the knowledge graph finds them, and turns the words of outputs of
+tools, if they are only older than that.
+
 Validators look at whole documents, so each gains all that it lacks by one update, whatever version
 it is of. Run again, or by several processes at once, it comes to the same. Where a crash has left
 out the mark of what an episode was made of, whoever asks for what is in none makes up for it.
@@ -19,7 +22,8 @@ from .coverage import MADE_OF_IT
 from .documents import Document, record_of
 from .owner_backfill import owner_fields
 from .renewal import renew
-from .statements import key_digest_of
+from .statements import edge_fields, key_digest_of
+from .word_backfill import outputs_of
 
 _UNREAD = ("terms", "frequencies", "embedding")
 _MADE: Document = {"made_by": EXTRACTED, "lost": 0}
@@ -42,8 +46,8 @@ def _told(name: str, gained: Callable[[Document], Document], document: Document)
     return {"$set": owner_fields(name, document) | gained(document)}
 
 
-def _turn(_: Document) -> Document:
-    return {"rules": []}
+def _turn(document: Document) -> Document:
+    return ({} if "rules" in document else {"rules": []}) | outputs_of(document)
 
 
 def _summary(document: Document) -> Document:
@@ -61,6 +65,15 @@ def _episode(document: Document) -> Document:
 
 def _fact(document: Document) -> Document:
     """Return what a fact gains. One that cannot be read back must not keep all others away."""
+    known: Document = {"ends": []}
+    if "fact_type" not in document:
+        known |= _of_grains(document)
+    with suppress(CorruptRecord):
+        known |= edge_fields(record_of(Fact, document))
+    return known
+
+
+def _of_grains(document: Document) -> Document:
     is_superseded = document.get("superseded_by") is not None
     known: Document = {
         "fact_type": "world",
@@ -80,10 +93,10 @@ def _rule(_: Document) -> Document:
 
 
 _GAINED: Mapping[str, tuple[str, Callable[[Document], Document]]] = {
-    "turns": ("rules", _turn),
+    "turns": ("also", _turn),
     "summaries": ("made_by", _summary),
     "episodes": ("made_by", _episode),
-    "facts": ("fact_type", _fact),
+    "facts": ("ends", _fact),
     "rules": ("former", _rule),
 }
 """By collection: a field that all documents of today have, and what older ones gain."""

@@ -15,6 +15,7 @@ from ...records import Episode, Grain, Kind, Scope, Summary, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
 from ..ownership import check_limit, check_whole_graph
 from ..redaction import checked_retirement
+from .conditions import shown_fields
 from .coverage import MADE_OF_IT, make_up_for_children
 from .database import Database, Session
 from .documents import Document, record_of
@@ -25,7 +26,6 @@ from .scope import own
 from .standing import Stands, stand_ins, stand_ins_of_turns, stand_ins_of_weeks
 from .together import together
 from .translation import DuplicateKey
-from .word_search import shown_fields
 
 ATTEMPTS_MAX = 100
 PAGE_ROWS = 500

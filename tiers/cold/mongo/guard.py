@@ -31,7 +31,7 @@ _CHANGES = _UPDATES | {"delete"}
 _FURTHER_DOWN = frozenset(
     (
         *("$match", "$sort", "$skip", "$limit", "$project", "$addFields", "$set", "$unset"),
-        *("$group", "$unwind", "$count", "$replaceRoot", "$lookup", "$graphLookup"),
+        *("$group", "$unwind", "$count", "$replaceRoot", "$lookup", "$graphLookup", "$unionWith"),
     )
 )
 """Stages that only see what was let in before them, and those that say whom they let in."""
@@ -85,6 +85,9 @@ def _check_joined(name: str, body: Any) -> None:  # noqa: ANN401 - whatever the 
     """Refuse a stage that brings in documents of a collection without naming their scope."""
     if name == "$lookup":
         check_pipeline(body["from"], body.get("pipeline", ()), whole_tenant=False)
+    elif name == "$unionWith":
+        union: Document = {"coll": body} if isinstance(body, str) else body
+        check_pipeline(union["coll"], union.get("pipeline", ()), whole_tenant=False)
     elif name == "$graphLookup":
         restricted = body.get("restrictSearchWithMatch", {})
         check_command("aggregate", body["from"], restricted, whole_tenant=False)

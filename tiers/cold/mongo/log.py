@@ -22,6 +22,7 @@ from .translation import DuplicateKey
 
 ATTEMPTS_MAX = 100
 
+_OLDEST_FIRST = [("created_at", 1), ("_id", 1)]
 _NUMBER = {"bsonType": ["int", "long"], "minimum": 1}
 _BY_POSITION = (("tenant", ASCENDING), ("position", ASCENDING))
 _BY_KIND = (("tenant", ASCENDING), ("kind", ASCENDING), ("position", ASCENDING))
@@ -87,6 +88,27 @@ class MongoRecordLog:
             return None if found is None else record_of(Receipt, found)
 
         return await self._database.read("receipt", question)
+
+    async def find_receipt(self, tenant: str, receipt_id: str) -> Receipt | None:
+        """Return a receipt of whichever graph of the tenant has it, or ``None``.
+
+        Of several of this id, that of the oldest graph.
+        """
+        check_tenant(tenant)
+
+        async def question(session: Session) -> Receipt | None:
+            graphs = await session.collection("graphs", whole_tenant=True).find(
+                of_tenant(tenant), sort=_OLDEST_FIRST, fields=["id"]
+            )
+            places = {graph["id"]: place for place, graph in enumerate(graphs)}
+            # By graph and id: the index has no other way to a single receipt.
+            found = await session.collection("receipts", whole_tenant=True).find(
+                of_tenant(tenant, graph_id={"$in": list(places)}, id=receipt_id)
+            )
+            first = min(found, key=lambda one: places[one["graph_id"]], default=None)
+            return None if first is None else record_of(Receipt, first)
+
+        return await self._database.read("find_receipt", question)
 
     async def append_audit(
         self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime

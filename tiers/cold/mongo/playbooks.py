@@ -15,6 +15,7 @@ from ...moments import microseconds
 from ...records import Rule, Scope, WorkDraft
 from ..learnt import refined
 from ..ownership import in_order
+from .conditions import shown_fields
 from .database import Database, Session
 from .documents import Document, record_of
 from .erasure import count_gained, difference, words_gained
@@ -22,7 +23,6 @@ from .following import ATTEMPTS_MAX, changed, finish, follow, told, told_once
 from .procedural import rule_document
 from .schema import Index, by, validator
 from .scope import audited, own, visible
-from .word_search import shown_fields
 
 COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]] = {
     "rule_outcomes": (

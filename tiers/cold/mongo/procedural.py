@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ...learning import OUTCOMES_DENSE
 from ...lexical import content_words, stem
-from ...ports import OUTCOMES_DENSE
 from ...records import Rule, Scope, WorkDraft
 from ..ownership import check_limit, check_owned
+from .conditions import shown_fields
 from .database import Database, Session
 from .documents import Document, document_of, record_of
 from .following import LEFT_BEHIND_INDEX
@@ -15,7 +16,6 @@ from .schema import Index, by, validator
 from .scope import inherited
 from .statements import identity_of, put_once
 from .terms import searchable_fields
-from .word_search import shown_fields
 
 COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]] = {
     "rules": (
@@ -23,7 +23,7 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("id", unique=True),
             by("identity", unique=True),
             by("trigger_words"),
-            by("terms"),
+            by("terms", "id"),
             LEFT_BEHIND_INDEX,
         ],
         validator(("id", "agent_id", "for_user", "topics", "private_to", "identity", "terms")),

@@ -32,6 +32,7 @@ from ..redaction import (
 from ..speaking_of import Search, wanted, wanted_receipts
 from .belief_log import Salts, fresh_salt
 from .beliefs import bring_up_to_date
+from .conditions import SHELVES, shown_fields
 from .database import Database, Session
 from .documents import Document, record_of
 from .erasure import Redaction, blank, count_gained, records_of, rewrite
@@ -40,7 +41,6 @@ from .pacing import each
 from .schema import Index, by, validator
 from .scope import own
 from .translation import DuplicateKey
-from .word_search import SHELVES, shown_fields
 
 COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]] = {
     "redactions": (
@@ -114,14 +114,19 @@ class MongoRedactor:
         return search.page()
 
     async def blank_receipts(
-        self, scope: Scope, *, subject: str | None = None, agent_ids: Sequence[str] = ()
+        self,
+        scope: Scope,
+        *,
+        subject: str | None = None,
+        agent_ids: Sequence[str] = (),
+        record_ids: Sequence[str] = (),
     ) -> tuple[str, ...]:
-        """Blank receipts of the graph that speak of a subject, or that agents were given.
+        """Blank receipts that speak of a subject, that agents were given, or that name records.
 
         Raises:
-            UsageError: Neither is given, or the subject is blank.
+            UsageError: None of them is given, or the subject is blank.
         """
-        is_wanted = wanted_receipts(subject, agent_ids)
+        is_wanted = wanted_receipts(subject, agent_ids, record_ids)
         done: list[str] = []
         after = ""
         while True:

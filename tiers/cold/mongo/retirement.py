@@ -21,6 +21,7 @@ from bson import ObjectId
 from ...moments import microseconds, moment
 from ...records import Kind, Scope, WorkDraft
 from ..redaction import RETIRED_AUDIT_KIND, RETIRED_KINDS, Redactable, Retainable, retired_form
+from .conditions import SHELVES
 from .database import Session
 from .documents import Document, document_of, record_of
 from .erasure import empty, leave_index
@@ -28,7 +29,6 @@ from .log import append_event
 from .pacing import each
 from .schema import Index, by, validator
 from .scope import own
-from .word_search import SHELVES
 from .work_items import queue_work
 
 LEFT_BEHIND_MAX = 100

@@ -12,12 +12,12 @@ from ...upkeep import PAGE_ROWS_MAX, Page
 from ..learnt import check_verdicts
 from ..ownership import check_limit, check_whole_graph, private_to
 from . import fact_moves, settlements
+from .conditions import shown_fields
 from .database import Database, Session
 from .documents import NO_USER, record_of
 from .following import told_once
 from .scope import own
 from .statements import key_digest_of
-from .word_search import shown_fields
 
 COLLECTIONS = settlements.COLLECTIONS
 

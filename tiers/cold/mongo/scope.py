@@ -6,6 +6,7 @@
 * ``inherited``: the same over the scope's graph and the ancestors that carry a kind;
 * ``core``: core facts, over the scope's graph and all of its ancestors;
 * ``readable_facts``: every fact that may be read by its id;
+* ``standing_facts``: of these the ones that stand, now or at a moment;
 * ``of_tenant``: every graph of a tenant; for upkeep and archives only.
 
 A family of graphs is one filter: its ids stand at the top in one ``$in``, and what else holds of
@@ -16,6 +17,7 @@ they are take one place together, those that are pinned to the same moment anoth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from ...errors import TierRejected
@@ -82,6 +84,30 @@ def readable_facts(scope: Scope, **more: object) -> Document:
     places += [_of_graphs(*names, recorded_at={"$lte": at}) for at, names in whole_then.items()]
     places += [_of_graphs(*names, **_core_at(at)) for at, names in pinned.items()]
     return _family(scope, places) | more
+
+
+def standing_facts(scope: Scope, as_of: datetime | None, **more: object) -> Document:
+    """Return the filter for the facts that may be read and stand, now or at a moment.
+
+    Those that were recorded by then and neither superseded nor forgotten. What an ancestor has
+    forgotten is so at every moment. ``more`` is as for ``inherited``.
+
+    Args:
+        scope: Who asks, with ancestors that are read as of that moment or an earlier one.
+        as_of: The moment; ``None``: now.
+        more: Further conditions.
+    """
+    whole, whole_then = _by_moment(scope.carrying("fact"))
+    live, pinned = _by_moment(scope.lineage)
+    if as_of is None:
+        places = [_of_graphs(scope.graph_id, *whole, live=True)]
+    else:
+        places = [_of_graphs(scope.graph_id, **_standing_at(microseconds(as_of)))]
+    places += [_of_graphs(*live, **_CORE_NOW)] if live else []
+    kept: Document = {"forgotten_at": None}
+    places += [_of_graphs(*names, **_standing_at(at), **kept) for at, names in whole_then.items()]
+    places += [_of_graphs(*names, **_core_at(at), **kept) for at, names in pinned.items()]
+    return _family(scope, places) | {"redacted_at": None} | more
 
 
 def of_tenant(tenant: str, **more: object) -> Document:
@@ -169,6 +195,17 @@ def _by_moment(
 
 
 _CORE_NOW: Mapping[str, object] = {"tier": "core", "live": True}
+
+
+def _standing_at(at: int) -> Document:
+    """Return what holds of a fact that was recorded, and neither superseded nor forgotten then."""
+    over: list[Document] = [
+        # What was superseded before the moments of it were kept was so at every one.
+        {"superseded_by": {"$ne": None}, "superseded_at": None},
+        {"superseded_at": {"$lte": at}},
+        {"forgotten_at": {"$lte": at}},
+    ]
+    return {"recorded_at": {"$lte": at}, "$nor": over}
 
 
 def _core_at(at: int) -> Document:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from ...errors import TierTimeout, UsageError
+from ...forms import hit_of
 from ...learning import Verdict, is_live
 from ...ports import WarmStore
 from ...records import (
@@ -20,16 +21,16 @@ from ...records import (
 )
 from ...upkeep import RecordRef
 from ..archival import LIMIT_MAX, archival_query, narrowed, reciprocal_ranks
-from ..forms import hit_of
 from ..ownership import check_limit, check_owned, in_order
 from ..spans import begun
 from . import fact_moves, fact_uses
-from .archival_search import by_both, by_meaning, by_text, packed, text_of
+from .archival_search import by_both, by_meaning, by_text, can_be_asked, packed, text_of
+from .conditions import searched, shown_fields
 from .database import Database, Session
 from .documents import Document, document_of, record_of
 from .following import LEFT_BEHIND_INDEX, told_once
 from .schema import Index, by, validator
-from .scope import core, of_tenant, own, readable_facts, visible
+from .scope import core, of_tenant, own, readable_facts
 from .search_index import (
     COLLECTION,
     ArchivalPlan,
@@ -39,11 +40,11 @@ from .search_index import (
     ensure_search_indexes,
     planned,
 )
-from .statements import ATTEMPTS_MAX, identity_of, key_digest_of, put_once
+from .statements import ATTEMPTS_MAX, edge_fields, identity_of, key_digest_of, put_once
 from .terms import searchable_fields
 from .together import together
 from .translation import DuplicateKey
-from .word_search import ranked_words, shown_fields
+from .word_search import ranked_words, waiting_for_index
 
 COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]] = {
     "facts": (
@@ -52,16 +53,19 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("active_identity", unique=True, only_with=("active_identity",)),
             by("tier", "live", "recorded_at"),
             by("core_spans.since"),
-            by("terms"),
+            by("terms", "id"),
             Index((("tenant", 1), ("live", 1), ("embedding_model", 1))),
             by("fact_key", only_with=("fact_key",)),
+            by("ends", "id"),
+            by("joins", only_with=("joins",)),
+            by("subject_key", "recorded_at", "id", only_with=("subject_key",)),
             by("live", "judged_at", "recorded_at"),
             by("superseded_at"),
             by("forgotten_at"),
             LEFT_BEHIND_INDEX,
         ],
         validator(
-            ("id", "agent_id", "for_user", "topics", "private_to", "live", "terms"),
+            ("id", "agent_id", "for_user", "topics", "private_to", "live", "terms", "ends"),
             tier={"enum": ["archival", "core"]},
         ),
     ),
@@ -174,7 +178,7 @@ class MongoSemanticStore:
                 sort=[("recorded_at", 1), ("_id", 1)],
                 fields=shown_fields(Fact),
             )
-            return tuple(record_of(Fact, document) for document in _nearest_first(scope, found))
+            return tuple(record_of(Fact, document) for document in nearest_first(scope, found))
 
         return await self._database.read("core", question)
 
@@ -228,7 +232,7 @@ class MongoSemanticStore:
                 weighed = await self._by_atlas(session, asker, asked)
             by_words = await self._by_words(session, asker, asked, weighed, plan)
             scores = reciprocal_ranks(*weighed, by_words)
-            best = await _best_archival(session, asker, list(scores), asked.user_id, limit)
+            best = await _best_archival(session, asker, list(scores), asked, limit)
             return tuple(hit_of(fact, scores[fact.id], scope.graph_id) for fact in best)
 
         return await self._database.read("recall_archival", question)
@@ -399,18 +403,23 @@ class MongoSemanticStore:
         """
         is_hybrid = plan.way == "atlas hybrid"
         since = asked.now - TEXT_INDEX_LAG if is_hybrid else None
-        ranked = await ranked_words(session, asker, asked, since=since)
+        ranked = [one.id for one in await ranked_words(session, asker, asked, since=since)]
         if plan.way == "warm":
-            return [one.id if one.words_only else None for one in ranked]
+            waiting = await waiting_for_index(session, asker, ranked)
+            return [one if one in waiting else None for one in ranked]
         if not is_hybrid:
-            return [one.id for one in ranked]
+            return [*ranked]
         weighed = {fact_id for ranking in by_index for fact_id in ranking}
-        return [None if one.id in weighed else one.id for one in ranked]
+        return [None if one in weighed else one for one in ranked]
 
     def _plan_for(self, asked: SearchQuery) -> ArchivalPlan:
-        """Return how this question is answered: not by an index that its vector does not fit."""
+        """Return how this question is answered: not by an index that does not fit it.
+
+        By length of its vector, or because it is about what the server's index cannot filter by.
+        """
         length = self.vector_length
-        if length is None or asked.vector is None or len(asked.vector) == length:
+        fits = length is None or asked.vector is None or len(asked.vector) == length
+        if fits and (not self._plan.is_atlas or can_be_asked(asked)):
             return self._plan
         return ArchivalPlan("words" if self._index is None else "warm")
 
@@ -435,22 +444,27 @@ def fact_document(fact: Fact) -> Document:
         more["active_identity"] = identity_of(fact, fact.text)
     if digest is not None:
         more["fact_key"] = digest
-    return document_of(fact, **searchable_fields(fact), **more)
+    return document_of(fact, **searchable_fields(fact), **edge_fields(fact), **more)
 
 
 async def _readable(session: Session, scope: Scope, ids: Sequence[str]) -> list[Document]:
     """Return those of the facts that the scope may read, the nearest last."""
-    # Of the lineage nothing that was forgotten, whatever the moment as of which it is read.
+    where = readable(scope, id={"$in": list(ids)})
+    found = await session.collection(COLLECTION).find(where, fields=shown_fields(Fact))
+    return nearest_first(scope, found)[::-1]
+
+
+def readable(scope: Scope, **more: object) -> Document:
+    """Return the filter for facts that the scope may read: forgotten ones only of its own graph.
+
+    Of the lineage nothing that was forgotten, whatever the moment as of which it is read.
+    """
     forgotten: Document = {"graph_id": {"$ne": scope.graph_id}, "forgotten_at": {"$ne": None}}
-    where = readable_facts(scope, id={"$in": list(ids)}, redacted_at=None)
-    found = await session.collection(COLLECTION).find(
-        where | {"$nor": [forgotten]}, fields=shown_fields(Fact)
-    )
-    return _nearest_first(scope, found)[::-1]
+    return readable_facts(scope, redacted_at=None, **more) | {"$nor": [forgotten]}
 
 
 async def _best_archival(
-    session: Session, asker: Scope, ranked: Sequence[str], user: str | None, limit: int
+    session: Session, asker: Scope, ranked: Sequence[str], asked: SearchQuery, limit: int
 ) -> list[Fact]:
     """Return the first ``limit`` of the ranked ids that are still visible archival facts.
 
@@ -458,19 +472,16 @@ async def _best_archival(
     """
     best: list[Fact] = []
     start = 0
-    users = {} if user is None else {"user_id": user}
     while len(best) < limit and start < len(ranked):
         batch = list(ranked[start : start + max(limit - len(best), FACTS_PER_READ)])
         start += len(batch)
-        where = visible(
-            asker, id={"$in": batch}, tier="archival", live=True, redacted_at=None, **users
-        )
+        where = searched(asker, asked, "fact", {"id": {"$in": batch}})
         found = await session.collection(COLLECTION).find(where, fields=shown_fields(Fact))
         best += in_order(_records(found), batch)
     return best[:limit]
 
 
-def _nearest_first(scope: Scope, found: Sequence[Document]) -> list[Document]:
+def nearest_first(scope: Scope, found: Sequence[Document]) -> list[Document]:
     """Return documents of the own graph first, then those of its ancestors in their order."""
     names = (scope.graph_id, *(ancestor.graph_id for ancestor in scope.lineage))
     place = {name: number for number, name in enumerate(names)}

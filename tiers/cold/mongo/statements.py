@@ -13,6 +13,7 @@ from ...errors import Conflict, TierTimeout
 from ...history.chain import canonical
 from ...learning import fact_key
 from ...records import Fact, Rule, Scope, WorkDraft
+from ..edges import edge_keys, edge_of
 from ..learnt import is_said_again
 from ..ownership import private_to
 from .database import Database, Session
@@ -21,7 +22,7 @@ from .graphs import check_writable
 from .outbox import send, send_left_behind, with_outbox
 from .scope import own
 from .translation import DuplicateKey
-from .word_search import count_words
+from .word_counts import count_words
 
 S = TypeVar("S", Fact, Rule)
 
@@ -57,6 +58,19 @@ def key_digest_of(fact: Fact) -> str | None:
     subject, predicate = key
     address = canonical({"subject": subject, "predicate": predicate})
     return hashlib.sha256(address).hexdigest()
+
+
+def edge_fields(fact: Fact) -> Document:
+    """Return the fields by which a fact is found as an edge of the knowledge graph.
+
+    ``ends`` has the digests of subject and object, none for a fact that is no edge; ``joins`` has
+    them of a fact that only joins two names.
+    """
+    edge = edge_of(fact)
+    if edge is None:
+        return {"ends": []}
+    ends = [edge.subject, edge.object]
+    return {"ends": ends, **edge_keys(fact)} | ({"joins": ends} if edge.is_alias else {})
 
 
 async def put_once(

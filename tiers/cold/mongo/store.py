@@ -30,7 +30,7 @@ from . import (
     upkeep,
     usage,
     watermarks,
-    word_search,
+    word_counts,
     words,
 )
 from .archive import ORDER_INDEX, MongoArchive
@@ -43,18 +43,21 @@ from .episodic import MongoEpisodicStore
 from .fleet import MongoFleetStore
 from .grains import MongoGrainStore
 from .graphs import MongoGraphStore
+from .knowledge import MongoKnowledgeGraph
 from .leases import MongoLeaseStore
 from .log import MongoRecordLog
 from .outbox import OUTBOX_COLLECTIONS, OUTBOX_INDEX
 from .playbooks import MongoPlaybooks
 from .procedural import MongoProceduralStore
 from .queue import MongoWorkQueue
+from .recollection import MongoRecollection
 from .redaction import MongoRedactor
 from .review import MongoFactReview
 from .schema import Specification, prepare
 from .search_index import planned
 from .semantic import MongoSemanticStore
 from .shelves import BY_STORING
+from .timeline import MongoTimeline
 from .turns import MongoTurnStore
 from .upgrade import upgrade
 from .upkeep import MongoUpkeep
@@ -68,7 +71,7 @@ _TIMEOUT_SECONDS_LIMIT = 3_600
 
 _MODULES = (
     graphs, fleet, usage, turns, episodic, semantic, procedural, review, playbooks, watermarks,
-    belief_log, belief_projection, belief_heads, queue, leases, log, words, word_search, upkeep,
+    belief_log, belief_projection, belief_heads, queue, leases, log, words, word_counts, upkeep,
     archive, redaction, retirement,
 )  # fmt: skip
 
@@ -138,6 +141,7 @@ async def mongo_cold_store(
             procedural=MongoProceduralStore(opened),
             grains=MongoGrainStore(opened),
             review=MongoFactReview(opened),
+            knowledge=MongoKnowledgeGraph(opened),
             playbooks=MongoPlaybooks(opened),
             watermarks=MongoWatermarks(opened),
             beliefs=MongoBeliefStore(opened),
@@ -148,6 +152,8 @@ async def mongo_cold_store(
             leases=MongoLeaseStore(opened),
             log=MongoRecordLog(opened),
             words=MongoLexicalIndex(opened),
+            recollection=MongoRecollection(opened),
+            timeline=MongoTimeline(opened),
             upkeep=MongoUpkeep(opened),
             redactor=MongoRedactor(opened),
             archive=MongoArchive(opened),

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from ...errors import EzraError
 
 T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 async def together(questions: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
@@ -27,6 +29,12 @@ async def together(questions: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
             raise problem
         answers += answer
     return answers
+
+
+async def both(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]) -> tuple[A, B]:
+    """Return two answers of different kinds, as ``together`` does."""
+    answers: list[Any] = await together([first, second])
+    return answers[0], answers[1]
 
 
 async def _ended(question: Coroutine[Any, Any, T]) -> tuple[list[T], EzraError | None]:

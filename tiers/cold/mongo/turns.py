@@ -32,7 +32,7 @@ from .schema import Index, by, validator
 from .scope import of_tenant, own, visible
 from .terms import searchable_fields
 from .translation import DuplicateKey
-from .word_search import count_words
+from .word_counts import count_words
 
 ATTEMPTS_MAX = 100
 
@@ -44,10 +44,13 @@ COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]]
             by("ref", unique=True, only_with=("ref",)),
             by("agent_id", "covered", "seq"),
             by("covered", "redacted_at", "recorded_at", "id"),
-            by("terms"),
+            by("recorded_at", "_id"),
+            by("-occurred_at", "id"),
+            by("said_by"),
+            by("terms", "id"),
         ],
         validator(
-            ("id", "agent_id", "seq", "topics", "private_to", "covered", "terms", "rules"),
+            ("id", "agent_id", "seq", "topics", "private_to", "covered", "terms", "rules", "also"),
             seq={"bsonType": ["int", "long"], "minimum": 1},
             topics={"bsonType": "array", "items": {"bsonType": "string"}},
             private_to={"bsonType": "string"},

@@ -15,6 +15,7 @@ from .documents import Document, document_of, record_of
 from .grain_backfill import tell_grains
 from .graphs import graph_document
 from .renewal import PAGE_ROWS, PAGES_MAX, endless, page_of, renew
+from .word_backfill import count_turns_again, drop_bare_terms, queue_outputs
 
 _INDEX_NOT_FOUND = 27
 _ORDER = ("tenant", "recorded_at", "graph_id", "seq")
@@ -32,7 +33,10 @@ async def upgrade(database: Any) -> None:  # noqa: ANN401 - of either driver
     """
     await renew(database["graphs"], "parents", _graph)
     await renew(database["agents"], "seen_at", _agent)
+    await queue_outputs(database)
     await tell_grains(database)
+    await count_turns_again(database)
+    await drop_bare_terms(database)
     await tell_history(database)
     await _number_events(database["audit"])
 

@@ -12,11 +12,11 @@ from ...moments import microseconds
 from ...records import Kind
 from ...upkeep import PAGE_ROWS_MAX, Page, RecordRef
 from ..ownership import SHARED, check_limit
+from .conditions import SHELVES
 from .database import Database, Session
 from .documents import Document
 from .scope import of_tenant
 from .together import together
-from .word_search import SHELVES
 
 _KINDS: tuple[Kind, ...] = tuple(SHELVES)
 _FIRST = ObjectId("0" * 24)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...forms import entry_of, hit_of
 from ...records import Hit, IndexEntry, Kind, Owned, Scope, SearchQuery
-from ..forms import entry_of, hit_of
 from ..ownership import in_order
 from .beliefs import bring_up_to_date
+from .conditions import SHELVES, shown_fields
 from .database import Database, Session
-from .documents import record_of
+from .documents import Document, record_of
 from .scope import own, visible
-from .together import together
-from .word_search import SHELVES, ranked_words, shown_fields
+from .together import both, together
+from .word_search import ranked_words, waiting_for_index
 from .work_items import count_work
+
+_LIVE: Document = {"live": {"$ne": False}}
 
 _COUNTS: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("turns", "turns", {}),
@@ -37,8 +40,9 @@ class MongoLexicalIndex:
         """Return visible records of the asked kinds by BM25, best first, ties by id.
 
         Only the scope's own graph is searched, and only its word statistics count. A question
-        without words, or to the ancestors (``query.inherited``), finds nothing. ``query.vector``
-        is not used.
+        without words, of meaning alone, or to the ancestors (``query.inherited``), finds nothing.
+        ``query.vector`` is not used. With ``query.as_of`` also facts and summaries that have
+        ended since, and of the beliefs those that were active then and are now.
         """
         if "belief" in query.kinds:
             await bring_up_to_date(self._database, scope, "search_words")
@@ -47,13 +51,19 @@ class MongoLexicalIndex:
             found = await ranked_words(session, scope, query)
             ids = [one.id for one in found]
             kinds: list[Kind] = list(dict.fromkeys(one.kind for one in found))
-            records = await _current(session, scope, kinds, ids)
-            return tuple(
-                hit_of(records[one.id], one.score, scope.graph_id).model_copy(
-                    update={"words_only": one.words_only}
-                )
+            live = _LIVE if query.as_of is None else {}
+            records, waiting = await both(
+                _among(session, scope, kinds, ids, live),
+                waiting_for_index(session, scope, ids),
+            )
+            hits = (
+                hit_of(records[one.id], one.score, scope.graph_id)
                 for one in found
                 if one.id in records
+            )
+            return tuple(
+                hit.model_copy(update={"words_only": True}) if hit.id in waiting else hit
+                for hit in hits
             )
 
         return await self._database.read("search_words", question)
@@ -69,7 +79,7 @@ class MongoLexicalIndex:
         await bring_up_to_date(self._database, scope, "entries")
 
         async def question(session: Session) -> tuple[IndexEntry, ...]:
-            records = await _current(session, scope, list(SHELVES), ids)
+            records = await _among(session, scope, list(SHELVES), ids, _LIVE)
             entries = {record_id: entry_of(record) for record_id, record in records.items()}
             return in_order(entries, ids)
 
@@ -96,16 +106,18 @@ class MongoLexicalIndex:
         return await self._database.read("census", question)
 
 
-async def _current(
-    session: Session, scope: Scope, kinds: Sequence[Kind], ids: Sequence[str]
+async def _among(
+    session: Session, scope: Scope, kinds: Sequence[Kind], ids: Sequence[str], live: Document
 ) -> dict[str, Owned]:
-    """Return the visible current records of some kinds among ``ids``, by id."""
-    found = await together(_of_kind(session, scope, kind, ids) for kind in kinds)
+    """Return the visible records of some kinds among ``ids`` that have their content, by id."""
+    found = await together(_of_kind(session, scope, kind, ids, live) for kind in kinds)
     return {record.id: record for of_kind in found for record in of_kind}
 
 
-async def _of_kind(session: Session, scope: Scope, kind: Kind, ids: Sequence[str]) -> list[Owned]:
+async def _of_kind(
+    session: Session, scope: Scope, kind: Kind, ids: Sequence[str], live: Document
+) -> list[Owned]:
     collection, model = SHELVES[kind]
-    where = visible(scope, id={"$in": list(ids)}, live={"$ne": False}, redacted_at=None)
+    where = visible(scope, id={"$in": list(ids)}, redacted_at=None) | live
     found = await session.collection(collection).find(where, fields=shown_fields(model))
     return [record_of(model, document) for document in found]

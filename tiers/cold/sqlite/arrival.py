@@ -30,7 +30,7 @@ from .belief_projection import insert_belief, insert_event, insert_trust
 from .database import Query, Session, Value
 from .episodic import put_episode, put_summary
 from .graphs import insert_graph
-from .identity import identity_of, key_digest_of
+from .identity import fact_digests
 from .log import next_position
 from .procedural import put_rule
 from .rows import fields_of, insert_owned
@@ -115,8 +115,7 @@ class Arrival:
     def _fact(self, fact: Fact) -> None:
         # Not as a new fact is put: one that was superseded may say what a current one says.
         self._scope(fact)
-        digests = {"digest": identity_of(fact), "key_digest": key_digest_of(fact)}
-        insert_owned(self._session, "facts", fact, **digests)
+        insert_owned(self._session, "facts", fact, **fact_digests(fact))
         index_words(self._session, fact)
 
     @store.register

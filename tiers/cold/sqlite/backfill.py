@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable
 from itertools import groupby
 
+from ...forms import entry_of
 from ...history.fold import Fold, FoldedBelief
 from ...history.spans import node_of
 from ...history.wording import claim_words, filed_under
@@ -25,11 +26,10 @@ from ...records import (
     Summary,
     Turn,
 )
-from ..forms import entry_of
+from ..edges import edge_keys
 from .bm25 import mark_of, marked_text
 from .identity import identity_of, key_digest_of
 from .rows import record_of
-from .searchable import ALL_TENANTS
 
 _MODELS: tuple[tuple[type[Owned], str], ...] = (
     (Turn, "turns"),
@@ -45,7 +45,23 @@ _SEARCHABLE = (
 )
 _TOTALS = (
     "INSERT INTO word_totals SELECT tenant, graph_id, kind, COUNT(*) FROM searchable"
-    " GROUP BY tenant, graph_id, kind UNION ALL SELECT ?, ?, ?, COUNT(*) FROM searchable"
+    " GROUP BY tenant, graph_id, kind"
+)
+_WITH_TOOLS = (
+    "SELECT t.*, s.topics, r.row AS word_row FROM turns t"
+    " JOIN topic_sets s ON s.id = t.topic_set JOIN searchable r"
+    " ON r.tenant = t.tenant AND r.graph_id = t.graph_id AND r.id = t.id"
+    " WHERE t.tool_outputs <> '[]' ORDER BY r.row"
+)
+_INDEX = "INSERT INTO word_index (rowid, words) VALUES (?, ?)"
+_FORGET = "INSERT INTO word_index (word_index, rowid, words) VALUES ('delete', ?, ?)"
+_LENGTHS = (
+    "UPDATE searchable SET words = COALESCE("
+    "(SELECT number_of(d.sz) FROM word_index_docsize d WHERE d.id = searchable.row), 0)"
+)
+_LENGTH_TOTALS = (
+    "UPDATE word_totals AS t SET words = (SELECT COALESCE(SUM(r.words), 0) FROM searchable r"
+    " WHERE r.tenant = t.tenant AND r.graph_id = t.graph_id AND r.kind = t.kind)"
 )
 _LOGS = (
     "SELECT e.*, c.content FROM belief_events e LEFT JOIN belief_contents c"
@@ -72,6 +88,11 @@ _WORD = (
 # A redacted fact has neither.
 _KEYED = "SELECT t.* FROM facts t WHERE t.subject IS NOT NULL AND t.predicate IS NOT NULL"
 
+_ENDS = (
+    "UPDATE facts SET subject_key = :subject_key, predicate_key = :predicate_key,"
+    " object_key = :object_key WHERE row = :row"
+)
+
 
 def index_existing_records(connection: sqlite3.Connection) -> None:
     """Index every record that the base tables hold, in the migration's transaction."""
@@ -81,7 +102,23 @@ def index_existing_records(connection: sqlite3.Connection) -> None:
         owned = f"{table} t JOIN topic_sets s ON s.id = t.topic_set"
         for row in reading.execute(f"SELECT t.*, s.topics FROM {owned} ORDER BY t.row"):
             _index(connection, row, record_of(model, row))
-    connection.execute(_TOTALS, (ALL_TENANTS,) * 3)
+    connection.execute(_TOTALS)
+
+
+def find_outputs(connection: sqlite3.Connection) -> None:
+    """Let turns be found by what tools returned, and tell how long each record is."""
+    reading = connection.cursor()
+    reading.row_factory = sqlite3.Row
+    for row in reading.execute(_WITH_TOOLS):
+        turn = record_of(Turn, row)
+        mark = mark_of(turn.tenant, turn.graph_id, "turn")
+        # Contentless: the index has to be told exactly what it forgets.
+        old, new = (marked_text(mark, entry_of(one).text) for one in (_untold(turn), turn))
+        connection.execute(_FORGET, (row["word_row"], old))
+        connection.execute(_INDEX, (row["word_row"], new))
+    connection.create_function("number_of", 1, _number, deterministic=True)
+    connection.execute(_LENGTHS)
+    connection.execute(_LENGTH_TOTALS)
 
 
 def tell_users_apart(connection: sqlite3.Connection) -> None:
@@ -103,6 +140,15 @@ def address_facts(connection: sqlite3.Connection) -> None:
     reading.row_factory = sqlite3.Row
     digests = [(key_digest_of(record_of(Fact, row)), row["row"]) for row in reading.execute(_KEYED)]
     connection.executemany("UPDATE facts SET key_digest = ? WHERE row = ?", digests)
+
+
+def name_ends(connection: sqlite3.Connection) -> None:
+    """Give facts with subject, predicate and object the digests by which these are found."""
+    reading = connection.cursor()
+    reading.row_factory = sqlite3.Row
+    rows = reading.execute(_KEYED + " AND t.object IS NOT NULL")
+    ends = [{**edge_keys(record_of(Fact, row)), "row": row["row"]} for row in rows]
+    connection.executemany(_ENDS, ends)
 
 
 def tell_history(connection: sqlite3.Connection) -> None:
@@ -139,7 +185,7 @@ def _folded(rows: Iterable[sqlite3.Row]) -> Iterable[FoldedBelief]:
 
 
 def _index(connection: sqlite3.Connection, row: sqlite3.Row, record: Owned) -> None:
-    entry = entry_of(record)
+    entry = entry_of(_untold(record) if isinstance(record, Turn) else record)
     columns = row.keys()
     is_live = ("superseded_by" not in columns or row["superseded_by"] is None) and (
         "active" not in columns or row["active"] == 1
@@ -154,4 +200,17 @@ def _index(connection: sqlite3.Connection, row: sqlite3.Row, record: Owned) -> N
         ),
     ).fetchone()
     words = marked_text(mark_of(entry.tenant, entry.graph_id, entry.kind), entry.text)
-    connection.execute("INSERT INTO word_index (rowid, words) VALUES (?, ?)", (number, words))
+    connection.execute(_INDEX, (number, words))
+
+
+def _untold(turn: Turn) -> Turn:
+    """Return a turn as the word index had it before version 7: without what tools returned."""
+    return turn.model_copy(update={"tool_outputs": ()})
+
+
+def _number(stored: bytes) -> int:
+    """Return what FTS5 has stored as a number of variable length, seven bits to a byte."""
+    number = 0
+    for byte in stored:
+        number = number << 7 | byte & 0x7F
+    return number

@@ -1,24 +1,26 @@
-"""Word statistics of one graph, for an index that holds every graph. Pure.
+"""BM25 over the words of one graph, in an index that holds every graph. Pure.
 
 In the index every word carries the mark of its graph and kind, so a question about the facts of
 one graph reads the posting lists of that graph's facts, however much else there is.
 
-FTS5's ``bm25()`` takes N, the number of documents, from the whole index. Left alone, every marked
-word would look rare, and ranks would flatten as other graphs grow. ``local_weight`` turns a term's
-score into the one that the records asked about would give by themselves. Only the average length
-remains a figure of the whole index.
+The formula is that of FTS5's ``bm25()`` (Robertson and Zaragoza, "The Probabilistic Relevance
+Framework: BM25 and Beyond", 2009, with ``k1 = 1.2`` and ``b = 0.75``). Its figures are the graph's
+own: FTS5 would take the number of documents and their average length from the whole index, so that
+what one graph holds would change the ranks of another.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from ...lexical import content_words, words
+from ...terms import term_of
 
 QUERY_WORDS_MAX = 64
-_IDF_MIN = 1e-6  # what FTS5 uses for a word in more than half of the documents
+K1, B = 1.2, 0.75
 
 # Vowels would count in the Porter stemmer's measure of a word; hex digits without a and e do not.
 _CONSONANTS = str.maketrans("ae", "gh")
@@ -42,28 +44,75 @@ def marked_text(mark: str, text: str) -> str:
     return " ".join(f"{mark}{word}" for word in words(text))
 
 
-def marked_terms(marks: Sequence[str], text: str) -> list[tuple[str, str]]:
-    """Return a question's different content words, each under every mark as an FTS5 phrase.
+def length_of(marked: str) -> int:
+    """Return how many words a marked text has."""
+    return marked.count(" ") + 1 if marked else 0
 
-    ``words`` lets only letters and digits through and each phrase is quoted, so nothing in a
-    question can be read as FTS5 syntax. At most ``QUERY_WORDS_MAX`` words.
 
-    Returns:
-        Pairs of the word and the phrase to look up for it.
+class AskedTerm(NamedTuple):
+    """What a question asks for: a stem, one of the words that have it, and how many do."""
+
+    term: str
+    word: str
+    times: int
+
+
+def asked_terms(text: str) -> list[AskedTerm]:
+    """Return the stems of a question's different content words, at most ``QUERY_WORDS_MAX``."""
+    found: dict[str, AskedTerm] = {}
+    for word in content_words(text)[:QUERY_WORDS_MAX]:
+        term = term_of(word)
+        if term:
+            before = found.get(term, AskedTerm(term, word, 0))
+            found[term] = before._replace(times=before.times + 1)
+    return list(found.values())
+
+
+def phrase_of(mark: str, word: str) -> str:
+    """Return the FTS5 phrase for a word of a graph's records of one kind.
+
+    ``words`` lets only letters and digits through and the phrase is quoted, so nothing in a
+    question can be read as FTS5 syntax.
     """
-    asked = content_words(text)[:QUERY_WORDS_MAX]
-    return [(word, f'"{mark}{word}"') for word in asked for mark in marks]
+    return f'"{mark}{word}"'
 
 
-def local_weight(listed: int, having: int, records: int, all_records: int) -> float:
-    """Return by what a term's ``bm25()`` is multiplied to rank among the records asked about.
+def rarity(having: int, records: int) -> float:
+    """Return the inverse document frequency of a term; above 0 however common it is."""
+    return math.log(1 + (max(records, having) - having + 0.5) / (having + 0.5))
 
-    Args:
-        listed: Records in the term's own posting list: those of one kind with the word.
-        having: Records with the word, over all kinds asked about.
-        records: Records of the graph, of all kinds asked about.
-        all_records: Records of the whole index.
+
+class Norm(NamedTuple):
+    """How a record's length counts: a term that it has ``n`` times weighs ``n / (n + norm)``.
+
+    The norm is ``flat`` plus ``per_word`` for each of its words.
     """
-    local = math.log(1 + (max(records, having) - having + 0.5) / (having + 0.5))
-    whole = math.log((max(all_records, listed) - listed + 0.5) / (listed + 0.5))
-    return local / max(whole, _IDF_MIN)
+
+    flat: float
+    per_word: float
+
+
+def norm_of(records: int, all_words: int) -> Norm:
+    """Return the norm in a graph of so many records that have so many words together."""
+    average = max(1, all_words) / max(1, records)
+    return Norm(K1 * (1 - B), K1 * B / average)
+
+
+def looked_up(having: Mapping[str, int], most: int) -> list[str]:
+    """Return the terms to look up: the rarest first, while their records are ``most`` at most.
+
+    Terms that no record has are left out.
+    """
+    chosen: list[str] = []
+    room = most
+    for term in in_order_of_rarity(having):
+        room -= having[term]
+        if room < 0:
+            break
+        chosen.append(term)
+    return chosen
+
+
+def in_order_of_rarity(having: Mapping[str, int]) -> Sequence[str]:
+    """Return the terms that any record has, the rarest first, those alike by name."""
+    return sorted(filter(having.get, having), key=lambda term: (having[term], term))

@@ -20,7 +20,6 @@ from queue import SimpleQueue
 from typing import Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from ...errors import ConfigError, TierTimeout, TierUnavailable
-from .bm25 import local_weight
 from .guard import Reach, check_params, check_row
 from .translation import translated
 from .writing import WriteQueue
@@ -286,7 +285,6 @@ class Database:
             connection.execute("PRAGMA temp_store = MEMORY")
             # What is redacted is overwritten, not only given free.
             connection.execute("PRAGMA secure_delete = ON")
-            connection.create_function("local_weight", 4, local_weight, deterministic=True)
         except BaseException:
             connection.close()
             raise

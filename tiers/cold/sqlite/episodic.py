@@ -1,7 +1,5 @@
 """Summaries and episodes in SQLite."""
 
-# ruff: noqa: S608 - statements are made of constants only; values are always parameters
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -10,7 +8,7 @@ from datetime import datetime
 from ...errors import Conflict, NotFound
 from ...moments import microseconds
 from ...records import Episode, Grain, Scope, Summary, WorkDraft
-from ..ownership import check_limit, check_owned
+from ..ownership import check_limit, check_owned, in_order
 from .database import Database, Session
 from .queue import queue_work
 from .rows import insert_owned, record_of
@@ -29,7 +27,8 @@ _OVERLAPS = "$visible(r) AND r.starts_at < :until AND r.ends_at >= :since"
 _IN_ORDER = f"{_KEPT} ORDER BY r.starts_at, r.id"
 _OVERLAPPING = _EPISODES + _OVERLAPS + _IN_ORDER
 _OVERLAPPING_OF_GRAIN = _EPISODES + _OVERLAPS + " AND r.grain = :grain" + _IN_ORDER
-_AMONG = f"$visible(r){_KEPT} AND r.id IN (SELECT value FROM json_each(:ids))"
+_ANY_AMONG = "$visible(r) AND r.id IN (SELECT value FROM json_each(:ids))"
+_AMONG = _ANY_AMONG + _KEPT
 _COVERED = (
     "SELECT c.turn_id AS child, c.summary_id AS parent FROM coverage c WHERE $own(c)"
     " AND c.level = :level AND c.turn_id IN (SELECT value FROM json_each(:ids)) LIMIT 1"
@@ -138,6 +137,22 @@ class SqliteEpisodicStore:
             "episodes",
             lambda session: tuple(record_of(Episode, row) for row in session.all(query)),
         )
+
+    async def written(self, scope: Scope, ids: Sequence[str]) -> tuple[Summary | Episode, ...]:
+        """Return the visible summaries and episodes among ``ids``, in the order asked.
+
+        Expired ones included, and those whose content is destroyed, which say so.
+        """
+        summaries = scoped(_SUMMARIES + _ANY_AMONG, scope, ids=as_json(ids))
+        episodes = scoped(_EPISODES + _ANY_AMONG, scope, ids=as_json(ids))
+
+        def question(session: Session) -> tuple[Summary | Episode, ...]:
+            found: dict[str, Summary | Episode] = {}
+            found |= {row["id"]: record_of(Summary, row) for row in session.all(summaries)}
+            found |= {row["id"]: record_of(Episode, row) for row in session.all(episodes)}
+            return in_order(found, ids)
+
+        return await self._database.read("written", question)
 
 
 def read_summaries(session: Session, scope: Scope, ids: Sequence[str]) -> dict[str, Summary]:

@@ -42,20 +42,27 @@ FREE_TABLES = frozenset({"work", "leases", "topic_sets", "topic_members"})
 """The runtime's own, across tenants, or nobody's."""
 
 WORDS_TABLE = "word_index"
-"""Has no owner columns: a row is that of ``searchable`` with its number, and read with it only."""
+"""Has no owner columns: a row is that of ``searchable`` with its number, and read with it only.
+
+Counting rows takes the ``word_totals`` of the graph beside it instead.
+"""
+
+WORDS_PLACES = "word_index_places"
+"""The same, read by term: a row for each place where one stands."""
 
 WORDS_LEVELS = "word_index_data"
 """How the word index is laid out: numbers of its own, no words."""
 
-_TABLES = SCOPED_TABLES | TENANT_TABLES | FREE_TABLES | {WORDS_TABLE, WORDS_LEVELS}
+_WORDS_TABLES = frozenset({WORDS_TABLE, WORDS_PLACES})
+_TABLES = SCOPED_TABLES | TENANT_TABLES | FREE_TABLES | _WORDS_TABLES | {WORDS_LEVELS}
 _INSERTED_WITH_GRAPH = (SCOPED_TABLES | TENANT_TABLES | {"work"}) - {"graphs"}
 _INSERTED_WITH_TENANT = _INSERTED_WITH_GRAPH | {"graphs"}
+_TELL_WHOSE = frozenset({"searchable", "word_totals"})
+"""Tables with which words may be read."""
 _WORDS_COMMANDS = frozenset({"optimize", "delete-all"})
 """What the word index may be told about itself as a whole, as FTS5 has it: by inserting it."""
 
 _FUNCTIONS = frozenset({"json_each"})
-_NOBODY = "' '"
-"""A name that nobody has, names being never blank: the rows that count everybody's."""
 
 _TOKEN = re.compile(
     r"\s+|(?P<string>'(?:[^']|'')*')|\"(?P<quoted>\w+)\"|(?P<param>:\w+)|(?P<word>\w+)"
@@ -372,7 +379,7 @@ class _Reading:
             rest = rest[1:]
         elif first in _TABLES:
             self._tables.append(first)
-            self._reads_words |= first == WORDS_TABLE
+            self._reads_words |= first in _WORDS_TABLES
             source = _Source(first, table=first)
         elif first in self._ctes:
             source = _Source(first)
@@ -427,9 +434,9 @@ class _Reading:
                 return
             case _:
                 return
-        if column in _OWNERS and value in (f":{column}", _NOBODY):
+        if column in _OWNERS and value == f":{column}":
             source.ties.add(column)
-            self._params |= {column} if value != _NOBODY else set()
+            self._params.add(column)
 
     def _tie_to(self, source: _Source, column: str, other: _Source) -> None:
         if other.is_family and column == "graph_id":
@@ -440,7 +447,7 @@ class _Reading:
 
     def _check_tied(self, source: _Source) -> None:
         table = source.table
-        if table == "searchable" and source.ties.issuperset(_OWNERS):
+        if table in _TELL_WHOSE and source.ties.issuperset(_OWNERS):
             self._words_are_tied = True
         if self._reach == "store":
             self._words_are_tied = True

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 
 from ...learning import fact_key
 from ...records import Fact, Rule
+from ..edges import edge_keys
+from .database import Value
 
 _APART = b"\xff"
 """In no UTF-8 text, so that no statement can pass for another user's, or for a redacted one."""
@@ -28,6 +31,11 @@ def identity_of(record: Fact | Rule) -> bytes:
     if record.user_id is not None:
         data = _APART + record.user_id.encode() + _APART + data
     return hashlib.sha256(data).digest()
+
+
+def fact_digests(fact: Fact) -> Mapping[str, Value]:
+    """Return the columns by which a fact is known and found, and which go with what it says."""
+    return {"digest": identity_of(fact), "key_digest": key_digest_of(fact), **edge_keys(fact)}
 
 
 def key_digest_of(fact: Fact) -> bytes | None:

@@ -15,6 +15,11 @@ from .rows import fields_of, record_of, stored
 from .scope import scoped
 
 _RECEIPT = "SELECT r.* FROM receipts r WHERE $own(r) AND r.id = :id"
+# One look by the primary key per graph, where a search by the id alone would read every receipt.
+_FIND = (
+    "SELECT r.* FROM graphs g CROSS JOIN receipts r ON r.tenant = :tenant AND r.graph_id = g.id"
+    " WHERE g.tenant = :tenant AND r.id = :id ORDER BY g.created_at, g.row LIMIT 1"
+)
 _AUDIT = "SELECT a.* FROM audit a WHERE "
 _OF_GRAPH = "$own(a) AND a.seq > :after"
 _OF_TENANT = "a.tenant = :tenant AND a.position > :after"
@@ -58,6 +63,20 @@ class SqliteRecordLog:
         return await self._database.read(
             "receipt", lambda session: _receipt(session, scope, receipt_id)
         )
+
+    async def find_receipt(self, tenant: str, receipt_id: str) -> Receipt | None:
+        """Return a receipt of whichever graph of the tenant has it, or ``None``.
+
+        Of several of this id, that of the oldest graph.
+        """
+        check_tenant(tenant)
+        query = Query(_FIND, {"tenant": tenant, "id": receipt_id}, reach="tenant")
+
+        def question(session: Session) -> Receipt | None:
+            row = session.one(query)
+            return None if row is None else record_of(Receipt, row)
+
+        return await self._database.read("find_receipt", question)
 
     async def append_audit(
         self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime

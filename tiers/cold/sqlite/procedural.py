@@ -8,8 +8,8 @@ import sqlite3
 from collections.abc import Sequence
 
 from ...errors import Conflict
+from ...learning import OUTCOMES_DENSE
 from ...lexical import content_words, stem
-from ...ports import OUTCOMES_DENSE
 from ...records import Rule, Scope, WorkDraft
 from ..learnt import is_said_again
 from ..ownership import check_limit, check_owned, private_to

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from ...forms import is_current
 from ...records import Commitment, Fact, Kind, Rule, Scope
-from ..forms import is_current
 from ..redaction import MODELS, Redactable, leaves_index
 from ..speaking_of import Search
 from .belief_projection import belief_of
 from .database import Query, Session, Value
-from .identity import identity_of, key_digest_of
+from .identity import fact_digests, identity_of
 from .queue import queue_work
 from .rows import fields_of, record_of
 from .scope import as_json, scoped
@@ -106,10 +106,10 @@ def _changed(before: Redactable, after: Redactable) -> dict[str, Value]:
     """Return the columns in which two forms of a record differ."""
     old, new = _columns(before), _columns(after)
     changed = {name: value for name, value in new.items() if value != old[name]}
-    if isinstance(after, Fact | Rule):
-        changed["digest"] = identity_of(after)
     if isinstance(after, Fact):
-        changed["key_digest"] = key_digest_of(after)
+        changed |= fact_digests(after)
+    elif isinstance(after, Rule):
+        changed["digest"] = identity_of(after)
     return changed
 
 

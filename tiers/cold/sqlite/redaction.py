@@ -178,15 +178,20 @@ class SqliteRedactor:
         return search.page()
 
     async def blank_receipts(
-        self, scope: Scope, *, subject: str | None = None, agent_ids: Sequence[str] = ()
+        self,
+        scope: Scope,
+        *,
+        subject: str | None = None,
+        agent_ids: Sequence[str] = (),
+        record_ids: Sequence[str] = (),
     ) -> tuple[str, ...]:
-        """Blank receipts of the graph that speak of a subject, or that agents were given.
+        """Blank receipts that speak of a subject, that agents were given, or that name records.
 
         Raises:
-            UsageError: Neither is given, or the subject is blank.
+            UsageError: None of them is given, or the subject is blank.
             TierTimeout: As ``redact``.
         """
-        is_wanted = wanted_receipts(subject, agent_ids)
+        is_wanted = wanted_receipts(subject, agent_ids, record_ids)
         found = await receipts_that(self._database, scope, is_wanted)
         for page in pages(found):
             await self._database.write("blank_receipts", partial(blank, scope=scope, ids=page))

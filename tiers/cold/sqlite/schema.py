@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from ...errors import ConfigError
-from .backfill import address_facts, index_existing_records, tell_history, tell_users_apart
+from .backfill import (
+    address_facts,
+    find_outputs,
+    index_existing_records,
+    name_ends,
+    tell_history,
+    tell_users_apart,
+)
 
 APPLICATION_ID = 0x455A5241  # "EZRA", in the file's header: what the ``file`` command can show
 
@@ -51,6 +58,9 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(3, "fleets", tell_users_apart),
     Migration(4, "history", tell_history),
     Migration(5, "grains", address_facts),
+    Migration(6, "knowledge", name_ends),
+    Migration(7, "recall", find_outputs),
+    Migration(8, "timeline"),
 )
 
 

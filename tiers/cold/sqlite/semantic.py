@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...errors import Conflict, NotFound, UsageError
+from ...forms import hit_of
 from ...learning import Verdict, is_live
 from ...moments import microseconds
 from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
 from ..archival import LIMIT_MAX, archival_query, narrowed, reciprocal_ranks
-from ..forms import hit_of
 from ..learnt import VERDICT_EVENTS, given_way, is_said_again
 from ..ownership import check_limit, check_owned, in_order, private_to
 from ..spans import begun, moved
 from .database import Database, Query, Session
 from .graphs import check_writable
-from .identity import identity_of, key_digest_of
+from .identity import fact_digests, identity_of
 from .log import append_event
 from .queue import queue_work
 from .review import end_fact
@@ -38,7 +38,7 @@ _LIVE = " AND f.superseded_by IS NULL AND f.forgotten_at IS NULL"
 _CORE_NOW = f"f.tier = 'core'{_LIVE}"
 # Of an ancestor that is read as of a moment: core then, whatever it is now. What was superseded
 # before the moments were kept counts as superseded at every one. What is forgotten is so at any.
-_CORE_THEN = (
+CORE_THEN = (
     "f.core_spans <> '[]' AND f.recorded_at <= g.as_of AND f.forgotten_at IS NULL"
     " AND (f.superseded_by IS NULL OR f.superseded_at > g.as_of)"
     " AND EXISTS (SELECT 1 FROM json_each(f.core_spans) c"
@@ -52,19 +52,19 @@ _CORE = (
     f"SELECT g.place, f.* {_FAMILYS} WHERE g.as_of IS NULL AND $inherited(f){_KEPT}"
     f" AND {_CORE_NOW}"
     f" UNION ALL SELECT g.place, f.* {_FAMILYS} WHERE g.as_of IS NOT NULL AND $inherited(f){_KEPT}"
-    f" AND {_CORE_THEN}"
+    f" AND {CORE_THEN}"
     ") AS c JOIN topic_sets s ON s.id = c.topic_set ORDER BY c.place, c.recorded_at, c.row"
 )
 # Of the own graph everything, of an ancestor its core facts, and archival ones if they come
 # through; what it has forgotten is forgotten below it.
-_READABLE = (
+READABLE = (
     f"$inherited(f){_KEPT} AND (g.place = 0 OR f.forgotten_at IS NULL)"
     f" AND (g.archival OR (g.as_of IS NULL AND {_CORE_NOW})"
-    f" OR (g.as_of IS NOT NULL AND {_CORE_THEN}))"
+    f" OR (g.as_of IS NOT NULL AND {CORE_THEN}))"
 )
 # The nearest last, so that it is the one that stands for an id.
 _AMONG_READABLE = (
-    f"SELECT f.*, s.topics {_FAMILYS} JOIN topic_sets s ON s.id = f.topic_set WHERE {_READABLE}"
+    f"SELECT f.*, s.topics {_FAMILYS} JOIN topic_sets s ON s.id = f.topic_set WHERE {READABLE}"
     f"{_AMONG} ORDER BY g.place DESC"
 )
 _AMONG_VISIBLE = _SELECT + f"$visible(f){_KEPT}{_AMONG}"
@@ -79,7 +79,7 @@ _SAME = _SELECT + (
 _TAKEN = _SELECT + "$own(f) AND f.id = :id"
 _COUNT_USE = (
     "INSERT INTO fact_uses (tenant, graph_id, fact_id, cause, used_at)"
-    f" SELECT f.tenant, f.graph_id, f.id, :cause, :now {_FAMILYS} WHERE {_READABLE} AND f.id = :id"
+    f" SELECT f.tenant, f.graph_id, f.id, :cause, :now {_FAMILYS} WHERE {READABLE} AND f.id = :id"
     " ON CONFLICT (tenant, graph_id, fact_id, cause) DO NOTHING RETURNING graph_id"
 )
 _ADD_USE = (
@@ -294,7 +294,7 @@ def _put(
         # Not what it says: the asker may not be allowed to see it.
         raise Conflict("fact", "an id of its own", fact.id)
     check_writable(session, scope)
-    insert_owned(session, "facts", fact, digest=digest, key_digest=key_digest_of(fact))
+    insert_owned(session, "facts", fact, **fact_digests(fact))
     index_words(session, fact)
     queue_work(session, scope, work, fact.recorded_at)
     return fact, True

@@ -19,15 +19,18 @@ from .episodic import SqliteEpisodicStore
 from .fleet import SqliteFleetStore
 from .grains import SqliteGrainStore
 from .graphs import SqliteGraphStore
+from .knowledge import SqliteKnowledgeGraph
 from .leases import SqliteLeaseStore
 from .log import SqliteRecordLog
 from .playbooks import SqlitePlaybooks
 from .procedural import SqliteProceduralStore
 from .queue import SqliteWorkQueue
+from .recollection import SqliteRecollection
 from .redaction import SqliteRedactor
 from .review import SqliteFactReview
 from .schema import migrate
 from .semantic import SqliteSemanticStore
+from .timeline import SqliteTimeline
 from .turns import SqliteTurnStore
 from .upkeep import SqliteUpkeep
 from .usage import SqliteUsageStore
@@ -72,6 +75,7 @@ async def sqlite_cold_store(
             procedural=SqliteProceduralStore(database),
             grains=SqliteGrainStore(database),
             review=SqliteFactReview(database),
+            knowledge=SqliteKnowledgeGraph(database),
             playbooks=SqlitePlaybooks(database),
             watermarks=SqliteWatermarks(database),
             beliefs=SqliteBeliefStore(database),
@@ -82,6 +86,8 @@ async def sqlite_cold_store(
             leases=SqliteLeaseStore(database),
             log=SqliteRecordLog(database),
             words=SqliteLexicalIndex(database),
+            recollection=SqliteRecollection(database),
+            timeline=SqliteTimeline(database),
             upkeep=SqliteUpkeep(database),
             redactor=SqliteRedactor(database),
             archive=SqliteArchive(database),

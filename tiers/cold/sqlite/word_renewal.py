@@ -9,8 +9,8 @@ thousand. So the list's length is looked at each time, long before that.
 
 from __future__ import annotations
 
+from ...forms import entry_of
 from ...records import Commitment, Episode, Fact, Owned, Rule, Summary, Turn
-from ..forms import entry_of
 from .bm25 import mark_of, marked_text
 from .database import Query, Session
 from .rows import record_of

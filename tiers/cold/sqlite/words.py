@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from ...forms import entry_of, is_current
 from ...records import Hit, IndexEntry, Kind, Owned, Scope, SearchQuery
-from ..forms import entry_of, hit_of, is_current
 from ..ownership import in_order
 from .beliefs import read_active_beliefs
 from .database import Database, Session
 from .episodic import read_episodes, read_summaries
+from .hits import read_hits
 from .procedural import read_rules
 from .queue import count_work
 from .scope import as_json, scoped
@@ -59,19 +60,11 @@ class SqliteLexicalIndex:
 
         Only the scope's own graph is searched, and only its word statistics count. A question
         without words, or to the ancestors (``query.inherited``), finds nothing. ``query.vector``
-        is not used.
+        is not used. What it costs does not grow with the graph: see ``word_search``.
         """
 
         def question(session: Session) -> tuple[Hit, ...]:
-            found = ranked_words(session, scope, query)
-            records = _read(session, scope, {one.id: one.kind for one in found})
-            return tuple(
-                hit_of(records[one.id], one.score, scope.graph_id).model_copy(
-                    update={"words_only": one.words_only}
-                )
-                for one in found
-                if one.id in records
-            )
+            return read_hits(session, scope, ranked_words(session, scope, query))
 
         return await self._database.read("search_words", question)
 
