@@ -63,11 +63,14 @@ class SwitchingIndex:
         """Return the best visible entries; see ``WarmStore``.
 
         While the serving index is built in place, what it lacks is found by its words, except of
-        ancestors: word search does not reach them, so theirs come with the index.
+        ancestors: word search does not reach them, so theirs come with the index. Nothing is
+        filled in where meaning alone is asked for, which needs a vector.
         """
         generation, asked = self._asked(query)
         found = await generation.store.search(scope, asked)
-        if not generation.partial or self._words is None or query.inherited:
+        if not generation.partial or query.inherited or query.mode == "dense":
+            return found
+        if self._words is None:
             return found
         try:
             by_words = await self._words.search_words(scope, query)
@@ -128,11 +131,11 @@ class SwitchingIndex:
         return [serving, building.opened] if behind and building is not None else [serving]
 
     def _asked(self, query: SearchQuery) -> tuple[OpenGeneration, SearchQuery]:
-        """Return whom to ask what: the vector's own model, or the serving one by words."""
+        """Return whom to ask what: the vector's own model, or the serving one without a vector."""
         serving = self._generations.serving
         if query.vector is None or query.model_id in (None, serving.model_id):
             return serving, query
         for generation in self._generations.left:
-            if generation.model_id == query.model_id:
+            if generation.model_id == query.model_id and query.mode != "words":
                 return generation, query
         return serving, query.model_copy(update={"vector": None, "model_id": None})

@@ -109,6 +109,8 @@ async def test_hit_carries_what_was_written(store: WarmStore) -> None:
         topics=("strategy", "tyres"),
         occurred_at=moment,
         recorded_at=moment + MICROSECOND,
+        user_id="team",
+        fact_tier="archival",
     )
     assert hit.score > 0
 

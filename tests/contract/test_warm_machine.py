@@ -27,14 +27,16 @@ from support.warm_lineage import ancestor
 from support.warm_reference import ReferenceWarmStore
 
 from tiers.ports import WarmStore
-from tiers.records import Ancestor, FactTier, Hit, IndexEntry, Kind, Scope, SearchQuery
+from tiers.records import Ancestor, FactTier, Grain, Hit, IndexEntry, Kind, Scope, SearchQuery
 
 T = TypeVar("T")
 
 ENGINES = [backend for backend in WARM_BACKENDS if backend.name != "reference"]
 
 WORDS = ["undercut", "overcut", "rain", "pace"]
-KINDS: tuple[Kind, ...] = ("turn", "fact")
+KINDS: tuple[Kind, ...] = ("turn", "fact", "episode")
+ASKED: tuple[Kind, ...] = (*KINDS, "tool_output")
+GRAINS: tuple[Grain, ...] = ("daily", "weekly")
 OWNERS = [("a", "g"), ("a", "g/x"), ("a", "gg"), ("ab", "g")]
 DIRECTION = (1.0, 0.0, 0.0, 0.0)
 
@@ -54,8 +56,12 @@ def _scope_of(
 def _entry_of(
     owner: tuple[str, str], agent_id: str, number: int, tier: FactTier, **fields: Any
 ) -> IndexEntry:
-    of_fact = tier if fields["kind"] == "fact" else None
-    return entry_of(scope_of(*owner, agent_id), number, tier=of_fact, **fields)
+    of_kind: dict[Kind, dict[str, Any]] = {
+        "fact": {"tier": tier},
+        "turn": {"also": ("tool_output",) if number % 2 else ()},
+        "episode": {"grain": GRAINS[number % 2]},
+    }
+    return entry_of(scope_of(*owner, agent_id), number, **of_kind[fields["kind"]], **fields)
 
 
 TOPICS = st.lists(st.sampled_from(["tyres", "fuel"]), max_size=2)
@@ -67,7 +73,7 @@ USERS = _mostly(None, st.sampled_from(["u", "uu"]))
 ANCESTORS = st.builds(
     lambda graph_id, carries, as_of: ancestor(graph_id, *carries, as_of=as_of),
     st.sampled_from(["g", "g/x", "gg"]),
-    _mostly(KINDS, st.sampled_from([(), ("turn",), ("fact",)])),
+    _mostly(KINDS, st.sampled_from([(), ("turn",), ("fact", "tool_output")])),
     st.one_of(st.none(), MOMENTS),
 )
 SCOPES = st.builds(
@@ -93,15 +99,23 @@ ENTRIES = st.builds(
     private=st.sampled_from([False, False, True]),
     user_id=USERS,
     recorded_at=MOMENTS,
+    occurred_at=st.one_of(st.none(), MOMENTS),
     expires_at=_mostly(None, MOMENTS),
 )
 QUERIES = st.builds(
     query_of,
     st.sampled_from(["", *WORDS, "rain pace"]),
     vector=_mostly(DIRECTION, st.none()),
-    kinds=_mostly(KINDS, st.sampled_from([(), ("turn",), ("fact",)])),
+    kinds=_mostly(ASKED, st.sampled_from([(), ("turn",), ("fact", "episode"), ("tool_output",)])),
     tier=_mostly(None, st.just("core")),
     user_id=_mostly(None, st.just("u")),
+    mode=st.sampled_from(["hybrid", "hybrid", "dense", "words"]),
+    as_of=_mostly(None, MOMENTS),
+    since=_mostly(None, MOMENTS),
+    until=_mostly(None, MOMENTS),
+    grains=_mostly((), st.sampled_from([("daily",), GRAINS])),
+    topics=_mostly((), TOPICS),
+    writer_id=_mostly(None, st.just("x")),
     now=MOMENTS,
 )
 
@@ -188,7 +202,7 @@ class WarmMachine(RuleBasedStateMachine):
         self._run(self._store.flush())
 
     def _compare_counts(self, scope: Scope) -> None:
-        kinds: tuple[Kind | None, ...] = (None, *KINDS)
+        kinds: tuple[Kind | None, ...] = (None, *ASKED)
         for kind in kinds:
             counted = self._run(self._store.count(scope, kind))
             assert counted == self._run(self._reference.count(scope, kind))

@@ -22,6 +22,7 @@ from tiers.errors import ConfigError, UsageError
 from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS, payload_of, point_id
 from tiers.warm.qdrant_collection import (
     DENSE,
+    EXACT_POINTS,
     LEXICAL,
     VERSION_MIN,
     collection_name,
@@ -77,6 +78,7 @@ async def test_collection_is_made_as_it_is_described(server: QdrantShim) -> None
     assert (made.vectors[DENSE].size, made.vectors[DENSE].distance) == (DIMENSIONS, "Cosine")
     assert made.sparse_vectors[LEXICAL].modifier == models.Modifier.IDF
     assert (made.hnsw_config.m, made.hnsw_config.payload_m) == (0, 16)
+    assert made.hnsw_config.full_scan_threshold == EXACT_POINTS * DIMENSIONS * 4 / 1024 + 0.5
     assert made.metadata == {"ezra": {"format": 1, "model_id": None}}
     assert list(schema) == [*KEYWORD_KEYS, *INTEGER_KEYS]
     linked = {key for key, params in schema.items() if params.enable_hnsw}
@@ -171,6 +173,27 @@ async def test_lost_indexes_are_made_again(server: QdrantShim) -> None:
             "expires_at",
         ]
         assert await store.count(SCOPE) == 0
+
+
+async def test_a_former_collection_learns_to_search_exactly(
+    server: QdrantShim, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once; with a key that may not change it, it is opened as it is, and the log says so."""
+    async with _opened(server):
+        former = models.HnswConfigDiff(full_scan_threshold=10)
+        server.collections[NAME].update(models.UpdateCollection(hnsw_config=former))
+    server.may_manage = False
+    async with _opened(server):
+        assert "less exactly" in caplog.text
+    server.may_manage = True
+    for patches in (1, 0):
+        server.requests.clear()
+        async with _opened(server):
+            made = server.collections[NAME].made.hnsw_config
+        assert made is not None
+        assert (made.m, made.payload_m) == (0, 16)
+        assert (made.full_scan_threshold or 0) > 1_000
+        assert [seen.method for seen in server.requests].count("PATCH") == patches
 
 
 def _vectors(size: int, distance: models.Distance) -> dict[str, models.VectorParams]:

@@ -13,6 +13,7 @@ from support.tier_samples import DIMENSIONS, entry_of, scope_of
 
 from tiers.errors import ConfigError
 from tiers.health import TierHealth
+from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS
 from tiers.warm.qdrant_collection import collection_name
 from tiers.warm.qdrant_examination import COLLECTIONS_MAX
 from tiers.warm.qdrant_opening import qdrant_health
@@ -67,7 +68,7 @@ async def test_well_server_has_no_problem(server: QdrantShim) -> None:
     assert (found["shards"], found["replicas"], found["optimizer"]) == (1, 1, "ok")
     assert found["quantized"] is False
     assert isinstance(found["indexes"], list)
-    assert len(found["indexes"]) == 9
+    assert len(found["indexes"]) == len((*KEYWORD_KEYS, *INTEGER_KEYS))
 
 
 async def test_looking_changes_nothing(server: QdrantShim) -> None:

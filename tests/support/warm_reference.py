@@ -51,11 +51,14 @@ class ReferenceWarmStore:
         """Return what is visible and alike, best first."""
         self._check_open()
         self._check_vector(query.vector)
-        asked = words(query.text)
+        if "\ud800" in (query.writer_id or ""):
+            raise UsageError("writer_id", query.writer_id, "text without lone surrogates")
+        asked = set() if query.mode == "dense" else words(query.text)
+        vector = None if query.mode == "words" else query.vector
         scored = [
-            (_score(entry, asked, query.vector), entry)
+            (_score(entry, asked, vector), entry)
             for entry in self._entries.values()
-            if visible(scope, query, entry) and _found(entry, asked, query.vector)
+            if visible(scope, query, entry) and _found(entry, asked, vector)
         ]
         scored.sort(key=lambda pair: (-pair[0], pair[1].id))
         return tuple(_hit(scope, entry, score) for score, entry in scored[: query.limit])
@@ -80,7 +83,7 @@ class ReferenceWarmStore:
     async def count(self, scope: Scope, kind: Kind | None = None) -> int:
         """Count what the graph holds."""
         self._check_open()
-        return sum(kind in (None, entry.kind) for entry in self._of_graph(scope))
+        return sum(kind is None or kind in _kinds(entry) for entry in self._of_graph(scope))
 
     async def flush(self) -> None:
         """Do nothing: there is no disk."""
@@ -125,8 +128,10 @@ def visible(scope: Scope, query: SearchQuery, entry: IndexEntry) -> bool:
     """Whether the asker may find the entry now, by the port's words."""
     if entry.tenant != scope.tenant:
         return False
-    in_reach = _comes_through if query.inherited else _is_own
-    return in_reach(scope, entry) and _may_see(scope, entry) and _is_asked(query, entry)
+    inherited = query.inherited
+    in_reach = _comes_through(scope, query, entry) if inherited else _is_own(scope, entry)
+    wanted = _is_asked(query, entry) and _is_in_time(query, entry)
+    return in_reach and _may_see(scope, entry) and wanted
 
 
 def _is_own(scope: Scope, entry: IndexEntry) -> bool:
@@ -134,13 +139,17 @@ def _is_own(scope: Scope, entry: IndexEntry) -> bool:
     return entry.graph_id == scope.graph_id and (is_mine or not entry.private)
 
 
-def _comes_through(scope: Scope, entry: IndexEntry) -> bool:
+def _kinds(entry: IndexEntry) -> set[str]:
+    return {entry.kind, *entry.also}
+
+
+def _comes_through(scope: Scope, query: SearchQuery, entry: IndexEntry) -> bool:
     for ancestor in scope.lineage:
         if ancestor.graph_id == entry.graph_id:
             in_time = ancestor.as_of is None or entry.recorded_at <= ancestor.as_of
-            carried = entry.kind in ancestor.carries
+            carried = _kinds(entry) & set(ancestor.carries) & set(query.kinds)
             of_tier = entry.kind != "fact" or entry.tier == "archival"
-            return in_time and carried and of_tier and not entry.private
+            return bool(in_time and carried and of_tier and not entry.private)
     return False
 
 
@@ -153,13 +162,25 @@ def _may_see(scope: Scope, entry: IndexEntry) -> bool:
 
 
 def _is_asked(query: SearchQuery, entry: IndexEntry) -> bool:
-    alive = entry.expires_at is None or entry.expires_at > query.now
-    asked = (
-        entry.kind in query.kinds
+    graded = not query.grains or entry.kind != "episode" or entry.grain in query.grains
+    return bool(
+        _kinds(entry) & set(query.kinds)
+        and graded
         and (entry.tier is None or query.tier in (None, entry.tier))
         and query.user_id in (None, entry.user_id)
+        and query.writer_id in (None, entry.agent_id)
+        and (not query.topics or set(query.topics) & set(entry.topics))
     )
-    return alive and asked
+
+
+def _is_in_time(query: SearchQuery, entry: IndexEntry) -> bool:
+    happened = entry.recorded_at if entry.occurred_at is None else entry.occurred_at
+    return (
+        (entry.expires_at is None or entry.expires_at > query.now)
+        and (query.as_of is None or entry.recorded_at <= query.as_of)
+        and (query.since is None or happened >= query.since)
+        and (query.until is None or happened < query.until)
+    )
 
 
 def _found(entry: IndexEntry, asked: set[str], vector: tuple[float, ...] | None) -> bool:
@@ -193,4 +214,7 @@ def _hit(scope: Scope, entry: IndexEntry, score: float) -> Hit:
         recorded_at=entry.recorded_at,
         inherited_from=entry.graph_id if inherited else None,
         path=paths[entry.graph_id] if inherited else (),
+        user_id=entry.user_id,
+        fact_tier=entry.tier,
+        grain=entry.grain,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from qdrant_client import models
@@ -12,13 +12,32 @@ from support.tier_samples import NOW, query_of, record_id, scope_of
 from support.warm_lineage import ancestor, heir_of
 
 from tiers.moments import microseconds
-from tiers.records import ALL_TOPICS, Scope, SearchQuery
+from tiers.records import ALL_TOPICS, Kind, Scope, SearchQuery
 from tiers.warm import edge_filter, filters, qdrant_filter
-from tiers.warm.filters import After, AnyOf, Condition, Either, NoneOf, PointIds, Predicate, UpTo
+from tiers.warm.filters import (
+    Absent,
+    After,
+    AnyOf,
+    Between,
+    Condition,
+    Either,
+    NoneOf,
+    PointIds,
+    Predicate,
+    UpTo,
+)
 from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS, expiry
 
 SCOPE = scope_of("acme", "race", "strategist", ("tyres",), user_id="ada", denied=("fuel",))
 QUERY = query_of(kinds=("fact", "turn"), tier="core", user_id="ada")
+NARROW = query_of(
+    kinds=("turn", "episode", "tool_output"),
+    as_of=NOW,
+    since=NOW,
+    grains=("daily", "weekly"),
+    topics=("tyres",),
+    writer_id="engineer",
+)
 INHERITED = query_of(kinds=("rule", "fact", "episode"), inherited=True)
 EARLIER = NOW - timedelta(days=1)
 MIXED = heir_of(
@@ -43,6 +62,7 @@ def _counted(scope: Scope, query: SearchQuery) -> Predicate:
 EVERY_PREDICATE: dict[str, Predicate] = {
     "of_graph": filters.of_graph(SCOPE),
     "visible": _visible(SCOPE, QUERY),
+    "narrow": _visible(SCOPE, NARROW),
     "inherited": _visible(MIXED, INHERITED),
     "inherited words": _counted(MIXED, INHERITED),
     "of_kind": filters.of_kind(SCOPE, "fact"),
@@ -66,6 +86,36 @@ def test_visible_says_everything_the_port_asks_for() -> None:
         AnyOf("user_id", ("ada",)),
         After("expires_at", expiry(NOW)),
     }
+
+
+def test_what_is_asked_comes_on_top_of_what_is_visible() -> None:
+    """Grains stand among the kinds; when something happened is one of two stored moments."""
+    at = microseconds(NOW)
+    assert set(_visible(SCOPE, NARROW)) - set(_visible(SCOPE, query_of())) == {
+        AnyOf("kind", ("turn", "episode/daily", "episode/weekly", "tool_output")),
+        UpTo("recorded_at", at),
+        AnyOf("topics", ("tyres",)),
+        AnyOf("agent_id", ("engineer",)),
+        Either(
+            (
+                (Between("occurred_at", at, None),),
+                (Absent("occurred_at"), Between("recorded_at", at, None)),
+            )
+        ),
+    }
+    assert _counted(SCOPE, NARROW) == (*filters.of_graph(SCOPE), UpTo("recorded_at", at))
+
+
+def test_every_kind_is_no_condition() -> None:
+    """Of the own graph and of an ancestor that carries all; with a kind left out it is one."""
+    every: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind != "tool_output")
+    heir = heir_of(ancestor("a", *every))
+    for kinds, count in ((every, 0), (get_args(Kind), 0), (every[1:], 1)):
+        for query in (query_of(kinds=kinds), query_of(kinds=kinds, inherited=True)):
+            keys = [one.key for one in _visible(heir, query) if isinstance(one, AnyOf)]
+            assert keys.count("kind") == count
+    grains = query_of(kinds=every, grains=("daily",))
+    assert "kind" in [one.key for one in _visible(heir, grains) if isinstance(one, AnyOf)]
 
 
 def test_runtime_scope_sees_every_topic_and_user_and_no_private() -> None:
@@ -161,16 +211,22 @@ def test_every_condition_is_an_indexed_match(name: str) -> None:
         if isinstance(condition, AnyOf | NoneOf):
             assert condition.key in KEYWORD_KEYS
             assert condition.values
-        elif isinstance(condition, After | UpTo):
+        elif isinstance(condition, After | UpTo | Between | Absent):
             assert condition.key in INTEGER_KEYS
         else:
             assert isinstance(condition, PointIds)
 
 
 def _plain(rendered: Any) -> Any:
-    """Return an engine's filter without the engine: names of classes, keys and values."""
+    """Return an engine's filter without the engine: names of classes, keys and values.
+
+    What is left out of what is left out is what was asked for.
+    """
     kind = type(rendered).__name__
     if kind == "Filter":
+        inner = [] if rendered.must else rendered.must_not or []
+        if len(inner) == 1 and type(inner[0]).__name__ == "Filter":
+            return _plain(inner[0].must_not[0])
         parts = {name: getattr(rendered, name) for name in ("must", "should", "must_not")}
         return {name: [_plain(one) for one in part] for name, part in parts.items() if part}
     if kind == "HasIdCondition":
@@ -179,7 +235,9 @@ def _plain(rendered: Any) -> Any:
     match, span = rendered.match, rendered.range
     if match is not None:
         return rendered.key, getattr(match, "any", None) or match.value
-    return rendered.key, span.gt, span.lte
+    if span is None:
+        return rendered.key, rendered.is_empty
+    return rendered.key, span.gt, span.gte, span.lt, span.lte
 
 
 @pytest.mark.parametrize("name", EVERY_PREDICATE)

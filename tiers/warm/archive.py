@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import CorruptRecord
 from ..moments import moment
 from ..records import IndexEntry
-from .payload import NEVER, NO_TOPIC, SHARED
+from .payload import NEVER, NO_TOPIC, SHARED, kinds_stored, label_of
 
 
 def entry_of(payload: Mapping[str, Any], vector: tuple[float, ...] | None) -> IndexEntry:
@@ -18,16 +18,20 @@ def entry_of(payload: Mapping[str, Any], vector: tuple[float, ...] | None) -> In
         CorruptRecord: The payload is not one that ``payload_of`` makes.
     """
     try:
+        kind, *more = kinds_stored(payload)
+        grain = payload.get("grain") or None  # former entries lack it
         return IndexEntry(
             id=payload["id"],
             tenant=payload["tenant"],
             graph_id=payload["graph"],
             agent_id=payload["agent_id"],
             user_id=payload["user_id"] or None,
-            kind=payload["kind"],
+            kind=kind,
             text=payload["text"],
             vector=vector,
             tier=payload["tier"] or None,
+            grain=grain,
+            also=tuple(one for one in more if not grain or one != label_of(grain)),
             speaker=payload["speaker"],
             ref=payload["ref"],
             topics=tuple(topic for topic in payload["topics"] if topic != NO_TOPIC),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import UsageError
-from ..records import Scope
+from ..records import Scope, SearchQuery
 
 
 def encodable(name: str) -> bool:
@@ -15,8 +15,8 @@ def encodable(name: str) -> bool:
     return True
 
 
-def check_asker(scope: Scope, user_id: str | None = None) -> None:
-    """Refuse an agent or user whose name no engine can be asked for.
+def check_asker(scope: Scope, query: SearchQuery) -> None:
+    """Refuse a question by or about an agent or user whose name no engine can be asked for.
 
     Raises:
         UsageError: The name holds a lone surrogate.
@@ -24,7 +24,8 @@ def check_asker(scope: Scope, user_id: str | None = None) -> None:
     asked = (
         ("scope.agent_id", scope.agent_id),
         ("scope.user_id", scope.user_id),
-        ("user_id", user_id),
+        ("user_id", query.user_id),
+        ("writer_id", query.writer_id),
     )
     for field, name in asked:
         if not encodable(name or ""):

@@ -24,6 +24,7 @@ from .edge_layout import (
 from .edge_points import EdgePoints
 from .edge_store import STEP_POINTS, EdgeWarmStore, edge_warm_store
 from .guard import whole_tenant
+from .payload import FORM
 
 
 class EdgeGenerations:
@@ -36,10 +37,14 @@ class EdgeGenerations:
         self._flush_seconds = flush_seconds
 
     async def generations(self, tenant: str) -> tuple[Generation, ...]:
-        """Return the tenant's generations, the one marked last first."""
+        """Return the tenant's generations, the one marked last first.
+
+        One with entries of a former form counts as one to be built from the start, in its place.
+        """
         with DiskCall("generations"):
             known = [read_marks(folder) for folder in sorted(self._folder.iterdir())]
-        found = [marks.tenants[tenant] for marks in known if marks and tenant in marks.tenants]
+        marked = [marks.generation(tenant) for marks in known if marks]
+        found = [mark for mark in marked if mark is not None]
         return tuple(sorted(found, key=lambda one: one.marked_at, reverse=True))
 
     @asynccontextmanager
@@ -77,7 +82,8 @@ class EdgeGenerations:
         with DiskCall("mark"):
             marks = read_marks(folder) or Marks(model_id=generation.model_id)
             tenants = {**marks.tenants, tenant: generation}
-            write_marks(folder, marks.model_copy(update={"tenants": tenants}))
+            forms = {**marks.forms, tenant: FORM}
+            write_marks(folder, marks.model_copy(update={"tenants": tenants, "forms": forms}))
 
     async def drop(self, tenant: str, model_id: str | None) -> None:
         """Remove the tenant's entries and mark; the folder with its last tenant.

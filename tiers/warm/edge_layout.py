@@ -23,6 +23,7 @@ from pydantic import Field, ValidationError
 from ..records import Record
 from ..upkeep import Generation
 from .edge_folder import owned
+from .payload import as_marked
 
 WORDS_FOLDER = "words"
 """The folder of the index without a model; no model's is called that: theirs end in a digest."""
@@ -43,11 +44,18 @@ class Marks(Record):
         model_id: Whose vectors the index holds.
         tenants: How far it has come for each.
         leaving: Tenants without a mark whose entries are still to be removed.
+        forms: The form of each tenant's entries; 1 where none is named.
     """
 
     model_id: str | None
     tenants: dict[str, Generation] = Field(default_factory=dict)
     leaving: tuple[str, ...] = ()
+    forms: dict[str, int] = Field(default_factory=dict)
+
+    def generation(self, tenant: str) -> Generation | None:
+        """Return how far the index has come for a tenant; ``None`` for one without a mark."""
+        mark = self.tenants.get(tenant)
+        return None if mark is None else as_marked(mark, self.forms.get(tenant, 1))
 
 
 def slug_of(model_id: str | None) -> str:

@@ -85,7 +85,7 @@ class EdgePoints:
     def nearest(
         self, operation: str, bounds: Bounds, legs: Sequence[Leg], condition: Filter, limit: int
     ) -> list[list[ScoredPoint]]:
-        """Return the best points of each leg, with their record ids.
+        """Return the best points of each leg, without their payloads.
 
         Words are weighed by points inside the bounds too: without a condition the engine would
         count those of everybody.
@@ -113,13 +113,12 @@ class EdgePoints:
 
 
 def _request(leg: Leg, condition: Filter, limit: int) -> QueryRequest:
-    params = None
-    if leg.counted is not None:
-        params = SearchParams(idf=IdfParams(corpus=leg.counted))
+    corpus = None if leg.counted is None else IdfParams(corpus=leg.counted)
     return QueryRequest(
         limit=limit,
         query=Query.Nearest(leg.query, using=leg.using),
-        params=params,
+        # Exact also if somebody should ever let the engine build a graph over the vectors.
+        params=SearchParams(exact=True, idf=corpus),
         filter=condition,
-        with_payload=["id"],
+        with_payload=False,
     )

@@ -8,21 +8,27 @@ is looked at once more by ``guard`` before it leaves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, get_args
 
 from ..moments import microseconds
-from ..records import ALL_TOPICS, Kind, Scope, SearchQuery
-from .payload import ARCHIVAL, NO_TIER, NO_TOPIC, NO_USER, SHARED, expiry
+from ..records import ALL_TOPICS, Grain, Kind, Scope, SearchQuery
+from .payload import ARCHIVAL, NO_TIER, NO_TOPIC, NO_USER, SHARED, expiry, label_of
+
+_EVERY_KIND = frozenset(get_args(Kind)) - {"tool_output"}  # what has tool outputs is a turn
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """The key, or one of its elements when it is a list, equals one of ``values``."""
+    """The key, or one of its elements when it is a list, equals one of ``values``.
+
+    ``common`` is a hint: most entries of a graph do, so looking for those that do narrows nothing.
+    """
 
     key: str
     values: tuple[str, ...]
+    common: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,22 @@ class UpTo:
 
 
 @dataclass(frozen=True, slots=True)
+class Between:
+    """The integer under the key is ``since`` or more, and less than ``until``, as far as given."""
+
+    key: str
+    since: int | None
+    until: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """There is nothing under the key."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class PointIds:
     """The point's id is one of these."""
 
@@ -66,7 +88,7 @@ class Either:
     alternatives: tuple[tuple[Condition, ...], ...]
 
 
-Condition: TypeAlias = AnyOf | NoneOf | After | UpTo | PointIds | Either
+Condition: TypeAlias = AnyOf | NoneOf | After | UpTo | Between | Absent | PointIds | Either
 Predicate: TypeAlias = tuple[Condition, ...]
 """Conditions that must all hold."""
 
@@ -75,7 +97,8 @@ class Reach(NamedTuple):
     """What a search reaches.
 
     Attributes:
-        counted: Everything that the searched graphs hold: how rare a word is, is counted here.
+        counted: Everything that the searched graphs hold, or held at the moment that is asked
+            about: how rare a word is, is counted here.
         visible: What may be found.
     """
 
@@ -88,18 +111,17 @@ class _Portion(NamedTuple):
 
     graph_ids: tuple[str, ...]
     kinds: tuple[Kind, ...]
+    grains: tuple[Grain, ...]
     as_of: datetime | None
 
     @property
     def stored(self) -> Predicate:
         graphs = AnyOf("graph", self.graph_ids)
-        if self.as_of is None:
-            return (graphs,)
-        return (graphs, UpTo("recorded_at", microseconds(self.as_of)))
+        return (graphs, *_recorded(self.as_of))
 
     @property
     def asked(self) -> Predicate:
-        return (*self.stored, AnyOf("kind", self.kinds))
+        return (*self.stored, *_of_kinds(self.kinds, self.grains))
 
 
 def of_graph(scope: Scope) -> Predicate:
@@ -120,8 +142,11 @@ def reach(scope: Scope, query: SearchQuery) -> Reach | None:
         return None
     own = of_graph(scope)
     writers = (SHARED, scope.agent_id) if scope.agent_id else (SHARED,)
-    kinds = AnyOf("kind", query.kinds)
-    return Reach(own, (*own, kinds, AnyOf("private_to", writers), *_seen(scope, query)))
+    shown = AnyOf("private_to", writers, common=True)
+    kinds = _of_kinds(query.kinds, query.grains)
+    return Reach(
+        (*own, *_recorded(query.as_of)), (*own, *kinds, shown, *_seen(scope, query), *_asked(query))
+    )
 
 
 def of_kind(scope: Scope, kind: Kind | None) -> Predicate:
@@ -146,10 +171,11 @@ def _inherited(scope: Scope, query: SearchQuery) -> Reach | None:
     tenant = _of_tenant(scope)
     shared: Predicate = (AnyOf("private_to", (SHARED,)),)
     if "fact" in query.kinds:
-        shared += (AnyOf("tier", (ARCHIVAL, NO_TIER)),)
+        shared += (AnyOf("tier", (ARCHIVAL, NO_TIER), common=True),)
+    asked = _one_of([portion.asked for portion in portions])
     return Reach(
-        (tenant, *_one_of([portion.stored for portion in portions])),
-        (tenant, *_one_of([portion.asked for portion in portions]), *shared, *_seen(scope, query)),
+        (tenant, *_one_of([portion.stored for portion in portions]), *_recorded(query.as_of)),
+        (tenant, *asked, *shared, *_seen(scope, query), *_asked(query)),
     )
 
 
@@ -159,7 +185,9 @@ def _portions(scope: Scope, query: SearchQuery) -> list[_Portion]:
     for one in scope.carrying(*query.kinds):
         kinds = tuple(kind for kind in query.kinds if kind in one.carries)
         found.setdefault((kinds, one.as_of), []).append(one.graph_id)
-    return [_Portion(tuple(ids), kinds, as_of) for (kinds, as_of), ids in found.items()]
+    return [
+        _Portion(tuple(ids), kinds, query.grains, as_of) for (kinds, as_of), ids in found.items()
+    ]
 
 
 def _one_of(alternatives: Sequence[Predicate]) -> Predicate:
@@ -171,17 +199,59 @@ def _of_tenant(scope: Scope) -> AnyOf:
     return AnyOf("tenant", (scope.tenant,))
 
 
+def _of_kinds(kinds: Sequence[Kind], grains: Sequence[Grain]) -> Predicate:
+    """Entries of these kinds, episodes of these grains; no condition where everything is asked.
+
+    Turns are the bulk of a graph: whoever asks for them and others has most of it.
+    """
+    if not grains and frozenset(kinds) >= _EVERY_KIND:
+        return ()
+    labels: list[str] = []
+    for kind in kinds:
+        graded = kind == "episode" and grains
+        labels += (label_of(grain) for grain in grains) if graded else (kind,)
+    return (AnyOf("kind", tuple(labels), common="turn" in kinds),)
+
+
+def _recorded(by: datetime | None) -> Predicate:
+    return () if by is None else (UpTo("recorded_at", microseconds(by)),)
+
+
 def _seen(scope: Scope, query: SearchQuery) -> Predicate:
-    """What holds in every graph: lifetime, topics, users, and what the question leaves out."""
+    """What holds in every graph: lifetime, topics and users."""
     conditions: list[Condition] = [After("expires_at", expiry(query.now)), *_topics(scope)]
     if not scope.every_user:
         users = (NO_USER, scope.user_id) if scope.user_id else (NO_USER,)
-        conditions.append(AnyOf("user_id", users))
+        conditions.append(AnyOf("user_id", users, common=True))
+    return tuple(conditions)
+
+
+def _asked(query: SearchQuery) -> Predicate:
+    """What the question leaves out, beside kinds: each narrows what is seen, none widens it."""
+    conditions: list[Condition] = [*_recorded(query.as_of), *_happened(query)]
     if query.tier is not None:
-        conditions.append(AnyOf("tier", (query.tier, NO_TIER)))
+        conditions.append(AnyOf("tier", (query.tier, NO_TIER), common=True))
     if query.user_id is not None:
         conditions.append(AnyOf("user_id", (query.user_id,)))
+    if query.topics:
+        conditions.append(AnyOf("topics", query.topics))
+    if query.writer_id is not None:
+        conditions.append(AnyOf("agent_id", (query.writer_id,)))
     return tuple(conditions)
+
+
+def _happened(query: SearchQuery) -> Predicate:
+    """When it happened, or where that is not known, when it was recorded.
+
+    Of two stored moments instead of a third one: entries of every version have them.
+    """
+    if query.since is None and query.until is None:
+        return ()
+    since = None if query.since is None else microseconds(query.since)
+    until = None if query.until is None else microseconds(query.until)
+    known = (Between("occurred_at", since, until),)
+    unknown = (Absent("occurred_at"), Between("recorded_at", since, until))
+    return (Either((known, unknown)),)
 
 
 def _topics(scope: Scope) -> Predicate:
@@ -191,4 +261,4 @@ def _topics(scope: Scope) -> Predicate:
     denied = (NoneOf("topics", scope.denied),) if scope.denied else ()
     if scope.sees_all_topics:
         return denied
-    return (AnyOf("topics", (NO_TOPIC, *scope.topics)), *denied)
+    return (AnyOf("topics", (NO_TOPIC, *scope.topics), common=True), *denied)

@@ -17,22 +17,32 @@ from typing import Any
 from ..errors import CorruptRecord, UsageError
 from ..ids import derived_id
 from ..moments import microseconds, moment
-from ..records import UNRECORDED, Ancestor, FactTier, Hit, IndexEntry, Scope
+from ..records import UNRECORDED, Ancestor, FactTier, Grain, Hit, IndexEntry, Scope
+from ..upkeep import Generation
 
 ARCHIVAL: FactTier = "archival"
 NO_TIER = ""
 NO_TOPIC = ""
 NO_USER = ""
 SHARED = ""
+NO_GRAIN = ""
 NEVER = 2**53
 
-KEYWORD_KEYS = ("tenant", "graph", "kind", "topics", "private_to", "tier", "user_id")
-INTEGER_KEYS = ("expires_at", "recorded_at")
+KEYWORD_KEYS = ("tenant", "graph", "kind", "topics", "private_to", "tier", "user_id", "agent_id")
+INTEGER_KEYS = ("expires_at", "recorded_at", "occurred_at")
 """Keys that predicates use, and therefore those the engine indexes.
 
 No other key is indexed: each index is about ten more files to write out at every flush. Without
-one a condition reads the payload of every entry that it is asked of: with thirty ancestors, half
-of them read as of a moment, a search took 10 ms instead of 3. A server may even be set to refuse.
+one a condition reads the payload of every entry that it is asked of: in a graph of 100,000 a
+search took 230 ms instead of 20. A server may even be set to refuse. For the same reason the
+grain of an episode is found under ``kind``, see ``label_of``.
+"""
+
+FORM = 2
+"""Raised when entries are stored with something to be found by that they lacked before.
+
+An index with entries of a former form goes on to answer; it is brought up to every record anew
+meanwhile, see ``as_marked``. 2: grains of episodes, turns found as tool outputs, and their texts.
 """
 
 _NORM_MAX = 3e38  # beyond it a 32-bit float overflows to infinity
@@ -54,6 +64,25 @@ def point_id(scope: Scope, record_id: str) -> str:
     return derived_id(UNRECORDED, scope.tenant, scope.graph_id, record_id)
 
 
+def label_of(grain: Grain) -> str:
+    """Return what an episode of this grain has among its kinds; no kind is called that."""
+    return f"episode/{grain}"
+
+
+def kinds_stored(payload: Mapping[str, Any]) -> list[str]:
+    """Return what is stored under ``kind``, as what an entry is found; its own kind comes first."""
+    stored = payload["kind"]
+    return list(stored) if isinstance(stored, list) else [stored]
+
+
+def as_marked(mark: Generation, form: int) -> Generation:
+    """Return how far an index has come whose entries have this form: of a former one, nowhere."""
+    if form >= FORM:
+        return mark
+    dimensions, marked_at = mark.dimensions, mark.marked_at
+    return Generation(model_id=mark.model_id, dimensions=dimensions, marked_at=marked_at)
+
+
 def payload_of(entry: IndexEntry) -> dict[str, Any]:
     """Return what is stored for an entry beside its vectors."""
     occurred_at = None if entry.occurred_at is None else microseconds(entry.occurred_at)
@@ -61,10 +90,11 @@ def payload_of(entry: IndexEntry) -> dict[str, Any]:
         "id": entry.id,
         "tenant": entry.tenant,
         "graph": entry.graph_id,
-        "kind": entry.kind,
+        "kind": _kinds(entry),
         "topics": list(entry.topics) or [NO_TOPIC],
         "private_to": entry.agent_id if entry.private else SHARED,
         "tier": entry.tier or NO_TIER,
+        "grain": entry.grain or NO_GRAIN,
         "expires_at": expiry(entry.expires_at),
         "agent_id": entry.agent_id,
         "user_id": entry.user_id or NO_USER,
@@ -87,7 +117,7 @@ def hit_of(payload: Mapping[str, Any], score: float, scope: Scope) -> Hit:
         ancestor = _ancestor(payload["graph"], scope)
         return Hit(
             id=payload["id"],
-            kind=payload["kind"],
+            kind=kinds_stored(payload)[0],
             text=payload["text"],
             score=score,
             tier="warm",
@@ -101,6 +131,9 @@ def hit_of(payload: Mapping[str, Any], score: float, scope: Scope) -> Hit:
             recorded_at=_moment(payload["recorded_at"]),
             inherited_from=ancestor.graph_id if ancestor else None,
             path=ancestor.path if ancestor else (),
+            user_id=payload["user_id"] or None,
+            fact_tier=payload["tier"] or None,
+            grain=payload.get("grain") or None,
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise CorruptRecord("warm", "search", "a stored point cannot be read back") from error
@@ -136,6 +169,11 @@ def check_vector(vector: tuple[float, ...] | None, dimensions: int) -> None:
         raise UsageError("vector", f"{len(vector)} floats", f"{dimensions} floats")
     if not math.hypot(*vector) < _NORM_MAX:
         raise UsageError("vector", "numbers that are not finite", "finite floats")
+
+
+def _kinds(entry: IndexEntry) -> str | list[str]:
+    more = [*entry.also, *([label_of(entry.grain)] if entry.grain else ())]
+    return [entry.kind, *more] if more else entry.kind
 
 
 def _check_unicode(entry: IndexEntry) -> None:

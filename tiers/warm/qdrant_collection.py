@@ -7,6 +7,8 @@ which format: ``{"ezra": {"format": 1, "model_id": …}}``.
 from __future__ import annotations
 
 import hashlib
+import logging
+import math
 import re
 from collections.abc import Iterator
 
@@ -25,6 +27,13 @@ FORMAT = 1
 VERSION_MIN = (1, 19)
 """The first server that counts words inside one graph; an older one counts everybody's."""
 
+EXACT_POINTS = 100_000
+"""Vectors that a search still compares one by one, so that the same ones are always the nearest.
+
+Of those that meet a search's conditions, per segment. Above it the server may walk its graph of
+vectors, which finds nearly all of them.
+"""
+
 SLUG_CHARS = 40
 PREFIX_CHARS = 64
 OVERSAMPLING = 2.0
@@ -32,9 +41,12 @@ OVERSAMPLING = 2.0
 _NAME = re.compile(r"[a-z0-9-]+_[0-9a-f]{12}")
 _REBUILD = "remove it and let it be rebuilt from the cold tier, or set another EZRA_QDRANT_PREFIX"
 _HNSW_KEYS = ("tenant", "graph")
+_KILOBYTES_MIN = 10  # a server takes no less
 _TYPES = dict.fromkeys(KEYWORD_KEYS, models.PayloadSchemaType.KEYWORD) | dict.fromkeys(
     INTEGER_KEYS, models.PayloadSchemaType.INTEGER
 )
+
+_LOG = logging.getLogger(__name__)
 
 
 def collection_name(prefix: str, model_id: str | None) -> str:
@@ -68,7 +80,10 @@ async def ensured(
     dimensions: int,
     options: QdrantOptions,
 ) -> None:
-    """Make the collection when it is not there, else check it; add payload indexes it lacks.
+    """Make the collection when it is not there, else check it; add what an earlier version lacked.
+
+    That is payload indexes, and to be searched exactly up to ``EXACT_POINTS``: then the server
+    builds its segments anew behind its answers. A key that may not say so leaves it as it is.
 
     Repeatable, and safe beside another process that does the same.
 
@@ -85,6 +100,8 @@ async def ensured(
         raise ConfigError("warm collection", f"{name} {wrong}; {_REBUILD}")
     for key in missing_indexes(info):
         await _index(client, calls, name, key)
+    if (info.config.hnsw_config.full_scan_threshold or 0) < _exact_kilobytes(dimensions):
+        await _let_search_exactly(client, calls, name, dimensions)
 
 
 def mismatches(info: models.CollectionInfo, dimensions: int | None) -> Iterator[str]:
@@ -133,7 +150,10 @@ def supported(version: str) -> bool:
 
 
 def dense_params(options: QdrantOptions) -> models.SearchParams | None:
-    """Return how the dense leg is searched: compressed vectors only choose the candidates."""
+    """Return how the dense leg is searched: compressed vectors only choose the candidates.
+
+    Nothing is said about being exact: how much is, the collection itself knows.
+    """
     if options.quantization == "none":
         return None
     return models.SearchParams(
@@ -178,7 +198,9 @@ async def _make(
                 # Every search names a tenant and a graph, so links across them would never be
                 # walked: the graph over everything is left out, and only links inside them are
                 # made. https://qdrant.tech/documentation/manage-data/multitenancy/
-                hnsw_config=models.HnswConfigDiff(m=0, payload_m=16),
+                hnsw_config=models.HnswConfigDiff(
+                    m=0, payload_m=16, full_scan_threshold=_exact_kilobytes(dimensions)
+                ),
                 quantization_config=_quantization(options),
                 shard_number=options.shard_number,
                 replication_factor=options.replication_factor,
@@ -191,6 +213,26 @@ async def _make(
         # Another process may have been first, or the first try of this call.
         if not await calls.answer("open", lambda: client.collection_exists(name)):
             raise
+
+
+async def _let_search_exactly(
+    client: AsyncQdrantClient, calls: QdrantCalls, name: str, dimensions: int
+) -> None:
+    threshold = models.HnswConfigDiff(full_scan_threshold=_exact_kilobytes(dimensions))
+    try:
+        await calls.answer(
+            "open",
+            lambda: client.update_collection(
+                name, hnsw_config=threshold, timeout=calls.server_seconds
+            ),
+        )
+    except (ConfigError, TierRejected) as error:
+        _LOG.warning("%s is searched less exactly than it could be: %s", name, error)
+
+
+def _exact_kilobytes(dimensions: int) -> int:
+    """Return ``EXACT_POINTS`` as a server counts them: in kilobytes of vectors."""
+    return max(_KILOBYTES_MIN, math.ceil(EXACT_POINTS * dimensions * 4 / 1024))
 
 
 def _quantization(options: QdrantOptions) -> models.QuantizationConfig | None:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from qdrant_client import models
 
-from .filters import After, AnyOf, Condition, Either, NoneOf, PointIds, Predicate, UpTo
+from .filters import (
+    Absent,
+    After,
+    AnyOf,
+    Between,
+    Condition,
+    Either,
+    NoneOf,
+    PointIds,
+    Predicate,
+    UpTo,
+)
 
 NO_GRAPH = ""
 """The graph of points that are no entries; no scope can name it."""
@@ -38,11 +49,21 @@ def _condition(condition: Condition) -> models.Condition:
             return equal(key, *values)
         case NoneOf(key, values):
             return models.Filter(must_not=[equal(key, *values)])
-        case After(key, bound):
-            return models.FieldCondition(key=key, range=models.Range(gt=bound))
-        case UpTo(key, bound):
-            return models.FieldCondition(key=key, range=models.Range(lte=bound))
+        case After() | UpTo() | Between():
+            return models.FieldCondition(key=condition.key, range=_range(condition))
+        case Absent(key):
+            return models.FieldCondition(key=key, is_empty=True)
         case PointIds(ids):
             return models.HasIdCondition(has_id=list(ids))
         case Either(alternatives):
             return models.Filter(should=[rendered(one) for one in alternatives])
+
+
+def _range(condition: After | UpTo | Between) -> models.Range:
+    match condition:
+        case After(_, bound):
+            return models.Range(gt=bound)
+        case UpTo(_, bound):
+            return models.Range(lte=bound)
+        case Between(_, since, until):
+            return models.Range(gte=since, lt=until)

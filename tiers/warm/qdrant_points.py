@@ -115,9 +115,8 @@ class QdrantPoints:
         legs: Sequence[Leg],
         condition: models.Filter,
         limit: int,
-        keys: list[str],
     ) -> list[list[models.ScoredPoint]]:
-        """Return the best points of each leg, with the named keys of their payload.
+        """Return the best points of each leg, without their payloads.
 
         One request: the legs see the same points. Words are weighed by points inside the bounds
         too: without a condition the engine would count those of everybody.
@@ -133,7 +132,7 @@ class QdrantPoints:
                 params=_params(leg),
                 filter=condition,
                 limit=limit,
-                with_payload=keys,
+                with_payload=False,
             )
             for leg in legs
         ]

@@ -1,8 +1,9 @@
 """The warm tier on a Qdrant server: the same payload, conditions and ranking as in process.
 
-Two round trips make an answer: one fuses and ranks ids in the engine, one fetches the texts of
-what is returned, both under the scope's conditions. What the driver makes of a request is made on
-the event loop, so writes go out in steps of a few milliseconds' work.
+Two round trips make an answer: one ranks ids in the engine, one fetches the texts of what is
+returned, both under the scope's conditions; rarely a third, to see where a tie ends. What the
+driver makes of a request is made on the event loop, so writes go out in steps of a few
+milliseconds' work.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from .archive import entry_of
 from .checks import check_asker, check_positive, encodable
 from .filters import Predicate
 from .guard import Bounds, of_search, own_graph, whole_tenant
-from .payload import check_entry, check_vector, hit_of, payload_of, point_id
+from .payload import check_entry, check_vector, payload_of, point_id
 from .qdrant_calls import QdrantCalls
 from .qdrant_collection import DENSE, LEXICAL, collection_name, dense_params, ensured
 from .qdrant_connect import qdrant_client
 from .qdrant_filter import of_tenant, rendered
 from .qdrant_options import QdrantOptions
 from .qdrant_points import Leg, Offset, QdrantPoints
-from .ranking import Bm25Words, Candidate, best
+from .ranking import TIES_MAX, Bm25Words, Candidate, answer, best, goes_on, through_ties
 
 STEP_POINTS = 100
 STEP_FLOATS = 40_000
@@ -77,14 +78,15 @@ class QdrantWarmStore:
     async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return the best visible entries, best first, ties by id.
 
-        Both legs carry the scope's conditions into the engine and fetch ``overfetch`` candidates,
-        which ``ranking.best`` fuses by reciprocal rank. Word statistics come from the searched
-        graphs alone, so what others store never moves a score. What is removed while the answer
-        is made is left out of it.
+        Each leg carries the scope's conditions into the engine and fetches ``overfetch``
+        candidates; of two legs ``ranking.best`` fuses them by reciprocal rank. Word statistics
+        come from the searched graphs alone, so what others store never moves a score; meaning is
+        compared exactly up to ``EXACT_POINTS`` entries. What is removed while the answer is made
+        is left out of it.
         """
         self._use("search")
         check_vector(query.vector, self._dimensions)
-        check_asker(scope, query.user_id)
+        check_asker(scope, query)
         reach = filters.reach(scope, query)
         legs = self._legs(query, reach.counted) if reach else []
         if reach is None or not legs:
@@ -98,11 +100,7 @@ class QdrantWarmStore:
         chosen = rendered((*reach.visible, filters.PointIds(tuple(scores))))
         stored, _ = await self._points.page("search", bounds, chosen, len(scores))
         payloads = {str(point.id): point.payload or {} for point in stored}
-        return tuple(
-            hit_of(payloads[found_id], score, scope)
-            for found_id, score in scores.items()
-            if found_id in payloads
-        )
+        return answer(scores, payloads, scope, query.limit)
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
         """Remove entries of the scope's tenant and graph by id; unknown ids are no error."""
@@ -200,8 +198,10 @@ class QdrantWarmStore:
 
     def _legs(self, query: SearchQuery, counted: Predicate) -> list[Leg]:
         legs = []
-        if query.vector is not None:
+        if query.vector is not None and query.mode != "words":
             legs.append(Leg(list(query.vector), DENSE, dense_params(self._options)))
+        if query.mode == "dense":
+            return legs
         words = self._words.of_question(query.text)
         if words.indices:
             asked = models.SparseVector(indices=words.indices, values=words.values)
@@ -212,12 +212,13 @@ class QdrantWarmStore:
         self, bounds: Bounds, legs: list[Leg], visible: models.Filter, limit: int
     ) -> dict[str, float]:
         most = max(self._options.overfetch, limit)
-        found = await self._points.nearest("search", bounds, legs, visible, most, ["id"])
-        candidates = [
-            [Candidate(point.score, _record_id(point), str(point.id)) for point in points]
-            for points in found
-        ]
-        return best(candidates, self._options.rrf_k, limit)
+        found: list[list[Candidate]] = []
+        for asked in (most + 1, most + TIES_MAX):
+            answers = await self._points.nearest("search", bounds, legs, visible, asked)
+            found = [[Candidate(one.score, str(one.id)) for one in leg] for leg in answers]
+            if not any(goes_on(leg, most, asked) for leg in found):
+                break
+        return best([through_ties(leg, most) for leg in found], self._options.rrf_k, limit)
 
 
 @asynccontextmanager
@@ -274,10 +275,6 @@ def _steps(entries: Sequence[IndexEntry], points_max: int) -> list[list[IndexEnt
             chars = len(entry.text)
         steps[-1].append(entry)
     return steps
-
-
-def _record_id(point: models.ScoredPoint) -> str:
-    return str((point.payload or {}).get("id", ""))
 
 
 def _dense(point: models.Record) -> tuple[float, ...] | None:

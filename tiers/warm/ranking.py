@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from qdrant_edge import Bm25, Bm25Config, SparseVector
+
+from ..records import Hit, Scope
+from .payload import hit_of
 
 QUERY_CHARS = 2_000
 """Most of a question that the lexical leg reads; 300 different words take 5 ms."""
 
+TIES_MAX = 200
+"""Most candidates beyond those wanted that are looked at because they tie with the last of them."""
 
 SCORE_DIGITS = 5
 """Significant digits of a leg's score that count; engines add up 32-bit floats."""
+
+Payload: TypeAlias = Mapping[str, Any]
 
 
 class Bm25Words:
@@ -35,15 +43,30 @@ class Bm25Words:
 
 
 class Candidate(NamedTuple):
-    """What one leg of a search found: its score there, the record's id and the engine's."""
+    """What one leg of a search found: its score there, and the engine's id."""
 
     score: float
-    record_id: str
     found_id: str
 
 
+def goes_on(leg: Sequence[Candidate], most: int, asked: int) -> bool:
+    """Whether an engine that was asked for so many may have more that tie with the ``most``-th."""
+    return len(leg) == asked > most and _score(leg[-1]) == _score(leg[most - 1])
+
+
+def through_ties(leg: Sequence[Candidate], most: int) -> list[Candidate]:
+    """Return the first candidates, and those that tie with the last of them.
+
+    Which of those that tie an engine returns first depends on where it happens to hold them.
+    """
+    if len(leg) <= most:
+        return list(leg)
+    least = _score(leg[most - 1])
+    return [one for one in leg if _score(one) >= least]
+
+
 def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[str, float]:
-    """Return the engine's ids of the best candidates with their scores, best first, ties by id.
+    """Return the engine's ids of the best candidates with their scores.
 
     Of one leg the scores are its own. Several are fused by reciprocal rank (Cormack, Clarke and
     Büttcher, 2009): the sum of ``1 / (rrf_k + rank)``, ranks counted from 0. Candidates that a leg
@@ -53,18 +76,36 @@ def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[st
     Args:
         legs: What each leg found.
         rrf_k: How much the first ranks are favoured; smaller favours them more.
-        limit: How many to return.
+        limit: How many to return, and besides those that tie with the last.
     """
     scores: dict[str, float] = {}
-    record_ids: dict[str, str] = {}
     for leg in legs:
         weights = [_score(one) for one in leg] if len(legs) == 1 else _reciprocal_ranks(leg, rrf_k)
         for candidate, weight in zip(leg, weights, strict=True):
-            record_ids[candidate.found_id] = candidate.record_id
             scores[candidate.found_id] = scores.get(candidate.found_id, 0.0) + weight
+    ordered = sorted(scores.values(), reverse=True)
+    least = ordered[limit - 1] if len(ordered) > limit else -math.inf
+    return {found_id: score for found_id, score in scores.items() if score >= least}
+
+
+def answer(
+    scores: Mapping[str, float], stored: Mapping[str, Payload], scope: Scope, limit: int
+) -> tuple[Hit, ...]:
+    """Return what was found as hits, best first, ties by id; what is gone meanwhile is left out.
+
+    Args:
+        scores: By the engine's ids, at least those of the answer.
+        stored: Payloads by the engine's ids.
+        scope: Who asks.
+        limit: How many to return.
+
+    Raises:
+        CorruptRecord: A payload is not one that ``payload_of`` makes.
+    """
+    there = [found_id for found_id in scores if found_id in stored]
     # By the engine's ids at last: two ancestors may hold records of one id.
-    ordered = sorted(scores, key=lambda one: (-scores[one], record_ids[one], one))
-    return {found_id: scores[found_id] for found_id in ordered[:limit]}
+    there.sort(key=lambda one: (-scores[one], str(stored[one].get("id")), one))
+    return tuple(hit_of(stored[one], scores[one], scope) for one in there[:limit])
 
 
 def _reciprocal_ranks(leg: Sequence[Candidate], rrf_k: int) -> list[float]:
