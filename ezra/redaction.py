@@ -9,14 +9,15 @@ call does not finish.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from metaagents.lifecycle.agent import REDACTED_MEANWHILE
 from tiers.errors import ConfigError, TierError, UsageError
 from tiers.history.receipts import ErasureReceipt
 from tiers.ids import derived_id
-from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Scope, SessionGraph
+from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Kind, Scope, SessionGraph
+from tiers.registry import CATALOG
 from tiers.upkeep import Redacted, RewritableFiles
 
 from .parts import Parts
@@ -26,6 +27,9 @@ RECORDS_PER_PAGE = 500
 PAGES_MAX = 100_000
 BRANCHES_DEEP_MAX = 64
 
+_INHERITED: tuple[Kind, ...] = ("fact", "rule", "episode")
+"""What graphs read of others."""
+
 
 @dataclass(frozen=True)
 class RedactionReport:
@@ -33,7 +37,7 @@ class RedactionReport:
 
     Attributes:
         ids: What lost its content, by kind: the asked records, what was made of them, and under
-            ``receipt`` the receipts that named them.
+            ``receipt`` the receipts that named them, those of graphs that inherit them included.
         rewritten: Summaries and episodes that have a new text, made of what is left.
         cleaned: What was cleaned in each store: records and receipts in ``cold``, entries in
             ``warm``, the rings of agents in ``hot``.
@@ -90,6 +94,9 @@ async def erase(
         )
         ids = list(dict.fromkeys(row.id for row in page.rows))
         if ids:
+            # Before: a repeated erasure no longer finds what it has redacted.
+            heirs = await _heirs_blanked(parts, scope, ids, reason)
+            whole = _together(whole, heirs)
             done = await _redacted(parts, scope, ids, reason, BRANCHES_DEEP_MAX)
             whole = _together(whole, done)
         if page.cursor is None:
@@ -138,7 +145,9 @@ async def _redacted(
 ) -> RedactionReport:
     """Redact records of one graph, then the copies of beliefs in its branches."""
     reached = await parts.redactor.redact(scope, record_ids, reason, parts.clock())
-    report = await _Cleaning(parts, scope, reached).carried_out()
+    carried = [one for kind in _INHERITED for one in reached.ids.get(kind, ())]
+    heirs = await _heirs_blanked(parts, scope, carried, reason)
+    report = _together(await _Cleaning(parts, scope, reached).carried_out(), heirs)
     beliefs = reached.ids.get("belief", ())
     if not beliefs or depth == 0:
         return report
@@ -149,6 +158,49 @@ async def _redacted(
             done = await _redacted(parts, branch, copies, reason, depth - 1)
             branches[branch.graph_id] = done
     return replace(report, branches=branches)
+
+
+async def _heirs_blanked(
+    parts: Parts, scope: Scope, record_ids: Collection[str], reason: str
+) -> RedactionReport:
+    """Blank receipts that name records of the scope's graph in graphs that read, or once read, it.
+
+    They hold no word of a record, but salted hashes, with which short texts could be tried.
+    """
+    blank: list[str] = []
+    for heir in await _heirs(parts, scope) if record_ids else ():
+        done = await parts.redactor.blank_receipts(heir, record_ids=list(record_ids))
+        if done:
+            blank += done
+            named = done[:RECORDS_PER_PAGE]
+            await parts.log.append_audit(heir, "redacted", named, reason, parts.clock())
+    ids = tuple(blank)
+    return RedactionReport({"receipt": ids} if ids else {}, (), {"cold": ids} if ids else {}, {})
+
+
+async def _heirs(parts: Parts, scope: Scope) -> list[Scope]:
+    """Return the graphs that inherit from the scope's, and all that ever revoked a link."""
+    graphs = await parts.graphs.graphs(scope.tenant)
+    if scope.graph_id == CATALOG:
+        return [Scope.of_graph(one.tenant, one.id) for one in graphs if one.id != CATALOG]
+    heirs, found = {scope.graph_id}, 0
+    while found < len(heirs):
+        found = len(heirs)
+        heirs |= {one.id for one in graphs if not heirs.isdisjoint(one.inherits_from)}
+    heirs |= await _once_linked(parts, scope.tenant)
+    theirs = heirs - {scope.graph_id, CATALOG}
+    return [Scope.of_graph(one.tenant, one.id) for one in graphs if one.id in theirs]
+
+
+async def _once_linked(parts: Parts, tenant: str) -> set[str]:
+    """Return the graphs that revoked a link, to whichever graph."""
+    only, after, found = AuditFilter(kinds=("revoked",)), 0, set[str]()
+    while True:
+        page = await parts.log.tenant_audit(tenant, after, EVENTS_PER_PAGE, only)
+        found |= {event.graph_id for event in page}
+        if len(page) < EVENTS_PER_PAGE:
+            return found
+        after = page[-1].position
 
 
 async def _branches(parts: Parts, scope: Scope) -> list[Scope]:

@@ -25,6 +25,7 @@ from tiers.records import (
 from .assemble import Context
 from .parse import Parsed
 from .recall import Degradation, QuestionVector
+from .receipts import context_body
 
 NO_CORE = CoreBlock()
 
@@ -44,7 +45,12 @@ class Request:
 
 @dataclass
 class TurnState:
-    """What the steps know of one turn; each step adds its part."""
+    """What the steps know of one turn; each step adds its part.
+
+    Attributes:
+        passed_over: What recall found and did not think to be about the message.
+        is_rehearsal: Nothing may be written, charged, counted or asked of a connector for it.
+    """
 
     scope: Scope
     agent: AgentRecord
@@ -62,6 +68,7 @@ class TurnState:
     shadowed: tuple[Fact, ...] = ()
     archival: tuple[Hit, ...] = ()
     warm: tuple[Hit, ...] = ()
+    said: tuple[Hit, ...] = ()
     inherited_facts: tuple[Hit, ...] = ()
     inherited_episodes: tuple[Hit, ...] = ()
     rules: tuple[Rule, ...] = ()
@@ -69,6 +76,8 @@ class TurnState:
     context: Context = field(default_factory=Context)
     receipt_id: str | None = None
     step_ms: dict[str, float] = field(default_factory=dict)
+    passed_over: tuple[Hit, ...] = ()
+    is_rehearsal: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,19 +113,27 @@ def rules_shown(turn: TurnState) -> tuple[str, ...]:
     return tuple(one for one in shown if one in own)
 
 
-def receipt_body(turn: TurnState) -> dict[str, JsonValue]:
-    """Return what a receipt keeps of a turn: ids, scores and costs, no text."""
-    parsed = turn.parsed
+def receipt_body(turn: TurnState, *, budget: int, answers: str, salt: str) -> dict[str, JsonValue]:
+    """Return what a receipt keeps of a turn: ids, versions, scores, costs and hashes.
+
+    Args:
+        turn: Whose context is ready.
+        budget: The tokens that it had to fit in.
+        answers: The configured language model.
+        salt: Hexadecimal digits that nobody can predict; of this receipt alone.
+    """
+    parsed, vector = turn.parsed, turn.vector
     return {
+        **context_body(turn.context, salt),
         "turn_id": turn.turn_id,
         "input_at": turn.request.at.isoformat(),
         "intent": parsed.intent if parsed else None,
-        "slots": [slot.as_json() for slot in turn.context.slots],
-        "dropped": [slot.as_json() for slot in turn.context.dropped],
+        "budget": budget,
+        "models": {"dense": vector.model_id if vector else None, "answers": answers},
+        "passed_over": [{"id": hit.id, "score": hit.score} for hit in turn.passed_over],
         "shadowed": [fact.id for fact in turn.shadowed],
         "core_tokens": turn.core.tokens,
         "core_left_out": [{"id": one.id, "reason": why} for one, why in turn.core.left_out],
-        "tokens": turn.context.tokens,
         "degraded": list(turn.state.lost),
         "skipped": list(turn.state.skipped),
     }
