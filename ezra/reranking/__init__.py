@@ -1,0 +1,23 @@
+"""Reranking: a model that reads question and text together has the last word on the order.
+
+Importing this loads no HTTP client; that happens when a reranker is opened.
+"""
+
+from __future__ import annotations
+
+from .blending import RERANK_WEIGHT, blend, reranked
+from .cohere import COHERE_MODEL, CohereReranker
+from .port import TEXTS_MAX, Reranker
+from .tei import TEI_MODEL, TeiReranker
+
+__all__ = [
+    "COHERE_MODEL",
+    "RERANK_WEIGHT",
+    "TEI_MODEL",
+    "TEXTS_MAX",
+    "CohereReranker",
+    "Reranker",
+    "TeiReranker",
+    "blend",
+    "reranked",
+]
