@@ -1,38 +1,29 @@
-"""Recall: one question to all tiers, each leg with a deadline, fused into one list."""
+"""What turns and searches share: deadlines, the question's vector, and what is about it."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import NamedTuple, TypeVar, get_args
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from metaagents.reindex.index import SwitchingIndex
-from tiers.errors import ConfigError, TierError, UsageError
+from tiers.errors import ConfigError, TierError
 from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector
-from tiers.records import Fact, Hit, Kind, Scope, SearchQuery
+from tiers.records import Hit, Scope, SearchQuery
 
-from .checks import checked
-from .fusion import Leg, fuse, merge_by_words, resolve_core, shared_words, without_names
+from .recollection.cues import codes_in, shared_words, without_names
+from .recollection.priors import INHERITED_FACTOR
 
 log = logging.getLogger(__name__)
 
-LIMIT_MAX = 100
-OVERFETCH = 40
 SIMILAR_MIN = 0.4
 """Cosine of all-MiniLM-L6-v2 from which two sentences are about the same thing."""
-INHERITED_WEIGHT = 0.85
-"""What a shared catalog's hit counts beside the own ones, so that these win near-ties.
-
-The flat prior that Elastic's Atlas gives its catalog.
-"""
 SHARED_MIN = 1 / 3
 """Share of the content words from which words alone say so."""
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _T = TypeVar("_T")
 
@@ -91,16 +82,40 @@ class Degradation:
 
 
 @dataclass(frozen=True)
+class Reason:
+    """Why an answer is where it is.
+
+    Attributes:
+        ranks: Its rank in each leg that found it, from 1.
+        cosine: How close its meaning is to the question, where that was compared.
+        parts: What each sign added (``ezra.recollection.weights``).
+        factors: What the sum was multiplied by: decay, uses, scope class, inheritance, validity.
+        path: The graphs by which it was inherited.
+    """
+
+    ranks: Mapping[str, int]
+    cosine: float | None
+    parts: Mapping[str, float]
+    factors: Mapping[str, float]
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class RecallResult:
     """The answer of a recall.
 
     Attributes:
         items: Best first.
         degraded: Tiers or capabilities that did not take part: ``hot``, ``warm``, ``cold``,
-            ``dense``.
+            ``dense``, ``rerank``.
         tiers_used: Tiers that answered.
         skipped: For each leg left out, why.
-        rerank_used: Whether a reranker changed the order; none is configured yet.
+        rerank_used: Whether a reranker changed the order.
+        reasons: Why each answer is where it is, by id, where that was asked for.
+        considered: What was ranked before the reranker and the budget of tokens, with its score.
+        left_out: Answers that the budget of tokens left out.
+        receipt_id: The receipt of what was seen, where one was kept.
+        model_id: The model whose vectors were compared, if any.
     """
 
     items: tuple[Hit, ...] = ()
@@ -108,6 +123,11 @@ class RecallResult:
     tiers_used: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     rerank_used: bool = False
+    reasons: Mapping[str, Reason] = field(default_factory=dict)
+    considered: tuple[tuple[str, float], ...] = ()
+    left_out: tuple[str, ...] = ()
+    receipt_id: str | None = None
+    model_id: str | None = None
 
 
 class Recaller:
@@ -169,47 +189,12 @@ class Recaller:
         by_words = self._words.search_words(scope, query)
         return await state.answer("cold", "archival by words", by_words, none)
 
-    async def recall(
-        self,
-        scope: Scope,
-        text: str,
-        now: datetime,
-        *,
-        limit: int,
-        kinds: Sequence[Kind] | None,
-        names: Sequence[str] = (),
-    ) -> RecallResult:
-        """Return the best visible records for ``text``.
-
-        Args:
-            scope: Of the handle.
-            text: The question; must not be blank.
-            now: The current time.
-            limit: 1 to 100.
-            kinds: Kinds to find; ``None`` for all.
-            names: Names of known speakers, left out of the dense query.
-
-        Raises:
-            UsageError: An argument is not acceptable.
-        """
-        wanted = check_recall(text, limit, kinds)
-        wide = max(limit, OVERFETCH)
-        query = checked(SearchQuery, text=text, kinds=wanted, limit=wide, now=now)
-        state = Degradation(self._timeout)
-        query = with_vector(query, await self.vector(text, names, state))
-        return RecallResult(
-            items=fuse(await self._legs(scope, query, names, state), limit),
-            degraded=tuple(state.lost),
-            tiers_used=tuple(state.used),
-            skipped=tuple(state.skipped),
-        )
-
     async def inherited(
         self, scope: Scope, query: SearchQuery, names: Sequence[str], state: Degradation
     ) -> tuple[Hit, ...]:
         """Return what ancestors carry of the asked kinds and is about the question, best first.
 
-        Nothing is asked where nothing is carried. Scores are ``INHERITED_WEIGHT`` of what the
+        Nothing is asked where nothing is carried. Scores are ``INHERITED_FACTOR`` of what the
         index says, so that the own graph wins near-ties.
         """
         if not scope.carrying(*query.kinds):
@@ -218,51 +203,31 @@ class Recaller:
         asked = query.model_copy(update={"inherited": True})
         found = await state.answer("warm", "inherited", self._warm.search(scope, asked), none)
         about = await self.relevant(query.text, found, names, state)
-        weighed = (hit.score * INHERITED_WEIGHT for hit in about)
+        weighed = (hit.score * INHERITED_FACTOR for hit in about)
         return tuple(
             hit.model_copy(update={"score": score})
             for hit, score in zip(about, weighed, strict=True)
         )
-
-    async def _legs(
-        self, scope: Scope, query: SearchQuery, names: Sequence[str], state: Degradation
-    ) -> dict[str, Leg]:
-        """Ask all legs side by side and return those that answered."""
-        away: tuple[Hit, ...] | None = None
-        nobody: tuple[Fact, ...] = ()
-        search, find = self._warm.search(scope, query), self._words.search_words(scope, query)
-        family = self._inherited_core(scope, query)
-        async with asyncio.TaskGroup() as asked:
-            warm = asked.create_task(state.answer("warm", "warm", search, away))
-            words = asked.create_task(state.answer("cold", "words", find, away))
-            core = asked.create_task(state.answer("cold", "inherited", family, nobody))
-            carried = asked.create_task(self.inherited(scope, query, names, state))
-        hits = merge_by_words(query.text, words.result() or (), core.result(), scope)
-        indexed = warm.result()
-        if indexed is None:
-            return {"words": Leg(hits)}
-        # The warm index has weighed words already. What it does not hold, because it is new or
-        # kept by another graph, comes in at the rank that its words have among all records.
-        missing = {hit.id for hit in hits if hit.words_only or hit.inherited_from is not None}
-        weighed = sorted((*indexed, *carried.result()), key=lambda hit: (-hit.score, hit.id))
-        return {"warm": Leg(weighed), "words": Leg(hits, frozenset(missing))}
 
     async def relevant(
         self, text: str, hits: Sequence[Hit], names: Sequence[str], state: Degradation
     ) -> tuple[Hit, ...]:
         """Return the hits that are about ``text``, not merely the best of what there is.
 
-        A hit is when it is close in meaning (cosine at least ``SIMILAR_MIN``) or has
-        ``SHARED_MIN`` of the content words. Order is kept. When the embedder fails, ``state``
-        says so and words alone decide.
+        A hit is when it is close in meaning (cosine at least ``SIMILAR_MIN``), has
+        ``SHARED_MIN`` of the content words, or a code or version that ``text`` names. Order is
+        kept. When the embedder fails, ``state`` says so and words alone decide.
         """
         if not hits:
             return ()
         close = await self._similarities(text, hits, names, state)
+        codes = codes_in(text)
         return tuple(
             hit
             for hit, cosine in zip(hits, close, strict=True)
-            if cosine >= SIMILAR_MIN or shared_words(text, hit.text) >= SHARED_MIN
+            if cosine >= SIMILAR_MIN
+            or shared_words(text, hit.text) >= SHARED_MIN
+            or codes & codes_in(hit.text)
         )
 
     async def _similarities(
@@ -279,13 +244,6 @@ class Recaller:
         rows = np.asarray(vectors, dtype=np.float32)
         return [float(cosine) for cosine in rows[1:] @ rows[0]]
 
-    async def _inherited_core(self, scope: Scope, query: SearchQuery) -> tuple[Fact, ...]:
-        """Return the core facts of ancestors that the agent sees."""
-        if "fact" not in query.kinds or not scope.lineage:
-            return ()
-        facts = resolve_core(await self._semantic.core(scope)).visible
-        return tuple(fact for fact in facts if fact.graph_id != scope.graph_id)
-
 
 async def _embed_beside(
     embedder: Embedder, question: str, texts: Sequence[str]
@@ -293,16 +251,3 @@ async def _embed_beside(
     """Return the vector of the question, then those of the texts; as a rule all are cached."""
     asked = await embedder.embed([question], urgent=True, query=True)
     return asked + await embedder.embed(texts, urgent=True)
-
-
-def check_recall(text: str, limit: int, kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:
-    """Return the kinds to search, or raise ``UsageError`` for the first argument that is wrong."""
-    if not text.strip():
-        raise UsageError("query", text, "a question that is not blank")
-    if not 1 <= limit <= LIMIT_MAX:
-        raise UsageError("limit", limit, f"1 to {LIMIT_MAX}")
-    wanted = KINDS if kinds is None else tuple(kinds)
-    unknown = [kind for kind in wanted if kind not in KINDS]
-    if unknown or not wanted:
-        raise UsageError("kinds", unknown or wanted, ", ".join(KINDS))
-    return wanted

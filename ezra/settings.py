@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import os
 from datetime import timedelta
 from pathlib import Path
@@ -24,9 +26,21 @@ from tiers.fleet import DAYS_MAX
 from tiers.plans import AnyGrain, checked_plan
 from tiers.records import Name
 
+from .recollection.priors import (
+    CLASS_WEIGHTS,
+    DECAY_HALF_DAYS,
+    DECAY_OFFSET_DAYS,
+    Priors,
+    ScopeClass,
+)
+
+log = logging.getLogger(__name__)
+
+CLASS_SETTINGS = tuple(f"recall_weight_{name}" for name in CLASS_WEIGHTS)
+
 _SECRETS = frozenset(
     "EZRA_REDIS_URL EZRA_QDRANT_URL EZRA_QDRANT_API_KEY EZRA_MONGODB_URI EZRA_GEMINI_API_KEY "
-    "EZRA_OPENAI_API_KEY EZRA_SIGNING_KEY EZRA_NLI_API_KEY".split()
+    "EZRA_OPENAI_API_KEY EZRA_SIGNING_KEY EZRA_NLI_API_KEY EZRA_RERANK_API_KEY".split()
 )
 
 
@@ -108,6 +122,23 @@ class Settings(BaseSettings):
             ``LABEL_0`` or ``LABEL_2``.
         judge: Who judges contradictions of claims without a key: ``rules``, ``nli`` (with
             ``nli_url``) or ``llm``; ``auto`` is ``nli`` where there is an address, else ``rules``.
+        rerank_url: Address of a reranker, which is sent what a recall found and moves it; recall
+            keeps its own order if not given, and whenever the reranker does not answer.
+        rerank_api_key: For a reranker that asks for one.
+        rerank_style: What it speaks: ``tei`` (Text Embeddings Inference) or ``cohere`` (Cohere,
+            Jina, vLLM and others; the address ends with a version, or ``/v2`` is asked).
+        rerank_model: Its name for the model; ``rerank-v3.5`` for ``cohere`` if not given.
+        rerank_candidates: How many of the best of a recall are sent to it.
+        rerank_timeout_seconds: How long it may take.
+        recall_weight_session: What a hit counts that was said or believed in this graph, where
+            recall asks everywhere (the original's default: 1.3). 0 leaves such hits out; what is
+            no number of at least 0 counts as the default. The same for the next three.
+        recall_weight_user: For facts and rules of the asking agent's user (1.1).
+        recall_weight_agent: For those that the asking agent wrote (1.0).
+        recall_weight_tenant: For documents and what is inherited (1.0).
+        recall_decay_offset_days: For so many days nothing fades in recall (Atlas: 180).
+        recall_half_life_days: So many days after that, half of a score is left (Atlas: 1825).
+        recall_receipts: Whether every recall keeps a receipt of what it saw.
         background: Whether the meta-agents run by themselves.
         learning_seconds: From one pass of indexing and counting uses to the next.
         extract_seconds: From one pass of learning from turns and judging facts to the next; turns
@@ -182,6 +213,19 @@ class Settings(BaseSettings):
     nli_api_key: SecretStr | None = None
     nli_contradiction_label: Name = "contradiction"
     judge: Literal["auto", "rules", "nli", "llm"] = "auto"
+    rerank_url: str | None = None
+    rerank_api_key: SecretStr | None = None
+    rerank_style: Literal["tei", "cohere"] = "tei"
+    rerank_model: Name | None = None
+    rerank_candidates: int = Field(default=40, ge=1, le=200)
+    rerank_timeout_seconds: float = Field(default=2.0, gt=0, le=600)
+    recall_weight_session: float = CLASS_WEIGHTS["session"]
+    recall_weight_user: float = CLASS_WEIGHTS["user"]
+    recall_weight_agent: float = CLASS_WEIGHTS["agent"]
+    recall_weight_tenant: float = CLASS_WEIGHTS["tenant"]
+    recall_decay_offset_days: float = Field(default=DECAY_OFFSET_DAYS, ge=0, le=DAYS_MAX)
+    recall_half_life_days: float = Field(default=DECAY_HALF_DAYS, gt=0, le=DAYS_MAX)
+    recall_receipts: bool = False
     background: bool = True
     learning_seconds: float = Field(default=1.0, gt=0)
     extract_seconds: float = Field(default=15.0, gt=0)
@@ -197,6 +241,23 @@ class Settings(BaseSettings):
         """Take an empty variable as not set where that is possible, as container files write it."""
         optional = info.field_name is not None and cls.model_fields[info.field_name].default is None
         return None if optional and isinstance(value, str) and not value.strip() else value
+
+    @field_validator(*CLASS_SETTINGS, mode="before")
+    @classmethod
+    def _weight_or_default(cls, value: object, info: ValidationInfo) -> object:
+        """Fall back on the default: a weight that cannot be meant must not stop an installation."""
+        name = str(info.field_name)
+        default = cls.model_fields[name].default
+        try:
+            weight = float(str(value))
+        except ValueError:
+            weight = -1.0
+        if 0 <= weight < math.inf:
+            return weight
+        log.warning(
+            "EZRA_%s is %r, no number of at least 0: %g counts", name.upper(), value, default
+        )
+        return default
 
     @field_validator("time_zone")
     @classmethod
@@ -241,6 +302,17 @@ class Settings(BaseSettings):
     def zone(self) -> ZoneInfo:
         """The time zone of days, weeks and months."""
         return ZoneInfo(self.time_zone)
+
+    @property
+    def priors(self) -> Priors:
+        """How age and scope class count in recall."""
+        weights: dict[ScopeClass, float] = {
+            "session": self.recall_weight_session,
+            "user": self.recall_weight_user,
+            "agent": self.recall_weight_agent,
+            "tenant": self.recall_weight_tenant,
+        }
+        return Priors(self.recall_decay_offset_days, self.recall_half_life_days, weights)
 
     @property
     def summary_ttl(self) -> timedelta:

@@ -1,0 +1,111 @@
+"""``ezra recall``: a question to everything that a graph remembers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, cast
+
+import typer
+
+from tiers.errors import UsageError
+from tiers.records import Grain, Kind
+
+from ..app import Ezra
+from ..replay.play import ANSWER_KINDS, answer_of
+from ..request import ModeName, Narrowing, ScopeName
+from .options import Home, Json, run, settings_at
+from .screen import Screen
+
+EXAMPLES = (
+    "Examples: ezra recall imola 'How long do the mediums last?'  ·  "
+    "ezra recall imola 'tyre life' --kind fact --explain  ·  "
+    "ezra recall imola 'tyre life' --as-of 2026-05-15T12:00:00Z --json"
+)
+
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(help="Only records of this kind: turn, fact, episode, … Repeatable."),
+]
+Grains = Annotated[
+    list[str] | None, typer.Option(help="Of episodes only this grain: daily, … Repeatable.")
+]
+Topics = Annotated[list[str] | None, typer.Option(help="Only records with this topic. Repeatable.")]
+
+
+def recall(
+    graph: Annotated[str, typer.Argument(help="Session graph to ask.")],
+    question: Annotated[str, typer.Argument(help="What to recall.")],
+    limit: Annotated[int, typer.Option(help="How many records, 1 to 100.")] = 10,
+    kind: Kinds = None,
+    scope: Annotated[str, typer.Option(help="any, session or tenant.")] = "any",
+    mode: Annotated[str, typer.Option(help="hybrid, keyword or semantic.")] = "hybrid",
+    as_of: Annotated[
+        str | None, typer.Option(help="Answer as at this moment (ISO 8601; UTC without offset).")
+    ] = None,
+    grain: Grains = None,
+    min_days_ago: Annotated[int, typer.Option(help="Only what is at least so old, in days.")] = 0,
+    max_days_ago: Annotated[
+        int | None, typer.Option(help="Only what is at most so old, in days.")
+    ] = None,
+    topic: Topics = None,
+    token_budget: Annotated[
+        int | None, typer.Option(help="The most tokens of all texts together.")
+    ] = None,
+    depth: Annotated[int, typer.Option(help="Steps in the knowledge graph, 0 to 4.")] = 1,
+    rerank: Annotated[bool, typer.Option(help="Let a configured reranker reorder.")] = True,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say why each answer is where it is.")
+    ] = False,
+    receipt: Annotated[
+        bool, typer.Option("--receipt", help="Keep a receipt, for 'ezra replay-context'.")
+    ] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Answer a question from a graph's memory, with sources, dates and scores.
+
+    Turns, facts, beliefs and rules are asked; summaries and episodes too where --kind names them.
+    """
+    screen = Screen()
+    more: Narrowing = {
+        "mode": cast("ModeName", mode),
+        "grains": cast("list[Grain]", grain or []),
+        "min_days_ago": min_days_ago,
+        "max_days_ago": max_days_ago,
+        "topics": topic or None,
+        "token_budget": token_budget,
+        "depth": depth,
+        "explain": explain,
+        "receipt": receipt,
+    }
+    kinds = cast("list[Kind]", kind) if kind else (*ANSWER_KINDS, *(("episode",) if grain else ()))
+
+    async def work() -> None:
+        async with Ezra.open(settings_at(home)) as ezra:
+            found = await (await ezra.session_graph(graph)).recall(
+                question,
+                limit=limit,
+                kinds=kinds,
+                scope=cast("ScopeName", scope),
+                as_of=_moment(as_of),
+                rerank=rerank,
+                **more,
+            )
+            told = answer_of(question, found)
+            if json:
+                screen.document(asdict(told))
+            else:
+                screen.answer(told)
+
+    run(work())
+
+
+def _moment(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError("--as-of", text, "a time such as 2026-05-15T12:00:00Z") from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,409 @@
+"""The legs of a search: what each engine is asked, and what is read around the answers.
+
+Each call to an engine has a deadline, and one that fails or is late is left out and named.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import get_args
+
+from tiers.forms import hit_of
+from tiers.recollection import Said, WordStatistics
+from tiers.records import Fact, Hit, HotState, Kind, Scope, SearchQuery, Turn
+
+from .checks import checked
+from .parts import Parts
+from .recall import Degradation, QuestionVector, with_vector
+from .recollection.cues import Cues, shared_words
+from .recollection.pool import Key, Pool
+from .recollection.priors import ScopeClass
+from .recollection.scoring import Scored
+from .request import MODES, RecallRequest, wanted_classes
+from .shadowing import CoreFacts, resolve_core
+
+DENSE_CANDIDATES = 160
+WORD_CANDIDATES = 120
+"""How many each leg brings. Measured: with half as many a point of recall is lost."""
+
+LEG_CANDIDATES = 40
+"""How many a leg brings that adds to those two: inherited, of the time asked for, ended since."""
+
+LOOKED_AROUND_WORDS = 80
+LOOKED_AROUND_MEANING = 40
+BEFORE, AFTER = 6, 3
+"""Around so many of the best turns of each leg, so many turns before and behind are looked at."""
+
+COVERED_MAX = 64
+ENDED_MAX = 120
+MEASURED_MAX = 64
+"""The most texts whose meaning is compared here because no index holds them."""
+
+CONVERSATION: tuple[Kind, ...] = ("turn", "tool_output", "summary", "episode", "belief")
+STATEMENTS: tuple[Kind, ...] = ("fact", "rule")
+MEANT_HERE = frozenset({"ended", "core of ancestors", "knowledge", "then"})
+"""Legs whose records no dense leg may have seen: their meaning is compared here."""
+
+
+@dataclass
+class Search:
+    """What one search knows so far.
+
+    Attributes:
+        parts: What the runtime is made of.
+        scope: Who asks.
+        request: What is asked.
+        now: When it is asked; the moment of ``as_of`` for a question to the past.
+        state: Which tiers answered.
+        pool: What was found.
+        hot: Ids of turns in the asking agent's ring.
+        leads: Own turns to look around, the best of each leg first.
+        names: Names of the graph's speakers.
+        cues: What the question says about its answer.
+        vector: The question's vector, and whose it is.
+        statistics: How rare the question's words are.
+        scored: The pool, weighed.
+    """
+
+    parts: Parts
+    scope: Scope
+    request: RecallRequest
+    now: datetime
+    state: Degradation
+    pool: Pool
+    hot: dict[str, Turn] = field(default_factory=dict)
+    leads: dict[str, None] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    cues: Cues = field(default_factory=Cues)
+    vector: QuestionVector | None = None
+    statistics: WordStatistics | None = None
+    scored: Scored | None = None
+
+    @property
+    def classes(self) -> tuple[ScopeClass, ...]:
+        """The scope classes that are asked."""
+        return wanted_classes(self.request, self.parts.settings.priors.class_weights)
+
+
+def queries(search: Search) -> list[SearchQuery]:
+    """Return what the engines are asked of the own graph: one query unless classes are left out.
+
+    A class whose weight is 0 is not asked for, so that it takes nobody's place.
+    """
+    base, scope = everything(search), search.scope
+    if len(search.classes) == len(get_args(ScopeClass)):
+        return [base]
+    asked = [_of_class(base, one, scope) for one in search.classes]
+    if search.request.scope_name == "any" and "session" in search.classes:
+        # Facts and rules that are neither the user's nor the agent's are the session's.
+        asked.append(_narrowed(base, STATEMENTS))
+    return [one for one in asked if one is not None and one.kinds]
+
+
+def everything(search: Search) -> SearchQuery:
+    """Return the query for all that is asked, whatever its scope class."""
+    request = search.request
+    since, until = request.window(search.now, search.parts.settings.zone)
+    return checked(
+        SearchQuery,
+        text=request.text,
+        kinds=request.kinds,
+        limit=WORD_CANDIDATES,
+        now=search.parts.clock(),
+        mode=MODES[request.mode],
+        as_of=request.as_of,
+        since=since,
+        until=until,
+        grains=request.grains,
+        topics=request.topics,
+    )
+
+
+def _of_class(base: SearchQuery, one: ScopeClass, scope: Scope) -> SearchQuery | None:
+    """Return the query for one scope class; ``None`` when the handle has no such identity."""
+    owner = {"user": scope.user_id, "agent": scope.agent_id}.get(one, "")
+    if owner is None:
+        return None
+    among = {"session": CONVERSATION, "tenant": ("document",)}.get(one, STATEMENTS)
+    owners = {"user": {"user_id": owner}, "agent": {"writer_id": owner}}
+    return _narrowed(base, among).model_copy(update=owners.get(one, {}))
+
+
+def _narrowed(base: SearchQuery, among: Sequence[Kind]) -> SearchQuery:
+    return base.model_copy(update={"kinds": tuple(kind for kind in base.kinds if kind in among)})
+
+
+async def ask_engines(search: Search) -> None:
+    """Ask every leg; those that need the question's vector while the others are under way."""
+    own = queries(search)
+    async with asyncio.TaskGroup() as legs:
+        legs.create_task(_count_words(search, own))
+        legs.create_task(_find_hot(search))
+        legs.create_task(_find_words(search, own))
+        legs.create_task(_find_ended(search, own))
+        legs.create_task(_find_known(search, own))
+        legs.create_task(_find_core_of_ancestors(search))
+        if search.request.mode != "keyword":
+            recaller = search.parts.recaller
+            search.vector = await recaller.vector(search.request.text, search.names, search.state)
+        legs.create_task(_find_dense(search, own))
+        legs.create_task(_find_inherited(search))
+
+
+async def _count_words(search: Search, own: Sequence[SearchQuery]) -> None:
+    """Count how rare the words are; for the past, in which fewer had them, the pool must do."""
+    if search.request.as_of is not None:
+        return
+    kinds = tuple(dict.fromkeys(kind for query in own for kind in query.kinds))
+    unknown: WordStatistics | None = None
+    call = search.parts.recollection.word_statistics(search.scope, search.request.text, kinds)
+    search.statistics = await search.state.answer("cold", "word statistics", call, unknown)
+
+
+async def _find_hot(search: Search) -> None:
+    """Read the ring: what was just said is found even when nothing else answers."""
+    request, scope = search.request, search.scope
+    if scope.agent_id is None or request.as_of is not None or "session" not in search.classes:
+        return
+    empty = HotState()
+    state = await search.state.answer("hot", "hot", search.parts.hot.read(scope), empty)
+    search.hot = {turn.id: turn for turn in state.turns if turn.redacted_at is None}
+    if not request.is_narrowed:
+        hits = (hit_of(turn, 0.0, scope.graph_id) for turn in reversed(search.hot.values()))
+        search.pool.add_leg("hot", hits)
+
+
+async def _find_words(search: Search, own: Sequence[SearchQuery]) -> None:
+    """Ask the cold tier by words; while it is away, the warm index."""
+    if search.request.mode == "semantic":
+        return
+    for query in own:
+        away: tuple[Hit, ...] | None = None
+        call = search.parts.words.search_words(search.scope, query)
+        found = await search.state.answer("cold", "words", call, away)
+        if found is None:
+            asked = _then(query.model_copy(update={"mode": "words"}))
+            found = await _warm(search, "words", asked)
+        search.pool.add_leg("words", found)
+        _lead(search, found, LOOKED_AROUND_WORDS)
+    await _find_by_time(search, own, "words")
+
+
+async def _find_dense(search: Search, own: Sequence[SearchQuery]) -> None:
+    """Ask the warm index by meaning. Of beliefs it knows only which are active now."""
+    if search.vector is None:
+        return
+    for query in own:
+        kinds = query.kinds
+        if query.as_of is not None:
+            kinds = tuple(kind for kind in kinds if kind != "belief")
+        asked = query.model_copy(
+            update={"mode": "dense", "kinds": kinds, "limit": DENSE_CANDIDATES}
+        )
+        found = await _warm(search, "meaning", with_vector(_then(asked), search.vector))
+        search.pool.add_leg("meaning", found, are_cosines=True)
+        _lead(search, found, LOOKED_AROUND_MEANING)
+    await _find_by_time(search, own, "meaning")
+
+
+async def _find_by_time(search: Search, own: Sequence[SearchQuery], leg: str) -> None:
+    """Ask once more inside the first time that the question speaks of, where it speaks of one."""
+    if not search.cues.spans or search.request.has_conditions:
+        return
+    span = search.cues.spans[0]
+    for query in own:
+        asked = query.model_copy(
+            update={"since": span.since, "until": span.until, "limit": LEG_CANDIDATES}
+        )
+        if leg == "words":
+            none: tuple[Hit, ...] = ()
+            call = search.parts.words.search_words(search.scope, asked)
+            found = await search.state.answer("cold", "words of that time", call, none)
+            search.pool.add_leg("words of that time", found)
+        else:
+            dense = with_vector(asked.model_copy(update={"mode": "dense"}), search.vector)
+            found = await _warm(search, "meaning of that time", _then(dense))
+            search.pool.add_leg("meaning of that time", found, are_cosines=True)
+
+
+async def _find_ended(search: Search, own: Sequence[SearchQuery]) -> None:
+    """For a question to the past: what was there then and has ended since."""
+    if search.request.as_of is None:
+        return
+    none: tuple[Hit, ...] = ()
+    by_words = search.parts.embedder is None or search.request.mode == "keyword"
+    for query in own:
+        asked = query.model_copy(update={"limit": ENDED_MAX})
+        call = search.parts.recollection.ended(search.scope, asked)
+        found = await search.state.answer("cold", "what ended since", call, none)
+        if by_words:  # as the word index would have: the rest would change how rare words are
+            found = tuple(hit for hit in found if shared_words(query.text, hit.text) > 0)
+        search.pool.add_leg("ended", found)
+
+
+async def _find_known(search: Search, own: Sequence[SearchQuery]) -> None:
+    """Follow the knowledge graph from what the question names."""
+    request, knowledge = search.request, search.parts.knowledge
+    wanted = any("fact" in query.kinds for query in own) and not request.has_conditions
+    if not wanted or not request.depth or not search.cues.phrases:
+        return
+
+    async def known() -> tuple[Fact, ...]:
+        near = await knowledge.neighbours(
+            search.scope, search.cues.phrases, request.depth, LEG_CANDIDATES, as_of=request.as_of
+        )
+        facts = [one.fact for one in near]
+        hidden: set[str] = set()
+        if any(fact.graph_id != search.scope.graph_id for fact in facts):
+            hidden = {fact.id for fact in (await _core(search)).shadowed}
+        return tuple(fact for fact in facts if fact.id not in hidden)
+
+    none: tuple[Fact, ...] = ()
+    facts = await search.state.answer("cold", "knowledge", known(), none)
+    search.pool.add_leg("knowledge", (_fact_hit(search, fact) for fact in facts))
+
+
+async def _find_core_of_ancestors(search: Search) -> None:
+    """Core facts of ancestors that share a word with the question."""
+    request, scope = search.request, search.scope
+    asks_tenant = "tenant" in search.classes
+    if (
+        "fact" not in request.kinds
+        or not scope.lineage
+        or not asks_tenant
+        or request.has_conditions
+    ):
+        return
+    core = await search.state.answer("cold", "inherited", _core(search), CoreFacts())
+    about = (
+        _fact_hit(search, fact)
+        for fact in core.visible
+        if fact.graph_id != scope.graph_id and shared_words(request.text, fact.text) > 0
+    )
+    search.pool.add_leg("core of ancestors", list(about)[:LEG_CANDIDATES])
+
+
+async def _core(search: Search) -> CoreFacts:
+    """Return the core facts of the own graph and of its ancestors, as of the moment."""
+    moment, graph_id = search.request.as_of, search.scope.graph_id
+    facts = await search.parts.semantic.core(search.scope)
+    return resolve_core(
+        [
+            fact
+            for fact in facts
+            if moment is None or fact.graph_id != graph_id or fact.recorded_at <= moment
+        ]
+    )
+
+
+async def _find_inherited(search: Search) -> None:
+    """What ancestors carry and is about the question."""
+    request, scope = search.request, search.scope
+    if "tenant" not in search.classes or not scope.carrying(*request.kinds):
+        return
+    base = everything(search).model_copy(update={"inherited": True, "limit": LEG_CANDIDATES})
+    base = _then(base)
+    asks = {"meaning": "dense", "words": "words"}
+    for leg, mode in asks.items():
+        if request.mode not in ("hybrid", {"dense": "semantic", "words": "keyword"}[mode]):
+            continue
+        if mode == "dense" and search.vector is None:
+            continue
+        asked = base.model_copy(update={"mode": mode})
+        if mode == "dense":
+            asked = with_vector(asked, search.vector)
+        found = await _warm(search, "inherited", asked)
+        about = await search.parts.recaller.relevant(
+            request.text, found, search.names, search.state
+        )
+        search.pool.add_leg(f"inherited {leg}", about, are_cosines=mode == "dense")
+
+
+async def look_around(search: Search) -> None:
+    """Read the conversation around the best turns, and the turns that summaries cover."""
+    async with asyncio.TaskGroup() as reads:
+        reads.create_task(_read_conversations(search))
+        reads.create_task(_follow_summaries(search))
+
+
+async def _read_conversations(search: Search) -> None:
+    if not search.leads:
+        return
+    nothing: tuple[tuple[Said, ...], ...] = ()
+    call = search.parts.recollection.around(
+        search.scope, list(search.leads), BEFORE, AFTER, as_of=search.request.as_of
+    )
+    stretches = await search.state.answer("cold", "conversations", call, nothing)
+    # What only stands beside a hit was not asked whether it is of the wanted time or topic.
+    search.pool.add_conversations(stretches, joins=not search.request.is_narrowed)
+
+
+async def _follow_summaries(search: Search) -> None:
+    """Bring the turns that the found summaries cover, where turns are wanted."""
+    if search.request.is_narrowed:
+        return
+    covered: dict[str, None] = {}
+    for candidate in search.pool:
+        hit = candidate.hit
+        if hit is not None and hit.kind == "summary" and hit.graph_id == search.scope.graph_id:
+            covered.update(dict.fromkeys(hit.source_ids))
+    missing = [one for one in covered if search.pool.get(Key(search.scope.graph_id, one)) is None]
+    if not missing:
+        return
+    none: tuple[Turn, ...] = ()
+    call = search.parts.turns.turns(search.scope, missing[:COVERED_MAX])
+    turns = await search.state.answer("cold", "covered turns", call, none)
+    search.pool.add_leg(
+        "covered",
+        (hit_of(one, 0.0, search.scope.graph_id) for one in turns if one.redacted_at is None),
+    )
+
+
+async def measure(search: Search) -> None:
+    """Compare the meaning of records that no index of today holds."""
+    if search.vector is None or search.parts.embedder is None:
+        return
+    if search.vector.model_id != search.parts.embedder.model_id:
+        return
+    unknown = [
+        one
+        for one in search.pool
+        if one.cosine is None
+        and (MEANT_HERE & one.ranks.keys() or (search.request.as_of and one.kind == "belief"))
+    ][:MEASURED_MAX]
+    if not unknown:
+        return
+    nothing: tuple[tuple[float, ...], ...] = ()
+    call = search.parts.embedder.embed([one.text for one in unknown], urgent=True)
+    vectors = await search.state.answer("dense", "meaning", call, nothing)
+    search.state.used.pop("dense", None)
+    for candidate, vector in zip(unknown, vectors, strict=False):
+        candidate.cosine = sum(map(float.__mul__, vector, search.vector.vector))
+
+
+async def _warm(search: Search, leg: str, query: SearchQuery) -> tuple[Hit, ...]:
+    none: tuple[Hit, ...] = ()
+    call = search.parts.warm.search(search.scope, query)
+    return await search.state.answer("warm", leg, call, none)
+
+
+def _then(query: SearchQuery) -> SearchQuery:
+    """Return a query to the warm index, whose entries expire by the moment that is asked about."""
+    return query if query.as_of is None else query.model_copy(update={"now": query.as_of})
+
+
+def _lead(search: Search, hits: Iterable[Hit], most: int) -> None:
+    """Note the best own turns of a leg, to look around them."""
+    own = (hit.id for hit in hits if hit.kind == "turn" and hit.inherited_from is None)
+    for _, turn_id in zip(range(most), own, strict=False):
+        search.leads.setdefault(turn_id)
+
+
+def _fact_hit(search: Search, fact: Fact) -> Hit:
+    """Return a fact as a hit, with the way by which it was inherited."""
+    paths = {one.graph_id: one.path for one in search.scope.lineage}
+    hit = hit_of(fact, 0.0, search.scope.graph_id)
+    return hit.model_copy(update={"path": paths.get(fact.graph_id, ())})

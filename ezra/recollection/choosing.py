@@ -1,0 +1,140 @@
+"""Which of the scored candidates are answered: each thing once, every kind its turn. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tiers.lexical import estimate_tokens
+from tiers.records import Hit, Kind
+
+from .pool import Candidate, Key
+
+SHORTER: tuple[Kind, ...] = ("summary", "episode")
+"""Kinds that stand for other records and say less."""
+
+SAME_TERMS = 0.9
+"""Share of all terms of two texts from which on they say the same."""
+
+COVERED_SHARE = 0.6
+COMPARED_MAX = 200
+KIND_SHARE_MAX = 0.7
+STRONG_SHARE = 0.75
+"""From this share of the best score on, a kind that is crowded out is let in."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A candidate with its final score and all that made it.
+
+    Attributes:
+        candidate: What was found.
+        score: What its signs add up to, times the factors.
+        factors: Decay, use, scope class, inheritance and validity, where they change anything.
+        place: Where it is among the scored candidates.
+        folded: Records that say the same or less, left out for this one.
+    """
+
+    candidate: Candidate
+    score: float
+    factors: Mapping[str, float]
+    place: int = 0
+    folded: tuple[str, ...] = ()
+
+
+def folded(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return the same, best first, without what another says already, whose id that one carries.
+
+    A summary or episode leads to the records it covers: where one of them is among the
+    candidates and not much worse (``COVERED_SHARE``), the best of them takes its place. Of two
+    texts with the same terms, the better stands. At most ``COMPARED_MAX`` are compared.
+    """
+    places = {one.candidate.key: place for place, one in enumerate(ranked)}
+    kept = dict(enumerate(ranked))
+    turns: list[int] = []
+    others: list[int] = []
+    for place, one in enumerate(ranked[:COMPARED_MAX]):
+        is_turn = one.candidate.kind == "turn"
+        other = _covered_by(one, ranked, places)
+        if other is None:
+            # Two turns with the same words were both said.
+            known = others if is_turn else (*turns, *others)
+            other = next((it for it in known if _same(ranked[it], one)), None)
+        if other is None or other not in kept:
+            (turns if is_turn else others).append(place)
+            continue
+        form = kept[other]
+        ids = (*form.folded, one.candidate.key.id, *kept[place].folded)
+        kept[other] = _raised(replace(form, folded=ids), one.score)
+        del kept[place]
+    return sorted(kept.values(), key=lambda one: (-one.score, one.candidate.key))
+
+
+def _raised(form: Ranked, score: float) -> Ranked:
+    """Return a form with the score of what it stands for, where that is better."""
+    if score <= form.score:
+        return form
+    factor = score / form.score if form.score else 1.0
+    return replace(form, score=score, factors={**form.factors, "folded": factor})
+
+
+def varied(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:
+    """Return the best ``limit``, of which one kind does not take all where others are strong too.
+
+    A kind that has more than ``KIND_SHARE_MAX`` of the places gives its last ones to the best of
+    each kind that has none, if that is strong: with ``STRONG_SHARE`` of the best score, the
+    weight of scope classes aside.
+    """
+    best = list(ranked[:limit])
+    most = max(1, round(limit * KIND_SHARE_MAX))
+    kinds = Counter(one.candidate.kind for one in best)
+    crowding = next((kind for kind, count in kinds.items() if count > most), None)
+    if crowding is None:
+        return best
+    strong = max(map(_strength, best)) * STRONG_SHARE
+    guests: dict[Kind, Ranked] = {}
+    for one in ranked[limit:]:
+        if one.candidate.kind not in kinds and _strength(one) >= strong:
+            guests.setdefault(one.candidate.kind, one)
+    invited = list(guests.values())[: kinds[crowding] - most]
+    leaving = [one for one in best if one.candidate.kind == crowding][::-1][: len(invited)]
+    return [one for one in best if one not in leaving] + invited
+
+
+def _strength(one: Ranked) -> float:
+    """Return a score without the weight of its scope class, by which whole kinds differ."""
+    return one.score / (one.factors.get("class") or 1.0)
+
+
+def within_budget(hits: Sequence[Hit], tokens: int | None) -> list[Hit]:
+    """Return those that fit a budget of tokens, best first; a smaller one may follow a large."""
+    if tokens is None:
+        return list(hits)
+    kept: list[Hit] = []
+    for hit in hits:
+        cost = estimate_tokens(hit.text)
+        if cost <= tokens:
+            tokens -= cost
+            kept.append(hit)
+    return kept
+
+
+def _covered_by(one: Ranked, ranked: Sequence[Ranked], places: Mapping[Key, int]) -> int | None:
+    """Return where the best record is that a summary covers, if it can stand for the summary."""
+    hit = one.candidate.hit
+    if hit is None or one.candidate.kind not in SHORTER:
+        return None
+    keys = (Key(hit.graph_id, covered) for covered in hit.source_ids)
+    best = min((places[key] for key in keys if key in places), default=None)
+    if best is None or ranked[best].score < COVERED_SHARE * one.score:
+        return None
+    return best
+
+
+def _same(one: Ranked, other: Ranked) -> bool:
+    """Whether two texts have the same terms, whatever their kinds."""
+    mine, theirs = one.candidate.bag.counts.keys(), other.candidate.bag.counts.keys()
+    if not mine or not theirs:
+        return False
+    return len(mine & theirs) >= SAME_TERMS * len(mine | theirs)

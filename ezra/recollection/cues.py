@@ -1,0 +1,358 @@
+"""What a question says about its answer: who, when, and whether a time or a number. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from tiers.lexical import STOP_WORDS, content_words, stem, words
+
+PHRASE_WORDS_MAX = 4
+PHRASES_MAX = 100
+TIMES_MAX = 4
+QUESTION_CHARS_READ = 2_000
+USERS = frozenset("user human customer client me".split())
+"""What the person who talks to an assistant is called where nobody has a name."""
+
+ASSISTANTS = frozenset("assistant ai bot agent".split())
+"""What whoever answers is called where nobody has a name."""
+
+_ADDRESSED = re.compile(
+    r"\b(?:did|do|would|have|had|were|are|could|should|can) you\b"
+    r"|\byou (?:recommend|suggest|advis|propos|mention|gave|give|said|say|told|tell|warn|list|name"
+    r"|call|prefer|rank|put|ask)"
+    r"|\byour? (?:advice|recommend|suggest|proposal|answer|list|tip|plan|opinion|warning)",
+    re.IGNORECASE,
+)
+CODE_CHARS_READ = 20_000
+_CODE = re.compile(
+    r"\b(?=[\w.-]{0,40}\d)(?:(?=[\w.-]{0,40}[A-Za-z])\w{1,40}(?:[.-]\w{1,40}){0,8}"
+    r"|\d{1,20}(?:[.-]\d{1,20}){1,8})\b"
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|i'm|i've|i'd)\b", re.IGNORECASE)
+_MONTHS = (
+    "january february march april may june july august september october november december"
+).split()
+_MONTH = (
+    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+# The first form that fits at a place counts, so the most telling come first.
+_DATES = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{_YEAR}-W(?P<week>\d\d?)\b",
+        rf"\bweek\s+(?P<week>\d\d?)(?:\s*,?\s*(?:of\s+)?{_YEAR})?\b",
+        rf"\b{_YEAR}-(?P<number>\d\d)-(?P<day>\d\d)\b",
+        rf"\b{_YEAR}-(?P<number>\d\d)\b(?!-)",
+        rf"\b{_DAY}\s+(?:of\s+)?{_MONTH},?(?:\s+{_YEAR})?\b",
+        rf"\b{_MONTH}\s+{_DAY}\b(?!\d),?(?:\s+{_YEAR}\b)?",
+        rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}\b",
+        rf"\b(?:in|during|since|until|before|after|by|of|last|early|late|mid|this)[\s-]+{_MONTH}",
+        rf"\bQ(?P<quarter>[1-4])(?:\s+{_YEAR})?\b",
+        rf"\b(?:in|during|of|since)\s+{_YEAR}\b",
+    )
+]
+_AGO = re.compile(
+    r"\b(?P<number>\d{1,3}|a|an|one|two|three|four|five|six|seven|eight|nine|ten|couple of|few)\s+"
+    r"(?P<unit>day|week|month|year)s?\s+ago\b",
+    re.IGNORECASE,
+)
+_NEAR = re.compile(
+    r"\b(?:(?P<word>yesterday|today|tonight|this\s+morning)"
+    r"|(?P<which>last|this|past)\s+(?P<unit>week|month|year|weekend))\b",
+    re.IGNORECASE,
+)
+_NUMBERS = {
+    word: number
+    for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
+} | {"a": 1, "an": 1, "couple of": 2, "few": 3}
+_UNIT_DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
+
+_ASKS_TIME = re.compile(
+    r"^\W*(?:and |so |but )?when\b|\b(?:what|which) (?:date|day|month|year|week|time)\b"
+    r"|\bhow long ago\b|\bsince when\b|\buntil when\b",
+    re.IGNORECASE,
+)
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:many|much|long|often|old|far|big|large|fast|high|tall|heavy)\b"
+    r"|\bwhat (?:number|percentage|price|amount|version|size)\b",
+    re.IGNORECASE,
+)
+_HAS_TIME = re.compile(
+    r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|weeks?|weekend|months?|years?|days?"
+    r"|morning|afternoon|evening|noon|midnight|monday|tuesday|wednesday|thursday|friday|saturday"
+    r"|sunday|january|february|march|april|june|july|august|september|october|november|december"
+    r"|in may|of may|may \d|\d{1,2} may|(?:19|20)\d\d|\d{1,2}:\d\d)\b",
+    re.IGNORECASE,
+)
+_HAS_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty"
+    r"|fifty|hundred|thousand|once|twice|couple|dozen|half|few|several)\b",
+    re.IGNORECASE,
+)
+
+
+class TimeSpan(NamedTuple):
+    """From ``since`` on and before ``until``."""
+
+    since: datetime
+    until: datetime
+
+    def has(self, moment: datetime) -> bool:
+        """Whether a moment lies in it."""
+        return self.since <= moment < self.until
+
+
+class YearDay(NamedTuple):
+    """A month, or a day of it, of any year: ``in May``, ``on 8 May``."""
+
+    month: int
+    day: int | None
+
+
+@dataclass(frozen=True)
+class Cues:
+    """What a question says about its answer.
+
+    Attributes:
+        named: Names of known speakers in the question, lower case.
+        first_person: Whether somebody asks about themselves.
+        addressed: Whether somebody asks what the one who answers has said.
+        spans: The times that it speaks of.
+        days: The months and days that it names without a year.
+        wants_time: Whether a time answers it.
+        wants_number: Whether a number answers it.
+        phrases: Runs of up to four words, for looking up what has a name.
+    """
+
+    named: frozenset[str] = frozenset()
+    first_person: bool = False
+    addressed: bool = False
+    spans: tuple[TimeSpan, ...] = ()
+    days: tuple[YearDay, ...] = ()
+    wants_time: bool = False
+    wants_number: bool = False
+    phrases: tuple[str, ...] = ()
+
+    def speaks_of(self, moment: datetime, zone: ZoneInfo) -> bool:
+        """Whether a moment lies in a time that the question speaks of."""
+        if any(span.has(moment) for span in self.spans):
+            return True
+        there = moment.astimezone(zone) if self.days else moment
+        return any(there.month == one.month and one.day in (None, there.day) for one in self.days)
+
+
+def read_cues(text: str, speakers: Sequence[str], now: datetime, zone: ZoneInfo) -> Cues:
+    """Return what a question says about its answer.
+
+    Args:
+        text: The question; its first ``QUESTION_CHARS_READ`` characters are read.
+        speakers: Who speaks in the graph; of ``chat/Ada`` the name is ``Ada``.
+        now: When it is asked: relative dates count from here.
+        zone: Where days begin.
+    """
+    text = text[:QUESTION_CHARS_READ]
+    wants_time = bool(_ASKS_TIME.search(text))
+    spans, days = times_in(text, now, zone)
+    return Cues(
+        named=named_in(text, speakers),
+        first_person=bool(_FIRST_PERSON.search(text)),
+        addressed=bool(_ADDRESSED.search(text)),
+        spans=spans,
+        days=days,
+        wants_time=wants_time,
+        wants_number=not wants_time and bool(_ASKS_NUMBER.search(text)),
+        phrases=phrases_in(text),
+    )
+
+
+def tells_time(text: str) -> bool:
+    """Whether a text says when something is, was or will be."""
+    return bool(_HAS_TIME.search(text))
+
+
+def tells_number(text: str) -> bool:
+    """Whether a text has a number."""
+    return bool(_HAS_NUMBER.search(text))
+
+
+def name_of(speaker: str) -> str:
+    """Return the name of a speaker or agent without the path before it, lower case."""
+    return speaker.rpartition("/")[2].casefold().strip()
+
+
+def named_in(text: str, speakers: Sequence[str]) -> frozenset[str]:
+    """Return the names of the speakers whom a text names: in full, or by the first of two."""
+    said = " ".join(words(text))
+    padded = f" {said} "
+    named = set()
+    for speaker in speakers:
+        parts = words(speaker.rpartition("/")[2])
+        if not parts or STOP_WORDS.issuperset(parts):
+            continue  # somebody called Will is not named by a question about the future
+        full, first = " ".join(parts), parts[0]
+        short = len(parts) > 1 and len(first) > 2 and f" {first} " in padded  # noqa: PLR2004 - "J Doe"
+        if f" {full} " in padded or short:
+            named.add(name_of(speaker))
+    return frozenset(named)
+
+
+def without_names(query: str, names: Sequence[str]) -> str:
+    """Return the query without the names of known speakers, for the dense leg.
+
+    A name pulls a sentence embedding towards every turn of that speaker; the lexical leg keeps
+    it. Only capitalised words count as names, so that an agent called ``tyre engineer`` takes
+    nothing away from a question about tyres. A query of nothing but names stays as it is.
+
+    Args:
+        query: The question.
+        names: Agent ids; of a path such as ``chat/Ada`` only the last part is a name.
+    """
+    parts = [part for name in names for part in name.rpartition("/")[2].split()]
+    known = {word for part in parts if part[:1].isupper() for word in words(part)}
+    kept = [
+        token for token in query.split() if not (token[:1].isupper() and set(words(token)) & known)
+    ]
+    return " ".join(kept) or query
+
+
+def codes_in(text: str) -> frozenset[str]:
+    """Return the codes and versions of a text: letters with digits, or numbers joined by marks.
+
+    ``E4711``, ``7.41``, ``INC-1443``, ``orders_v2``: who names one means exactly that.
+    """
+    return frozenset(match.group().lower() for match in _CODE.finditer(text[:CODE_CHARS_READ]))
+
+
+def shared_words(query: str, text: str) -> float:
+    """Return the share of the query's content words that the text has, 0 to 1."""
+    asked = _stems(query)
+    return len(asked & _stems(text)) / len(asked) if asked else 0.0
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in content_words(text)}
+
+
+def phrases_in(text: str) -> tuple[str, ...]:
+    """Return runs of one to ``PHRASE_WORDS_MAX`` words that say anything, the longest first."""
+    found = words(text)
+    runs = (
+        found[start : start + size]
+        for size in range(PHRASE_WORDS_MAX, 0, -1)
+        for start in range(len(found) - size + 1)
+    )
+    telling = (" ".join(run) for run in runs if not STOP_WORDS.issuperset(run))
+    return tuple(dict.fromkeys(telling))[-PHRASES_MAX:]
+
+
+def times_in(
+    text: str, now: datetime, zone: ZoneInfo
+) -> tuple[tuple[TimeSpan, ...], tuple[YearDay, ...]]:
+    """Return the times that a text speaks of, at most ``TIMES_MAX`` of each kind.
+
+    Dates (``8 May 2023``, ``May 2023``, ``2023-05-08``, ``2026-W47``, ``Q3 2026``), relative ones
+    (``yesterday``, ``last week``, ``two months ago``), and days without a year (``in May``).
+    """
+    today = now.astimezone(zone).date()
+    found: list[tuple[date, date] | YearDay | None] = []
+    rest = text
+    for form in _DATES:
+        found += [_days_of(match, today) for match in form.finditer(rest)]
+        rest = form.sub(" ", rest)
+    found += [_days_ago(match, today) for match in _AGO.finditer(rest)]
+    found += [_near(match, today) for match in _NEAR.finditer(rest)]
+    spans = [between(*one, zone) for one in found if one and not isinstance(one, YearDay)]
+    days = [one for one in found if isinstance(one, YearDay)]
+    return tuple(dict.fromkeys(spans))[:TIMES_MAX], tuple(dict.fromkeys(days))[:TIMES_MAX]
+
+
+def between(first: date, after: date, zone: ZoneInfo) -> TimeSpan:
+    """Return the time from the beginning of one day to the beginning of another."""
+    return TimeSpan(
+        datetime(first.year, first.month, first.day, tzinfo=zone),
+        datetime(after.year, after.month, after.day, tzinfo=zone),
+    )
+
+
+def _days_of(match: re.Match[str], today: date) -> tuple[date, date] | YearDay | None:
+    said = match.groupdict()
+    year = int(said["year"]) if said.get("year") else None
+    try:
+        if said.get("week"):
+            first = date.fromisocalendar(year or today.year, int(said["week"]), 1)
+            return first, first + timedelta(days=7)
+        if said.get("quarter"):
+            return _months(year or today.year, 3 * int(said["quarter"]) - 2, 3)
+        return _day_or_month(said, year)
+    except (ValueError, OverflowError):
+        return None  # there is no such day
+
+
+def _day_or_month(
+    said: Mapping[str, str | None], year: int | None
+) -> tuple[date, date] | YearDay | None:
+    month, day = _month_number(said), int(said.get("day") or 0)
+    if month is None:
+        return None if year is None else (date(year, 1, 1), date(year + 1, 1, 1))
+    if year is None:
+        return YearDay(month, day or None)
+    if not day:
+        return _months(year, month, 1)
+    return date(year, month, day), date(year, month, day) + timedelta(days=1)
+
+
+def _month_number(said: Mapping[str, str | None]) -> int | None:
+    number, name = said.get("number"), said.get("month")
+    if number:
+        return int(number)
+    if not name:
+        return None
+    return next(i for i, month in enumerate(_MONTHS, 1) if month.startswith(name[:3].lower()))
+
+
+def _months(year: int, first: int, count: int) -> tuple[date, date]:
+    following = first + count
+    last_year, last_month = year + (following - 1) // 12, (following - 1) % 12 + 1
+    return date(year, first, 1), date(last_year, last_month, 1)
+
+
+def _days_ago(match: re.Match[str], today: date) -> tuple[date, date] | None:
+    said = match["number"].lower()
+    number, unit = _NUMBERS.get(said) or int(said), match["unit"].lower()
+    days = number * _UNIT_DAYS[unit]
+    # "Two weeks ago" is not a day but about a week.
+    slack = {"day": 0, "week": 4, "month": 16, "year": 183}[unit]
+    try:
+        middle = today - timedelta(days=days)
+        return middle - timedelta(days=slack), middle + timedelta(days=slack + 1)
+    except OverflowError:
+        return None
+
+
+def _near(match: re.Match[str], today: date) -> tuple[date, date]:
+    word, unit, which = match["word"], match["unit"], match["which"]
+    if word:
+        first = today - timedelta(days=1) if word.lower() == "yesterday" else today
+        return first, first + timedelta(days=1)
+    unit, which = unit.lower(), which.lower()
+    tomorrow = today + timedelta(days=1)
+    if which == "past" or unit == "weekend":
+        return today - timedelta(days=_UNIT_DAYS[unit]), tomorrow
+    if unit == "week":
+        monday = today - timedelta(days=today.weekday())
+        return (monday, tomorrow) if which == "this" else (monday - timedelta(days=7), monday)
+    if unit == "month":
+        begin = today.replace(day=1)
+        if which == "this":
+            return begin, tomorrow
+        return (begin - timedelta(days=1)).replace(day=1), begin
+    begin = today.replace(month=1, day=1)
+    return (begin, tomorrow) if which == "this" else (begin.replace(year=begin.year - 1), begin)

@@ -1,0 +1,150 @@
+"""What is known of a record before anybody asks: its age, its use, where it belongs. Pure.
+
+Each is a factor on the score, so none of them finds anything by itself. Decay is about relevance:
+whether something is still true is for supersession and validity to say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from tiers.records import Kind, Scope
+
+from .pool import Candidate
+
+ScopeClass: TypeAlias = Literal["session", "tenant", "user", "agent"]
+"""Where a record belongs: this conversation, everybody, one user, or one agent."""
+
+DECAY_OFFSET_DAYS = 180.0
+DECAY_HALF_DAYS = 1_825.0
+"""Nothing fades in the first half year, and half is left five years after that (Atlas)."""
+
+USE_BOOST = 0.2
+"""What ten uses add, about (Atlas: ``1 + 0.2 · log10(1 + uses)``)."""
+
+INHERITED_FACTOR = 0.85
+"""What another graph's record counts beside the own ones, so that these win near-ties.
+
+The flat prior that Elastic's Atlas gives its catalog.
+"""
+
+NOT_VALID_FACTOR = 0.5
+"""What a fact counts whose time is over, or has not come."""
+
+CLASS_WEIGHTS: Mapping[ScopeClass, float] = MappingProxyType(
+    {"session": 1.3, "user": 1.1, "agent": 1.0, "tenant": 1.0}
+)
+"""Martha's defaults."""
+
+AGELESS: frozenset[Kind] = frozenset(("rule", "belief", "document"))
+"""Kinds that do not fade: a procedure is not better for having been tried lately."""
+
+
+@dataclass(frozen=True)
+class Priors:
+    """How age, use and scope class count.
+
+    Attributes:
+        offset_days: For so long nothing fades.
+        half_days: So long after that, half of the score is left.
+        class_weights: What each scope class counts; 0 leaves it out.
+    """
+
+    offset_days: float = DECAY_OFFSET_DAYS
+    half_days: float = DECAY_HALF_DAYS
+    class_weights: Mapping[ScopeClass, float] = field(default_factory=lambda: CLASS_WEIGHTS)
+
+
+DEFAULT_PRIORS = Priors()
+
+
+def decay(age_days: float, priors: Priors = DEFAULT_PRIORS) -> float:
+    """Return what is left of a score after ``age_days``: 1 down to 0.
+
+    ``exp(-ln 2 · (max(0, age - offset) / half)²)``: flat at first, then a half of a Gaussian
+    (Atlas). An age below 0, of what has not happened yet, counts as 0.
+    """
+    faded = max(0.0, age_days - priors.offset_days) / priors.half_days
+    return math.exp(-math.log(2) * faded * faded)
+
+
+def use_boost(uses: int) -> float:
+    """Return the factor of a fact that has reached so many contexts: ``1 + 0.2 · log10(1 + n)``."""
+    return 1 + USE_BOOST * math.log10(1 + max(0, uses))
+
+
+def age_from(candidate: Candidate, *, past: bool = False) -> datetime:
+    """Return the moment from which a record's age counts.
+
+    What was said, when it was said; a fact, when it was used last, and recorded if it never was.
+    Of the past it is not known when a fact had been used last: there it is when it was recorded.
+    """
+    hit = candidate.hit
+    if hit is None or candidate.kind != "fact":
+        return candidate.happened_at
+    return hit.recorded_at if past or hit.last_used_at is None else hit.last_used_at
+
+
+def classes_of(candidate: Candidate, scope: Scope) -> tuple[ScopeClass, ...]:
+    """Return where a record belongs, seen from a scope.
+
+    Facts and rules that the asking agent wrote are the agent's, those of its user the user's, and
+    some are both; what is inherited, and documents, are the tenant's; the rest is the session's.
+    """
+    if candidate.key.graph_id != scope.graph_id or candidate.kind == "document":
+        return ("tenant",)
+    if candidate.kind not in ("fact", "rule"):
+        return ("session",)
+    fitting: list[ScopeClass] = []
+    if scope.user_id is not None and candidate.user_id == scope.user_id:
+        fitting.append("user")
+    if scope.agent_id is not None and candidate.agent_id == scope.agent_id:
+        fitting.append("agent")
+    return tuple(fitting) or ("session",)
+
+
+def class_of(candidate: Candidate, scope: Scope, weights: Mapping[ScopeClass, float]) -> ScopeClass:
+    """Return where a record belongs; of two classes that fit, the weightier."""
+    return max(classes_of(candidate, scope), key=lambda one: weights[one])
+
+
+def factors(
+    candidate: Candidate,
+    scope: Scope,
+    present: datetime,
+    now: datetime,
+    priors: Priors,
+    *,
+    past: bool = False,
+) -> dict[str, float]:
+    """Return the factors on a candidate's score by name; those that change nothing are left out.
+
+    Args:
+        candidate: What was found.
+        scope: Who asks.
+        present: From when ages count: the newest of the candidates, or ``now`` if that is before.
+            What rests for a year has not grown older beside what rested with it.
+        now: When it is asked; facts not valid then count ``NOT_VALID_FACTOR``.
+        priors: How age, use and class count.
+        past: Whether ``now`` is a moment of the past. How often a fact had been used by then is
+            not known, and what has ended since was valid: neither changes anything.
+    """
+    found = {"class": priors.class_weights[class_of(candidate, scope, priors.class_weights)]}
+    if candidate.kind not in AGELESS:
+        age = (present - age_from(candidate, past=past)).total_seconds() / 86_400
+        found["decay"] = decay(age, priors)
+    if candidate.key.graph_id != scope.graph_id:
+        found["inherited"] = INHERITED_FACTOR
+    hit = candidate.hit
+    if hit is not None and candidate.kind == "fact":
+        over = hit.valid_to is not None and hit.valid_to <= now and "ended" not in candidate.ranks
+        if over or (hit.valid_from is not None and hit.valid_from > now):
+            found["validity"] = NOT_VALID_FACTOR
+        if not past:
+            found["uses"] = use_boost(hit.uses)
+    return {name: factor for name, factor in found.items() if factor != 1}

@@ -1,0 +1,315 @@
+"""How good each candidate is for a question: legs scaled and added, signs beside them. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiers.lexical import STOP_WORDS, content_words, words
+from tiers.recollection import WordStatistics
+
+from .cues import ASSISTANTS, USERS, Cues, name_of
+from .pool import SESSION_GAP, Candidate, Pool
+from .terms import Bag, key_of
+from .weights import (
+    BM25_B,
+    BM25_K1,
+    COSINE_SPAN,
+    SCALED_OVER,
+    SESSIONS_MIN,
+    Weights,
+)
+
+Scores = NDArray[np.float64]
+DIGITS = 9
+"""What is beyond is noise of adding up in another order."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, read.
+
+    Attributes:
+        text: The question's words.
+        cues: What it says about its answer.
+        statistics: How rare its words are; ``None`` while the cold tier is away.
+        user_id: Who asks, where known.
+        zone: Where days begin.
+    """
+
+    text: str
+    cues: Cues
+    statistics: WordStatistics | None
+    user_id: str | None
+    zone: ZoneInfo
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The candidates of a pool with their scores before priors, and what made them.
+
+    Attributes:
+        candidates: In the pool's order.
+        scores: One for each.
+        parts: Each sign's share of every sum, by the names of ``Weights``.
+    """
+
+    candidates: Sequence[Candidate]
+    scores: Sequence[float]
+    parts: Mapping[str, Scores]
+
+    def parts_of(self, place: int) -> dict[str, float]:
+        """Return what made the score of one candidate, without what added nothing."""
+        return {name: float(part[place]) for name, part in self.parts.items() if part[place]}
+
+    def has_sign(self, place: int) -> bool:
+        """Whether anything speaks for a candidate."""
+        return any(part[place] > 0 for part in self.parts.values())
+
+
+def score(pool: Pool, question: Question, weights: Weights) -> Scored:
+    """Return every candidate of a pool with its score, in the pool's order.
+
+    ``score = Σ weight * sign``, at least 0, with each sign scaled to 0 to 1. What is no turn
+    has no neighbours; its own meaning stands for theirs.
+    """
+    candidates = list(pool)
+    if not candidates:
+        return Scored((), (), {})
+    signs = _signs(candidates, question)
+    weighed = {name: getattr(weights, name) * sign for name, sign in signs.items()}
+    weighed["question"] = -weighed["question"]
+    total = np.sum(list(weighed.values()), axis=0)
+    weighed["session"] = weights.session * _agreement(candidates, total)
+    total = np.round(np.maximum(total + weighed["session"], 0.0), DIGITS)
+    return Scored(candidates, total.tolist(), weighed)
+
+
+def _signs(candidates: Sequence[Candidate], question: Question) -> dict[str, Scores]:
+    cosines = _cosines(candidates)
+    place = {candidate.key: number for number, candidate in enumerate(candidates)}
+    floor = float(cosines.min())
+
+    # Where nothing was compared, closeness says nothing of anybody.
+    is_compared = any(one.cosine is not None for one in candidates)
+
+    def near(found: Scores) -> Scores:
+        return scaled(found, COSINE_SPAN) if is_compared else np.zeros(len(candidates))
+
+    def beside(which: str) -> Scores:
+        found = np.full(len(candidates), floor)
+        for number, candidate in enumerate(candidates):
+            other = getattr(candidate, which)
+            if candidate.kind != "turn":
+                found[number] = cosines[number]
+            elif other in place:
+                found[number] = cosines[place[other]]
+        return near(found)
+
+    cues = question.cues
+    by_words = bm25(candidates, question)
+    sign = {
+        "words": scaled(by_words, float(by_words.max()) if len(candidates) <= SCALED_OVER else 0.0),
+        "meaning": near(cosines),
+        "following": beside("after"),
+        "preceding": beside("before"),
+    }
+    zeros = np.zeros(len(candidates))
+    if cues.wants_time:
+        sign["cue"] = np.array([float(one.bag.has_time) for one in candidates])
+    elif cues.wants_number:
+        sign["cue"] = np.array([float(one.bag.has_number) for one in candidates])
+    else:
+        sign["cue"] = zeros
+    sign["date"] = zeros
+    if cues.spans or cues.days:
+        spoken_of = [cues.speaks_of(one.happened_at, question.zone) for one in candidates]
+        sign["date"] = np.array(spoken_of, dtype=np.float64)
+    asks = [one.kind == "turn" and one.bag.only_asks for one in candidates]
+    sign["question"] = np.array(asks, dtype=np.float64)
+    sign["author"] = _authorship(candidates, cues, question.user_id)
+    return sign
+
+
+def scaled(scores: Scores, least_span: float = 0.0) -> Scores:
+    """Return scores from 0 to 1, between the ``SCALED_OVER``-th best and the best; worse ones 0.
+
+    Args:
+        scores: One for each candidate.
+        least_span: What lies closer together is not pulled further apart: of two candidates that
+            are both close, the second is not nothing.
+    """
+    best = float(scores.max())
+    worst = float(scores.min())
+    if len(scores) > SCALED_OVER:
+        worst = float(np.partition(scores, -SCALED_OVER)[-SCALED_OVER])
+    span = max(best - worst, least_span)
+    if span <= 0:
+        return np.zeros_like(scores)
+    within: Scores = np.clip(1 - (best - scores) / span, 0.0, 1.0)
+    return within
+
+
+def bm25(candidates: Sequence[Candidate], question: Question) -> Scores:
+    """Return BM25 of each candidate: its date, its text, and what was said before it.
+
+    Rarity is that of the graph's records where it is known, else that of the pool. Lengths are
+    compared with the mean of the pool, turns with turns and the rest with the rest.
+    """
+    asked = [word for word in content_words(question.text) if word not in STOP_WORDS]
+    keys = {key_of(word): word for word in asked}
+    if not keys:
+        return np.zeros(len(candidates))
+    dates = _date_keys(keys, question.text)
+    of_bag: dict[int, Scores] = {}
+
+    def counted(bag: Bag) -> Scores:
+        """Count the terms asked for; a turn stands in the windows of several others."""
+        found = of_bag.get(id(bag))
+        if found is None:
+            found = of_bag[id(bag)] = np.array([bag.counts.get(key, 0) for key in keys], float)
+        return found
+
+    counts = np.array([counted(one.bag) for one in candidates])
+    lengths = np.array([one.bag.terms for one in candidates], dtype=np.float64)
+    for number, candidate in enumerate(candidates):
+        for bag in candidate.earlier:
+            counts[number] += counted(bag)
+            lengths[number] += bag.terms
+    said_at = np.zeros_like(counts)
+    if dates:
+        for number, candidate in enumerate(candidates):
+            said_at[number] = _date_counts(candidate.happened_at, dates, list(keys), question.zone)
+    rarity = _rarity(list(keys.items()), counts, said_at, question.statistics)
+    counts += said_at
+    damping = BM25_K1 * (1 - BM25_B + BM25_B * lengths / _means(candidates, lengths))
+    weighed: Scores = (rarity * counts * (BM25_K1 + 1) / (counts + damping[:, None])).sum(axis=1)
+    return np.round(weighed, DIGITS)
+
+
+def _rarity(
+    keys: Sequence[tuple[int, str]],
+    counts: Scores,
+    said_at: Scores,
+    statistics: WordStatistics | None,
+) -> Scores:
+    """Return the inverse document frequency of each term; above 0 however common it is."""
+    in_pool = ((counts + said_at) > 0).sum(axis=0)
+    records = len(counts)
+    if statistics is not None:
+        records = max(records, statistics.records)
+    having = [
+        max(int(in_dates), statistics.having.get(word, 0)) if statistics else int(in_all)
+        for (_, word), in_all, in_dates in zip(
+            keys, in_pool, (said_at > 0).sum(axis=0), strict=True
+        )
+    ]
+    return np.array([math.log(1 + (records - n + 0.5) / (n + 0.5)) for n in having])
+
+
+def _means(candidates: Sequence[Candidate], lengths: Scores) -> Scores:
+    """Return for each candidate the mean length of those of its sort."""
+    turns = np.array([candidate.kind == "turn" for candidate in candidates])
+    means = np.ones(len(candidates))
+    for sort in (turns, ~turns):
+        if sort.any():
+            means[sort] = max(1.0, float(lengths[sort].mean()))
+    return means
+
+
+def _date_keys(keys: Mapping[int, str], text: str) -> frozenset[int]:
+    """Return the keys of the question's words that can be part of a date.
+
+    The year of an ISO week is none: its first and last days lie in other years.
+    """
+    beside_weeks = set(words(_ISO_WEEK.sub(" ", text)))
+    return frozenset(
+        key
+        for key, word in keys.items()
+        if word in _DATE_WORDS or (word.isdigit() and word in beside_weeks)
+    )
+
+
+_ISO_WEEK = re.compile(r"\b\d{4}-W\d\d?\b", re.IGNORECASE)
+_DATE_WORDS = frozenset(
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday saturday sunday".split()
+)
+
+
+def _date_counts(
+    moment: datetime, dates: frozenset[int], keys: Sequence[int], zone: ZoneInfo
+) -> list[int]:
+    there = moment.astimezone(zone)
+    said = {key_of(word) for word in words(f"{there.day} {there:%B %Y %A}")}
+    return [int(key in dates and key in said) for key in keys]
+
+
+def _cosines(candidates: Sequence[Candidate]) -> Scores:
+    """Return the cosines; what no dense leg found is as far as the farthest that one did."""
+    known = [one.cosine for one in candidates if one.cosine is not None]
+    floor = min(known, default=0.0)
+    return np.array([floor if one.cosine is None else one.cosine for one in candidates])
+
+
+def _authorship(candidates: Sequence[Candidate], cues: Cues, user_id: str | None) -> Scores:
+    """Say of each candidate whether it was said by, or is about, somebody whom the question means.
+
+    "I" means the user and "you" the one who answers, by name or by what they are called where
+    nobody has one; who asks what you said about me means you.
+    """
+    meant = set(cues.named)
+    if cues.addressed:
+        meant |= ASSISTANTS
+    elif cues.first_person:
+        meant |= USERS | ({name_of(user_id)} if user_id is not None else set())
+    if not meant:
+        return np.zeros(len(candidates))
+    speakers = {one.speaker for one in candidates}
+    by = {speaker: bool(speaker) and name_of(speaker) in meant for speaker in speakers}
+    named = [frozenset(map(key_of, words(name))) for name in cues.named]
+
+    def about(candidate: Candidate) -> bool:
+        if candidate.kind == "turn":
+            return False
+        has = candidate.bag.counts.keys()
+        return any(keys and keys <= has for keys in named)
+
+    return np.array([float(by[one.speaker] or about(one)) for one in candidates])
+
+
+def _agreement(candidates: Sequence[Candidate], total: Scores) -> Scores:
+    """Return for each turn how good the best three of its session are, scaled over sessions.
+
+    Sessions are turns with no silence of ``SESSION_GAP`` between them. What is no turn counts
+    nothing, and so do all when there are few sessions.
+    """
+    turns = [number for number, one in enumerate(candidates) if one.kind == "turn"]
+    turns.sort(key=lambda number: (candidates[number].happened_at, candidates[number].key))
+    sessions: list[list[int]] = []
+    for number in turns:
+        here = candidates[number].happened_at
+        if sessions and here - candidates[sessions[-1][-1]].happened_at <= SESSION_GAP:
+            sessions[-1].append(number)
+        else:
+            sessions.append([number])
+    found = np.zeros(len(candidates))
+    if len(sessions) < SESSIONS_MIN:
+        return found
+    means: dict[int, float] = defaultdict(float)
+    for number, session in enumerate(sessions):
+        means[number] = float(np.sort(total[session])[-3:].mean())
+    low, high = min(means.values()), max(means.values())
+    if high <= low:
+        return found
+    for number, session in enumerate(sessions):
+        found[session] = (means[number] - low) / (high - low)
+    return found

@@ -1,0 +1,186 @@
+"""One search: ask every engine for candidates, look around them, weigh, choose.
+
+Read ``recollect`` top to bottom. What the engines are asked is in ``legs``; what is decided about
+their answers is in ``recollection``, which is pure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from tiers.forms import hit_of, shown_output
+from tiers.records import Fact, FactTier, Hit, Kind, Scope, Span, Turn
+
+from .legs import Search, ask_engines, look_around, measure
+from .parts import Parts
+from .recall import Degradation, Reason, RecallResult
+from .recollection.choosing import Ranked, folded, varied, within_budget
+from .recollection.cues import read_cues
+from .recollection.pool import Pool
+from .recollection.priors import classes_of, factors
+from .recollection.scoring import DIGITS, Question, Scored, score
+from .recollection.weights import DEFAULT_WEIGHTS
+from .request import RecallRequest, scope_at
+from .reranking.blending import reranked
+
+UNASKED = frozenset({"hot", "ended", "covered", "meaning", "meaning of that time"})
+"""Legs that bring what is there, however far from the question: some sign must speak for it."""
+
+
+async def recollect(parts: Parts, scope: Scope, request: RecallRequest) -> RecallResult:
+    """Return the best of what the scope may see for a question."""
+    now = request.as_of or parts.clock()
+    scope = scope_at(scope, request.as_of)
+    state = Degradation(parts.settings.step_timeout_seconds)
+    search = Search(parts, scope, request, now, state, Pool(scope.graph_id, parts.reader))
+    search.names = await parts.names.of(scope)
+    search.cues = read_cues(request.text, search.names, now, parts.settings.zone)
+    await ask_engines(search)
+    await look_around(search)
+    await measure(search)
+    ranked = _rank(search)
+    hits = await _shown(search, ranked)
+    answers, rerank_used = await _rerank(search, hits)
+    return _result(search, ranked, answers, rerank_used=rerank_used)
+
+
+def _rank(search: Search) -> list[Ranked]:
+    """Weigh, fold, vary and cut: all of it pure."""
+    settings, request = search.parts.settings, search.request
+    question = Question(
+        request.text, search.cues, search.statistics, search.scope.user_id, settings.zone
+    )
+    means_alone = request.mode == "semantic"
+    weights = replace(DEFAULT_WEIGHTS, words=0.0) if means_alone else DEFAULT_WEIGHTS
+    scored = score(search.pool, question, weights)
+    present = min(
+        search.now, max((one.happened_at for one in scored.candidates), default=search.now)
+    )
+    kinds, priors, past = _answered(request), settings.priors, request.as_of is not None
+    ranked = []
+    for place, (candidate, base) in enumerate(zip(scored.candidates, scored.scores, strict=True)):
+        is_asked = not set(search.classes).isdisjoint(classes_of(candidate, search.scope))
+        is_found = bool(candidate.ranks.keys() - UNASKED) or scored.has_sign(place)
+        if candidate.kind not in kinds or not is_asked or not is_found:
+            continue
+        prior = factors(candidate, search.scope, present, search.now, priors, past=past)
+        final = round(base * math.prod(prior.values()), DIGITS)
+        ranked.append(Ranked(candidate, final, prior, place))
+    ranked.sort(key=lambda one: (-one.score, one.candidate.key))
+    wanted = max(request.limit, settings.rerank_candidates if _reranks(search) else 0)
+    search.scored = scored
+    return varied(folded(ranked), wanted)
+
+
+def _answered(request: RecallRequest) -> frozenset[Kind]:
+    kinds = set(request.kinds)
+    return frozenset(kinds | {"turn"} if "tool_output" in kinds else kinds)
+
+
+async def _shown(search: Search, ranked: Sequence[Ranked]) -> list[Hit]:
+    """Return the chosen candidates as hits, the form that callers get."""
+    asked, scope = search.request, search.scope
+    only_outputs = "tool_output" in asked.kinds and "turn" not in asked.kinds
+    bare = [
+        one.candidate.key.id
+        for one in ranked
+        if one.candidate.hit is None or (only_outputs and one.candidate.kind == "turn")
+    ]
+    none: tuple[Turn, ...] = ()
+    turns: dict[str, Turn] = {}
+    if bare:
+        found = await search.state.answer(
+            "cold", "turns", search.parts.turns.turns(scope, bare), none
+        )
+        turns = {turn.id: turn for turn in found if turn.redacted_at is None}
+    then = await _tiers_then(search, ranked)
+    hits = []
+    for one in ranked:
+        hit = one.candidate.hit
+        turn = turns.get(one.candidate.key.id)
+        if turn is not None:
+            hit = hit_of(turn, 0.0, scope.graph_id)
+        if hit is None:
+            continue  # redacted between two reads
+        told: dict[str, object] = {"score": one.score, "folded": one.folded}
+        if hit.id in search.hot:
+            told["tier"] = "hot"
+        if hit.id in then:
+            told |= {"fact_tier": then[hit.id], "uses": 0, "last_used_at": None}
+        if only_outputs and turn is not None:
+            told |= {"kind": "tool_output", "text": "\n".join(map(shown_output, turn.tool_outputs))}
+        hits.append(hit.model_copy(update=told))
+    return hits
+
+
+async def _tiers_then(search: Search, ranked: Sequence[Ranked]) -> dict[str, FactTier]:
+    """For a question to the past: whether each fact was core or archival at that moment."""
+    moment = search.request.as_of
+    ids = [one.candidate.key.id for one in ranked if one.candidate.kind == "fact"]
+    if moment is None or not ids:
+        return {}
+    none: tuple[Fact, ...] = ()
+    call = search.parts.semantic.facts(search.scope, ids)
+    facts = await search.state.answer("cold", "facts", call, none)
+    return {
+        fact.id: "core" if any(_holds(span, moment) for span in fact.core_spans) else "archival"
+        for fact in facts
+    }
+
+
+def _holds(span: Span, moment: datetime) -> bool:
+    return span.since <= moment and (span.until is None or moment < span.until)
+
+
+async def _rerank(search: Search, hits: Sequence[Hit]) -> tuple[Sequence[Hit], bool]:
+    settings = search.parts.settings
+    if not _reranks(search):
+        return hits, False
+    return await reranked(
+        search.parts.reranker,
+        search.request.text,
+        hits,
+        search.state,
+        candidates=settings.rerank_candidates,
+        timeout_seconds=settings.rerank_timeout_seconds,
+    )
+
+
+def _reranks(search: Search) -> bool:
+    return search.request.rerank and search.parts.reranker is not None
+
+
+def _result(
+    search: Search, ranked: Sequence[Ranked], hits: Sequence[Hit], *, rerank_used: bool
+) -> RecallResult:
+    request, state = search.request, search.state
+    items = within_budget(hits[: request.limit], request.token_budget)
+    reasons = (
+        {one.candidate.key.id: _reason(one, search.scored) for one in ranked}
+        if request.explain
+        else {}
+    )
+    return RecallResult(
+        items=tuple(items),
+        degraded=tuple(state.lost),
+        tiers_used=tuple(state.used),
+        skipped=tuple(state.skipped),
+        rerank_used=rerank_used,
+        reasons={hit.id: reasons[hit.id] for hit in items if hit.id in reasons},
+        considered=tuple((one.candidate.key.id, one.score) for one in ranked),
+        left_out=tuple(hit.id for hit in hits[: request.limit] if hit not in items),
+        model_id=search.vector.model_id if search.vector else None,
+    )
+
+
+def _reason(one: Ranked, scored: Scored | None) -> Reason:
+    return Reason(
+        ranks=dict(one.candidate.ranks),
+        cosine=one.candidate.cosine,
+        parts=scored.parts_of(one.place) if scored else {},
+        factors=dict(one.factors),
+        path=one.candidate.hit.path if one.candidate.hit else (),
+    )

@@ -1,0 +1,215 @@
+"""Recall of other times: rows NE-01 (as of a moment) and HE-04 (windows of days)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from support.many_turns import fill, ids_of, say
+from support.runtime import MovingClock, running
+
+from ezra import Fact
+from ezra.checks import checked
+from tiers.fleet import Parent
+
+FRIDAY = datetime(2026, 5, 15, 9, 0, tzinfo=UTC)
+
+
+async def test_ne_01_facts_and_beliefs_are_as_they_stood_then(tmp_path: Path) -> None:
+    """Superseded, forgotten, reverted and not yet written: each moment has what held at it."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("g")
+        agent = await graph.spawn_agent("a", topics={"t"})
+        moments = [clock()]
+        old = await agent.remember("The ferry leaves at nine.")
+        gone = await agent.remember("The ferry has a bar.")
+        first = await agent.commit("We take the ferry.", topic="t", key=("trip", "by"), value="f")
+        said = (await say(agent, "Does the ferry call at Elba?")).id
+        clock.move(hours=1)
+        moments.append(clock())
+        new = await agent.remember("The ferry leaves at ten.", supersedes=old)
+        await agent.forget(gone, reason="asked to")
+        second = await agent.commit("No ferry.", topic="t", key=("trip", "by"), value="car")
+        clock.move(hours=1)
+        moments.append(clock())
+        await graph.beliefs.revert(second.id, reason="wrong")
+        clock.move(hours=1)
+        moments.append(clock())
+        held = [
+            set(),
+            {old, gone, first.id, said},
+            {new, second.id, said},
+        ]
+        for reader in (agent, graph):
+            for moment, expected in zip(moments, held, strict=False):
+                found = ids_of((await reader.recall("ferry", as_of=moment)).items)
+                assert set(found) == expected
+        now = set(ids_of((await agent.recall("ferry")).items))
+        assert now == set(ids_of((await agent.recall("ferry", as_of=moments[3])).items))
+        assert not {old, gone, second.id} & now
+
+
+async def test_ne_01_summaries_that_have_expired_since_are_there(tmp_path: Path) -> None:
+    """At the moment at which they stood, and not before they were written."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock, ring_capacity=1, turns_per_summary=2) as ezra:
+        graph = await ezra.create_session_graph("g")
+        agent = await graph.spawn_agent("a", topics={"t"})
+        for number in range(3):
+            await say(agent, f"The ferry was {number} minutes late.")
+        before = clock()
+        await ezra.run_lifecycle_tick("g")
+        (summary,) = await graph.summaries()
+        clock.move(hours=1)
+        then = clock()
+        for _ in range(2):
+            clock.move(hours=23, minutes=45)
+            await ezra.run_lifecycle_tick("g")
+        kinds = ("summary",)
+        assert summary.id not in ids_of((await agent.recall("ferry", kinds=kinds)).items)
+        found = (await agent.recall("ferry", kinds=kinds, as_of=then)).items
+        assert ids_of(found) == [summary.id]
+        assert (await agent.recall("ferry", kinds=kinds, as_of=before)).items == ()
+        whole = await agent.recall("ferry", as_of=then)
+        assert any(summary.id in hit.folded for hit in whole.items)
+
+
+async def test_ne_01_what_is_inherited_moves_with_the_moment(tmp_path: Path) -> None:
+    """A parent's facts: not before they were recorded or promoted, and until they gave way."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock, promote_at_uses=2) as ezra:
+        parent = await ezra.create_session_graph("before")
+        elder = await parent.spawn_agent("elder", topics={"t"})
+        first = await elder.remember(Fact(text="The ferry is white.", tier="core"))
+        promoted = await elder.remember("The ferry is old.")
+        child = await ezra.create_session_graph("now", inherits_from=["before"])
+        agent = await child.spawn_agent("a", topics={"t"})
+        start = clock()
+        clock.move(hours=1)
+        for _ in range(2):
+            await elder.turn("Is the ferry old?")
+        await ezra.drain_learning()
+        middle = clock()
+        clock.move(hours=1)
+        repainted = Fact(text="The ferry is green.", tier="core")
+        second = await elder.remember(repainted, supersedes=first)
+        asked = "What is the ferry?"
+        for moment, expected in (
+            (start, {first}),
+            (middle, {first, promoted}),
+            (clock(), {second, promoted}),
+            (None, {second, promoted}),
+        ):
+            found = await agent.recall(asked, as_of=moment)
+            assert set(ids_of(found.items)) == expected, moment
+        pinned = checked(Parent, id="before", as_of=middle)
+        other = await ezra.create_session_graph("later", inherits_from=[pinned])
+        heir = await other.spawn_agent("a", topics={"t"})
+        for moment in (clock(), None):
+            found = await heir.recall(asked, as_of=moment)
+            assert set(ids_of(found.items)) == {first, promoted}
+
+
+async def test_ne_01_the_same_moment_gives_the_same_answer(tmp_path: Path) -> None:
+    """Asked at once, and after writes, uses, supersessions, promotions and expiries since."""
+    clock = MovingClock(FRIDAY)
+    questions = ("How long do mediums last?", "What broke on lap 7?", "Who watches the fuel?")
+    settings = {"ring_capacity": 2, "turns_per_summary": 2, "promote_at_uses": 2}
+    async with running(tmp_path, clock, embedder="required", **settings) as ezra:
+        graph = await ezra.create_session_graph("g")
+        agent = await graph.spawn_agent("a", topics={"t"})
+        facts = [
+            await agent.remember(one)
+            for one in (
+                "Mediums last 18 laps.", "Hards last 30 laps.", "Ada watches the fuel.",
+                "Bob watches the tyres.",
+            )
+        ]  # fmt: skip
+        for lap in range(8):
+            await say(agent, f"Lap {lap}: the {'mediums' if lap % 2 else 'pump'} broke.")
+        await agent.commit("Start on mediums.")
+        await ezra.drain_learning()
+        await ezra.run_lifecycle_tick("g")
+        clock.move(hours=2)
+        moment = clock()
+        clock.move(minutes=1)
+
+        async def answers() -> list[list[tuple[str, float]]]:
+            told = []
+            for one in questions:
+                for mode in ("hybrid", "keyword"):
+                    found = await agent.recall(one, as_of=moment, limit=20, mode=mode)
+                    told.append([(hit.id, round(hit.score, 4)) for hit in found.items])
+            return told
+
+        at_once = await answers()
+        for one, told in zip(questions, at_once[::2], strict=True):
+            kinds = ("turn", "fact", "summary")
+            live = (await agent.recall(one, limit=20, kinds=kinds)).items
+            assert {record_id for record_id, _ in told} >= set(ids_of(live))
+        clock.move(days=3)
+        for number in range(12):
+            await say(agent, f"How long do mediums last on lap 7, try {number}?")
+        await agent.remember("Mediums last 21 laps.", supersedes=facts[0])
+        await agent.forget(facts[3], reason="asked to")
+        await agent.commit("Start on softs, lap 7.")
+        await ezra.drain_learning()
+        await ezra.run_lifecycle_tick("g")
+        assert await answers() == at_once
+
+
+async def test_he_04_a_window_of_days_finds_what_lies_in_it(tmp_path: Path) -> None:
+    """However much better matches lie outside: the window is part of what engines are asked."""
+    clock = MovingClock(FRIDAY)
+    async with running(tmp_path, clock, embedder="required", time_zone="Asia/Tokyo") as ezra:
+        graph = await ezra.create_session_graph("g")
+        agent = await graph.spawn_agent("a", topics={"t"})
+        better = [f"Pump {number} leaks oil." for number in range(130)]
+        await fill(ezra, agent, better, at=FRIDAY - timedelta(days=30))
+        told = (
+            "Somebody mentioned that there may be a pump in the old hall that leaks now and then."
+        )
+        days = {
+            ago: (await say(agent, told, at=FRIDAY - timedelta(days=ago))).id for ago in (0, 3, 7)
+        }
+        await ezra.drain_learning()
+        asked = "Which pump leaks oil?"
+        assert not set(days.values()) & set(ids_of((await agent.recall(asked)).items))
+        for window, expected in (
+            ({"max_days_ago": 7}, {0, 3, 7}),
+            ({"max_days_ago": 6}, {0, 3}),
+            ({"min_days_ago": 1, "max_days_ago": 7}, {3, 7}),
+            ({"min_days_ago": 3, "max_days_ago": 3}, {3}),
+            ({"min_days_ago": 4, "max_days_ago": 6}, set()),
+        ):
+            for mode in ("hybrid", "keyword", "semantic"):
+                found = await agent.recall(asked, mode=mode, **window)
+                assert set(ids_of(found.items)) == {days[ago] for ago in expected}, (window, mode)
+        outside = await agent.recall(asked, min_days_ago=8)
+        assert len(outside.items) == 10
+        assert not set(days.values()) & set(ids_of(outside.items))
+        then = await agent.recall(asked, min_days_ago=0, max_days_ago=4, as_of=clock())
+        assert set(ids_of(then.items)) == {days[0], days[3]}
+
+
+async def test_he_04_days_begin_where_the_installation_is(tmp_path: Path) -> None:
+    """Midnight of the time zone, not of UTC; grains narrow episodes alone."""
+    clock = MovingClock(datetime(2026, 5, 15, 16, 0, tzinfo=UTC))  # 01:00 on Saturday in Tokyo
+    async with running(tmp_path, clock, time_zone="Asia/Tokyo") as ezra:
+        graph = await ezra.create_session_graph("g")
+        agent = await graph.spawn_agent("a", topics={"t"})
+        friday = await say(agent, "The crane stands.", at=clock() - timedelta(hours=2))
+        saturday = await say(agent, "The crane turns.", at=clock() - timedelta(minutes=30))
+        today = await agent.recall("crane", max_days_ago=0)
+        assert ids_of(today.items) == [saturday.id]
+        earlier = await agent.recall("crane", min_days_ago=1)
+        assert ids_of(earlier.items) == [friday.id]
+        clock.move(days=40)
+        await ezra.run_lifecycle_tick("g")
+        kinds = ("turn", "episode")
+        found = await agent.recall("crane", kinds=("episode",), grains=("monthly",))
+        assert {hit.grain for hit in found.items} == {"monthly"}
+        both = await agent.recall("crane", kinds=kinds, grains=("weekly",), limit=20)
+        assert {hit.kind for hit in both.items} >= {"turn"}
+        assert {hit.grain for hit in both.items} <= {"weekly", None}

@@ -1,0 +1,44 @@
+"""Many turns at once, straight into the store: what was said, without a context for each of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from ezra import Agent, Ezra
+from ezra.follow_up import follow_up
+from ezra.policy import scope_of
+from tiers.records import Hit, Turn
+
+
+async def say(
+    agent: Agent, message: str, response: str = "", outputs: Any = (), **more: Any
+) -> Turn:
+    """Carry one message through all eight steps and return the stored turn."""
+    written = await (await agent.turn(message, **more)).reply(response, outputs)
+    return written.turn
+
+
+async def fill(
+    ezra: Ezra, agent: Agent, texts: Sequence[str], *, at: datetime | None = None
+) -> list[str]:
+    """Store one turn of the agent per text, to be indexed when learning is drained."""
+    parts = ezra._parts
+    scope = scope_of(agent._record)
+    ids = []
+    for text in texts:
+        turn = Turn(
+            input=text,
+            speaker=agent.id,
+            topics=agent.topics,
+            occurred_at=at or parts.clock(),
+        ).stamped(scope, parts.ids.new(), parts.clock())
+        stored, _ = await parts.turns.append_turn(scope, turn, follow_up(turn, agent.id))
+        ids.append(stored.id)
+    return ids
+
+
+def ids_of(items: Sequence[Hit]) -> list[str]:
+    """Return the ids of answers, in their order."""
+    return [hit.id for hit in items]

@@ -1,0 +1,135 @@
+"""What a question says about its answer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from ezra.recollection.cues import (
+    TimeSpan,
+    YearDay,
+    codes_in,
+    named_in,
+    phrases_in,
+    read_cues,
+    shared_words,
+    tells_number,
+    tells_time,
+    times_in,
+    without_names,
+)
+
+NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
+ZONE = ZoneInfo("UTC")
+
+
+def day(text: str) -> datetime:
+    """Return the beginning of a day."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("What happened on 8 May 2023?", "2023-05-08", "2023-05-09"),
+        ("What happened on May 8th, 2023?", "2023-05-08", "2023-05-09"),
+        ("the meeting of 2023-05-08", "2023-05-08", "2023-05-09"),
+        ("the trip in May 2023", "2023-05-01", "2023-06-01"),
+        ("everything from December 2023", "2023-12-01", "2024-01-01"),
+        ("what was decided in 2024?", "2024-01-01", "2025-01-01"),
+        ("what happened in 2026-W47?", "2026-11-16", "2026-11-23"),
+        ("what happened in week 1 of 2026?", "2025-12-29", "2026-01-05"),
+        ("the figures of Q3 2025", "2025-07-01", "2025-10-01"),
+        ("the figures of Q4 2025", "2025-10-01", "2026-01-01"),
+        ("what did we do yesterday?", "2026-11-19", "2026-11-20"),
+        ("what did we do last week?", "2026-11-09", "2026-11-16"),
+        ("what did we do this week?", "2026-11-16", "2026-11-21"),
+        ("what did we buy last month?", "2026-10-01", "2026-11-01"),
+        ("where were we last year?", "2025-01-01", "2026-01-01"),
+        ("what broke three days ago?", "2026-11-17", "2026-11-18"),
+        ("what broke two weeks ago?", "2026-11-02", "2026-11-11"),
+    ],
+)
+def test_times_are_read(text: str, since: str, until: str) -> None:
+    """Dates, ISO weeks, quarters and relative times become the days they mean."""
+    spans, days = times_in(text, NOW, ZONE)
+    assert spans == (TimeSpan(day(since), day(until)),)
+    assert days == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What did Ada paint in May?", (YearDay(5, None),)),
+        ("Where were they on 3 July?", (YearDay(7, 3),)),
+        ("May I ask what broke?", ()),
+        ("What happened on 31 February 2023?", ()),
+        ("How many of 1500 laps?", ()),
+    ],
+)
+def test_days_of_any_year(text: str, expected: tuple[YearDay, ...]) -> None:
+    """A month without a year is that month of any year; what is no date is none."""
+    assert times_in(text, NOW, ZONE) == ((), expected)
+
+
+def test_days_begin_where_the_zone_says() -> None:
+    """Just after midnight in Tokyo it is the day before in London."""
+    late = datetime(2026, 11, 20, 16, 0, tzinfo=UTC)
+    spans, _ = times_in("what happened today?", late, ZoneInfo("Asia/Tokyo"))
+    assert spans[0].since == datetime(2026, 11, 20, 15, 0, tzinfo=UTC)
+
+
+def test_a_question_is_read() -> None:
+    """Who is named, whether they ask about themselves, and what kind of answer is wanted."""
+    cues = read_cues("When did I tell Melanie about Bob?", ["c/Melanie", "Rob"], NOW, ZONE)
+    assert cues.named == {"melanie"}
+    assert cues.first_person
+    assert cues.wants_time
+    assert not cues.wants_number
+    assert read_cues("How many laps did it last?", (), NOW, ZONE).wants_number
+    assert not cues.addressed
+    assert read_cues("Which tyre did you recommend to me?", (), NOW, ZONE).addressed
+    assert "told melanie about bob" not in cues.phrases
+    assert {"melanie", "tell melanie about bob"} <= set(cues.phrases)
+
+
+def test_people_go_by_their_first_name() -> None:
+    """But nobody by a single letter, or by a part of another word."""
+    assert named_in("What did Maria say?", ["chat/Maria Keller", "J Maria"]) == {"maria keller"}
+    assert named_in("What did the Marian say?", ["Maria"]) == set()
+
+
+def test_phrases_are_bounded() -> None:
+    """However long the question is."""
+    found = phrases_in(" ".join(f"word{number}" for number in range(400)))
+    assert len(found) == 100
+
+
+def test_codes_are_told_from_words_and_numbers() -> None:
+    """Letters with digits and joined numbers; neither words nor a plain number."""
+    text = "since 7.41 it dies with E4711, see INC-1443 and orders_v2, after 30 laps"
+    assert codes_in(text) == {"7.41", "e4711", "inc-1443", "orders_v2"}
+
+
+def test_times_and_numbers_are_told() -> None:
+    """What could answer when, and how many."""
+    assert tells_time("I went there yesterday.")
+    assert not tells_time("I may go there.")
+    assert tells_number("It lasted twelve laps.")
+    assert not tells_number("It lasted.")
+
+
+def test_shared_words_are_a_share_of_the_questions() -> None:
+    """Stop words and plurals do not matter."""
+    assert shared_words("How long do the mediums last?", "The medium lasts 18 laps.") == 2 / 3
+    assert shared_words("", "anything") == 0
+
+
+def test_names_are_cut_from_the_dense_query_only_where_they_are_names() -> None:
+    """Caroline is a name, the tyre in a question about tyres is not."""
+    names = ["conv-26/Caroline", "tyre engineer"]
+    assert without_names("When did Caroline paint?", names) == "When did paint?"
+    assert without_names("Caroline's tyre?", names) == "tyre?"
+    assert without_names("Caroline?", names) == "Caroline?"

@@ -1,0 +1,253 @@
+"""What recall decides by itself: the pool, the scores, the priors, and what is chosen."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from support.records import hit, scope
+
+from ezra.recollection.choosing import Ranked, folded, varied, within_budget
+from ezra.recollection.cues import read_cues
+from ezra.recollection.pool import Key, Pool, sessions_of
+from ezra.recollection.priors import (
+    CLASS_WEIGHTS,
+    Priors,
+    class_of,
+    decay,
+    factors,
+    use_boost,
+)
+from ezra.recollection.scoring import Question, score
+from ezra.recollection.terms import Reader
+from ezra.recollection.weights import DEFAULT_WEIGHTS, Weights
+from tiers.recollection import Said, WordStatistics
+from tiers.records import Hit
+
+NOON = datetime(2026, 5, 15, 12, tzinfo=UTC)
+ZONE = ZoneInfo("UTC")
+GRAPH = scope().graph_id
+
+
+def said(number: int, text: str, *, speaker: str = "ada", hours: float = 0.0) -> Said:
+    """Return a turn of a conversation."""
+    when = NOON + timedelta(hours=hours, seconds=number)
+    return Said(f"t{number}", "ada", None, speaker, f"{speaker}: {text}", when, when)
+
+
+def pool_of(*hits: Hit, leg: str = "words") -> Pool:
+    """Return a pool with one leg."""
+    pool = Pool(GRAPH, Reader())
+    pool.add_leg(leg, hits, are_cosines=leg == "meaning")
+    return pool
+
+
+def own(record_id: str, **fields: object) -> Hit:
+    """Return a hit of the asked graph."""
+    return hit(record_id, graph_id=GRAPH, **fields)
+
+
+def question(text: str, *speakers: str, user_id: str | None = None) -> Question:
+    """Return a question as it is read."""
+    cues = read_cues(text, speakers, NOON, ZONE)
+    return Question(text, cues, WordStatistics(100, {}), user_id, ZONE)
+
+
+def best(pool: Pool, asked: Question, weights: Weights = DEFAULT_WEIGHTS) -> list[str]:
+    """Return the ids of a pool, best first."""
+    scored = score(pool, asked, weights)
+    ranked = sorted(
+        zip(scored.scores, scored.candidates, strict=True), key=lambda one: (-one[0], one[1].key)
+    )
+    return [candidate.key.id for _, candidate in ranked]
+
+
+def test_an_answer_is_found_by_the_question_before_it() -> None:
+    """The words before a turn count for it; across a long silence they do not."""
+    turns = [said(1, "Where did you leave the spare gearbox?"), said(2, "Behind the blue rack.")]
+    pool = pool_of(own("t1", kind="turn", text=turns[0].text))
+    pool.add_conversations([turns], joins=True)
+    answer = pool.get(Key(GRAPH, "t2"))
+    assert answer is not None
+    assert len(answer.earlier) == 1
+    assert best(pool, question("spare gearbox"))[0] == "t2"  # the question only asks
+
+    apart = [turns[0], said(2, "Behind the blue rack.", hours=12)]
+    assert [len(session) for session in sessions_of(apart)] == [1, 1]
+
+
+def test_what_stands_beside_a_hit_joins_only_where_everything_is_wanted() -> None:
+    """A neighbour was not asked whether it is of the wanted time or topic."""
+    turns = [said(1, "The spare gearbox?"), said(2, "Behind the rack.")]
+    pool = pool_of(own("t1", kind="turn", text=turns[0].text))
+    pool.add_conversations([turns], joins=False)
+    assert [one.key.id for one in pool] == ["t1"]
+
+
+def test_long_turns_stand_alone() -> None:
+    """The window is a budget of words, so an answer of four hundred has none."""
+    turns = [said(1, "word " * 60), said(2, "more " * 60)]
+    pool = pool_of(own("t2", kind="turn", text=turns[1].text))
+    pool.add_conversations([turns], joins=True)
+    later = pool.get(Key(GRAPH, "t2"))
+    assert later is not None
+    assert (later.earlier, later.before) == ((), None)
+
+
+def test_who_is_named_and_when_it_was_count() -> None:
+    """Of equal texts the one of the named speaker and the named month is better."""
+    text = "the wing was changed"
+    pool = pool_of(
+        own("a", kind="turn", text=text, speaker="bob", occurred_at=NOON),
+        own("b", kind="turn", text=text, speaker="c/ada", occurred_at=NOON),
+    )
+    assert best(pool, question("What wing did Ada change?", "c/ada", "bob"))[0] == "b"
+    pool = pool_of(
+        own("a", kind="turn", text=text, occurred_at=NOON - timedelta(days=60)),
+        own("b", kind="turn", text=text, occurred_at=NOON),
+    )
+    assert best(pool, question("What wing was changed in May 2026?"))[0] == "b"
+
+
+def test_i_means_the_user() -> None:
+    """By the name of who asks, and by what a user is called where nobody has a name."""
+    text = "wants the soft tyre"
+    hits = (own("a", kind="turn", text=text, speaker="assistant"),)
+    pool = pool_of(*hits, own("b", kind="turn", text=text, speaker="user"))
+    assert best(pool, question("Which tyre do I want?"))[0] == "b"
+    pool = pool_of(*hits, own("b", kind="turn", text=text, speaker="kim"))
+    assert best(pool, question("Which tyre do I want?", user_id="kim"))[0] == "b"
+
+
+def test_you_means_the_one_who_answers() -> None:
+    """Who asks what was recommended to them does not mean themselves."""
+    text = "the soft tyre"
+    pool = pool_of(
+        own("a", kind="turn", text=text, speaker="user"),
+        own("b", kind="turn", text=text, speaker="assistant"),
+    )
+    assert best(pool, question("Which tyre did you recommend for my car?"))[0] == "b"
+
+
+def test_a_statement_with_a_question_behind_it_tells_something() -> None:
+    """Only what tells next to nothing is worse for asking."""
+    reader = Reader()
+    assert reader.read("ada: Hello! Which wing did we change?").only_asks
+    told = "ada: We changed the front wing, gearbox, floor and both brakes on Friday. Why?"
+    assert not reader.read(told).only_asks
+
+
+def test_scores_say_what_made_them() -> None:
+    """The parts add up to the score."""
+    pool = pool_of(own("a", text="the wing"), own("b", text="a tyre and the wing, changed"))
+    pool.add_leg(
+        "meaning", [own("b", text="", score=0.5), own("a", text="", score=0.2)], are_cosines=True
+    )
+    scored = score(pool, question("wing change"), DEFAULT_WEIGHTS)
+    for place, total in enumerate(scored.scores):
+        assert sum(scored.parts_of(place).values()) == pytest.approx(total)
+    assert list(score(Pool(GRAPH, Reader()), question("wing"), DEFAULT_WEIGHTS).scores) == []
+
+
+@pytest.mark.parametrize(
+    ("age", "left"),
+    [
+        (-5, 1.0),
+        (0, 1.0),
+        (180, 1.0),
+        (365, 0.993),
+        (720, 0.941),
+        (1000, 0.869),
+        (2005, 0.5),
+        (3650, 0.082),
+    ],
+)
+def test_decay_is_the_documented_curve(age: float, left: float) -> None:
+    """Flat for half a year, a half at offset and scale together."""
+    assert decay(age) == pytest.approx(left, abs=0.0006)
+    assert decay(45, Priors(offset_days=0, half_days=45)) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("uses", "boost"), [(0, 1.0), (1, 1.06), (10, 1.208), (100, 1.401)])
+def test_use_boosts_by_the_logarithm(uses: int, boost: float) -> None:
+    """Ten times the uses add as much again."""
+    assert use_boost(uses) == pytest.approx(boost, abs=0.001)
+
+
+def test_age_counts_from_the_newest_and_rules_do_not_age() -> None:
+    """Of identical texts the younger is better; a procedure is as good as it ever was."""
+    old = NOON - timedelta(days=1500)
+    pool = pool_of(
+        own("a", kind="turn", text="x", occurred_at=old),
+        own("b", kind="rule", text="x", occurred_at=old),
+        own("c", kind="fact", text="x", recorded_at=old, last_used_at=NOON),
+    )
+    found = {one.key.id: factors(one, scope(), NOON, NOON, Priors()) for one in pool}
+    assert found["a"]["decay"] == pytest.approx(decay(1500))
+    assert "decay" not in found["b"]
+    assert "decay" not in found["c"]
+
+
+def test_validity_is_not_age() -> None:
+    """A fact whose time is over counts half, however young it is."""
+    over = own("a", kind="fact", text="x", valid_to=NOON - timedelta(days=1), recorded_at=NOON)
+    one = next(iter(pool_of(over)))
+    assert factors(one, scope(), NOON, NOON, Priors())["validity"] == 0.5
+
+
+def test_records_belong_to_a_scope_class() -> None:
+    """Facts to who wrote them or whose they are, talk to the session, the rest to the tenant."""
+    asking = scope("ada", user_id="kim")
+    pool = pool_of(
+        own("a", kind="turn", agent_id="ada", user_id="kim"),
+        own("b", kind="fact", agent_id="ada", user_id=None),
+        own("c", kind="fact", agent_id="ada", user_id="kim"),
+        own("d", kind="fact", agent_id="bob", user_id=None),
+        hit("e", kind="fact", graph_id="parent", agent_id="ada"),
+    )
+    classes = {one.key.id: class_of(one, asking, CLASS_WEIGHTS) for one in pool}
+    assert classes == {"a": "session", "b": "agent", "c": "user", "d": "session", "e": "tenant"}
+
+
+def ranked(*hits: Hit) -> list[Ranked]:
+    """Return hits as ranked candidates by their own scores."""
+    found = [Ranked(one, one.hit.score if one.hit else 0.0, {}) for one in pool_of(*hits)]
+    return sorted(found, key=lambda one: -one.score)
+
+
+def test_a_summary_leads_to_the_turn_that_it_covers() -> None:
+    """The turn takes its place and carries its id; a turn much worse does not stand for it."""
+    summary = own("s", kind="summary", text="wing and tyre", score=0.9, source_ids=("t",))
+    turn = own("t", kind="turn", text="the wing", score=0.7)
+    chosen = folded(ranked(summary, turn))
+    assert [(one.candidate.key.id, one.score, one.folded) for one in chosen] == [("t", 0.9, ("s",))]
+    weak = turn.model_copy(update={"score": 0.3})
+    assert [one.candidate.key.id for one in folded(ranked(summary, weak))] == ["s", "t"]
+
+
+def test_what_says_the_same_is_answered_once() -> None:
+    """Of two kinds; two turns with the same words were both said."""
+    facts = (own("f", kind="fact", text="The wing is at 28.", score=0.9),)
+    chosen = folded(ranked(*facts, own("t", kind="turn", text="the wing is at 28", score=0.8)))
+    assert [(one.candidate.key.id, one.folded) for one in chosen] == [("f", ("t",))]
+    turns = [own(name, kind="turn", text="Hello there", score=0.5) for name in ("a", "b")]
+    assert len(folded(ranked(*turns))) == 2
+
+
+def test_one_kind_does_not_crowd_out_the_others() -> None:
+    """Where others are strong too; weak ones take nobody's place."""
+    turns = [own(f"t{n}", kind="turn", text=f"turn {n}", score=1 - n / 100) for n in range(20)]
+    facts = [own(f"f{n}", kind="fact", text=f"fact {n}", score=0.8) for n in range(3)]
+    chosen = [one.candidate.key.id for one in varied(ranked(*turns, *facts), 10)]
+    assert chosen == [f"t{n}" for n in range(9)] + ["f0"]
+    weak = facts[0].model_copy(update={"score": 0.5})
+    assert "f0" not in [one.candidate.key.id for one in varied(ranked(*turns, weak), 10)]
+    assert varied([], 10) == []
+
+
+def test_a_budget_of_tokens_is_kept() -> None:
+    """A smaller answer may follow one that does not fit."""
+    hits = [own("a", text="x" * 40), own("b", text="x" * 400), own("c", text="x" * 20)]
+    assert [one.id for one in within_budget(hits, 20)] == ["a", "c"]
+    assert within_budget(hits, None) == hits
