@@ -1,0 +1,231 @@
+"""``ezra eval``: how well recall finds the evidence of a set's questions, beside baselines."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+import typer
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from tiers.errors import UsageError
+from tiers.records import Kind
+
+from ..evaluation.metrics import Figures
+from ..evaluation.results import Asked, Evaluation, System, floor_of, shortfalls
+from ..evaluation.run import K_DEFAULT, Options, checked_options, evaluate, steps_of
+from ..evaluation.sets import EvaluationSet, read_set
+from .options import Json, run, settings_at
+from .screen import Screen
+
+EXAMPLES = (
+    "Examples: ezra eval set.json  ·  ezra eval set.jsonl --k 10 --kinds all --json  ·  "
+    "ezra eval set.json --conversations 1-3 --every 4 --per-question ranks.jsonl  ·  "
+    "ezra eval set.json --min recall@10=0.8 --min mrr=0.5"
+)
+TABLE_COLUMNS = 100
+"""Of the tables where nothing says how wide the screen is."""
+
+_KINDS: tuple[Kind, ...] = get_args(Kind)
+_K_DEFAULT = ",".join(map(str, K_DEFAULT))
+
+
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A category to leave out, by name or number; 'none' asks all. Repeatable.",
+        show_default="adversarial",
+    ),
+]
+Kept = Annotated[
+    Path | None,
+    typer.Option("--home", help="Keep the data here.", show_default="a temporary folder"),
+]
+
+
+def evaluate_set(
+    file: Annotated[Path, typer.Argument(help="The set: JSON, JSON lines, or LoCoMo's own form.")],
+    k: Annotated[str, typer.Option("--k", help="Where rankings are cut, 1 to 100.")] = _K_DEFAULT,
+    kinds: Annotated[
+        str, typer.Option(help="What recall is asked for: kinds, by commas, or 'all'.")
+    ] = "turn",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Only turns count, not what names them as its source.")
+    ] = False,
+    together: Annotated[
+        bool, typer.Option("--together", help="All conversations in one installation.")
+    ] = False,
+    conversations: Annotated[
+        str | None, typer.Option(help="Only these: ids, numbers or ranges, by commas: 1-3,5.")
+    ] = None,
+    every: Annotated[int, typer.Option(help="Ask only every n-th question.", min=1)] = 1,
+    exclude: Exclude = None,
+    baselines: Annotated[
+        bool, typer.Option(help="Ask BM25, dense and RRF the same questions.")
+    ] = True,
+    per_question: Annotated[
+        Path | None, typer.Option(help="Write each question's ranks here, as JSON lines.")
+    ] = None,
+    minimum: Annotated[
+        list[str] | None,
+        typer.Option("--min", help="Exit with 1 when ezra is below: recall@10=0.8. Repeatable."),
+    ] = None,
+    home: Kept = None,
+    json: Json = False,
+) -> None:
+    """Measure recall on a set: conversations, questions, and the turns that answer them.
+
+    Each conversation is played into a graph of its own, in an installation of its own that is
+    gone afterwards, and every question is asked. No model judges: what counts is where the
+    evidence stands among the hits. Settings are those of the environment, the home excepted.
+    """
+    screen = Screen()
+    options = checked_options(
+        Options(
+            ks=_numbers(k),
+            kinds=_chosen_kinds(kinds),
+            strict=strict,
+            baselines=baselines,
+            together=together,
+            conversations=None if conversations is None else _words(conversations),
+            every=every,
+        )
+    )
+    floors = [floor_of(text, options.ks) for text in minimum or ()]
+    whole = read_set(file, exclude=() if exclude == ["none"] else exclude)
+    if per_question is not None:
+        # What cannot be written is known before hours of work, not after them.
+        _write(per_question, (), "a")
+    found = _evaluated(screen, whole, options, home)
+    if per_question is not None:
+        _write(per_question, found.asked, "w")
+    if json:
+        screen.document(found.as_json())
+    else:
+        _show(screen, found)
+    missed = list(shortfalls(found, floors))
+    for line in missed:
+        screen.note(line)
+    if missed:
+        raise typer.Exit(1)
+
+
+def _evaluated(
+    screen: Screen, whole: EvaluationSet, options: Options, home: Path | None
+) -> Evaluation:
+    settings = settings_at(None, background=False)
+    with screen.progress("turns and questions", steps_of(whole, options)) as advance:
+        return run(evaluate(whole, settings, options, home=home, on_step=advance))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(word) for word in _words(text))
+    except ValueError as error:
+        raise UsageError("k", text, "whole numbers by commas, such as 5,10,20") from error
+
+
+def _chosen_kinds(text: str) -> tuple[Kind, ...] | None:
+    if text == "all":
+        return None
+    wanted = _words(text)
+    unknown = [word for word in wanted if word not in _KINDS]
+    if unknown or not wanted:
+        raise UsageError("kinds", text, f"all, or some of {', '.join(_KINDS)}")
+    return tuple(kind for kind in _KINDS if kind in wanted)
+
+
+def _write(path: Path, asked: tuple[Asked, ...], mode: Literal["a", "w"]) -> None:
+    try:
+        with path.open(mode, encoding="utf-8") as file:
+            for one in asked:
+                file.write(json_text.dumps(one.as_json(), ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise UsageError("per-question", path, f"a file to write ({error.strerror})") from error
+
+
+def _show(screen: Screen, found: Evaluation) -> None:
+    systems = found.systems
+    for line in _heading(found):
+        screen.line(line)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = TABLE_COLUMNS
+    labels = list(systems["ezra"].categories)
+    if len(labels) > 1:
+        for label in labels:
+            rows = {name: system.categories[label] for name, system in systems.items()}
+            screen.line(f"\n{label}, {rows['ezra'].questions} questions")
+            console.print(_figures(rows, found.k))
+    rows = {name: system.overall for name, system in systems.items()}
+    screen.line(f"\nall {len(found.asked)} questions")
+    console.print(_figures(rows, found.k))
+    screen.line("\nmilliseconds a question, its embedding included")
+    console.print(_latencies(systems))
+    for name, count in found.degraded.items():
+        screen.line(f"degraded: {count} questions without {name}")
+    for problem in found.problems:
+        screen.line(f"problem: {problem}")
+
+
+def _heading(found: Evaluation) -> list[str]:
+    asked, count = found.kinds or ("all kinds",), len(found.conversations)
+    where = "in one installation" if found.together else "each in an installation of its own"
+    left_out = [f"{number} {label}" for label, number in found.excluded.items()]
+    if found.without_evidence:
+        left_out.append(f"{found.without_evidence} without evidence")
+    if found.dropped:
+        left_out.append(f"{found.dropped} evidence ids that name no turn")
+    warm_up = (
+        f"the first {found.warm_up} questions of a conversation warm up and are not timed"
+        if found.warm_up
+        else "too few questions to warm up: all are timed"
+    )
+    model = found.embedder or "no embedding model: words only"
+    played = f"{count} conversations, {where}; {found.turns} turns"
+    return [
+        f"{found.set_name}: {played}, {len(found.asked)} questions; {model}",
+        f"asked for {', '.join(asked)}; left out: {', '.join(left_out) or 'nothing'}",
+        f"percent; R recall, H hit, A all evidence, N NDCG among the first k; {warm_up}",
+    ]
+
+
+def _figures(rows: dict[str, Figures], ks: tuple[int, ...]) -> Table:
+    table = _table()
+    for letter in ("R", "H", "A", "N"):
+        for k in ks:
+            table.add_column(f"{letter}@{k}", justify="right", no_wrap=True)
+    table.add_column("MRR", justify="right", no_wrap=True)
+    for name, row in rows.items():
+        shares = [one[k] for one in (row.recall, row.hit, row.all, row.ndcg) for k in ks]
+        table.add_row(name, *(_percent(share) for share in (*shares, row.mrr)))
+    return table
+
+
+def _latencies(systems: dict[str, System]) -> Table:
+    table = _table()
+    for heading in ("timed", "mean", "p50", "p95", "p99", "max"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, system in systems.items():
+        times = system.latency
+        if times is not None:
+            row = (times.mean, times.p50, times.p95, times.p99, times.max)
+            table.add_row(name, str(times.timed), *(f"{value:.1f}" for value in row))
+    return table
+
+
+def _table() -> Table:
+    table = Table(box=SIMPLE, show_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("", no_wrap=True)
+    return table
+
+
+def _percent(share: float) -> str:
+    return "100" if share == 1 else f"{100 * share:.1f}"
