@@ -29,6 +29,7 @@ from tiers.errors import (
     TierUnavailable,
     UsageError,
 )
+from tiers.knowledge import Entity, Neighbour
 from tiers.records import (
     AgentRecord,
     Ancestor,
@@ -62,13 +63,18 @@ from .agent import Agent
 from .app import Ezra
 from .branching import Step
 from .catalog import Catalog
+from .comparing import ContextDiff
 from .contradiction import Contradiction
 from .difference import BeliefDiff
 from .explaining import Story
-from .graph import Graph, GraphStatus
+from .graph import Graph
+from .graph_status import GraphStatus
 from .history import Explanation, History
+from .knowledge import Applied, Change, Knowledge
+from .memory_search import MemorySearch
 from .models import EchoModel, ScriptedModel
-from .recall import RecallResult
+from .rebuilding import ReplayedContext
+from .recall import Reason, RecallResult
 from .redaction import RedactionReport
 from .settings import Settings
 from .turn import Completion, OpenTurn
@@ -77,6 +83,7 @@ __all__ = [
     "Agent",
     "AgentRecord",
     "Ancestor",
+    "Applied",
     "AuditEvent",
     "AuditFilter",
     "BeliefDiff",
@@ -85,16 +92,19 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "Catalog",
+    "Change",
     "Changed",
     "Commitment",
     "Completion",
     "ConfigError",
     "Conflict",
     "ConservationReport",
+    "ContextDiff",
     "Contradiction",
     "CoreBlock",
     "CorruptRecord",
     "EchoModel",
+    "Entity",
     "Episode",
     "Explanation",
     "Ezra",
@@ -107,16 +117,21 @@ __all__ = [
     "History",
     "Hit",
     "IntegrityError",
+    "Knowledge",
     "LifecycleReport",
     "LoggedBelief",
+    "MemorySearch",
     "MeshResult",
+    "Neighbour",
     "NotFound",
     "OpenTurn",
     "Parent",
     "PolicyDenied",
+    "Reason",
     "RecallResult",
     "Receipt",
     "RedactionReport",
+    "ReplayedContext",
     "Retention",
     "RetentionReport",
     "Rule",

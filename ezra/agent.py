@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Unpack
 
 from metaagents.learning.core import CoreBlock
 from tiers.errors import PolicyDenied, UsageError
 from tiers.ids import derived_id
+from tiers.plans import AnyGrain
 from tiers.records import (
     UNRECORDED,
     Ancestor,
@@ -25,10 +27,13 @@ from tiers.records import (
 from .asking import ask
 from .believing import Point, beliefs_at, believe, source_ids_of
 from .checks import checked
+from .knowledge import Access, Knowledge
+from .memory_search import MemorySearch, search_memory
 from .parts import Parts
 from .policy import scope_of, topics_for
-from .recall import Degradation, RecallResult, check_recall, with_vector
+from .recall import Degradation, RecallResult, with_vector
 from .remembering import Memory, check_superseded, forget, memory_of, store, supersede
+from .request import Narrowing, ScopeName, request_of
 from .routing import Request
 from .turn import Completion, OpenTurn
 
@@ -69,6 +74,12 @@ class Agent:
     def lineage(self) -> tuple[Ancestor, ...]:
         """The graphs that the agent's graph inherits from, as they were at its last call."""
         return self._standing.lineage
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """The knowledge graph over the facts that the agent sees, to read and to change."""
+        access = Access(self._scope, self._writing, lambda: self._standing)
+        return Knowledge(self._parts, access)
 
     async def turn(
         self,
@@ -207,7 +218,15 @@ class Agent:
         return block
 
     async def recall(
-        self, query: str, *, limit: int = 10, kinds: Sequence[Kind] | None = None
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kinds: Sequence[Kind] | None = None,
+        scope: ScopeName = "any",
+        as_of: datetime | None = None,
+        rerank: bool = True,
+        **more: Unpack[Narrowing],
     ) -> RecallResult:
         """Return what is known about ``query``, best first, from every tier.
 
@@ -217,10 +236,57 @@ class Agent:
             query: The question; must not be blank.
             limit: How many, 1 to 100.
             kinds: Which kinds of record; all if not given.
+            scope: ``session`` (what was said and believed in this graph), ``user`` (facts and
+                rules of the agent's user), ``agent`` (those that it wrote), ``tenant`` (documents
+                and what is inherited), or ``any``: all of them, by the weights of the settings.
+            as_of: A moment of the past: what would have been answered then.
+            rerank: Whether a reranker may change the order, where one is configured.
+            more: What else narrows it: see ``Narrowing``.
+
+        Raises:
+            UsageError: An argument is not acceptable, the agent has left, or a scope class needs
+                a user that the agent does not have.
         """
-        check_recall(query, limit, kinds)
-        scope = await self._reading()
-        return await ask(self._parts, scope, query, limit, kinds)
+        request = request_of(
+            query, limit=limit, kinds=kinds, scope=scope, as_of=as_of, rerank=rerank, more=more
+        )
+        return await ask(self._parts, await self._reading(), request)
+
+    async def search_memory(
+        self,
+        text: str | None = None,
+        *,
+        grain: AnyGrain = "working",
+        min_days_ago: int = 0,
+        max_days_ago: int = 365,
+        max_results: int = 10,
+    ) -> MemorySearch:
+        """Return what happened in a window of days, as lines that begin with the day or period.
+
+        Of the agent's own graph, not of its ancestors. A week, month, quarter or year that
+        reaches into the window counts as a whole.
+
+        Args:
+            text: What it is about, best match first; without one the latest comes first.
+            grain: ``working`` for turns, or the episodes to look at: ``daily``, ``weekly``,
+                ``monthly``, ``quarterly``, ``yearly``.
+            min_days_ago: The end of the window, in calendar days of the settings' time zone; 0 is
+                today.
+            max_days_ago: Its beginning, at most 36,500.
+            max_results: How many, 1 to 100.
+
+        Raises:
+            UsageError: An argument is out of range, the window is inverted, or the agent has left.
+        """
+        return await search_memory(
+            self._parts,
+            await self._reading(),
+            text,
+            grain=grain,
+            min_days_ago=min_days_ago,
+            max_days_ago=max_days_ago,
+            max_results=max_results,
+        )
 
     async def recall_archival(
         self,

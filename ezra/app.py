@@ -28,11 +28,12 @@ from tiers.records import (
 from tiers.registry import CATALOG
 
 from .catalog import Catalog
-from .checks import checked
+from .checks import checked, parent_of
 from .contradiction import Callback, Resolver
 from .explaining import Story, explain
-from .graph import Graph, parent_of
+from .graph import Graph
 from .parts import Parts
+from .rebuilding import ReplayedContext, rebuild
 from .redaction import RedactionReport, erase, retire
 from .router import Connector
 from .runtime import assemble_runtime
@@ -205,6 +206,18 @@ class Ezra:
             NotFound: There is no such record.
         """
         return await explain(self._parts, record_id)
+
+    async def replay_context(self, receipt_id: str, *, today: bool = False) -> ReplayedContext:
+        """Return what a turn or a recall of any graph was given; as ``graph.replay_context``.
+
+        Raises:
+            NotFound: There is no such receipt.
+        """
+        found = await self._parts.log.find_receipt(self._parts.settings.tenant, receipt_id)
+        if found is None:
+            raise NotFound("receipt", receipt_id)
+        scope = Scope.of_graph(found.tenant, found.graph_id)
+        return await rebuild(self._parts, scope, found, today=today)
 
     def on_contradiction(self, callback: Callback) -> Callback:
         """Register who decides contradictions in graphs with ``merge_strategy="manual"``.

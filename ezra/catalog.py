@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from datetime import datetime
+from typing import Unpack
 
 from tiers.errors import Conflict
 from tiers.records import AuditEvent, AuditFilter, Fact, Kind, Rule, Scope, SessionGraph, Turn
@@ -15,6 +17,7 @@ from .parts import Parts
 from .recall import RecallResult
 from .redaction import RedactionReport, redact
 from .remembering import Memory, check_superseded, memory_of, store, supersede
+from .request import Narrowing, request_of
 
 
 class Catalog:
@@ -63,10 +66,18 @@ class Catalog:
         return stored_id
 
     async def recall(
-        self, query: str, *, limit: int = 10, kinds: Sequence[Kind] | None = None
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kinds: Sequence[Kind] | None = None,
+        as_of: datetime | None = None,
+        rerank: bool = True,
+        **more: Unpack[Narrowing],
     ) -> RecallResult:
         """Return what the catalog knows about ``query``, best first, as ``Agent.recall`` does."""
-        return await ask(self._parts, self._scope, query, limit, kinds)
+        request = request_of(query, limit=limit, kinds=kinds, as_of=as_of, rerank=rerank, more=more)
+        return await ask(self._parts, self._scope, request)
 
     async def facts(self, ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the facts among ``ids``, in the order asked."""

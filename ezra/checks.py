@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TypeVar
 
 from pydantic import ValidationError
 
 from tiers.errors import UsageError
-from tiers.records import Record
+from tiers.records import Parent, Record
 
 _R = TypeVar("_R", bound=Record)
 
@@ -20,3 +21,15 @@ def checked(record: type[_R], **values: object) -> _R:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or record.__name__
         raise UsageError(field, first.get("input"), first["msg"]) from error
+
+
+def parent_of(given: str | Parent, now: datetime) -> Parent:
+    """Return a link made at ``now`` to what the caller named.
+
+    Raises:
+        UsageError: It is no name.
+    """
+    link = checked(Parent, id=given) if isinstance(given, str) else given
+    if not isinstance(link, Parent):
+        raise UsageError("inherits_from", given, "the id of a graph, or a Parent")
+    return link.model_copy(update={"linked_at": now})

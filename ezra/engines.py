@@ -34,6 +34,7 @@ from .contradiction import ContradictionJudge, ModelJudge, NliJudge
 from .models import EchoModel, GeminiModel, OpenAIModel, ScriptedModel
 from .moving.ends import shown
 from .moving.house import House
+from .reranking import COHERE_MODEL, TEI_MODEL, CohereReranker, Reranker, TeiReranker
 from .settings import Settings
 
 GEMINI_EMBEDDING_MODEL = "gemini-embedding-001"
@@ -194,6 +195,20 @@ async def contradiction_judge(
 
 
 @asynccontextmanager
+async def reranker_of(settings: Settings) -> AsyncIterator[Reranker | None]:
+    """Hold who reranks for the length of the block; ``None``: recall keeps its own order.
+
+    Raises:
+        ConfigError: The address or the key cannot be one.
+    """
+    if settings.rerank_url is None:
+        yield None
+        return
+    async with _reranker(settings, settings.rerank_url) as reranker:
+        yield reranker
+
+
+@asynccontextmanager
 async def opened_house(settings: Settings, beside: House | None = None) -> AsyncIterator[House]:
     """Hold one end of a move for the length of the block.
 
@@ -225,7 +240,7 @@ async def opened_house(settings: Settings, beside: House | None = None) -> Async
 
 
 async def check_up(settings: Settings) -> tuple[TierHealth, ...]:
-    """Return what each tier's engine, the embedder and the language model say about themselves.
+    """Return what each tier's engine and each model that is configured say about themselves.
 
     Engines are asked one after the other: a round trip is then the engine's own. A setting that
     does not allow to ask one is a problem of that one, and the others are asked all the same.
@@ -238,6 +253,8 @@ async def check_up(settings: Settings) -> tuple[TierHealth, ...]:
     }
     if settings.llm != "none":
         checks["model"] = _model_health
+    if settings.rerank_url is not None:
+        checks["rerank"] = _reranker_health
     return tuple([await _asked(tier, check, settings) for tier, check in checks.items()])
 
 
@@ -319,6 +336,15 @@ def _provider_model(settings: Settings) -> GeminiModel | OpenAIModel:
     )
 
 
+def _reranker(settings: Settings, url: str) -> CohereReranker | TeiReranker:
+    key, seconds = _secret(settings.rerank_api_key), settings.rerank_timeout_seconds
+    if settings.rerank_style == "cohere":
+        model = settings.rerank_model or COHERE_MODEL
+        return CohereReranker(url, key, model, timeout_seconds=seconds)
+    model = settings.rerank_model or TEI_MODEL
+    return TeiReranker(url, key, model, timeout_seconds=seconds)
+
+
 async def _embedder_health(settings: Settings) -> TierHealth:
     """Return what can be said of the embedder without loading a local model."""
     if settings.embedder in ("gemini", "openai"):
@@ -339,8 +365,17 @@ async def _model_health(settings: Settings) -> TierHealth:
     return await _of_provider(_provider_model(settings))
 
 
+async def _reranker_health(settings: Settings) -> TierHealth:
+    return await _of_provider(_reranker(settings, settings.rerank_url or ""))
+
+
 async def _of_provider(
-    provider: GeminiEmbedder | OpenAIEmbedder | GeminiModel | OpenAIModel,
+    provider: GeminiEmbedder
+    | OpenAIEmbedder
+    | GeminiModel
+    | OpenAIModel
+    | CohereReranker
+    | TeiReranker,
 ) -> TierHealth:
     async with provider:
         return await provider.health()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from metaagents.learning.core import CoreBlock
 from metaagents.lifecycle.conservation import ConservationReport
@@ -16,7 +15,6 @@ from tiers.plans import GRAINS, AnyGrain
 from tiers.records import (
     ALL_TOPICS,
     AgentRecord,
-    Ancestor,
     AuditEvent,
     AuditFilter,
     Budget,
@@ -38,43 +36,22 @@ from tiers.records import (
 from .agent import Agent
 from .asking import ask
 from .branching import StepTaker, branch, run_forward
-from .checks import checked
+from .checks import checked, parent_of
 from .difference import BeliefDiff, diff_of
-from .fusion import resolve_core
+from .graph_status import GraphStatus, status_of
 from .history import History
+from .knowledge import Knowledge
+from .memory_search import MemorySearch, scope_as, search_memory
 from .parts import Parts
 from .policy import scope_of
+from .rebuilding import ReplayedContext, rebuild
 from .recall import RecallResult
 from .redaction import RedactionReport, erase, redact
+from .request import Narrowing, ScopeName, request_of
+from .shadowing import resolve_core
 
 PASSES_MAX = 1_000
 """Of compaction before a graph is archived; each does thousands of texts."""
-
-
-@dataclass(frozen=True)
-class GraphStatus:
-    """What each tier holds for a graph.
-
-    Attributes:
-        state: Active, closed or archived.
-        agents: Members present.
-        hot: Turns in the rings of all members.
-        warm: Entries in the warm index.
-        cold: Counts by name: turns, covered_turns, summaries, episodes, facts_core,
-            facts_archival, rules, beliefs, waiting_work.
-        usage: What the graph has used of its budget.
-        budget: Its limits.
-        lineage: The graphs it inherits from, nearest first, each with its path.
-    """
-
-    state: GraphState
-    agents: int
-    hot: int
-    warm: int
-    cold: dict[str, int]
-    usage: Usage
-    budget: Budget
-    lineage: tuple[Ancestor, ...]
 
 
 class Graph:
@@ -163,19 +140,7 @@ class Graph:
 
     async def status(self) -> GraphStatus:
         """Return the graph's state and what each tier holds for it."""
-        standing = await self._parts.membership.of_graph(self._scope)
-        members = await self.agents()
-        rings = [await self._parts.hot.read(self._scope.for_agent(one.id)) for one in members]
-        return GraphStatus(
-            state=standing.graph.state,
-            agents=sum(one.left_at is None for one in members),
-            hot=sum(len(ring.turns) for ring in rings),
-            warm=await self._parts.warm.count(self._scope),
-            cold=await self._parts.words.census(self._scope),
-            usage=await self._parts.usage.usage(self._scope),
-            budget=standing.graph.budget,
-            lineage=standing.lineage,
-        )
+        return await status_of(self._parts, self._scope)
 
     async def summaries(self) -> tuple[Summary, ...]:
         """Return all shared summaries of the graph, oldest period first."""
@@ -265,17 +230,67 @@ class Graph:
             raise NotFound("receipt", receipt_id)
         return found
 
+    async def replay_context(self, receipt_id: str, *, today: bool = False) -> ReplayedContext:
+        """Return what a turn or recall was given, byte for byte, whatever was written since.
+
+        With ``today``, also how the same input would be answered now. Nothing is written.
+
+        Raises:
+            NotFound: The graph has no such receipt.
+        """
+        found = await self.receipt(receipt_id)
+        return await rebuild(self._parts, self._scope, found, today=today)
+
     async def recall(
-        self, query: str, *, limit: int = 10, kinds: Sequence[Kind] | None = None
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kinds: Sequence[Kind] | None = None,
+        scope: ScopeName = "any",
+        as_of: datetime | None = None,
+        rerank: bool = True,
+        **more: Unpack[Narrowing],
     ) -> RecallResult:
         """Return what the graph knows about ``query``, best first, as its operator sees it.
 
         Every topic is seen, private records are not. No agent is needed; otherwise as
-        ``Agent.recall``.
+        ``Agent.recall``, where nobody is the ``user`` or the ``agent``.
         """
+        request = request_of(
+            query, limit=limit, kinds=kinds, scope=scope, as_of=as_of, rerank=rerank, more=more
+        )
         standing = await self._parts.membership.of_graph(self._scope)
-        scope = self._scope.model_copy(update={"lineage": standing.lineage})
-        return await ask(self._parts, scope, query, limit, kinds)
+        seen = self._scope.model_copy(update={"lineage": standing.lineage})
+        return await ask(self._parts, seen, request)
+
+    async def search_memory(
+        self,
+        text: str | None = None,
+        *,
+        grain: AnyGrain = "working",
+        min_days_ago: int = 0,
+        max_days_ago: int = 365,
+        max_results: int = 10,
+        agent_id: str | None = None,
+    ) -> MemorySearch:
+        """Return what happened in a window of days, as ``Agent.search_memory`` does.
+
+        As the graph's operator sees it, every topic and nothing private; with ``agent_id`` as that
+        member does.
+
+        Raises:
+            NotFound: The graph never had such a member.
+        """
+        return await search_memory(
+            self._parts,
+            await scope_as(self._parts, self._scope, agent_id),
+            text,
+            grain=grain,
+            min_days_ago=min_days_ago,
+            max_days_ago=max_days_ago,
+            max_results=max_results,
+        )
 
     async def facts(self, ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the shared facts among ``ids``, in the order asked."""
@@ -335,6 +350,11 @@ class Graph:
     async def usage_by_agent(self) -> dict[str, Usage]:
         """Return what each agent has used that has used anything, by id."""
         return await self._parts.usage.usage_by_agent(self._scope)
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """The knowledge graph over the facts of every agent, as the graph's operator sees it."""
+        return Knowledge.of_graph(self._parts, self._scope)
 
     @property
     def beliefs(self) -> History:
@@ -472,15 +492,3 @@ class Graph:
 
     async def _refresh(self) -> None:
         self._record = (await self._parts.membership.of_graph(self._scope)).graph
-
-
-def parent_of(given: str | Parent, now: datetime) -> Parent:
-    """Return a link made at ``now`` to what the caller named.
-
-    Raises:
-        UsageError: It is no name.
-    """
-    link = checked(Parent, id=given) if isinstance(given, str) else given
-    if not isinstance(link, Parent):
-        raise UsageError("inherits_from", given, "the id of a graph, or a Parent")
-    return link.model_copy(update={"linked_at": now})

@@ -22,6 +22,7 @@ from tiers.belief_log import BeliefHistory, BeliefStore, HeadStore
 from tiers.errors import TierError
 from tiers.grains import GrainStore
 from tiers.ids import IdFactory
+from tiers.knowledge import KnowledgeGraph
 from tiers.learning import FactReview, Playbooks
 from tiers.ports import (
     Embedder,
@@ -36,6 +37,7 @@ from tiers.ports import (
     WarmStore,
     WorkQueue,
 )
+from tiers.recollection import Recollection, Timeline
 from tiers.records import Scope, WorkDraft
 from tiers.registry import FleetStore, GraphStore, UsageStore
 from tiers.upkeep import Redactor
@@ -44,25 +46,29 @@ from .contradiction import Handlers, Settler
 from .membership import Membership
 from .metering import Meter
 from .recall import Recaller
+from .recollection.terms import Reader
+from .reranking import Reranker
 from .router import Router
 from .settings import Settings
 from .signing import Signer
 
 GRAPHS_REMEMBERED = 256
+SPEAKERS_MAX = 1_000
 PINS_DROPPED_SINGLY = 16
 
 log = logging.getLogger(__name__)
 
 
 class SpeakerNames:
-    """The names of a graph's agents, remembered for a bounded number of graphs."""
+    """The names of a graph's agents and speakers, remembered for a bounded number of graphs."""
 
-    def __init__(self, fleet: FleetStore) -> None:
+    def __init__(self, fleet: FleetStore, recollection: Recollection) -> None:
         self._fleet = fleet
+        self._recollection = recollection
         self._names: OrderedDict[tuple[str, str], tuple[str, ...]] = OrderedDict()
 
     async def of(self, scope: Scope) -> tuple[str, ...]:
-        """Return the ids of all agents the scope's graph has had.
+        """Return the ids of all agents the scope's graph has had, and who speaks in it.
 
         While the cold tier is away nobody is known: names only refine a question, and what else
         cold is needed for says that it is missing.
@@ -71,7 +77,9 @@ class SpeakerNames:
         names = self._names.get(key)
         if names is None:
             try:
-                names = tuple(agent.id for agent in await self._fleet.agents(scope))
+                agents = [agent.id for agent in await self._fleet.agents(scope)]
+                speakers = await self._recollection.speakers(scope, SPEAKERS_MAX)
+                names = tuple(dict.fromkeys((*agents, *speakers)))
             except TierError:
                 return ()
             self._names[key] = names
@@ -79,6 +87,13 @@ class SpeakerNames:
         while len(self._names) > GRAPHS_REMEMBERED:
             self._names.popitem(last=False)
         return names
+
+    def heard(self, scope: Scope, speaker: str) -> None:
+        """Remember somebody who has just spoken in the graph."""
+        key = (scope.tenant, scope.graph_id)
+        names = self._names.get(key)
+        if names is not None and speaker not in names:
+            self._names[key] = (*names, speaker)
 
     def forget(self, scope: Scope) -> None:
         """Read the names anew next time: the graph has a new member."""
@@ -105,6 +120,7 @@ class Parts:
     procedural: ProceduralStore
     grains: GrainStore
     review: FactReview
+    knowledge: KnowledgeGraph
     playbooks: Playbooks
     beliefs: BeliefStore
     history: BeliefHistory
@@ -112,6 +128,9 @@ class Parts:
     queue: WorkQueue
     log: RecordLog
     words: LexicalIndex
+    recollection: Recollection
+    timeline: Timeline
+    reader: Reader
     redactor: Redactor
     membership: Membership
     meter: Meter
@@ -121,6 +140,7 @@ class Parts:
     keeper: GraphKeeper
     names: SpeakerNames
     recaller: Recaller
+    reranker: Reranker | None
     router: Router
     lifecycle: LifecycleAgent
     retirement: Retirement

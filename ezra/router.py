@@ -8,6 +8,7 @@ store call has a deadline, and what was left out is said in ``degraded`` and ``s
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -47,12 +48,12 @@ from tiers.records import (
 
 from .assemble import Material, assemble
 from .follow_up import follow_up, uses_work
-from .fusion import resolve_core
 from .membership import Membership
 from .metering import Meter, is_limited
 from .parse import parse
 from .policy import check_source, may_ask, scope_of, topics_for
 from .recall import Degradation, Recaller, with_vector
+from .receipts import SALT_BYTES
 from .routing import (
     NO_CORE,
     Request,
@@ -62,6 +63,7 @@ from .routing import (
     receipt_body,
     rules_shown,
 )
+from .shadowing import resolve_core
 
 Connector = Callable[[str, Scope], Awaitable[MeshResult]]
 """A mesh connector: the message and the asking scope in, a typed result out.
@@ -76,6 +78,8 @@ NamesOf = Callable[[Scope], Awaitable[Sequence[str]]]
 STEPS = ("parse", "policy", "beliefs", "hydrate", "fetch", "assemble", "model", "write_back")
 ARCHIVAL_LIMIT = 8
 SUMMARY_LIMIT = 6
+TURN_LIMIT = 3
+"""Of what was said before the ring: summaries leave out words that a message may ask for."""
 RULE_LIMIT = 4
 
 
@@ -163,6 +167,33 @@ class Router:
             turn.step_ms[step.__name__] = (time.perf_counter() - started) * 1000
         return turn
 
+    async def rehearse(self, standing: Standing, request: Request, names: NamesOf) -> TurnState:
+        """Return the context that a message would have now, and leave no trace of it.
+
+        Nothing is written, charged or counted, no connector is asked, and there is no receipt.
+
+        Args:
+            standing: How the agent stands, which it names.
+            request: The message.
+            names: Returns the names of the graph's speakers.
+
+        Raises:
+            NotFound: There is no such agent.
+        """
+        agent = standing.agent
+        if agent is None:
+            raise NotFound("agent", request.speaker)
+        state = Degradation(self._limits.step_timeout_seconds)
+        scope = scope_of(agent, standing.lineage)
+        turn = TurnState(scope, agent, standing, request, state, "", is_rehearsal=True)
+        turn.names = await names(scope)
+        await self.parse(turn)
+        await self.beliefs(turn)
+        await self.hydrate(turn)
+        _take_mesh_at_hand(turn)
+        self._pack(turn)
+        return turn
+
     async def parse(self, turn: TurnState) -> None:
         """Step 1: intent, entities and urgency, by heuristics."""
         turn.parsed = parse(turn.request.input)
@@ -218,14 +249,14 @@ class Router:
             turn.vector = await self._recaller.vector(turn.request.input, turn.names, turn.state)
             legs.create_task(self._hydrate_archival(turn))
             legs.create_task(self._hydrate_warm(turn))
+            legs.create_task(self._hydrate_turns(turn))
             legs.create_task(self._hydrate_inherited(turn))
 
     async def fetch(self, turn: TurnState) -> None:
         """Step 5: ask the mesh source the caller named; the result also stays in the hot tier."""
         name = turn.request.mesh
         if name is None:
-            if turn.hot.mesh is not None and may_ask(turn.agent, turn.hot.mesh.source):
-                turn.mesh = turn.hot.mesh
+            _take_mesh_at_hand(turn)
             return
         call = self._connectors[name](turn.request.input, turn.scope)
         turn.mesh = await turn.state.answer("mesh", f"mesh source {name}", call, None)
@@ -243,6 +274,11 @@ class Router:
         Raises:
             BudgetExceeded: The agent or the graph has no tokens left for it.
         """
+        self._pack(turn)
+        await self._charge(turn, Usage(tokens=turn.context.tokens))
+        await self._keep_receipt(turn)
+
+    def _pack(self, turn: TurnState) -> None:
         material = Material(
             agent=turn.agent,
             input=turn.request.input,
@@ -250,14 +286,12 @@ class Router:
             core=turn.core.facts,
             rules=turn.rules,
             archival=(*turn.archival, *turn.inherited_facts),
-            warm=(*turn.warm, *turn.inherited_episodes),
+            warm=(*turn.warm, *_beyond_the_ring(turn), *turn.inherited_episodes),
             hot=turn.hot.turns,
             mesh=turn.mesh,
             lineage=turn.scope.lineage,
         )
         turn.context = assemble(material, self._limits.context_tokens)
-        await self._charge(turn, Usage(tokens=turn.context.tokens))
-        await self._keep_receipt(turn)
 
     async def model(self, turn: TurnState) -> str:
         """Step 7: the configured model's answer.
@@ -323,8 +357,9 @@ class Router:
             "cold", "rebuild", self._turns.recent_turns(turn.scope, capacity), none
         )
         if len(recent) > len(turn.hot.turns):
-            restore = self._hot.restore(turn.scope, recent, capacity)
-            await turn.state.answer("hot", "rebuild", restore, None)
+            if not turn.is_rehearsal:
+                restore = self._hot.restore(turn.scope, recent, capacity)
+                await turn.state.answer("hot", "rebuild", restore, None)
             turn.hot = turn.hot.model_copy(update={"turns": recent})
 
     async def core_of(self, scope: Scope) -> tuple[CoreBlock, tuple[Fact, ...]]:
@@ -347,6 +382,8 @@ class Router:
         query = self._query(turn, ("fact",), ARCHIVAL_LIMIT, "archival")
         found = await self._recaller.archival(turn.scope, query, turn.state)
         turn.archival = await self._recaller.relevant(query.text, found, turn.names, turn.state)
+        about = {hit.id for hit in turn.archival}
+        turn.passed_over = tuple(hit for hit in found if hit.id not in about)
 
     async def _hydrate_warm(self, turn: TurnState) -> None:
         none: tuple[Hit, ...] = ()
@@ -354,6 +391,13 @@ class Router:
             turn.scope, self._query(turn, ("summary", "episode"), SUMMARY_LIMIT)
         )
         turn.warm = await turn.state.answer("warm", "warm", call, none)
+
+    async def _hydrate_turns(self, turn: TurnState) -> None:
+        """Recall what was said by the message's own words; the ring's turns come anyway."""
+        none: tuple[Hit, ...] = ()
+        query = self._query(turn, ("turn",), TURN_LIMIT + self._limits.ring_capacity)
+        found = await turn.state.answer("warm", "turns", self._warm.search(turn.scope, query), none)
+        turn.said = await self._recaller.relevant(query.text, found, turn.names, turn.state)
 
     async def _hydrate_inherited(self, turn: TurnState) -> None:
         """Read episodes and archival facts of ancestors, where links or the catalog carry them."""
@@ -397,7 +441,12 @@ class Router:
             agent_id=turn.agent.id,
             kind="turn",
             query=turn.request.input,
-            body=receipt_body(turn),
+            body=receipt_body(
+                turn,
+                budget=self._limits.context_tokens,
+                answers=self._model.name,
+                salt=secrets.token_hex(SALT_BYTES),
+            ),
             recorded_at=self._clock(),
         )
         used = [slot.source_ids[0] for slot in turn.context.slots if slot.kind == "archival"]
@@ -408,6 +457,18 @@ class Router:
             return receipt.id
 
         turn.receipt_id = await turn.state.answer("cold", "receipt", keep(), None)
+
+
+def _take_mesh_at_hand(turn: TurnState) -> None:
+    """Take the mesh result that the hot tier holds, if the agent may still ask its source."""
+    if turn.hot.mesh is not None and may_ask(turn.agent, turn.hot.mesh.source):
+        turn.mesh = turn.hot.mesh
+
+
+def _beyond_the_ring(turn: TurnState) -> tuple[Hit, ...]:
+    """Return the best turns that the ring does not hold any more."""
+    at_hand = {one.id for one in turn.hot.turns}
+    return tuple(hit for hit in turn.said if hit.id not in at_hand)[:TURN_LIMIT]
 
 
 def _ring_has_gap(hot: HotState, capacity: int) -> bool:

@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
 from metaagents.clock import Beat, MetaAgentClock
 from metaagents.learning.agent import IndexHandler, LearningAgent
@@ -51,6 +52,7 @@ from .engines import (
     language_model,
     meta_agents_model,
     owned_home,
+    reranker_of,
     wanted_embedder,
     warm_generations,
 )
@@ -59,7 +61,9 @@ from .metering import Meter
 from .parts import Parts, SpeakerNames
 from .proving import Witness
 from .recall import Recaller
+from .recollection.terms import Reader
 from .redaction import retire
+from .reranking import Reranker
 from .router import Connector, Router
 from .routing import RouterLimits
 from .settings import Settings
@@ -85,7 +89,8 @@ async def assemble_runtime(
         answering = await stack.enter_async_context(language_model(settings, model))
         owner = _owner(IdFactory(clock))
         judge = await stack.enter_async_context(contradiction_judge(settings, answering))
-        parts = _parts(settings, stores, answering, judge, connectors or {}, clock, owner)
+        reranker = await stack.enter_async_context(reranker_of(settings))
+        parts = _parts(settings, stores, answering, judge, reranker, connectors or {}, clock, owner)
         await parts.reembedder.begin()
         yield await _with_clock(parts, stores.cold.leases, owner, stack)
 
@@ -121,20 +126,17 @@ def _parts(
     stores: _Stores,
     model: LanguageModel,
     judge: ContradictionJudge | None,
+    reranker: Reranker | None,
     connectors: dict[str, Connector],
     clock: Callable[[], datetime],
     owner: str,
 ) -> Parts:
     hot, warm, cold, embedder = stores.hot, stores.warm, stores.cold, stores.embedder
     ids = IdFactory(clock)
-    thinking = _meta_model(settings, cold, model)
     recaller = Recaller(warm, cold.words, cold.semantic, embedder, settings.step_timeout_seconds)
-    lifecycle = _lifecycle(settings, stores, thinking)
-    retirement = _retirement(settings, stores)
-    judging = _judging(settings, stores, thinking)
-    keeper = _keeper(settings, stores, lifecycle, judging)
+    minds = _minds(settings, stores, model)
     meter = Meter(cold.usage, cold.log, clock)
-    membership = _membership(settings, cold, keeper, clock)
+    membership = _membership(settings, cold, minds.keeper, clock)
     handlers = Handlers(settings.resolution_timeout_seconds)
     worker = partial(_worker, settings, cold, owner, clock)
     router = _router(
@@ -157,6 +159,7 @@ def _parts(
         procedural=cold.procedural,
         grains=cold.grains,
         review=cold.review,
+        knowledge=cold.knowledge,
         playbooks=cold.playbooks,
         beliefs=cold.beliefs,
         history=cold.history,
@@ -164,27 +167,57 @@ def _parts(
         queue=cold.queue,
         log=cold.log,
         words=cold.words,
+        recollection=cold.recollection,
+        timeline=cold.timeline,
+        reader=Reader(),
         redactor=cold.redactor,
         membership=membership,
         meter=meter,
         signer=Signer(settings, clock),
         handlers=handlers,
         settler=_settler(settings, stores, handlers, judge),
-        keeper=keeper,
-        names=SpeakerNames(cold.fleet),
+        keeper=minds.keeper,
+        names=SpeakerNames(cold.fleet, cold.recollection),
         recaller=recaller,
+        reranker=reranker,
         router=router,
-        lifecycle=lifecycle,
-        retirement=retirement,
+        lifecycle=minds.lifecycle,
+        retirement=minds.retirement,
         retention=BeliefRetention(cold.history),
-        reembedder=Reembedder(
-            stores.generations, cold.upkeep, cold.words, cold.leases, owner, clock
-        ),
+        reembedder=_reembedder(stores, owner, clock),
         archival=_archival_keeper(stores, settings.tenant),
         index_worker=worker(_quick_work(settings, stores)),
-        learning_worker=worker({"extract": _extraction(cold, thinking), "judge": judging}),
-        lifecycle_worker=worker(_upkeep(cold, lifecycle, retirement)),
+        learning_worker=worker({"extract": minds.extraction, "judge": minds.judging}),
+        lifecycle_worker=worker(_upkeep(cold, minds.lifecycle, minds.retirement)),
     )
+
+
+class _Minds(NamedTuple):
+    """The meta-agents, over the stores and with the model that they may use."""
+
+    lifecycle: LifecycleAgent
+    retirement: Retirement
+    extraction: ExtractionAgent
+    judging: JudgeAgent
+    keeper: GraphKeeper
+
+
+def _minds(settings: Settings, stores: _Stores, model: LanguageModel) -> _Minds:
+    thinking = _meta_model(settings, stores.cold, model)
+    lifecycle = _lifecycle(settings, stores, thinking)
+    judging = _judging(settings, stores, thinking)
+    return _Minds(
+        lifecycle=lifecycle,
+        retirement=_retirement(settings, stores),
+        extraction=_extraction(stores.cold, thinking),
+        judging=judging,
+        keeper=_keeper(settings, stores, lifecycle, judging),
+    )
+
+
+def _reembedder(stores: _Stores, owner: str, clock: Callable[[], datetime]) -> Reembedder:
+    cold = stores.cold
+    return Reembedder(stores.generations, cold.upkeep, cold.words, cold.leases, owner, clock)
 
 
 def _router(

@@ -124,6 +124,7 @@ class OpenTurn:
                 raise Conflict("turn", "no reply yet", f"reply stored as {self._written.turn.id}")
             written = await self._parts.router.write_back(self._state, response, outputs)
             self._written = written
+        self._parts.names.heard(self._state.scope, written.turn.speaker)
         self._parts.wake_learning()
         return written
 

@@ -77,7 +77,8 @@ _SQLITE = (
     Place("sqlite", "summaries", "text", "redaction", ("text",)),
     Place("sqlite", "episodes", "text", "redaction", ("text",)),
     Place("sqlite", "facts", "text", "redaction",
-          ("text", "subject", "predicate", "object", "digest", "key_digest")),
+          ("text", "subject", "predicate", "object", "digest", "key_digest", "subject_key",
+           "predicate_key", "object_key")),
     Place("sqlite", "rules", "text", "redaction", ("trigger", "steps", "former", "digest")),
     Place("sqlite", "beliefs", "text", "redaction",
           ("claim", "key_subject", "key_attribute", "value")),
@@ -87,6 +88,7 @@ _SQLITE = (
     Place("sqlite", "word_index", "key", "redaction", ("words",)),
     Place("sqlite", "word_index_data", "key", "redaction", ("block",)),
     Place("sqlite", "word_index_idx", "key", "redaction", ("term",)),
+    Place("sqlite", "word_index_places", "key", "redaction", ("term",)),
     Place("sqlite", "trigger_words", "key", "redaction", ("word",)),
     Place("sqlite", "belief_words", "key", "redaction", ("word",)),
     Place("sqlite", "agents", "name", "nothing"),
@@ -121,12 +123,12 @@ _FOUND_BY = ("terms", "frequencies")
 
 _MONGODB = (
     Place("mongodb", "turns", "text", "redaction",
-          ("input", "response", "tool_outputs", "speaker", *_FOUND_BY)),
+          ("input", "response", "tool_outputs", "speaker", "said_by", *_FOUND_BY)),
     Place("mongodb", "summaries", "text", "redaction", ("text", *_FOUND_BY)),
     Place("mongodb", "episodes", "text", "redaction", ("text", *_FOUND_BY)),
     Place("mongodb", "facts", "text", "redaction",
-          ("text", "subject", "predicate", "object", "active_identity", "fact_key", "embedding",
-           *_FOUND_BY)),
+          ("text", "subject", "predicate", "object", "active_identity", "fact_key", "subject_key",
+           "predicate_key", "object_key", "ends", "joins", "embedding", *_FOUND_BY)),
     Place("mongodb", "rules", "text", "redaction",
           ("trigger", "steps", "former", "identity", "trigger_words", *_FOUND_BY)),
     Place("mongodb", "beliefs", "text", "redaction",
@@ -171,8 +173,9 @@ _QDRANT = (
     *(
         Place("qdrant", key, "name", "nothing")
         for key in (
-            *("id", "tenant", "graph", "kind", "topics", "private_to", "tier", "agent_id"),
-            *("user_id", "ref", "source_ids", "expires_at", "occurred_at", "recorded_at"),
+            *("id", "tenant", "graph", "kind", "topics", "private_to", "tier", "grain"),
+            *("agent_id", "user_id", "ref", "source_ids"),
+            *("expires_at", "occurred_at", "recorded_at"),
         )
     ),
 )
@@ -201,7 +204,9 @@ _PROCESS = (
     Place("process", "tiers.embedding.queueing:_rooms", "text", "turnover"),
     Place("process", "metaagents.learning.likeness:_read_short", "text", "turnover"),
     Place("process", "tiers.cold.mongo.belief_commits:_waiting", "text", "turnover"),
-    Place("process", "tiers.cold.mongo.terms:term_of", "key", "turnover"),
+    Place("process", "tiers.terms:term_of", "key", "turnover"),
+    Place("process", "ezra.recollection.terms:_bags", "key", "turnover"),
+    Place("process", "ezra.recollection.pool:_candidates", "text", "turnover"),
     Place("process", "ezra.membership:_present", "name", "nothing"),
     Place("process", "ezra.parts:_names", "name", "nothing"),
     Place("process", "metaagents.clock:_held", "name", "nothing"),

@@ -269,15 +269,21 @@ class Redactor(Protocol):
         """
 
     async def blank_receipts(
-        self, scope: Scope, *, subject: str | None = None, agent_ids: Sequence[str] = ()
+        self,
+        scope: Scope,
+        *,
+        subject: str | None = None,
+        agent_ids: Sequence[str] = (),
+        record_ids: Sequence[str] = (),
     ) -> tuple[str, ...]:
-        """Blank the receipts of the graph that speak of a subject, or that agents were given.
+        """Blank receipts that speak of a subject, that agents were given, or that name records.
 
-        For what no record holds: a question that found nothing, a turn that was never replied to.
-        Returns the ids of those that were not blank before. May be repeated.
+        Of the scope's graph; for what no record of it holds: a question that found nothing, a turn
+        that was never replied to, a record of a graph that it inherits from. Returns the ids of
+        those that were not blank before. May be repeated.
 
         Raises:
-            UsageError: Neither is given, or the subject is blank.
+            UsageError: None of them is given, or the subject is blank.
         """
 
     async def rewrite(

@@ -17,15 +17,24 @@ from tiers.errors import UsageError
 
 from ..app import Ezra
 from ..replay.formats import derive_topics, read_script
-from ..replay.play import Replayer, answer
+from ..replay.play import Replayer
 from ..replay.script import Script
 from ..settings import Settings
 from .audit import audit_app
 from .doctor import examined, lines_of
+from .evaluate import EXAMPLES as EVAL_EXAMPLES
+from .evaluate import evaluate_set
 from .graphs import graph_app
+from .knowledge import knowledge_app
 from .lifecycle import core, explain, lifecycle_app
+from .memory import EXAMPLES as MEMORY_EXAMPLES
+from .memory import search_memory
 from .migrate import EXAMPLES, migrate
 from .options import Home, Json, run, settings_at
+from .recall import EXAMPLES as RECALL_EXAMPLES
+from .recall import recall
+from .replay_context import EXAMPLES as REPLAY_EXAMPLES
+from .replay_context import replay_context
 from .screen import Screen
 
 app = typer.Typer(
@@ -40,6 +49,7 @@ app.add_typer(embedder_app, name="embedder")
 app.add_typer(graph_app, name="graph")
 app.add_typer(audit_app, name="audit")
 app.add_typer(lifecycle_app, name="lifecycle")
+app.add_typer(knowledge_app, name="knowledge")
 
 
 def _version(asked: bool) -> None:
@@ -114,28 +124,6 @@ def _derived(script: Script) -> dict[str, tuple[str, ...]]:
         for before, after in zip(script.conversations, derived.conversations, strict=True)
         if all(line.topics is None for line in before.lines)
     }
-
-
-@app.command(epilog="Example: ezra recall imola 'How long do the mediums last?'")
-def recall(
-    graph: Annotated[str, typer.Argument(help="Session graph to ask.")],
-    question: Annotated[str, typer.Argument(help="What to recall.")],
-    limit: Annotated[int, typer.Option(help="How many records, 1 to 100.")] = 10,
-    home: Home = None,
-    json: Json = False,
-) -> None:
-    """Answer a question from a graph's memory, with sources, dates and scores."""
-    screen = Screen()
-
-    async def work() -> None:
-        async with Ezra.open(settings_at(home)) as ezra:
-            found = await answer(await ezra.session_graph(graph), question, limit)
-            if json:
-                screen.document(asdict(found))
-            else:
-                screen.answer(found)
-
-    run(work())
 
 
 @app.command(epilog="Examples: ezra status  ·  ezra status imola --json")
@@ -220,8 +208,12 @@ def worker(home: Home = None, json: Json = False) -> None:
     run(work())
 
 
+app.command("eval", epilog=EVAL_EXAMPLES)(evaluate_set)
+app.command("recall", epilog=RECALL_EXAMPLES)(recall)
+app.command("search-memory", epilog=MEMORY_EXAMPLES)(search_memory)
 app.command("migrate", epilog=EXAMPLES)(migrate)
 app.command("explain", epilog="Example: ezra explain 01985a4c-…")(explain)
+app.command("replay-context", epilog=REPLAY_EXAMPLES)(replay_context)
 app.command("core", epilog="Example: ezra core imola strategist")(core)
 
 

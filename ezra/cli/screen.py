@@ -15,8 +15,9 @@ from rich.table import Table
 
 from tiers.errors import EzraError
 
-from ..graph import GraphStatus
-from ..replay.play import Answer, ReplayReport
+from ..graph_status import GraphStatus
+from ..recall import Reason
+from ..replay.play import Answer, ReplayReport, Source
 
 SOURCE_TEXT_CHARS = 160
 PROMOTED_TEXT_CHARS = 80
@@ -112,8 +113,27 @@ class Screen:
                 f"{escape(origin)}  {escape(_short(source.text, SOURCE_TEXT_CHARS))}",
                 soft_wrap=True,
             )
+            if source.reason is not None:
+                self._reason(source, source.reason)
         if answer.degraded:
             self._out.print(f"   degraded: {', '.join(answer.degraded)}")
+        for why in answer.skipped:
+            self._out.print(f"   {escape(why)}", soft_wrap=True)
+        if answer.receipt_id is not None:
+            self._out.print(f"   receipt {answer.receipt_id}")
+
+    def _reason(self, source: Source, reason: Reason) -> None:
+        """Print why an answer is where it is."""
+        ranks = ", ".join(f"{leg} {rank}" for leg, rank in reason.ranks.items()) or "beside a hit"
+        close = "" if reason.cosine is None else f"; cosine {reason.cosine:.3f}"
+        self.line(f"           found by: {ranks}{close}; tier {source.tier}")
+        parts = " ".join(f"{name} {part:+.3f}" for name, part in reason.parts.items())
+        factors = "".join(f" x {name} {factor:.3f}" for name, factor in reason.factors.items())
+        self.line(f"           score: ({parts or '0'}){factors}")
+        if reason.path:
+            self.line(f"           inherited by: {' > '.join(reason.path)}")
+        if source.folded:
+            self.line(f"           stands for: {', '.join(source.folded)}")
 
     def replay(self, report: ReplayReport) -> None:
         """Print what a replay did."""

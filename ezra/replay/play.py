@@ -19,7 +19,9 @@ from tiers.records import Fact, Kind, Rule, Turn
 
 from ..agent import Agent
 from ..app import Ezra
-from ..graph import Graph, GraphStatus
+from ..graph import Graph
+from ..graph_status import GraphStatus
+from ..recall import Reason, RecallResult
 from .script import BeliefLine, Conversation, FactLine, RuleLine, Script, TurnLine
 
 SOURCES_SHOWN = 5
@@ -40,6 +42,10 @@ class Source:
     score: float
     text: str
     inherited_from: str | None
+    id: str
+    tier: str
+    folded: tuple[str, ...] = ()
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,9 @@ class Answer:
     text: str
     sources: tuple[Source, ...]
     degraded: tuple[str, ...]
+    skipped: tuple[str, ...] = ()
+    rerank_used: bool = False
+    receipt_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -264,7 +273,11 @@ def _said(line: TurnLine) -> tuple[str, str]:
 
 async def answer(graph: Graph, question: str, limit: int = SOURCES_SHOWN) -> Answer:
     """Answer from recall: the best source's own words, with all sources."""
-    found = await graph.recall(question, limit=limit, kinds=ANSWER_KINDS)
+    return answer_of(question, await graph.recall(question, limit=limit, kinds=ANSWER_KINDS))
+
+
+def answer_of(question: str, found: RecallResult) -> Answer:
+    """Return what a recall found as an answer with its sources."""
     sources = tuple(
         Source(
             ref=hit.ref or hit.id,
@@ -274,11 +287,17 @@ async def answer(graph: Graph, question: str, limit: int = SOURCES_SHOWN) -> Ans
             score=hit.score,
             text=hit.text,
             inherited_from=hit.inherited_from,
+            id=hit.id,
+            tier=hit.tier,
+            folded=hit.folded,
+            reason=found.reasons.get(hit.id),
         )
         for hit in found.items
     )
     text = sources[0].text if sources else "Nothing is known about this."
-    return Answer(question, text, sources, found.degraded)
+    return Answer(
+        question, text, sources, found.degraded, found.skipped, found.rerank_used, found.receipt_id
+    )
 
 
 async def _last_audit(graph: Graph) -> int:

@@ -37,7 +37,7 @@ def test_the_first_program_runs_and_remembers(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "monaco front wing is at 28.5 degrees" in done.stdout
-    assert "front wing is at 28.5 degrees ('dense',)" in done.stdout
+    assert "At 28.5 degrees. ('dense',)" in done.stdout
 
 
 async def test_the_calls_of_session_graphs_are_as_shown(tmp_path: Path) -> None:
@@ -52,6 +52,23 @@ async def test_the_calls_of_session_graphs_are_as_shown(tmp_path: Path) -> None:
         assert (await runtime.session_graph("imola")).inherits_from == ("bahrain",)
         kinds = {event.kind for event in await runtime.audit()}
         assert {"revoked", "redacted"} <= kinds
+
+
+async def test_the_calls_of_recall_are_as_shown(tmp_path: Path) -> None:
+    """The block about recall, run with a graph, an agent of a user, a turn and a moment."""
+    names: dict[str, Any] = {name: getattr(ezra, name) for name in ezra.__all__}
+    (block,) = [one for one in programs() if "agent.search_memory" in one]
+    body = textwrap.indent(block, "    ")
+    exec(f"async def shown(graph, agent, turn, friday):\n{body}    return found", names)  # noqa: S102
+    clock = MovingClock()
+    async with running(tmp_path, clock) as runtime:
+        graph = await runtime.create_session_graph("imola")
+        agent = await graph.spawn_agent("strategist", topics={"tyres"}, user_id="kim")
+        turn = await agent.turn("How is the tyre life?")
+        await turn.reply("The mediums last 18 laps.")
+        await agent.knowledge.add("medium tyre", "lasts", "18 laps")
+        found = await names["shown"](graph, agent, turn, clock())
+        assert found.receipt_id is not None
 
 
 def test_every_setting_is_in_the_table() -> None:

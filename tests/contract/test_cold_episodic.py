@@ -150,6 +150,30 @@ async def test_private_summaries_and_episodes_are_their_agents(cold: Cold) -> No
     assert await cold.episodic.episodes(SCOPE) == (episode,)
 
 
+async def test_what_was_written_is_read_by_id(cold: Cold) -> None:
+    """In the order asked, expired ones too; what was redacted says so, what is hidden is not."""
+    turns = await _said(cold, 3)
+    summary = summary_by(SCOPE, turns[:1], expires_at=NOW - HOUR)
+    gone = summary_by(SCOPE, turns[1:2])
+    mine = summary_by(SCOPE, turns[2:], private=True)
+    for one in (summary, gone, mine):
+        await cold.episodic.put_summary(SCOPE, one)
+    episode = episode_by(SCOPE, [summary.id])
+    await cold.episodic.put_episode(SCOPE, episode)
+    await cold.redactor.redact(OPERATOR, [gone.id], "asked to", NOW)
+    asked = [episode.id, "nobody", gone.id, summary.id, mine.id, turns[0].id, episode.id]
+    found = await cold.episodic.written(SCOPE, asked)
+    assert [one.id for one in found] == [episode.id, gone.id, summary.id, mine.id]
+    assert (found[0], found[2], found[3]) == (episode, summary, mine)
+    assert found[1].redacted_at == NOW
+    assert gone.text not in found[1].text
+    assert await cold.episodic.written(SCOPE, []) == ()
+    for stranger in STRANGERS:
+        assert await cold.episodic.written(stranger, asked) == ()
+    seen = [one.id for one in await cold.episodic.written(OPERATOR, asked)]
+    assert seen == [episode.id, gone.id, summary.id]
+
+
 async def test_due_summaries_are_everybodys_and_without_episode(cold: Cold) -> None:
     """Expiring by the moment asked, private ones included; later, endless and done ones not."""
     turns = await _said(cold, 4)

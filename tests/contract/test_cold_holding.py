@@ -171,17 +171,19 @@ async def test_what_cannot_be_looked_for(cold: Cold) -> None:
 
 
 async def test_receipts_that_no_record_leads_to_are_blanked(cold: Cold) -> None:
-    """By what they say anywhere, or by whom they were given to; ids and scores stay; once."""
+    """By what they say anywhere, whom they were given to, or what they name; ids stay; once."""
     slot = {"text": f"as {ANNE} said", "id": "r1", "score": 0.5}
     asked = receipt_by(query=f"Where is {ANNE}?", body={})
     saw = receipt_by(query="Where?", body={"slots": [slot]})
     near = receipt_by(query=NEAR, body={"slots": []})
+    told = receipt_by(query="What is?", body={"slots": [{"source_ids": ["r2"]}], "not": "r22"})
     theirs = receipt_by(SCOPE.for_agent("another"), query="What now?", body={})
     foreign = receipt_by(OTHER_GRAPH, query=f"Where is {ANNE}?", body={})
     for scope, receipt in (
         (SCOPE, asked),
         (SCOPE, saw),
         (SCOPE, near),
+        (SCOPE, told),
         (SCOPE.for_agent("another"), theirs),
         (OTHER_GRAPH, foreign),
     ):
@@ -189,7 +191,8 @@ async def test_receipts_that_no_record_leads_to_are_blanked(cold: Cold) -> None:
     blank = cold.redactor.blank_receipts
     assert sorted(await blank(OPERATOR, subject=ANNE)) == sorted((asked.id, saw.id))
     assert await blank(OPERATOR, agent_ids=["another"]) == (theirs.id,)
-    for again in ({"subject": ANNE}, {"agent_ids": ["another"]}):
+    assert await blank(OPERATOR, record_ids=["r22x", "r2"]) == (told.id,)
+    for again in ({"subject": ANNE}, {"agent_ids": ["another"]}, {"record_ids": ["r2"]}):
         assert await blank(OPERATOR, **again) == ()
     left = {one.id: await cold.log.receipt(OPERATOR, one.id) for one in (asked, saw, theirs)}
     assert {one.query for one in left.values() if one} == {""}

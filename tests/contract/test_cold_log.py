@@ -17,6 +17,7 @@ from support.cold_samples import (
     OTHER_TENANT,
     SCOPE,
     draft,
+    graph_of,
     receipt_by,
 )
 from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
@@ -214,6 +215,26 @@ async def test_log_is_not_seen_outside_its_graph(cold: Cold, stranger: object) -
     await cold.log.append_audit(SCOPE, "spawned", (), "", NOW)
     assert await cold.log.receipt(stranger, receipt.id) is None
     assert await cold.log.audit(stranger) == ()
+
+
+async def test_receipt_is_found_in_its_tenant_by_its_id_alone(cold: Cold) -> None:
+    """In any graph of the tenant, of several the oldest; never in another tenant."""
+    for tenant, names in (("acme", ("race/2", "race")), ("acm", ("race",))):
+        for minute, name in enumerate(names):
+            await cold.graphs.create_graph(graph_of(name, tenant=tenant, minute=minute))
+    mine = receipt_by()
+    older = receipt_by(OTHER_GRAPH, id=mine.id, query="older")
+    theirs = receipt_by(OTHER_TENANT)
+    for scope, receipt in ((SCOPE, mine), (OTHER_TENANT, theirs)):
+        await cold.log.put_receipt(scope, receipt)
+    assert await cold.log.find_receipt("acme", mine.id) == mine
+    assert await cold.log.find_receipt("acme", theirs.id) is None
+    assert await cold.log.find_receipt("acm", theirs.id) == theirs
+    assert await cold.log.find_receipt("acme", "") is None
+    await cold.log.put_receipt(OTHER_GRAPH, older)
+    assert await cold.log.find_receipt("acme", mine.id) == older
+    with pytest.raises(UsageError, match="tenant"):
+        await cold.log.find_receipt("", mine.id)
 
 
 @pytest.mark.parametrize(("one", "other"), TWIN_SCOPES)

@@ -23,7 +23,7 @@ from support.cold_samples import (
 from support.tier_samples import HOSTILE_TEXT, NOW, scope_of
 
 from tiers.errors import Conflict, UsageError
-from tiers.ports import OUTCOMES_DENSE
+from tiers.learning import OUTCOMES_DENSE
 from tiers.records import FormerSteps, GraphState, Scope
 
 CHILD = heir_of("monaco", "bahrain", scope=scope_of(graph_id="imola", topics=("tyres",)))

@@ -22,6 +22,7 @@ COMMANDS = (
     [],
     ["replay"],
     ["recall"],
+    ["eval"],
     ["status"],
     ["doctor"],
     ["worker"],

@@ -16,7 +16,6 @@ from support.cold_samples import SCOPE, fact_by
 from support.cold_statements import statements
 from support.tier_samples import NOW, scope_of
 
-from tiers.cold.sqlite.bm25 import local_weight
 from tiers.cold.sqlite.database import READERS, WAITING_MAX, Database, Query, Session
 from tiers.cold.sqlite.schema import migrate
 from tiers.cold.sqlite.scope import scoped
@@ -26,7 +25,7 @@ from tiers.records import Ancestor, Scope
 
 STATEMENTS = statements()
 WHOLE_TENANT = {"fleet._SILENT", "graphs._OLDEST_FIRST", "log._LAST_POSITION"}
-WHOLE_TENANT |= {"arrival._AT_POSITION", "upkeep._COUNT"}
+WHOLE_TENANT |= {"arrival._AT_POSITION", "upkeep._COUNT", "log._FIND"}
 """Statements that enter a table by the tenant alone, or by it and something else than a graph."""
 
 COUNT = Query("SELECT COUNT(*) AS n FROM leases", {})
@@ -159,7 +158,6 @@ def empty() -> Iterator[sqlite3.Connection]:
     """An empty database in memory, to ask how statements would be carried out."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         migrate(connection)
-        connection.create_function("local_weight", 4, local_weight, deterministic=True)
         yield connection
 
 
@@ -192,7 +190,8 @@ def test_statements_are_found() -> None:
 def test_no_statement_reads_a_whole_table(empty: sqlite3.Connection, name: str) -> None:
     """Every table is entered by an index, by graph or row: no cost grows with the rest."""
     allowed = re.compile(
-        r"SCAN (\w+ VIRTUAL TABLE|CONSTANT ROW|found|weights|totals|levels|[anw]$|above|\(subquery)"
+        r"SCAN (\w+ VIRTUAL TABLE|CONSTANT ROW|found|terms|totals|levels|[abefnw]$|above"
+        r"|\(subquery)"
         r"|SEARCH \w+ USING .*\((tenant=\? AND (graph_id|id)=\?|rowid[=>]\?|term=\?"
         r"|topic_set=\?|topics=\?)"
         r"|SEARCH work USING .*(work_parked|\(kind=\?|rowid=\?)|SEARCH leases USING .*\(name=\?"
@@ -208,9 +207,10 @@ def test_core_facts_and_words_are_read_by_their_indexes(empty: sqlite3.Connectio
         "SEARCH f USING INDEX facts_active (tenant=? AND graph_id=? AND tier=?)",
         "SEARCH f USING INDEX facts_ever_core (tenant=? AND graph_id=? AND recorded_at<?)",
     ]
-    words = _plan(empty, STATEMENTS["word_search._RANKED"])
-    assert "SCAN word_index VIRTUAL TABLE INDEX 0:M1" in words
-    assert "SEARCH r USING INTEGER PRIMARY KEY (rowid=?)" in words
+    for name, read in (("_RANKED_NOW", "w VIRTUAL TABLE"), ("_NEWEST_THEN", "word_index VIRTUAL")):
+        words = _plan(empty, STATEMENTS[f"word_search.{name}"])
+        assert any(step.startswith(f"SCAN {read}") for step in words)
+        assert "SEARCH r USING INTEGER PRIMARY KEY (rowid=?)" in words
 
 
 async def test_core_facts_of_300_ancestors_are_one_statement(tmp_path: Path) -> None:

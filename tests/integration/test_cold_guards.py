@@ -33,7 +33,13 @@ STATEMENTS = statements()
 HEIR = heir_of("parent").model_copy(update={"denied": ("weather",)})
 OWNER: dict[str, Any] = {"tenant": "acme", "graph_id": "race", "family": '[["race",null,1]]'}
 
-OF_A_TENANT = {"arrival._AT_POSITION", "log._LAST_POSITION", "upkeep._PAGE", "upkeep._COUNT"}
+OF_A_TENANT = {
+    "arrival._AT_POSITION",
+    "log._FIND",
+    "log._LAST_POSITION",
+    "upkeep._PAGE",
+    "upkeep._COUNT",
+}
 """Statements that go over all graphs of a tenant, and have to ask for it."""
 
 OF_A_TENANTS_GRAPHS = {"fleet._SILENT"} | {
@@ -130,6 +136,7 @@ LINKED = "w.tenant = t.tenant AND t.graph_id = w.graph_id"
         ("SELECT * FROM pragma_table_info('turns')", "unknown table"),
         ("SELECT * FROM secrets s WHERE s.tenant = :tenant", "unknown table"),
         ("SELECT rowid FROM word_index WHERE word_index MATCH 'tyres'", "words"),
+        ("SELECT doc FROM word_index_places WHERE term = 'tyres'", "words"),
         ("SELECT * FROM graphs", "tenant"),
         ("SELECT * FROM parents p WHERE p.graph_id = :graph_id", "tenant"),
         ("SELECT 1 FROM agents a JOIN  beliefs b ON b.agent_id = a.id", "tenant"),
@@ -179,6 +186,8 @@ def test_statement_that_is_not_kept_to_its_scope_is_refused(
         f"DELETE FROM turns AS t WHERE {TIED} RETURNING id",
         "UPDATE agents SET seen_at = 1 WHERE tenant = :tenant",
         "SELECT * FROM work WHERE parked = 1",
+        f"SELECT 1 FROM word_index_places w JOIN searchable t ON t.row = w.doc WHERE {TIED}",
+        f"SELECT (SELECT COUNT(*) FROM word_index) FROM word_totals t WHERE {TIED}",
     ],
 )
 def test_statement_that_is_kept_to_its_scope_is_carried_out(

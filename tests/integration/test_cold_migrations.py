@@ -28,9 +28,10 @@ from support.cold_samples import (
     summary_by,
     turn_by,
 )
+from support.cold_versions import as_version
 from support.tier_samples import NOW
 
-from tiers.cold.sqlite import DATABASE_NAME, ColdStores, sqlite_cold_store
+from tiers.cold.sqlite import ColdStores, sqlite_cold_store
 from tiers.cold.sqlite.schema import APPLICATION_ID, MIGRATIONS, Migration, migrate
 from tiers.errors import ConfigError
 from tiers.grains import MADE_OF
@@ -103,38 +104,6 @@ async def _believed(cold: ColdStores, scope: Scope) -> list[object]:
     ]
 
 
-def _as_version(version: int, folder: Path, into: Path) -> None:
-    """Copy a store's data into a file that only the first migrations have made."""
-    with closing(raw_sqlite(into)) as connection:
-        migrate(connection, MIGRATIONS[:1])
-        connection.execute("ATTACH ? AS newest", (str(folder / DATABASE_NAME),))
-        tables = _names(
-            connection,
-            "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
-        )
-        assert len(tables) > 15
-        for table in tables:
-            columns = [
-                _PARENTS if name == "inherits_from" else f'"{name}"'
-                for name in _names(connection, f"SELECT name FROM pragma_table_info('{table}')")  # noqa: S608
-            ]
-            connection.execute(
-                f"INSERT INTO main.{table} SELECT {', '.join(columns)} FROM newest.{table} t"  # noqa: S608
-            )
-        connection.execute("DETACH newest")
-        migrate(connection, MIGRATIONS[:version])
-
-
-_PARENTS = (
-    "(SELECT json_group_array(p.id) FROM newest.parents p"
-    " WHERE p.tenant = t.tenant AND p.graph_id = t.id)"
-)
-
-
-def _names(connection: sqlite3.Connection, query: str) -> list[str]:
-    return [row["name"] for row in connection.execute(query)]
-
-
 def _version(folder: Path) -> int:
     with closing(raw_sqlite(folder)) as connection:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -164,7 +133,7 @@ async def test_every_version_with_data_is_carried_forward(version: int, tmp_path
     async with sqlite_cold_store(newest) as cold:
         await _filled(cold)
         expected = await _answers(cold)
-    _as_version(version, newest, old)
+    as_version(version, newest, old)
     assert _version(old) == version
     async with sqlite_cold_store(old) as cold:
         assert await _answers(cold) == expected
@@ -355,7 +324,7 @@ INSERT INTO episodes (tenant, graph_id, id, agent_id, topic_set, private_to, rec
 
 
 async def test_what_came_before_grains_is_understood(tmp_path: Path) -> None:
-    """Days have their label, facts the address by which they are found, and why they gave way.
+    """Days have their label, facts the address and the ends by which they are found.
 
     Nothing of it is retired, forgotten or judged.
     """
@@ -372,6 +341,10 @@ async def test_what_came_before_grains_is_understood(tmp_path: Path) -> None:
         asked_for = fact_by(SCOPE, "", subject="the car", predicate="TOP SPEED", object="7")
         (keyed,) = await cold.review.keyed(OPERATOR, asked_for, 9)
         assert (keyed.id, keyed.fact_type, keyed.earned_from) == ("keyed", "world", 0)
+        (car,) = await cold.knowledge.entities(OPERATOR, ["the_car", "8"], 9)
+        assert (car.name, car.facts) == ("The  Car", 1)
+        stated = await cold.knowledge.statements(OPERATOR, "THE CAR", "top speed")
+        assert [one.id for one in stated] == ["keyed", "gone"]
         (gone,) = await cold.semantic.facts(OPERATOR, ["gone"])
         assert (gone.superseded_as, gone.superseded_at) == ("natural", moment(7))
         assert [one.id for one in await cold.review.unjudged(OPERATOR, 9)] == ["keyed"]

@@ -35,8 +35,8 @@ async def test_without_the_warm_tier_words_still_answer(tmp_path: Path) -> None:
         ]
         assert any(reason.startswith("warm: ") for reason in turn.skipped)
         found = await agent.recall("mediums")
-        assert found.degraded == ("dense", "warm")
-        assert found.tiers_used == ("cold",)
+        assert found.degraded == ("dense",), "without vectors the words of cold are all there is"
+        assert set(found.tiers_used) == {"hot", "cold"}
         assert {hit.kind for hit in found.items} == {"fact", "turn"}
 
 

@@ -100,6 +100,20 @@ async def test_marks_do_not_speak_for_another_index(tmp_path: Path) -> None:
         assert await engine.generations("acme") == ()
 
 
+async def test_former_entries_are_built_from_the_start(tmp_path: Path) -> None:
+    """They lack what is found by now. They go on to answer, and are marked anew as they come."""
+    async with edge_generations(tmp_path) as engine:
+        await _fill(engine, "m", SCOPE)
+        path = tmp_path / slug_of("m") / "marks.json"
+        former = {key: said for key, said in json.loads(path.read_text()).items() if key != "forms"}
+        path.write_text(json.dumps(former))
+        (found,) = await engine.generations("acme")
+        assert (found.state, found.done, found.cursor) == ("building", 0, "")
+        assert await _held(engine, "m") == [record_id(1)]
+        await engine.mark("acme", marked("m"))
+        assert await engine.generations("acme") == (marked("m"),)
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"model_id": 1}', '{"tenants": {"acme": {}}}'])
 async def test_marks_that_cannot_be_read_are_none(tmp_path: Path, content: str) -> None:
     """Building starts over, over the entries that are there."""
@@ -153,12 +167,12 @@ async def test_a_drop_that_is_killed_is_finished_later(
 
 
 async def test_a_former_index_is_moved_into_place(tmp_path: Path) -> None:
-    """Nothing is lost and nothing has to be built: it is its model's complete generation."""
+    """Nothing is lost: it is its model's generation, to be built anew over what it holds."""
     await _former(tmp_path, {"acme": "m"}, SCOPE)
     async with edge_generations(tmp_path) as engine:
         assert _names(tmp_path) == {slug_of("m")}
         (found,) = await engine.generations("acme")
-        assert (found.model_id, found.state, found.dimensions) == ("m", "complete", DIMENSIONS)
+        assert (found.model_id, found.state, found.dimensions) == ("m", "building", DIMENSIONS)
         assert await _held(engine, "m") == [record_id(1)]
     async with edge_generations(tmp_path) as engine:
         assert await engine.generations("acme") == (found,)

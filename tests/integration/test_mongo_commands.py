@@ -100,9 +100,12 @@ def _filters(command: Sent) -> list[tuple[str, Mapping[str, Any]]]:
 def _joined(pipeline: list[Sent]) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the filters by which later stages bring in documents of other collections."""
     lookups = [stage["$lookup"] for stage in pipeline if "$lookup" in stage]
+    unions = [stage["$unionWith"] for stage in pipeline if "$unionWith" in stage]
     walks = [stage["$graphLookup"] for stage in pipeline if "$graphLookup" in stage]
-    return [(one["from"], one["pipeline"][0]["$match"]) for one in lookups] + [
-        (one["from"], one["restrictSearchWithMatch"]) for one in walks
+    return [
+        *((one["from"], one["pipeline"][0]["$match"]) for one in lookups),
+        *((one["coll"], one["pipeline"][0]["$match"]) for one in unions),
+        *((one["from"], one["restrictSearchWithMatch"]) for one in walks),
     ]
 
 

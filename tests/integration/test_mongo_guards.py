@@ -59,6 +59,8 @@ def _bringing_in(where: dict[str, Any]) -> list[dict[str, Any]]:
         {"$graphLookup": {"from": "facts", "restrictSearchWithMatch": where}},
         {"$graphLookup": {"from": "facts"}},
         {"$unionWith": {"coll": "facts", "pipeline": [{"$match": where}]}},
+        {"$unionWith": {"coll": "facts"}},
+        {"$unionWith": "facts"},
         {"$facet": {"x": [{"$match": where}]}},
         {"$out": "facts"},
         {"$merge": {"into": "facts"}},
@@ -116,6 +118,7 @@ async def test_stages_that_carry_the_scope_of_their_collection_are_sent(
     for source, where in (("graphs", tenant), ("turns", SCOPED), ("graphs", SCOPED)):
         for stage in (
             {"$lookup": {"from": source, "pipeline": [{"$match": where}], "as": "x"}},
+            {"$unionWith": {"coll": source, "pipeline": [{"$match": where}]}},
             {"$graphLookup": {"from": source, "restrictSearchWithMatch": where} | links},
         ):
             assert await graphs.aggregate([{"$match": tenant}, stage]) == []

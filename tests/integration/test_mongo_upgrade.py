@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.belief_replay import assert_chained
-from support.cold_samples import belief_by, fact_by, graph_of, rule_by
+from support.cold_samples import asked, belief_by, fact_by, graph_of, rule_by
 from support.mongo_cuts import cut_at
 from support.mongo_deployments import REFUSED, Deployment, deployed
 from support.mongo_versions import lay_out
@@ -36,6 +36,7 @@ TOUCHED = {
     1: {"for_user", "position"},
     2: {"mentions", "changed_seq"},
     3: {"prompts", "rules", "loose_for", "fact_type", "former"},
+    4: {"also", "said_by", "ends"},
 }
 """Fields that no document of a version has."""
 
@@ -222,11 +223,60 @@ async def test_days_get_their_label_and_facts_their_address(deployment: Deployme
         assert (await cold.fleet.agents(NOBODY))[0].prompts == {}
 
 
+async def test_facts_get_the_ends_by_which_the_knowledge_graph_finds_them(
+    deployment: Deployment,
+) -> None:
+    """Those of version 4, which lack nothing else, as those of older ones; a redacted one none."""
+    name = deployment.server.fresh_database()
+    lay_out(deployment.server.uri, name, 3)
+    async with deployment.opened(name) as cold:
+        spoken = fact_by(NOBODY, "", subject="Max", predicate="Alias", object="Mad Max")
+        hidden = fact_by(NOBODY, "", subject="Niki", predicate="is", object="fast")
+        for fact in (spoken, hidden):
+            await cold.semantic.put_fact(NOBODY, fact)
+        await cold.redactor.redact(NOBODY.for_graph(), [hidden.id], "asked to", NOW)
+    expected = _stored(deployment, name)["facts"]
+    raw = deployment.server.client[name]
+    ends = ("ends", "joins", "subject_key", "predicate_key", "object_key")
+    raw["facts"].update_many({}, {"$unset": dict.fromkeys(ends, "")})
+    raw["meta"].update_one({"_id": "schema"}, {"$set": {"version": 4}, "$unset": {"digest": ""}})
+    async with deployment.opened(name) as cold:
+        assert _stored(deployment, name)["facts"] == expected
+        names = ["MEDIUM tyres", "mad max", "niki"]
+        found = await cold.knowledge.entities(NOBODY, names, 9)
+        assert [one.facts for one in found] == [1, 0]
+
+
 async def _superseded(cold: ColdStores) -> tuple[str, ...]:
     return await cold.review.ended(NOBODY.for_graph(), NOW + 2 * HOUR, NOW, 9)
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+async def test_outputs_of_tools_are_found_in_turns_that_were_there(deployment: Deployment) -> None:
+    """With their words, as what they are, in the totals of their graph, and soon by meaning.
+
+    A turn that was redacted gains neither a speaker nor work.
+    """
+    name = deployment.server.fresh_database()
+    lay_out(deployment.server.uri, name, 4)
+    raw = deployment.server.client[name]
+    async with deployment.opened(name) as cold:
+        for graph_id, speakers in (("race", ("Ada", "engineer", "strategist")), ("monza", ())):
+            scope = scope_of("acme", graph_id, "strategist", ("tyres",))
+            hits = await cold.words.search_words(scope, asked("graining", kinds=("tool_output",)))
+            turns = [one for one in raw["turns"].find() if one["graph_id"] == graph_id]
+            kept = {one["id"] for one in turns if one["also"] and "redacted_at" not in one}
+            assert {hit.id for hit in hits} == kept
+            assert all(hit.words_only and "telemetry: Graining" in hit.text for hit in hits)
+            found = await cold.recollection.speakers(scope, 9)
+            assert found == (speakers or ("strategist",))
+            lengths = {"records": len(turns), "length": sum(one["length"] for one in turns)}
+            totals = raw["word_totals"].find_one({"graph_id": graph_id, "kind": "turn"})
+            assert lengths.items() <= totals.items()
+        assert (await cold.queue.waiting())["index"] == 3
+    assert raw["word_totals"].find_one({"tenant": " "}) is None
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 async def test_many_may_open_an_older_database_at_once(
     deployment: Deployment, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,7 +284,7 @@ async def test_many_may_open_an_older_database_at_once(
     expected = await _upgraded(deployment, version)
     older = deployment.server.fresh_database()
     lay_out(deployment.server.uri, older, version)
-    for module in ("renewal", "upgrade", "belief_backfill"):
+    for module in ("renewal", "upgrade", "belief_backfill", "word_backfill"):
         monkeypatch.setattr(f"tiers.cold.mongo.{module}.PAGE_ROWS", 2)
     monkeypatch.setattr("tiers.cold.mongo.belief_log.EVENTS_PER_PAGE", 2)
     drivers: tuple[Any, ...] = ("pymongo", "motor") * 3
@@ -249,7 +299,7 @@ async def test_many_may_open_an_older_database_at_once(
 
 @pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("step", [41, pytest.param(4, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 async def test_an_upgrade_that_is_cut_off_is_finished_by_the_next_opening(
     deployment: Deployment, version: int, step: int, *, after: bool
 ) -> None:

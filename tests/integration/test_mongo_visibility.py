@@ -34,7 +34,7 @@ GAINED = frozenset(
     (
         *("for_user", "core_spans", "rules", "made_by", "lost", "loose_for", "period"),
         *("fact_type", "superseded_as", "earned_from", "judged_at", "forgotten_at", "fact_key"),
-        *("former", "source_ids"),
+        *("former", "source_ids", "also", "said_by", "ends"),
     )
 )
 """Fields that the first records did not have."""

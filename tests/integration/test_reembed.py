@@ -20,6 +20,7 @@ from support.reembedding import (
     retire,
     vector_by,
 )
+from support.tier_samples import query_of
 
 from metaagents.reindex.rules import Reembedding
 from tiers.errors import TierUnavailable, UsageError
@@ -303,6 +304,8 @@ async def test_a_lost_index_is_built_in_place(tmp_path: Path) -> None:
         assert built.index.serving.partial
         await built.engine.stores["old"].delete(SCOPE, [fact.id for fact in facts])
         assert (await built.ask(TEXTS[20]))[0].id == facts[20].id
+        dense = query_of(TEXTS[20], vector=None, kinds=("fact",), mode="dense")
+        assert await built.index.search(SCOPE, dense) == ()
         await built.reembedder.run_pass()
         assert await built.index.count(SCOPE) == 16
         for fact in facts:

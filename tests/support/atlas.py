@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
-from tiers.cold.forms import entry_of
 from tiers.cold.mongo import mongo_cold_store
+from tiers.forms import entry_of
 from tiers.ports import WarmStore
 from tiers.records import Fact, Scope, SearchQuery
 

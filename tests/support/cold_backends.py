@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from tiers.belief_log import BeliefHistory, BeliefStore, HeadStore, RivalSearch
 from tiers.cold.sqlite import DATABASE_NAME, sqlite_cold_store
 from tiers.grains import GrainStore
+from tiers.knowledge import KnowledgeGraph
 from tiers.learning import FactReview, Playbooks, Watermarks
 from tiers.leases import LeaseStore
 from tiers.ports import (
@@ -24,6 +25,7 @@ from tiers.ports import (
     WarmStore,
     WorkQueue,
 )
+from tiers.recollection import Recollection, Timeline
 from tiers.registry import FleetStore, GraphStore, UsageStore
 from tiers.upkeep import ColdArchive, ColdUpkeep, Redactor
 
@@ -42,6 +44,7 @@ class Cold(Protocol):
     procedural: ProceduralStore
     grains: GrainStore
     review: FactReview
+    knowledge: KnowledgeGraph
     playbooks: Playbooks
     watermarks: Watermarks
     beliefs: BeliefStore
@@ -52,6 +55,8 @@ class Cold(Protocol):
     leases: LeaseStore
     log: RecordLog
     words: LexicalIndex
+    recollection: Recollection
+    timeline: Timeline
     upkeep: ColdUpkeep
     redactor: Redactor
     archive: ColdArchive

@@ -10,6 +10,8 @@ own ports.
   it had not projected yet.
 * Version 3: turns of two days with their summaries, all but the last in the episode of their day,
   and facts of the same subject and predicate, one of which gave way to the other.
+* Version 4: turns of two graphs with outputs of tools and without, one of them redacted, and a fact
+  with subject, predicate and object.
 """
 
 from __future__ import annotations

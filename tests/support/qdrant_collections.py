@@ -110,6 +110,14 @@ class Collection:
         self._update(made)
         self.schema[asked.field_name] = params
 
+    def update(self, asked: models.UpdateCollection) -> None:
+        """Take over another configuration of the graph, which is not there."""
+        _only(asked, "hnsw_config")
+        former = self.made.hnsw_config or models.HnswConfigDiff()
+        given = {} if asked.hnsw_config is None else asked.hnsw_config.model_dump(exclude_none=True)
+        changed = former.model_copy(update=given)
+        self.made = self.made.model_copy(update={"hnsw_config": changed})
+
     def unindex(self, key: str) -> None:
         """Forget a payload index, behind everybody's back."""
         self._update(edge.UpdateOperation.delete_field_index(key))
@@ -206,7 +214,7 @@ class Collection:
             return self._filter(asked)
         if not isinstance(asked, models.FieldCondition):
             raise untranslated(asked)
-        _only(asked, "key match range")
+        _only(asked, "key match range is_empty")
         if asked.key not in self.schema:
             raise Refused(400, f'Index required but not found for "{asked.key}"')
         if isinstance(asked.match, models.MatchValue):
@@ -214,10 +222,10 @@ class Collection:
         if isinstance(asked.match, models.MatchAny):
             return edge.FieldCondition(asked.key, match=edge.MatchAny(asked.match.any))
         if isinstance(asked.range, models.Range):
-            _only(asked.range, "gt lte")
-            return edge.FieldCondition(
-                asked.key, range=edge.RangeFloat(gt=asked.range.gt, lte=asked.range.lte)
-            )
+            bounds = asked.range.model_dump(include={"gt", "gte", "lt", "lte"})
+            return edge.FieldCondition(asked.key, range=edge.RangeFloat(**bounds))
+        if asked.is_empty:
+            return edge.FieldCondition(asked.key, is_empty=True)
         raise untranslated(asked)
 
     def _update(self, operation: edge.UpdateOperation) -> None:

@@ -203,6 +203,7 @@ class QdrantShim:
             ("GET", f"{at}/exists", self._exists),
             ("GET", at, self._info),
             ("PUT", at, self._create),
+            ("PATCH", at, self._update),
             ("DELETE", at, self._drop),
             ("PUT", f"{at}/index", self._index),
             ("PUT", f"{at}/points", self._upsert),
@@ -272,6 +273,12 @@ class QdrantShim:
         if name in self.collections:
             raise Refused(409, f"Wrong input: Collection `{name}` already exists!")
         self.collections[name] = Collection(made)
+        return True
+
+    async def _update(self, request: Request) -> Any:
+        self._manage()
+        asked = models.UpdateCollection.model_validate_json(await request.body())
+        self._of(request).update(asked)
         return True
 
     async def _drop(self, request: Request) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from contextlib import closing
 
@@ -13,7 +12,15 @@ from support.cold_samples import OPERATOR, asked
 from support.tier_samples import scope_of
 
 from tiers.cold.archival import archival_query, narrowed, reciprocal_ranks
-from tiers.cold.sqlite.bm25 import local_weight, mark_of, marked_terms, marked_text
+from tiers.cold.sqlite.bm25 import (
+    asked_terms,
+    looked_up,
+    mark_of,
+    marked_text,
+    norm_of,
+    phrase_of,
+    rarity,
+)
 from tiers.errors import UsageError
 from tiers.records import ALL_TOPICS
 
@@ -96,30 +103,29 @@ def test_marks_differ_by_tenant_graph_and_kind() -> None:
     )
 
 
-def test_terms_are_quoted_words_under_every_mark() -> None:
-    """Nothing but letters and digits comes between the quotes."""
-    found = marked_terms(["m1", "m2"], 'the "tyre" OR tyre* NEAR(')
-    assert found == [
-        ("tyre", '"m1tyre"'),
-        ("tyre", '"m2tyre"'),
-        ("near", '"m1near"'),
-        ("near", '"m2near"'),
-    ]
-    assert len(marked_terms(["m"], " ".join(f"w{n}" for n in range(500)))) == 64
+def test_what_is_asked_for_is_stems_and_nothing_but_letters() -> None:
+    """Each stem once, with how many words have it; quoted, so that no question is syntax."""
+    found = asked_terms('the "tyre" OR tyres* NEAR( 18')
+    assert found == [("tyre", "tyre", 2), ("near", "near", 1), ("18", "18", 1)]
+    assert phrase_of("m1", "tyre") == '"m1tyre"'
+    assert len(asked_terms(" ".join(f"w{n}" for n in range(500)))) == 64
+    assert asked_terms("?!") == []
 
 
-def test_local_weight_restores_the_local_rarity() -> None:
-    """The term's score times the weight is the same however large the rest of the index is."""
+def test_the_rarest_terms_are_looked_up_first() -> None:
+    """As many as there is room for; what does not fit ends the list, and nobody's is not in it."""
+    having = {"common": 9, "rare": 2, "some": 5, "few": 2, "none": 0}
+    assert looked_up(having, 10) == ["few", "rare", "some"]
+    assert looked_up(having, 18) == ["few", "rare", "some", "common"]
+    assert looked_up(having, 1) == []
 
-    def fts5_idf(listed: int, everything: int) -> float:
-        return max(1e-6, math.log((everything - listed + 0.5) / (listed + 0.5)))
 
-    for having in (1, 5, 50, 99):
-        scores = [
-            fts5_idf(having, everything) * local_weight(having, having, 100, everything)
-            for everything in (100, 1_000, 1_000_000)
-        ]
-        assert scores == pytest.approx([scores[0]] * 3)
-        assert scores[0] > 0
-    rare, common = (local_weight(n, n, 100, 10_000) * fts5_idf(n, 10_000) for n in (1, 60))
-    assert rare > 5 * common
+def test_rarer_words_weigh_more_and_longer_records_less() -> None:
+    """However common a word is, it weighs something; an empty graph is no error."""
+    weights = [rarity(having, 100) for having in (1, 5, 50, 99, 100, 120)]
+    assert weights == sorted(weights, reverse=True)
+    assert weights[-1] > 0
+    assert rarity(1, 100) > 5 * rarity(60, 100)
+    norm = norm_of(4, 40)
+    assert norm.flat + 10 * norm.per_word == pytest.approx(1.2)
+    assert norm_of(0, 0).per_word > 0

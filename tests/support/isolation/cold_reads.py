@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, get_args
 
-from tiers.records import AuditFilter, Scope
+from tiers.records import AuditFilter, Scope, SearchQuery
 from tiers.upkeep import Table
 
 from .aims import INNER, OUTER, Aim
@@ -90,6 +90,12 @@ def episodes(aim: Aim) -> Move:
     return Move(lambda cold: cold.episodic.episodes(aim.scope, since, None, grain))
 
 
+def written(aim: Aim) -> Move:
+    """Ask for summaries and episodes by the victim's ids."""
+    ids = aim.ids()
+    return Move(lambda cold: cold.episodic.written(aim.scope, ids))
+
+
 def core(aim: Aim) -> Move:
     """Ask for the core facts of the graph and its ancestors."""
     return Move(lambda cold: cold.semantic.core(aim.scope))
@@ -120,10 +126,57 @@ def match_rules(aim: Aim) -> Move:
     return Move(lambda cold: cold.procedural.match_rules(aim.scope, text, 100))
 
 
+def _narrowed(aim: Aim, **fields: Any) -> SearchQuery:
+    """Return a question for the victim's words that names its owner, perhaps in the past."""
+    corner = aim.victim.corner
+    return aim.query(
+        user_id=aim.random.choice([None, corner.user_id]),
+        writer_id=aim.random.choice([None, None, corner.agent_id]),
+        topics=aim.random.choice([(), (), corner.topics]),
+        **fields,
+    )
+
+
 def search_words(aim: Aim) -> Move:
-    """Search for the victim's exact words."""
-    query = aim.query(user_id=aim.random.choice([None, aim.victim.corner.user_id]))
+    """Search for the victim's exact words, as of now or of when it was written."""
+    query = _narrowed(aim, as_of=aim.random.choice([None, None, LATER, aim.victim.recorded_at]))
     return Move(lambda cold: cold.words.search_words(aim.scope, query))
+
+
+def around(aim: Aim) -> Move:
+    """Ask what was said around the victim's turns."""
+    ids, each_way = aim.ids(), aim.random.choice([0, 3, 16])
+    return Move(lambda cold: cold.recollection.around(aim.scope, ids, each_way, each_way))
+
+
+def speakers(aim: Aim) -> Move:
+    """Ask who speaks in the own graph."""
+    return Move(lambda cold: cold.recollection.speakers(aim.scope, _LIMIT))
+
+
+def word_statistics(aim: Aim) -> Move:
+    """Count words; the numbers are compared with a store of the graph alone elsewhere."""
+    kinds = aim.random.choice([("turn",), ("turn", "fact", "belief")])
+    return Move(lambda cold: cold.recollection.word_statistics(aim.scope, "zebra 18", kinds))
+
+
+def ended_since(aim: Aim) -> Move:
+    """Ask what has ended since the victim was written."""
+    query = _narrowed(aim, as_of=aim.victim.recorded_at)
+    return Move(lambda cold: cold.recollection.ended(aim.scope, query))
+
+
+def latest(aim: Aim) -> Move:
+    """Ask for everything there is, by time, or for what the victim is about."""
+    corner, random = aim.victim.corner, aim.random
+    query = aim.query(
+        user_id=random.choice([None, corner.user_id]),
+        topics=random.choice([(), corner.topics]),
+        writer_id=random.choice([None, None, corner.agent_id]),
+        as_of=random.choice([None, LATER]),
+        until=random.choice([None, _FUTURE]),
+    )
+    return Move(lambda cold: cold.timeline.latest(aim.scope, query))
 
 
 def entries(aim: Aim) -> Move:
@@ -141,6 +194,12 @@ def receipt(aim: Aim) -> Move:
     """Ask for the victim's receipt."""
     receipt_id = aim.word(aim.victim.id)
     return Move(lambda cold: cold.log.receipt(aim.scope, receipt_id))
+
+
+def find_receipt(aim: Aim) -> Move:
+    """Ask the own tenant for the victim's receipt."""
+    receipt_id = aim.word(aim.victim.id)
+    return Move(lambda cold: cold.log.find_receipt(aim.scope.tenant, receipt_id))
 
 
 def audit(aim: Aim) -> Move:
@@ -269,14 +328,21 @@ COLD_READS = (
     Method("episodic.summaries", _V, summaries, ("summary",), _ALL, weight=2),
     Method("episodic.due_summaries", _G, due_summaries, ("summary",), OUTER),
     Method("episodic.episodes", _V, episodes, ("episode",), _ALL, weight=2),
+    Method("episodic.written", _V, written, ("summary", "episode"), _ALL, weight=2),
     Method("semantic.core", _F, core, ("core",), _ALL, weight=3),
     Method("semantic.facts", _F, facts, FACTS, _ALL, weight=3),
     Method("semantic.recall_archival", _V, recall_archival, ("archival",), _ALL, weight=4),
     Method("procedural.match_rules", _F, match_rules, ("rule",), _ALL, weight=3),
     Method("words.search_words", _V, search_words, SEARCHABLE, _ALL, weight=6),
+    Method("timeline.latest", _V, latest, SEARCHABLE, _ALL, weight=4),
     Method("words.entries", _V, entries, SEARCHABLE, _ALL, weight=4),
     Method("words.census", _G, census, SEARCHABLE, OUTER),
+    Method("recollection.around", _V, around, ("turn",), _ALL, weight=3),
+    Method("recollection.speakers", _G, speakers, ("turn",), OUTER),
+    Method("recollection.word_statistics", _G, word_statistics, SEARCHABLE, OUTER),
+    Method("recollection.ended", _V, ended_since, SEARCHABLE, _ALL, weight=3),
     Method("log.receipt", _G, receipt, ("receipt",), OUTER),
+    Method("log.find_receipt", _T, find_receipt, ("receipt",), _OF_TENANT),
     Method("log.audit", _G, audit, ("audit",), OUTER),
     Method("log.tenant_audit", _T, tenant_audit, ("audit",), _OF_TENANT),
     Method("graphs.graph", _T, graph, ("agent",), _OF_TENANT),

@@ -357,11 +357,18 @@ def blank_receipts(aim: Aim) -> Move:
     """
     victim, scope = aim.victim, Scope.of_graph(*aim.house)
     subject, agents = aim.word(victim.mark), (victim.corner.agent_id,)
-    if aim.random.random() < 0.3:
+    chance, ids = aim.random.random(), aim.ids()
+    if chance < 0.3:
         theirs = Touch(*aim.house, table="receipts")
         return Move(
             lambda cold: cold.redactor.blank_receipts(scope, agent_ids=agents),
             (*graph_of(scope), theirs),
+            scope=scope,
+        )
+    if chance < 0.6 and ids:
+        return Move(
+            lambda cold: cold.redactor.blank_receipts(scope, record_ids=ids),
+            graph_of(scope),
             scope=scope,
         )
     return Move(

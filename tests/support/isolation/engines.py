@@ -21,6 +21,7 @@ from .attempts import Method
 from .belief_moves import BELIEF_METHODS
 from .cold_fleet import COLD_FLEET
 from .cold_grains import COLD_GRAINS
+from .cold_knowledge import COLD_KNOWLEDGE
 from .cold_learning import COLD_LEARNING
 from .cold_reads import COLD_READS
 from .cold_writes import COLD_WRITES, VECTOR_METHODS
@@ -32,7 +33,7 @@ from .worlds import World
 
 COLD_METHODS = (
     *(*COLD_READS, *COLD_WRITES, *BELIEF_METHODS),
-    *(*COLD_FLEET, *COLD_GRAINS, *COLD_LEARNING),
+    *(*COLD_FLEET, *COLD_GRAINS, *COLD_LEARNING, *COLD_KNOWLEDGE),
 )
 MONGO_METHODS = (*COLD_METHODS, *VECTOR_METHODS)
 

@@ -349,6 +349,7 @@ def graph_reads(aim: Aim) -> Move | None:
         found += [await ezra.parked_work(), await ezra.rerun_work([aim.victim.id])]
         with suppress(NotFound):
             found.append(await graph.receipt(aim.victim.id))
+            found.append(await graph.replay_context(aim.victim.id))
         return found
 
     return Move(call, graph_of(scope), scope=scope)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from tiers.records import IndexEntry
+from tiers.records import UNRECORDED, IndexEntry
 
 from .aims import INNER, KINDS, OUTER, Aim
 from .attempts import FORGED, Method, Move, Touch, graph_of, own
 from .oracle import Reach
 from .worlds import LATER, SEARCHABLE, SHARED_WORDS, vector_of
 
+INHERITED_SHARE = 0.25
 INHERITABLE = ("episode", "archival", "rule")
 
 
@@ -20,6 +21,23 @@ def search(aim: Aim) -> Move:
     corner = aim.victim.corner
     user = aim.random.choice([None, None, corner.user_id])
     query = aim.query(tier=aim.random.choice([None, None, "archival"]), user_id=user)
+    return Move(lambda warm: warm.search(aim.scope, query))
+
+
+def search_narrowed(aim: Aim) -> Move:
+    """Search with every narrowing set to what the victim is: none may widen what is seen."""
+    corner = aim.victim.corner
+    narrowed = {
+        "mode": aim.random.choice(["hybrid", "dense", "words"]),
+        "topics": aim.random.choice([corner.topics, ()]),
+        "writer_id": aim.random.choice([corner.agent_id, None]),
+        "grains": aim.random.choice([("daily", "weekly"), ()]),
+        "as_of": aim.random.choice([LATER, None]),
+        "since": aim.random.choice([UNRECORDED, None]),
+        "until": aim.random.choice([LATER + timedelta(days=400), None]),
+        "inherited": aim.random.random() < INHERITED_SHARE,
+    }
+    query = aim.query(**narrowed)
     return Move(lambda warm: warm.search(aim.scope, query))
 
 
@@ -118,6 +136,7 @@ def _fresh(aim: Aim) -> str:
 
 WARM_METHODS = (
     Method("warm.search", Reach.VISIBLE, search, SEARCHABLE, (*OUTER, *INNER), weight=8),
+    Method("warm.search", Reach.FAMILY, search_narrowed, SEARCHABLE, (*OUTER, *INNER), weight=4),
     Method("warm.search", Reach.FAMILY, search_inherited, INHERITABLE, OUTER, weight=3),
     Method("warm.upsert", Reach.GRAPH, upsert, SEARCHABLE, OUTER),
     Method("warm.upsert", Reach.GRAPH, upsert_forged, SEARCHABLE, OUTER),

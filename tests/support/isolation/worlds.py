@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Literal, TypeVar
 
-from tiers.cold.forms import entry_of
+from tiers.forms import entry_of
 from tiers.records import (
     NAME_CHARS_MAX,
     Commitment,

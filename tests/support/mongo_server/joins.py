@@ -1,7 +1,9 @@
-"""Stages that bring in documents of other collections: ``$lookup`` and ``$graphLookup``.
+"""Stages that bring in further documents: ``$lookup``, ``$unionWith`` and ``$graphLookup``.
 
 Implemented of ``$lookup``: by equality of two fields, and by a pipeline of its own that knows
-nothing of the document it is for. Of ``$graphLookup`` everything, but for a search for null.
+nothing of the document it is for. ``$unionWith`` as a whole, but for a pipeline without a
+collection. Of ``$graphLookup`` everything, but for a search for null.
+https://www.mongodb.com/docs/manual/reference/operator/aggregation/unionWith/
 https://www.mongodb.com/docs/manual/reference/operator/aggregation/graphLookup/
 """
 
@@ -76,6 +78,23 @@ def _lookup_by_pipeline(
         return [_with(row, argument["as"], documents) for row in rows]
 
     return stage
+
+
+def union_with(argument: Any, collection: FindCollection, pipelines: Pipelines) -> Stage:
+    """Return the ``$unionWith`` stage."""
+    given = {"coll": argument} if isinstance(argument, str) else argument
+    if not isinstance(given, dict):
+        raise CommandError(9, "the $unionWith stage specification must be an object or string")
+    only(frozenset({"coll", "pipeline"}), given, "$unionWith")
+    if not isinstance(given.get("coll"), str):
+        refuse("$unionWith without a collection")
+    pipeline = given.get("pipeline", [])
+    if not isinstance(pipeline, list):
+        raise CommandError(14, "'pipeline' option must be specified as an array")
+    source = collection(given["coll"])
+    pipelines.check(pipeline, collection)
+    # What comes from there is run whether or not there was anything before it, and comes after.
+    return lambda rows: [*rows, *pipelines.run(source, pipeline, collection)]
 
 
 def graph_lookup(argument: Any, collection: FindCollection) -> Stage:

@@ -12,7 +12,7 @@ from typing import Any
 from .errors import CommandError, only, refuse
 from .expressions import METADATA, Expression, Row, compile_expression
 from .filters import compile_filter
-from .joins import FindCollection, Pipelines, Stage, graph_lookup, lookup
+from .joins import FindCollection, Pipelines, Stage, graph_lookup, lookup, union_with
 from .planning import checked_sort, matching
 from .projection import compile_projection, put_at
 from .store import Collection
@@ -35,6 +35,8 @@ def compile_stages(stages: Iterable[Any], collection: FindCollection) -> list[St
         name, argument = stage_of(given)
         if name == "$lookup":
             compiled.append(lookup(argument, collection, _INSIDE))
+        elif name == "$unionWith":
+            compiled.append(union_with(argument, collection, _INSIDE))
         elif name == "$graphLookup":
             compiled.append(graph_lookup(argument, collection))
         elif name in _STAGES:
@@ -253,6 +255,11 @@ def _push(values: list[Any]) -> Any:
     return [value for value in values if value is not MISSING]
 
 
+def _add_to_set(values: list[Any]) -> Any:
+    # MongoDB promises no order; who relies on that of the documents is to find out here.
+    return list({key_of(value): value for value in reversed(_push(values))}.values())
+
+
 _INSIDE = Pipelines(compile_stages, run_pipeline)
 _ACCUMULATORS: dict[str, Callable[[list[Any]], Any]] = {
     "$sum": _sum,
@@ -261,6 +268,7 @@ _ACCUMULATORS: dict[str, Callable[[list[Any]], Any]] = {
     "$max": _extreme(max),
     "$first": _first,
     "$push": _push,
+    "$addToSet": _add_to_set,
 }
 _STAGES: dict[str, Callable[[Any], Stage]] = {
     "$match": _match,
