@@ -34,10 +34,13 @@ LEG_CANDIDATES = 40
 
 LOOKED_AROUND_WORDS = 80
 LOOKED_AROUND_MEANING = 40
-BEFORE, AFTER = 6, 3
+BEFORE, AFTER = 5, 2
 """Around so many of the best turns of each leg, so many turns before and behind are looked at."""
 
-COVERED_MAX = 64
+LEADING_MAX = 10
+COVERED_MAX = 32
+"""Summaries among the first ten of a leg bring the turns that they cover, so many in all."""
+
 ENDED_MAX = 120
 MEASURED_MAX = 64
 """The most texts whose meaning is compared here because no index holds them."""
@@ -346,9 +349,11 @@ async def _follow_summaries(search: Search) -> None:
     if search.request.is_narrowed:
         return
     covered: dict[str, None] = {}
+    own = search.scope.graph_id
     for candidate in search.pool:
         hit = candidate.hit
-        if hit is not None and hit.kind == "summary" and hit.graph_id == search.scope.graph_id:
+        is_good = min(candidate.ranks.values(), default=LEADING_MAX + 1) <= LEADING_MAX
+        if hit is not None and hit.kind == "summary" and candidate.key.graph_id == own and is_good:
             covered.update(dict.fromkeys(hit.source_ids))
     missing = [one for one in covered if search.pool.get(Key(search.scope.graph_id, one)) is None]
     if not missing:

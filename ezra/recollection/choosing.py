@@ -18,7 +18,7 @@ SAME_TERMS = 0.9
 """Share of all terms of two texts from which on they say the same."""
 
 COVERED_SHARE = 0.6
-COMPARED_MAX = 200
+COMPARED_MAX = 60
 KIND_SHARE_MAX = 0.7
 STRONG_SHARE = 0.75
 """From this share of the best score on, a kind that is crowded out is let in."""

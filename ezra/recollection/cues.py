@@ -85,18 +85,17 @@ _ASKS_NUMBER = re.compile(
     r"|\bwhat (?:number|percentage|price|amount|version|size)\b",
     re.IGNORECASE,
 )
-_HAS_TIME = re.compile(
-    r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|weeks?|weekend|months?|years?|days?"
-    r"|morning|afternoon|evening|noon|midnight|monday|tuesday|wednesday|thursday|friday|saturday"
-    r"|sunday|january|february|march|april|june|july|august|september|october|november|december"
-    r"|in may|of may|may \d|\d{1,2} may|(?:19|20)\d\d|\d{1,2}:\d\d)\b",
-    re.IGNORECASE,
+_TIME_WORDS = frozenset(
+    "yesterday today tomorrow tonight last next ago week weeks weekend month months year years day "
+    "days morning afternoon evening noon midnight monday tuesday wednesday thursday friday saturday "
+    "sunday january february march april june july august september october november december "
+    "recently soon later earlier".split()
 )
-_HAS_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty"
-    r"|fifty|hundred|thousand|once|twice|couple|dozen|half|few|several)\b",
-    re.IGNORECASE,
+_NUMBER_WORDS = frozenset(
+    "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty "
+    "hundred thousand once twice couple dozen half few several".split()
 )
+_YEARS = re.compile(r"(?:19|20)\d\d")
 
 
 class TimeSpan(NamedTuple):
@@ -173,14 +172,14 @@ def read_cues(text: str, speakers: Sequence[str], now: datetime, zone: ZoneInfo)
     )
 
 
-def tells_time(text: str) -> bool:
-    """Whether a text says when something is, was or will be."""
-    return bool(_HAS_TIME.search(text))
+def tells_time(found: Sequence[str]) -> bool:
+    """Whether a text says when something is, was or will be; by its words (``lexical.words``)."""
+    return not _TIME_WORDS.isdisjoint(found) or any(map(_YEARS.fullmatch, found))
 
 
-def tells_number(text: str) -> bool:
-    """Whether a text has a number."""
-    return bool(_HAS_NUMBER.search(text))
+def tells_number(found: Sequence[str]) -> bool:
+    """Whether a text has a number; by its words (``lexical.words``)."""
+    return not _NUMBER_WORDS.isdisjoint(found) or any(word[0].isdigit() for word in found)
 
 
 def name_of(speaker: str) -> str:
@@ -242,14 +241,14 @@ def _stems(text: str) -> set[str]:
 
 
 def phrases_in(text: str) -> tuple[str, ...]:
-    """Return runs of one to ``PHRASE_WORDS_MAX`` words that say anything, the longest first."""
+    """Return runs of up to ``PHRASE_WORDS_MAX`` words between two that tell, longest first."""
     found = words(text)
     runs = (
         found[start : start + size]
         for size in range(PHRASE_WORDS_MAX, 0, -1)
         for start in range(len(found) - size + 1)
     )
-    telling = (" ".join(run) for run in runs if not STOP_WORDS.issuperset(run))
+    telling = (" ".join(run) for run in runs if STOP_WORDS.isdisjoint((run[0], run[-1])))
     return tuple(dict.fromkeys(telling))[-PHRASES_MAX:]
 
 

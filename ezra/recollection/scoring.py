@@ -66,6 +66,14 @@ class Scored:
     scores: Sequence[float]
     parts: Mapping[str, Scores]
 
+    def best(self, most: int) -> list[int]:
+        """Return the places of the best, best first, ties by key."""
+        order = sorted(
+            range(len(self.scores)),
+            key=lambda place: (-self.scores[place], self.candidates[place].key),
+        )
+        return order[:most]
+
     def parts_of(self, place: int) -> dict[str, float]:
         """Return what made the score of one candidate, without what added nothing."""
         return {name: float(part[place]) for name, part in self.parts.items() if part[place]}

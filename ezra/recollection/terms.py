@@ -59,13 +59,13 @@ class Reader:
 def bag_of(text: str) -> Bag:
     """Return the terms of a text, not remembering them."""
     found = words(text)
-    counts = Counter(hash(term_of(word)) for word in found if word not in STOP_WORDS)
+    counts = Counter([hash(term_of(word)) for word in found if word not in STOP_WORDS])
     return Bag(
         counts=dict(counts),
         terms=counts.total(),
         words=len(found),
-        has_time=tells_time(text),
-        has_number=tells_number(text),
+        has_time=tells_time(found),
+        has_number=tells_number(found),
         only_asks=_only_asks(text, len(found)),
     )
 

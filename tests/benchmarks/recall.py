@@ -56,7 +56,7 @@ class Corpus:
 
 async def corpus_of(path: Path, size: int, questions: int, parts: Parts) -> Corpus:
     """Return a set's turns, filled up to ``size`` with mixtures of two."""
-    read = read_set(path, now=START)
+    read = read_set(path)
     said = [(line.speaker, line.text) for interview in read.interviews for line in interview.turns]
     asked = [one.text for interview in read.interviews for one in interview.questions]
     if parts.embedder is None:
@@ -80,7 +80,7 @@ async def corpus_of(path: Path, size: int, questions: int, parts: Parts) -> Corp
     return Corpus(turns, np.concatenate(vectors), asked[::step][:questions])
 
 
-async def fill(ezra: Ezra, parts: Parts, corpus: Corpus) -> Graph:
+async def fill(ezra: Ezra, parts: Parts, corpus: Corpus) -> None:
     """Store the corpus in the cold tier and the warm index, as indexing would leave it."""
     graph = await ezra.create_session_graph(GRAPH)
     agent = await graph.spawn_agent(agent_id="scribe", topics={"talk"}, role="keeps notes")
@@ -99,7 +99,6 @@ async def fill(ezra: Ezra, parts: Parts, corpus: Corpus) -> Graph:
             entries = []
     await store.upsert(whole, entries)
     await store.flush()
-    return graph
 
 
 async def measured(graph: Graph, corpus: Corpus, baselines: Baselines) -> dict[str, list[float]]:

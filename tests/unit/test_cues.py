@@ -20,6 +20,7 @@ from ezra.recollection.cues import (
     times_in,
     without_names,
 )
+from tiers.lexical import words
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
 ZONE = ZoneInfo("UTC")
@@ -115,10 +116,12 @@ def test_codes_are_told_from_words_and_numbers() -> None:
 
 def test_times_and_numbers_are_told() -> None:
     """What could answer when, and how many."""
-    assert tells_time("I went there yesterday.")
-    assert not tells_time("I may go there.")
-    assert tells_number("It lasted twelve laps.")
-    assert not tells_number("It lasted.")
+    assert tells_time(words("I went there yesterday."))
+    assert tells_time(words("It was built in 1987."))
+    assert not tells_time(words("I may go there."))
+    assert tells_number(words("It lasted twelve laps."))
+    assert tells_number(words("It lasted 12 laps."))
+    assert not tells_number(words("It lasted."))
 
 
 def test_shared_words_are_a_share_of_the_questions() -> None:

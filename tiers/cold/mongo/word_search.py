@@ -37,7 +37,7 @@ from .word_counts import Counts, having, totals_of
 
 QUERY_WORDS_MAX = 64
 K1, B = 1.2, 0.75
-POSTINGS_MAX = 4_000
+POSTINGS_MAX = 1_500
 """So many records are looked at for the words of a question, the rarest words first."""
 
 NEWEST_MAX = 1_000

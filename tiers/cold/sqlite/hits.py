@@ -80,7 +80,7 @@ def _hit(scope: Scope, found: Found, row: sqlite3.Row, told: Callable[..., Field
     try:
         fields = _SILENT | told(record_id, agent_id, recorded_at, *rest)
         fields["text"] = fields["text"][:TEXT_CHARS_MAX]
-        return Hit.model_construct(
+        return Hit(
             id=record_id,
             kind=found.kind,
             score=found.score,

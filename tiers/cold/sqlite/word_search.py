@@ -31,7 +31,7 @@ from .database import Query, Session, Value
 from .scope import as_json, scoped
 from .word_counts import Listed, listed, stored_kinds, totals_of
 
-POSTINGS_MAX = 4_000
+POSTINGS_MAX = 1_500
 """So many records are looked at for the words of a question, the rarest words first."""
 
 NEWEST_MAX = 1_000
