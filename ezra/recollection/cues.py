@@ -88,8 +88,8 @@ _ASKS_NUMBER = re.compile(
 _TIME_WORDS = frozenset(
     "yesterday today tomorrow tonight last next ago week weeks weekend month months year years day "
     "days morning afternoon evening noon midnight monday tuesday wednesday thursday friday "
-    "saturday sunday january february march april june july august september october november december "
-    "recently soon later earlier".split()
+    "saturday sunday january february march april june july august september october november "
+    "december recently soon later earlier".split()
 )
 _NUMBER_WORDS = frozenset(
     "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty "
