@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.command import ezra
 from support.servers import server_variables
 
@@ -43,6 +44,7 @@ def answers(home: Path, **variables: str) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_demos_memory_moves_to_servers_and_back(tmp_path: Path) -> None:
     """Sources, their order and their scores are those of before, and nothing is played again."""
     here, back, nowhere = tmp_path / "here", tmp_path / "back", tmp_path / "nowhere"

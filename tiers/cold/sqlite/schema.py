@@ -69,7 +69,7 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
 
     Raises:
         ConfigError: The file was written by a newer ezra, or is not ezra's.
-        sqlite3.Error: A migration failed; the file is at the version before it.
+        sqlite3.Error: A migration failed; the file is at the version before it, a new one empty.
     """
     found = _version(connection)
     newest = migrations[-1].version
@@ -80,12 +80,15 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
         )
         raise ConfigError("EZRA_HOME", reason)
     _check_ours(connection, found)
-    for migration in migrations[found:]:
+    # Nobody has anything to lose in a new file: it is made whole, or not at all.
+    steps = [migrations] if found == 0 else [[one] for one in migrations[found:]]
+    for step in steps:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            migration.apply(connection)
+            for migration in step:
+                migration.apply(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {migration.version}")
+            connection.execute(f"PRAGMA user_version = {step[-1].version}")
         except BaseException:
             connection.execute("ROLLBACK")
             raise
