@@ -47,7 +47,7 @@ MEASURED_MAX = 64
 
 CONVERSATION: tuple[Kind, ...] = ("turn", "tool_output", "summary", "episode", "belief")
 STATEMENTS: tuple[Kind, ...] = ("fact", "rule")
-MEANT_HERE = frozenset({"ended", "core of ancestors", "knowledge", "then"})
+MEANT_HERE = frozenset({"ended", "core of ancestors", "knowledge"})
 """Legs whose records no dense leg may have seen: their meaning is compared here."""
 
 
