@@ -26,7 +26,7 @@ from .recollection.weights import DEFAULT_WEIGHTS
 from .request import RecallRequest, scope_at
 from .reranking.blending import reranked
 
-RANKED_MAX = 200
+RANKED_MAX = 160
 """So many of the best get their priors, which seldom change a score by more than a third."""
 
 UNASKED = frozenset({"hot", "ended", "covered", "meaning", "meaning of that time"})

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -177,30 +176,36 @@ def bm25(candidates: Sequence[Candidate], question: Question) -> Scores:
     if not keys:
         return np.zeros(len(candidates))
     dates = _date_keys(keys, question.text)
-    of_bag: dict[int, Scores] = {}
-
-    def counted(bag: Bag) -> Scores:
-        """Count the terms asked for; a turn stands in the windows of several others."""
-        found = of_bag.get(id(bag))
-        if found is None:
-            found = of_bag[id(bag)] = np.array([bag.counts.get(key, 0) for key in keys], float)
-        return found
-
-    counts = np.array([counted(one.bag) for one in candidates])
-    lengths = np.array([one.bag.terms for one in candidates], dtype=np.float64)
-    for number, candidate in enumerate(candidates):
-        for bag in candidate.earlier:
-            counts[number] += counted(bag)
-            lengths[number] += bag.terms
+    counts, lengths = _counted(candidates, list(keys))
     said_at = np.zeros_like(counts)
     if dates:
-        for number, candidate in enumerate(candidates):
-            said_at[number] = _date_counts(candidate.happened_at, dates, list(keys), question.zone)
+        said_at = _date_counts(candidates, dates, list(keys), question.zone)
     rarity = _rarity(list(keys.items()), counts, said_at, question.statistics)
     counts += said_at
     damping = BM25_K1 * (1 - BM25_B + BM25_B * lengths / _means(candidates, lengths))
     weighed: Scores = (rarity * counts * (BM25_K1 + 1) / (counts + damping[:, None])).sum(axis=1)
     return np.round(weighed, DIGITS)
+
+
+def _counted(candidates: Sequence[Candidate], keys: Sequence[int]) -> tuple[Scores, Scores]:
+    """Return how often each candidate has each term, and its length in terms, windows included."""
+    # A turn stands in the windows of several others: its terms are counted once.
+    bags: dict[int, Bag] = {}
+    own, window, beside = [], [], []
+    for number, candidate in enumerate(candidates):
+        own.append(id(candidate.bag))
+        bags[id(candidate.bag)] = candidate.bag
+        for bag in candidate.earlier:
+            bags[id(bag)] = bag
+            window.append(number)
+            beside.append(id(bag))
+    places = {name: place for place, name in enumerate(bags)}
+    had = [[bag.counts.get(key, 0) for key in keys] + [bag.terms] for bag in bags.values()]
+    of_bag = np.array(had, dtype=np.float64)
+    totals = of_bag[[places[name] for name in own]]
+    if window:
+        np.add.at(totals, window, of_bag[[places[name] for name in beside]])
+    return totals[:, :-1], totals[:, -1]
 
 
 def _rarity(
@@ -254,11 +259,15 @@ _DATE_WORDS = frozenset(
 
 
 def _date_counts(
-    moment: datetime, dates: frozenset[int], keys: Sequence[int], zone: ZoneInfo
-) -> list[int]:
-    there = moment.astimezone(zone)
-    said = {key_of(word) for word in words(f"{there.day} {there:%B %Y %A}")}
-    return [int(key in dates and key in said) for key in keys]
+    candidates: Sequence[Candidate], dates: frozenset[int], keys: Sequence[int], zone: ZoneInfo
+) -> Scores:
+    """Return which of the terms that can be part of a date each candidate's day has."""
+    days = [one.happened_at.astimezone(zone).date() for one in candidates]
+    of_day: dict[date, list[bool]] = {}
+    for day in set(days):
+        said = {key_of(word) for word in words(f"{day.day} {day:%B %Y %A}")}
+        of_day[day] = [key in dates and key in said for key in keys]
+    return np.array([of_day[day] for day in days], dtype=np.float64)
 
 
 def _cosines(candidates: Sequence[Candidate]) -> Scores:
@@ -300,24 +309,30 @@ def _agreement(candidates: Sequence[Candidate], total: Scores) -> Scores:
     Sessions are turns with no silence of ``SESSION_GAP`` between them. What is no turn counts
     nothing, and so do all when there are few sessions.
     """
-    turns = [number for number, one in enumerate(candidates) if one.kind == "turn"]
-    turns.sort(key=lambda number: (candidates[number].happened_at, candidates[number].key))
+    turns = sorted(
+        (one.happened_at, one.key, number)
+        for number, one in enumerate(candidates)
+        if one.kind == "turn"
+    )
     sessions: list[list[int]] = []
-    for number in turns:
-        here = candidates[number].happened_at
-        if sessions and here - candidates[sessions[-1][-1]].happened_at <= SESSION_GAP:
+    last: datetime | None = None
+    for here, _, number in turns:
+        if last is not None and here - last <= SESSION_GAP:
             sessions[-1].append(number)
         else:
             sessions.append([number])
+        last = here
     found = np.zeros(len(candidates))
     if len(sessions) < SESSIONS_MIN:
         return found
-    means: dict[int, float] = defaultdict(float)
-    for number, session in enumerate(sessions):
-        means[number] = float(np.sort(total[session])[-3:].mean())
-    low, high = min(means.values()), max(means.values())
+    totals = total.tolist()
+    means = []
+    for session in sessions:
+        best = sorted([totals[number] for number in session])[-3:]
+        means.append(sum(best) / len(best))
+    low, high = min(means), max(means)
     if high <= low:
         return found
-    for number, session in enumerate(sessions):
-        found[session] = (means[number] - low) / (high - low)
+    for mean, session in zip(means, sessions, strict=True):
+        found[session] = (mean - low) / (high - low)
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -37,15 +36,15 @@ class Bag(NamedTuple):
 
 
 class Reader:
-    """Reads texts, each once. What is kept are digests and hashes, and it turns over."""
+    """Reads texts, each once. What is kept are hashes of this process, and it turns over."""
 
     def __init__(self, texts_max: int = TEXTS_REMEMBERED) -> None:
         self._texts_max = texts_max
-        self._bags: OrderedDict[bytes, Bag] = OrderedDict()
+        self._bags: OrderedDict[int, Bag] = OrderedDict()
 
     def read(self, text: str) -> Bag:
         """Return the terms of a text."""
-        key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        key = hash(text)
         bag = self._bags.get(key)
         if bag is None:
             bag = self._bags[key] = bag_of(text)

@@ -252,7 +252,7 @@ def test_points_of_others_are_refused(change: dict[str, Any], scope: Scope) -> N
     for point in made:
         good = point(own, payload)
         check_points("upsert", OWN, [good])
-        check_found("search", OWN, [good])
+        check_found("search", OWN, [good.payload])
         theirs = point_id(scope, record_id(1))
         for bad in (point(theirs, {**payload, **change}), point(own, {})):
             with pytest.raises(TierRejected):

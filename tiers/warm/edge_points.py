@@ -23,6 +23,7 @@ from qdrant_edge import (
 
 from .edge_folder import EngineCall, OpenShard
 from .guard import Bounds, check_filter, check_found, check_points
+from .ranking import Payload
 
 Offset: TypeAlias = int | str | UUID
 
@@ -97,13 +98,15 @@ class EdgePoints:
                     check_filter(operation, bounds, leg.counted)
             return [self._shard.engine.query(_request(leg, condition, limit)) for leg in legs]
 
-    def found(self, operation: str, bounds: Bounds, point_ids: Sequence[str]) -> list[Record]:
-        """Return what is stored under ids that ``nearest`` gave."""
+    def found(self, operation: str, bounds: Bounds, point_ids: Sequence[str]) -> dict[str, Payload]:
+        """Return what is stored under ids that ``nearest`` gave, by id."""
         with EngineCall(operation):
-            stored = self._shard.engine.retrieve(
+            points = self._shard.engine.retrieve(
                 list(point_ids), with_payload=True, with_vector=False
             )
-            check_found(operation, bounds, stored)
+            # Once each: the engine makes a payload anew whenever it is looked at.
+            stored = {str(point.id): point.payload or {} for point in points}
+            check_found(operation, bounds, stored.values())
             return stored
 
     def flush(self, operation: str) -> None:

@@ -116,8 +116,7 @@ class EdgeWarmStore:
         bounds = of_search(scope, query)
         scores = self._ranked(bounds, legs, rendered(reach.visible), query.limit)
         # Texts are fetched for the answer only, not for every candidate.
-        stored = self._points.found("search", bounds, list(scores))
-        payloads = {str(point.id): point.payload or {} for point in stored}
+        payloads = self._points.found("search", bounds, list(scores))
         return answer(scores, payloads, scope, query.limit)
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:

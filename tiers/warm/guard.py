@@ -11,7 +11,7 @@ reads both, by their names, and imports neither driver.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -105,18 +105,18 @@ def check_points(operation: str, bounds: Bounds, points: Iterable[Rendered]) -> 
         TierRejected: There is one; none was sent.
     """
     for point in points:
-        if str(point.id) != derived_id(UNRECORDED, *_owner(operation, bounds, point)):
+        if str(point.id) != derived_id(UNRECORDED, *_owner(operation, bounds, point.payload or {})):
             raise _refusal(operation, "a point under an id that is not its own")
 
 
-def check_found(operation: str, bounds: Bounds, points: Iterable[Rendered]) -> None:
+def check_found(operation: str, bounds: Bounds, payloads: Iterable[Mapping[str, Any]]) -> None:
     """Refuse points that were read by their ids alone and are somebody else's.
 
     Raises:
         TierRejected: There is one; it was not handed on.
     """
-    for point in points:
-        _owner(operation, bounds, point)
+    for payload in payloads:
+        _owner(operation, bounds, payload)
 
 
 class _NotUnderstood(Exception):
@@ -217,10 +217,9 @@ def _kind(rendered: Rendered) -> str:
     return type(rendered).__name__
 
 
-def _owner(operation: str, bounds: Bounds, point: Rendered) -> tuple[str, str, str]:
+def _owner(operation: str, bounds: Bounds, payload: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return tenant, graph and id as a point's payload has them."""
-    payload = point.payload or {}
-    tenant, graph, name = (payload.get(key) for key in ("tenant", "graph", "id"))
+    tenant, graph, name = payload.get("tenant"), payload.get("graph"), payload.get("id")
     if not isinstance(tenant, str) or not isinstance(graph, str) or not isinstance(name, str):
         raise _refusal(operation, "a point that does not say whose it is")
     if tenant != bounds.tenant or bounds.graphs is None or graph not in bounds.graphs:

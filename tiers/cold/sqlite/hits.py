@@ -12,6 +12,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from ...errors import CorruptRecord
@@ -78,7 +79,7 @@ def text_of_turn(speaker: str, said: str, response: str, outputs: str) -> str:
 def _hit(scope: Scope, found: Found, row: sqlite3.Row, told: Callable[..., Fields]) -> Hit:
     record_id, agent_id, user_id, topics, recorded_at, *rest = row
     try:
-        fields = _SILENT | told(record_id, agent_id, recorded_at, *rest)
+        fields = told(record_id, agent_id, recorded_at, *rest)
         fields["text"] = fields["text"][:TEXT_CHARS_MAX]
         return Hit(
             id=record_id,
@@ -176,24 +177,9 @@ _SHOWN: Mapping[Kind, tuple[str, Callable[..., Fields]]] = {
     "rule": (_RULES, _rule),
     "belief": (_BELIEFS, _belief),
 }
-_SILENT: Fields = {
-    "speaker": "",
-    "ref": None,
-    "source_ids": (),
-    "occurred_at": None,
-    "valid_from": None,
-    "valid_to": None,
-    "inherited_from": None,
-    "path": (),
-    "fact_tier": None,
-    "grain": None,
-    "uses": 0,
-    "last_used_at": None,
-    "folded": (),
-}
-"""What a hit says of a record that says nothing of it."""
 
 
+@lru_cache(maxsize=1024)
 def _strings(stored: str) -> tuple[str, ...]:
     return () if stored == "[]" else tuple(json.loads(stored))
 

@@ -55,7 +55,6 @@ _STANDING = (
 _OF_NAMED = "FROM named n CROSS JOIN $family g CROSS JOIN facts f"
 _OF_NAMES = "FROM $family g CROSS JOIN json_each(:names) n CROSS JOIN facts f"
 _FROM, _TO = "f.subject_key = n.value", "f.object_key = n.value"
-# Most of what a question is cut into names nothing: what follows is asked of the rest.
 _KNOWN = (
     "SELECT DISTINCT n.value FROM $family g CROSS JOIN json_each(:names) n WHERE"
     f" EXISTS (SELECT 1 FROM facts f WHERE {_FROM} AND {_STANDING})"
@@ -199,9 +198,7 @@ class _Reading:
         self._as_of = None if as_of is None else microseconds(as_of)
 
     def entities(self, keys: Sequence[str], limit: int) -> tuple[Entity, ...]:
-        known = self._session.all(self._asked(_KNOWN, names=as_json(keys)))
-        there = {row["value"] for row in known}
-        walk = Walk([key for key in keys if key in there], 1)
+        walk = Walk(self._known(keys), 1)
         walk.join(self._joins(walk.ahead))
         names = as_json(walk.names)
         said = [
@@ -215,7 +212,7 @@ class _Reading:
         return entities_of(keys, walk.joins, said, both, limit)
 
     def neighbours(self, keys: Sequence[str], depth: int, limit: int) -> tuple[Neighbour, ...]:
-        walk = Walk(keys, limit)
+        walk = Walk(self._known(keys), limit)
         while walk.distance < depth and not walk.is_over:
             walk.join(self._joins(walk.ahead))
             walk.take(self._steps(walk))
@@ -244,6 +241,12 @@ class _Reading:
         walk = Walk(keys, 1)
         walk.join(self._joins(walk.ahead))
         return walk.names
+
+    def _known(self, keys: Sequence[str]) -> list[str]:
+        """Return those that some standing fact names: most of what a question has name nothing."""
+        known = self._session.all(self._asked(_KNOWN, names=as_json(keys)))
+        there = {row["value"] for row in known}
+        return [key for key in keys if key in there]
 
     def _joins(self, keys: Sequence[str]) -> Iterable[Joined]:
         if not keys:

@@ -259,4 +259,6 @@ def _said(row: sqlite3.Row) -> Said:
         told = text_of_turn(shown, text, response, outputs)[:TEXT_CHARS_MAX]
     except (ValueError, TypeError, KeyError) as error:
         raise CorruptRecord("cold", "read", "a stored turn cannot be read back") from error
-    return Said(record_id, agent_id, user_id, shown, told, moment(occurred_at), moment(at))
+    recorded_at = moment(at)
+    happened_at = recorded_at if occurred_at == at else moment(occurred_at)
+    return Said(record_id, agent_id, user_id, shown, told, happened_at, recorded_at)
