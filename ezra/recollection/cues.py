@@ -174,7 +174,9 @@ def read_cues(text: str, speakers: Sequence[str], now: datetime, zone: ZoneInfo)
 
 def tells_time(found: Sequence[str]) -> bool:
     """Whether a text says when something is, was or will be; by its words (``lexical.words``)."""
-    return not _TIME_WORDS.isdisjoint(found) or any(map(_YEARS.fullmatch, found))
+    if not _TIME_WORDS.isdisjoint(found):
+        return True
+    return any(_YEARS.fullmatch(word) for word in found if word[0] in "12")
 
 
 def tells_number(found: Sequence[str]) -> bool:

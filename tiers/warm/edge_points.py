@@ -23,7 +23,7 @@ from qdrant_edge import (
 
 from .edge_folder import EngineCall, OpenShard
 from .guard import Bounds, check_filter, check_found, check_points
-from .ranking import Payload
+from .ranking import Candidate, Payload
 
 Offset: TypeAlias = int | str | UUID
 
@@ -84,9 +84,16 @@ class EdgePoints:
             return self._shard.engine.scroll(request)
 
     def nearest(
-        self, operation: str, bounds: Bounds, legs: Sequence[Leg], condition: Filter, limit: int
-    ) -> list[list[ScoredPoint]]:
-        """Return the best points of each leg, without their payloads.
+        self,
+        operation: str,
+        bounds: Bounds,
+        legs: Sequence[Leg],
+        condition: Filter,
+        limit: int,
+        *,
+        with_payload: bool = False,
+    ) -> list[list[Candidate]]:
+        """Return the best points of each leg.
 
         Words are weighed by points inside the bounds too: without a condition the engine would
         count those of everybody.
@@ -96,7 +103,12 @@ class EdgePoints:
             for leg in legs:
                 if leg.counted is not None or isinstance(leg.query, SparseVector):
                     check_filter(operation, bounds, leg.counted)
-            return [self._shard.engine.query(_request(leg, condition, limit)) for leg in legs]
+            requests = [_request(leg, condition, limit, with_payload) for leg in legs]
+            answers = [_candidates(self._shard.engine.query(request)) for request in requests]
+            if with_payload:
+                found = (one.payload or {} for answer in answers for one in answer)
+                check_found(operation, bounds, found)
+            return answers
 
     def found(self, operation: str, bounds: Bounds, point_ids: Sequence[str]) -> dict[str, Payload]:
         """Return what is stored under ids that ``nearest`` gave, by id."""
@@ -104,8 +116,7 @@ class EdgePoints:
             points = self._shard.engine.retrieve(
                 list(point_ids), with_payload=True, with_vector=False
             )
-            # Once each: the engine makes a payload anew whenever it is looked at.
-            stored = {str(point.id): point.payload or {} for point in points}
+            stored: dict[str, Payload] = {str(point.id): point.payload or {} for point in points}
             check_found(operation, bounds, stored.values())
             return stored
 
@@ -115,7 +126,12 @@ class EdgePoints:
             self._shard.engine.flush()
 
 
-def _request(leg: Leg, condition: Filter, limit: int) -> QueryRequest:
+def _candidates(points: Sequence[ScoredPoint]) -> list[Candidate]:
+    # The engine makes a payload anew whenever it is looked at.
+    return [Candidate(point.score, str(point.id), point.payload) for point in points]
+
+
+def _request(leg: Leg, condition: Filter, limit: int, with_payload: bool) -> QueryRequest:  # noqa: FBT001
     corpus = None if leg.counted is None else IdfParams(corpus=leg.counted)
     return QueryRequest(
         limit=limit,
@@ -123,5 +139,5 @@ def _request(leg: Leg, condition: Filter, limit: int) -> QueryRequest:
         # Exact also if somebody should ever let the engine build a graph over the vectors.
         params=SearchParams(exact=True, idf=corpus),
         filter=condition,
-        with_payload=False,
+        with_payload=with_payload,
     )

@@ -41,7 +41,16 @@ from .edge_points import EdgePoints, Leg, Offset
 from .filters import Predicate
 from .guard import Bounds, of_search, own_graph, whole_tenant
 from .payload import check_entry, check_vector, payload_of, point_id
-from .ranking import TIES_MAX, Bm25Words, Candidate, answer, best, goes_on, through_ties
+from .ranking import (
+    TIES_LIKELY,
+    TIES_MAX,
+    Bm25Words,
+    Candidate,
+    answer,
+    best,
+    goes_on,
+    through_ties,
+)
 
 STEP_POINTS = 32
 STEP_CHARS = 100_000
@@ -114,9 +123,12 @@ class EdgeWarmStore:
         if reach is None or not legs:
             return ()
         bounds = of_search(scope, query)
-        scores = self._ranked(bounds, legs, rendered(reach.visible), query.limit)
-        # Texts are fetched for the answer only, not for every candidate.
-        payloads = self._points.found("search", bounds, list(scores))
+        found = self._candidates(bounds, legs, rendered(reach.visible), query.limit)
+        scores = best(found, self._rrf_k, query.limit)
+        if len(legs) == 1:
+            payloads = {one.found_id: one.payload or {} for one in found[0]}
+        else:
+            payloads = self._points.found("search", bounds, list(scores))
         return answer(scores, payloads, scope, query.limit)
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
@@ -259,17 +271,21 @@ class EdgeWarmStore:
             legs.append(Leg(words, LEXICAL, rendered(counted)))
         return legs
 
-    def _ranked(
+    def _candidates(
         self, bounds: Bounds, legs: Sequence[Leg], visible: Filter, limit: int
-    ) -> dict[str, float]:
+    ) -> list[list[Candidate]]:
         most = max(self._overfetch, limit)
+        # What one leg alone finds is the answer, and reading it at once takes a fifth of the time
+        # of fetching it; of what two find, only those that are left after fusion are fetched.
+        is_answer = len(legs) == 1
         found: list[list[Candidate]] = []
-        for asked in (most + 1, most + TIES_MAX):
-            answers = self._points.nearest("search", bounds, legs, visible, asked)
-            found = [[Candidate(one.score, str(one.id)) for one in leg] for leg in answers]
+        for asked in (most + TIES_LIKELY, most + TIES_MAX):
+            found = self._points.nearest(
+                "search", bounds, legs, visible, asked, with_payload=is_answer
+            )
             if not any(goes_on(leg, most, asked) for leg in found):
                 break
-        return best([through_ties(leg, most) for leg in found], self._rrf_k, limit)
+        return [through_ties(leg, most) for leg in found]
 
 
 @asynccontextmanager

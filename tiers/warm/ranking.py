@@ -14,8 +14,10 @@ from .payload import hit_of
 QUERY_CHARS = 2_000
 """Most of a question that the lexical leg reads; 300 different words take 5 ms."""
 
+TIES_LIKELY = 8
 TIES_MAX = 200
-"""Most candidates beyond those wanted that are looked at because they tie with the last of them."""
+"""So many candidates beyond those wanted are looked at because they may tie with the last of them;
+where they do, at most so many."""
 
 SCORE_DIGITS = 5
 """Significant digits of a leg's score that count; engines add up 32-bit floats."""
@@ -43,10 +45,11 @@ class Bm25Words:
 
 
 class Candidate(NamedTuple):
-    """What one leg of a search found: its score there, and the engine's id."""
+    """What one leg of a search found: its score there, the engine's id, its payload if asked."""
 
     score: float
     found_id: str
+    payload: Payload | None = None
 
 
 def goes_on(leg: Sequence[Candidate], most: int, asked: int) -> bool:
