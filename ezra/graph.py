@@ -134,6 +134,25 @@ class Graph:
         self._spawned.append(agent)
         return agent
 
+    async def agent(self, agent_id: str) -> Agent:
+        """Return the handle of a member as it is, and change nothing about it.
+
+        Raises:
+            NotFound: The graph never had such a member.
+            UsageError: It has left; ``spawn_agent`` lets it come back.
+        """
+        standing = await self._parts.membership.of_graph(self._scope.for_agent(agent_id))
+        if standing.agent is None:
+            raise NotFound("agent", agent_id)
+        if standing.agent.left_at is not None:
+            raise UsageError("agent", agent_id, "an agent that has not left its graph")
+        core = resolve_core(
+            await self._parts.semantic.core(scope_of(standing.agent, standing.lineage))
+        )
+        agent = Agent(self._parts, standing, core.visible)
+        self._spawned.append(agent)
+        return agent
+
     async def agents(self) -> tuple[AgentRecord, ...]:
         """Return all members in order of spawn, those who left included."""
         return await self._parts.fleet.agents(self._scope)

@@ -1,0 +1,1 @@
+"""ezra on a server, with the same methods as in process: ``Ezra.connect(url, token=…)``."""

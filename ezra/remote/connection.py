@@ -1,0 +1,182 @@
+"""The way to a server: an operation is asked over HTTP, and its answer or error read back."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from urllib.parse import quote
+
+from pydantic import ValidationError
+
+from tiers.errors import EzraError, TierRejected, TierTimeout, TierUnavailable, UsageError
+from tiers.provider_clients import checked_base_url, checked_key, trusted_certificates
+
+from ..wire import Operation
+from ..wire.operation import A, R
+from ..wire.problems import CONTENT_TYPE, error_of
+
+if TYPE_CHECKING:
+    import httpx2
+
+TIMEOUT_SECONDS = 120.0
+"""Of one call: a completion waits for a model, a lifecycle tick for its work."""
+
+ANSWER_BYTES_MAX = 64 * 1024 * 1024
+CONNECTIONS_MAX = 100
+ATTEMPTS = 3
+Sent: TypeAlias = dict[str, dict[str, Any]]
+"""What is asked, as JSON or as a query string."""
+
+_AGAIN = frozenset({429, 502, 503, 504})
+_WAIT_SECONDS = 0.2
+_WAIT_MAX_SECONDS = 5.0
+
+
+class Connection:
+    """Calls to one server, with one token. An async context manager.
+
+    What may be repeated is tried again when the server is not reachable or busy.
+
+    Args:
+        url: The server's address.
+        token: Who asks; ``None`` for a server on loopback that needs none.
+        timeout_seconds: Of one call.
+
+    Raises:
+        ConfigError: The address or the token cannot be one.
+    """
+
+    def __init__(
+        self, url: str, token: str | None, *, timeout_seconds: float = TIMEOUT_SECONDS
+    ) -> None:
+        self._url = checked_base_url(url, "EZRA_URL")
+        self._token = None if token is None else checked_key(token, "EZRA_TOKEN")
+        self._timeout = timeout_seconds
+        self._http: httpx2.AsyncClient | None = None
+        self._exits = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        if self._http is not None:
+            raise UsageError("connection", "opened twice", "one opening at a time")
+        async with AsyncExitStack() as exits:
+            self._http = await asyncio.to_thread(self._made)
+            exits.push_async_callback(self._http.aclose)
+            self._exits = exits.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._http = None
+        await self._exits.aclose()
+
+    @property
+    def url(self) -> str:
+        """The server's address."""
+        return self._url
+
+    async def call(self, operation: Operation[A, R], asked: A, **names: str) -> R:
+        """Return the server's answer.
+
+        Args:
+            operation: What is asked for.
+            asked: What it is asked.
+            names: Those of the operation's path.
+
+        Raises:
+            EzraError: As the server says.
+            TierUnavailable: It is not reachable.
+            TierTimeout: No answer in time; what was asked may have been done.
+            TierRejected: What answers is not ezra.
+        """
+        path = operation.path.format(**{name: quote(one, safe="") for name, one in names.items()})
+        said = asked.model_dump(mode="json", exclude_unset=True)
+        sent: Sent = {"json": said} if operation.has_body else {"params": _flat(said)}
+        content = await self._answer(operation, path, sent)
+        try:
+            return operation.answers.validate_json(content)
+        except ValidationError as error:
+            problem = f"an answer that does not fit, {error.error_count()} problems"
+            raise TierRejected("server", operation.name, problem) from None
+
+    async def _answer(self, operation: Operation[Any, Any], path: str, sent: Sent) -> bytes:
+        wait = _WAIT_SECONDS
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return await self._once(operation, path, sent)
+            except _Again as again:
+                if attempt == ATTEMPTS or not operation.repeats:
+                    raise again.error from again.__cause__
+                await asyncio.sleep(min(again.seconds or wait, _WAIT_MAX_SECONDS))
+                wait *= 2
+        raise AssertionError  # pragma: no cover - the last attempt returns or raises
+
+    async def _once(self, operation: Operation[Any, Any], path: str, sent: Sent) -> bytes:
+        import httpx2  # noqa: PLC0415 - only who calls a server pays for it
+
+        if self._http is None:
+            raise TierUnavailable("server", operation.name, "the connection is not open")
+        try:
+            answer = await self._http.request(
+                operation.verb, path, json=sent.get("json"), params=sent.get("params")
+            )
+        except httpx2.ConnectError as problem:
+            error = TierUnavailable("server", operation.name, f"{self._url} is not reachable")
+            raise _Again(error, None) from problem
+        except httpx2.TimeoutException as problem:
+            reason = f"no answer within {self._timeout:g} s"
+            raise TierTimeout("server", operation.name, reason) from problem
+        except httpx2.HTTPError as problem:
+            reason = f"the connection broke: {type(problem).__name__}"
+            raise _Again(TierTimeout("server", operation.name, reason), None) from problem
+        if len(answer.content) > ANSWER_BYTES_MAX:
+            reason = f"an answer of more than {ANSWER_BYTES_MAX} bytes"
+            raise TierRejected("server", operation.name, reason)
+        if answer.is_success:
+            return answer.content
+        failed = _error(operation, answer)
+        if answer.status_code in _AGAIN:
+            raise _Again(failed, _seconds(answer.headers.get("retry-after")))
+        raise failed
+
+    def _made(self) -> httpx2.AsyncClient:
+        import httpx2  # noqa: PLC0415 - only who calls a server pays for it
+
+        headers = {"authorization": f"Bearer {self._token}"} if self._token else {}
+        return httpx2.AsyncClient(
+            base_url=self._url,
+            headers=headers,
+            verify=trusted_certificates(),
+            timeout=self._timeout,
+            limits=httpx2.Limits(max_connections=CONNECTIONS_MAX),
+            follow_redirects=False,  # the token would go to wherever a server points
+        )
+
+
+class _Again(Exception):
+    """A call that may be tried again, and the error that it ends with otherwise."""
+
+    def __init__(self, error: EzraError, seconds: float | None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.seconds = seconds
+
+
+def _error(operation: Operation[Any, Any], answer: httpx2.Response) -> EzraError:
+    if answer.headers.get("content-type", "").startswith(CONTENT_TYPE):
+        return error_of(answer.json())
+    return TierRejected("server", operation.name, f"status {answer.status_code}, not from ezra")
+
+
+def _seconds(header: str | None) -> float | None:
+    return float(header) if header is not None and header.isdigit() else None
+
+
+def _flat(said: dict[str, Any]) -> dict[str, Any]:
+    """Return what is asked as a query string takes it: nothing for what is not said."""
+    return {name: value for name, value in said.items() if value is not None}

@@ -1,0 +1,103 @@
+"""Routes made of operations: caller checked, what is asked parsed, the handler's answer sent."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Body, Depends, Path, Query, Response
+
+from ..wire import Operation
+from ..wire.operation import A, R
+from .caller import Caller
+from .desk import Desk
+
+Handler: TypeAlias = Callable[[Desk, Caller, Mapping[str, str], A], Awaitable[R]]
+"""Does what an operation says: with the desk, the caller, the names of the path, what is asked."""
+
+_Pair: TypeAlias = tuple[Operation[Any, Any], "Handler[Any, Any]"]
+
+
+class Handlers:
+    """Who does which operation; each exactly once."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, _Pair] = {}
+
+    def does(self, operation: Operation[A, R]) -> Callable[[Handler[A, R]], Handler[A, R]]:
+        """Register the decorated function for an operation."""
+
+        def register(handler: Handler[A, R]) -> Handler[A, R]:
+            if operation.name in self._by_name:
+                message = f"{operation.name} is done twice"
+                raise ValueError(message)
+            self._by_name[operation.name] = (operation, handler)
+            return handler
+
+        return register
+
+    def __iter__(self) -> Iterator[_Pair]:
+        return iter(self._by_name.values())
+
+
+def router_of(
+    handlers: Handlers, desk: Callable[..., Any], caller: Callable[..., Any]
+) -> APIRouter:
+    """Return a router with a route for each operation.
+
+    Args:
+        handlers: Who does what.
+        desk: Dependency that gives the desk.
+        caller: Dependency that gives the caller.
+    """
+    router = APIRouter()
+    for operation, handler in handlers:
+        router.add_api_route(
+            operation.path,
+            _endpoint(operation, handler, desk, caller),
+            methods=[operation.verb],
+            operation_id=operation.name,
+            summary=operation.summary,
+            tags=[operation.name.partition(".")[0]],
+            response_model=None,
+            responses={200: {"description": operation.summary, "content": _content(operation)}},
+        )
+    return router
+
+
+def _content(operation: Operation[Any, Any]) -> dict[str, Any]:
+    schema = operation.answers.json_schema(mode="serialization")
+    return {"application/json": {"schema": schema}}
+
+
+def _endpoint(
+    operation: Operation[A, R],
+    handler: Handler[A, R],
+    desk: Callable[..., Any],
+    caller: Callable[..., Any],
+) -> Callable[..., Awaitable[Response]]:
+    async def endpoint(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
+        names = {name: given[name] for name in operation.names}
+        who: Caller = given["caller_"]
+        who.check(operation.needs, operation.name, names.get("graph_id"), names.get("agent_id"))
+        answer = await handler(given["desk_"], who, names, given["asked_"])
+        return Response(operation.answers.dump_json(answer), media_type="application/json")
+
+    where = Body() if operation.has_body else Query()
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, Path()])
+        for name in operation.names
+    ]
+    more: dict[str, Any] = {
+        "asked_": Annotated[operation.asks, where],
+        "desk_": Annotated[Desk, Depends(desk)],
+        "caller_": Annotated[Caller, Depends(caller)],
+    }
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+        for name, annotation in more.items()
+    ]
+    endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    endpoint.__name__ = operation.name.replace(".", "_")
+    return endpoint
