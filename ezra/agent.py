@@ -35,6 +35,7 @@ from .recall import Degradation, RecallResult, with_vector
 from .remembering import Memory, check_superseded, forget, memory_of, store, supersede
 from .request import Narrowing, ScopeName, request_of
 from .routing import Request
+from .tool_outputs import RANGE_CHARS, OutputRange, read_tool_output
 from .turn import Completion, OpenTurn
 
 
@@ -286,6 +287,26 @@ class Agent:
             min_days_ago=min_days_ago,
             max_days_ago=max_days_ago,
             max_results=max_results,
+        )
+
+    async def read_tool_output(
+        self, turn_id: str, index: int = 0, start: int = 0, length: int = RANGE_CHARS
+    ) -> OutputRange:
+        """Return a range of what a tool returned during a turn that the agent sees in its graph.
+
+        Args:
+            turn_id: The turn, or its ``ref``.
+            index: Which of its outputs, from 0.
+            start: The first character.
+            length: The most characters, 1 to 200,000.
+
+        Raises:
+            NotFound: There is no such turn, or it has no such output.
+            UsageError: A number is out of range, or the agent has left.
+        """
+        scope = await self._scope()
+        return await read_tool_output(
+            self._parts, scope, turn_id, index=index, start=start, length=length
         )
 
     async def recall_archival(

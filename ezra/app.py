@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from metaagents.lifecycle.agent import LifecycleReport
 from metaagents.reindex.agent import ReembedReport
@@ -38,6 +38,9 @@ from .redaction import RedactionReport, erase, retire
 from .router import Connector
 from .runtime import assemble_runtime
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from .remote.ezra import RemoteEzra
 
 _STRATEGIES: tuple[MergeStrategy, ...] = get_args(MergeStrategy)
 
@@ -73,6 +76,33 @@ class Ezra:
         built = assemble_runtime(chosen, model, dict(connectors or {}), clock)
         async with built as parts:
             yield cls(parts)
+
+    @classmethod
+    @asynccontextmanager
+    async def connect(
+        cls, url: str, token: str | None = None, *, timeout_seconds: float | None = None
+    ) -> AsyncIterator[RemoteEzra]:
+        """Use a runtime that a server runs, for the length of an ``async with`` block.
+
+        What is yielded has the methods of ``Ezra``, and gives graphs and agents with the methods of
+        ``Graph`` and ``Agent``. What takes a function, a resolver for example, is refused.
+
+        Args:
+            url: The server's address: ``http://127.0.0.1:8765``.
+            token: Who asks; ``None`` for a server that needs none, on this machine.
+            timeout_seconds: Of one call, two minutes if not given; when it is over, what was asked
+                may have been done all the same.
+
+        Raises:
+            ConfigError: The address or the token cannot be one.
+        """
+        # Only who calls a server pays for the vocabulary of the wire.
+        from .remote.connection import TIMEOUT_SECONDS, Connection  # noqa: PLC0415
+        from .remote.ezra import RemoteEzra  # noqa: PLC0415
+
+        seconds = TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
+        async with Connection(url, token, timeout_seconds=seconds) as connection:
+            yield RemoteEzra(connection)
 
     @property
     def settings(self) -> Settings:

@@ -7,8 +7,18 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Unpack
 
-from tiers.errors import Conflict
-from tiers.records import AuditEvent, AuditFilter, Fact, Kind, Rule, Scope, SessionGraph, Turn
+from tiers.errors import Conflict, UsageError
+from tiers.records import (
+    ALL_TOPICS,
+    AuditEvent,
+    AuditFilter,
+    Fact,
+    Kind,
+    Rule,
+    Scope,
+    SessionGraph,
+    Turn,
+)
 from tiers.registry import CATALOG
 
 from .asking import ask
@@ -55,11 +65,16 @@ class Catalog:
                 agent that holds its topics; any other is found by recall.
             topics: Its topics; those of ``what``, else none, if not given.
             supersedes: The id of the catalog's fact whose place it takes.
+
+        Raises:
+            UsageError: ``what`` or a topic is not acceptable.
         """
         record = memory_of(what)
         if supersedes is not None:
             await check_superseded(self._parts, self._scope, record, supersedes)
         given = record.topics if topics is None else checked(Turn, topics=topics).topics
+        if ALL_TOPICS in given:
+            raise UsageError("topics", ALL_TOPICS, "names of topics")
         stored_id, _ = await store(self._parts, self._scope, record, given, private=False)
         if supersedes is not None:
             await supersede(self._parts, self._scope, supersedes, stored_id)

@@ -21,19 +21,20 @@ from tiers.records import (
     Episode,
     Fact,
     Grain,
-    GraphState,
     Kind,
     Parent,
     Receipt,
     Retention,
     Scope,
     SessionGraph,
+    Standing,
     Summary,
     Turn,
     Usage,
 )
 
 from .agent import Agent
+from .archiving import archive
 from .asking import ask
 from .branching import StepTaker, branch, run_forward
 from .checks import checked, parent_of
@@ -49,9 +50,6 @@ from .recall import RecallResult
 from .redaction import RedactionReport, erase, redact
 from .request import Narrowing, ScopeName, request_of
 from .shadowing import resolve_core
-
-PASSES_MAX = 1_000
-"""Of compaction before a graph is archived; each does thousands of texts."""
 
 
 class Graph:
@@ -127,12 +125,8 @@ class Graph:
         if ALL_TOPICS in record.denied_topics:
             raise UsageError("denied_topics", ALL_TOPICS, "names of topics")
         standing = await self._parts.membership.spawn(record)
-        scope = scope_of(standing.agent or record, standing.lineage)
-        self._parts.names.forget(scope)
-        core = resolve_core(await self._parts.semantic.core(scope)).visible
-        agent = Agent(self._parts, standing, core)
-        self._spawned.append(agent)
-        return agent
+        self._parts.names.forget(self._scope)
+        return await self._handle(standing, standing.agent or record)
 
     async def agent(self, agent_id: str) -> Agent:
         """Return the handle of a member as it is, and change nothing about it.
@@ -146,12 +140,7 @@ class Graph:
             raise NotFound("agent", agent_id)
         if standing.agent.left_at is not None:
             raise UsageError("agent", agent_id, "an agent that has not left its graph")
-        core = resolve_core(
-            await self._parts.semantic.core(scope_of(standing.agent, standing.lineage))
-        )
-        agent = Agent(self._parts, standing, core.visible)
-        self._spawned.append(agent)
-        return agent
+        return await self._handle(standing, standing.agent)
 
     async def agents(self) -> tuple[AgentRecord, ...]:
         """Return all members in order of spawn, those who left included."""
@@ -181,10 +170,13 @@ class Graph:
                 not given.
 
         Raises:
-            UsageError: There is no such grain.
+            UsageError: There is no such grain, or a moment has no zone.
         """
         if grain is not None and grain not in GRAINS:
             raise UsageError("grain", grain, ", ".join(GRAINS))
+        for name, moment in (("since", since), ("until", until)):
+            if moment is not None and moment.tzinfo is None:
+                raise UsageError(name, moment, "a time with its zone")
         return await self._parts.episodic.episodes(self._scope, since, until, grain)
 
     async def core(self, agent_id: str) -> CoreBlock:
@@ -496,18 +488,13 @@ class Graph:
         It can be read and inherited from then on, and no longer written.
         """
         await self.close()
-        done = self._parts.lifecycle.done
-        # What its last turns taught can still be stored now.
-        await self._parts.finish_learning(self._scope)
-        for _ in range(PASSES_MAX):
-            if await self._parts.keeper.archive(self._scope, self._parts.clock()):
-                return True
-            # One pass does so much and no more; where it did nothing, another one would not either.
-            record = await self._parts.graphs.graph(self._scope.tenant, self.id)
-            before, done = done, self._parts.lifecycle.done
-            if record is None or record.state is GraphState.ARCHIVED or before == done:
-                break
-        return False
+        return await archive(self._parts, self._scope)
+
+    async def _handle(self, standing: Standing, record: AgentRecord) -> Agent:
+        core = await self._parts.semantic.core(scope_of(record, standing.lineage))
+        agent = Agent(self._parts, standing, resolve_core(core).visible)
+        self._spawned.append(agent)
+        return agent
 
     async def _refresh(self) -> None:
         self._record = (await self._parts.membership.of_graph(self._scope)).graph

@@ -21,6 +21,7 @@ _T = TypeVar("_T")
 
 LIMIT_MAX = 100
 DAYS_MAX = 36_500
+_FIRST_DAY = 3  # of the calendar in which every time zone has a day before
 TOKENS_MAX = 1_000_000
 DEPTH_MAX = 4
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -216,8 +217,13 @@ def _check(asked: RecallRequest) -> None:
         _between("token_budget", asked.token_budget, 1, TOKENS_MAX)
     if asked.max_days_ago is not None:
         _between("max_days_ago", asked.max_days_ago, asked.min_days_ago, DAYS_MAX)
-    if asked.as_of is not None and asked.as_of.tzinfo is None:
+    if asked.as_of is None:
+        return
+    if asked.as_of.tzinfo is None:
         raise UsageError("as_of", asked.as_of, "a time with its zone")
+    furthest = max(asked.min_days_ago, asked.max_days_ago or 0)
+    if asked.as_of.toordinal() - furthest < _FIRST_DAY:
+        raise UsageError("as_of", asked.as_of, f"a time with {furthest} days of calendar before it")
 
 
 def _between(name: str, value: int, least: int, most: int) -> None:

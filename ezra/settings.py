@@ -151,6 +151,14 @@ class Settings(BaseSettings):
             ``heartbeat_seconds``, so that one late beat costs nobody its place.
         archive_after_days: Idle days after which a closed graph is archived (the original's
             default: 90).
+        serve_host: Where ``ezra serve`` listens: a name or an address. Beyond loopback it needs a
+            token that counts.
+        serve_port: The port; 0 takes a free one.
+        tokens_file: Who may ask the server; ``tokens.json`` in ``home`` if not given. It holds
+            hashes, and is changed by ``ezra token`` while a server runs.
+        serve_requests_per_minute: The most requests per minute of one token; unlimited if not
+            given. A server that needs no token limits nobody.
+        serve_body_bytes_max: The largest request that the server reads.
 
     Raises:
         ConfigError: A value is not acceptable; names the setting and why.
@@ -186,7 +194,7 @@ class Settings(BaseSettings):
     openai_base_url: str | None = None
     requests_per_minute: int | None = Field(default=None, ge=1)
     ring_capacity: int = Field(default=8, ge=1, le=256)
-    summary_ttl_hours: float = Field(default=24.0, gt=0)
+    summary_ttl_hours: float = Field(default=24.0, gt=0, le=24 * DAYS_MAX)
     turns_per_summary: int = Field(default=8, ge=1, le=128)
     time_zone: str = "UTC"
     prompts: dict[AnyGrain, str] = Field(default_factory=dict)
@@ -234,6 +242,11 @@ class Settings(BaseSettings):
     heartbeat_seconds: float = Field(default=30.0, gt=0)
     agent_timeout_seconds: float = Field(default=300.0, gt=0)
     archive_after_days: float = Field(default=90.0, gt=0)
+    serve_host: str = Field(default="127.0.0.1", min_length=1, max_length=253)
+    serve_port: int = Field(default=8765, ge=0, le=65_535)
+    tokens_file: Path | None = None
+    serve_requests_per_minute: int | None = Field(default=12_000, ge=1)
+    serve_body_bytes_max: int = Field(default=4_194_304, ge=1_024, le=268_435_456)
 
     @field_validator("*", mode="before")
     @classmethod
@@ -318,6 +331,11 @@ class Settings(BaseSettings):
     def summary_ttl(self) -> timedelta:
         """Life of a warm summary."""
         return timedelta(hours=self.summary_ttl_hours)
+
+    @property
+    def tokens_path(self) -> Path:
+        """The file of tokens."""
+        return self.tokens_file or self.home / "tokens.json"
 
     def models_folder(self) -> Path:
         """Return the folder of installed models."""

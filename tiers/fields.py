@@ -41,8 +41,12 @@ Grain: TypeAlias = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Return the same moment in UTC."""
-    return moment.astimezone(UTC)
+    """Return the same moment in UTC; refuse one that has none at the edge of the calendar."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        message = "must be a moment of the years 1 to 9999 in UTC"
+        raise ValueError(message) from None
 
 
 def _normal_topics(value: object) -> tuple[str, ...]:

@@ -144,8 +144,8 @@ class Retention(Record):
     """
 
     plan: Annotated[str, AfterValidator(checked_plan)] | None = None
-    summary_ttl_hours: float | None = Field(default=None, gt=0)
-    archive_after_days: float | None = Field(default=None, gt=0)
+    summary_ttl_hours: float | None = Field(default=None, gt=0, le=24 * DAYS_MAX)
+    archive_after_days: float | None = Field(default=None, gt=0, le=DAYS_MAX)
     beliefs_days: float | None = Field(default=None, gt=0, le=DAYS_MAX)
     superseded_facts_days: float | None = Field(default=None, gt=0, le=DAYS_MAX)
     forgotten_facts_days: float | None = Field(default=None, gt=0, le=DAYS_MAX)

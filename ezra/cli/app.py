@@ -27,6 +27,7 @@ from .evaluate import evaluate_set
 from .graphs import graph_app
 from .knowledge import knowledge_app
 from .lifecycle import core, explain, lifecycle_app
+from .mcp import mcp_app
 from .memory import EXAMPLES as MEMORY_EXAMPLES
 from .memory import search_memory
 from .migrate import EXAMPLES, migrate
@@ -36,6 +37,9 @@ from .recall import recall
 from .replay_context import EXAMPLES as REPLAY_EXAMPLES
 from .replay_context import replay_context
 from .screen import Screen
+from .serve import EXAMPLES as SERVE_EXAMPLES
+from .serve import serve
+from .tokens import token_app
 
 app = typer.Typer(
     name="ezra",
@@ -50,6 +54,8 @@ app.add_typer(graph_app, name="graph")
 app.add_typer(audit_app, name="audit")
 app.add_typer(lifecycle_app, name="lifecycle")
 app.add_typer(knowledge_app, name="knowledge")
+app.add_typer(token_app, name="token")
+app.add_typer(mcp_app, name="mcp")
 
 
 def _version(asked: bool) -> None:
@@ -214,6 +220,7 @@ app.command("search-memory", epilog=MEMORY_EXAMPLES)(search_memory)
 app.command("migrate", epilog=EXAMPLES)(migrate)
 app.command("explain", epilog="Example: ezra explain 01985a4c-…")(explain)
 app.command("replay-context", epilog=REPLAY_EXAMPLES)(replay_context)
+app.command("serve", epilog=SERVE_EXAMPLES)(serve)
 app.command("core", epilog="Example: ezra core imola strategist")(core)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from urllib.parse import quote
@@ -13,8 +14,8 @@ from pydantic import ValidationError
 from tiers.errors import EzraError, TierRejected, TierTimeout, TierUnavailable, UsageError
 from tiers.provider_clients import checked_base_url, checked_key, trusted_certificates
 
-from ..wire import Operation
-from ..wire.operation import A, R
+from ..wire import Nothing, Operation
+from ..wire.operation import ANSWER_HEADER, A, R
 from ..wire.problems import CONTENT_TYPE, error_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ TIMEOUT_SECONDS = 120.0
 """Of one call: a completion waits for a model, a lifecycle tick for its work."""
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
+FILE_BYTES_MAX = 1 << 40
+"""Of a file that comes in chunks: a limit on what fills a disk, not one that is met."""
+
+Taker: TypeAlias = Callable[[bytes], Awaitable[None]]
 CONNECTIONS_MAX = 100
 ATTEMPTS = 3
 Sent: TypeAlias = dict[str, dict[str, Any]]
@@ -94,15 +99,42 @@ class Connection:
             TierTimeout: No answer in time; what was asked may have been done.
             TierRejected: What answers is not ezra.
         """
-        path = operation.path.format(**{name: quote(one, safe="") for name, one in names.items()})
+        path = _path(operation, names)
         said = asked.model_dump(mode="json", exclude_unset=True)
         sent: Sent = {"json": said} if operation.has_body else {"params": _flat(said)}
-        content = await self._answer(operation, path, sent)
+        return _read(operation, await self._answer(operation, path, sent))
+
+    async def download(self, operation: Operation[Nothing, R], take: Taker, **names: str) -> R:
+        """Hand a file over, chunk by chunk as it comes, and return what the server says of it.
+
+        It is asked for once: what was taken cannot be taken back.
+
+        Args:
+            operation: What is asked for: its answer comes in ``ANSWER_HEADER``.
+            take: Called with each chunk; its error ends the transfer.
+            names: Those of the operation's path.
+
+        Raises:
+            EzraError: As ``call`` does.
+        """
+        if self._http is None:
+            raise TierUnavailable("server", operation.name, "the connection is not open")
+        path, taken = _path(operation, names), 0
         try:
-            return operation.answers.validate_json(content)
-        except ValidationError as error:
-            problem = f"an answer that does not fit, {error.error_count()} problems"
-            raise TierRejected("server", operation.name, problem) from None
+            with self._told(operation):
+                async with self._http.stream(operation.verb, path) as answer:
+                    if not answer.is_success:
+                        await answer.aread()
+                        raise _error(operation, answer)
+                    async for chunk in answer.aiter_bytes():
+                        taken += len(chunk)
+                        if taken > FILE_BYTES_MAX:
+                            reason = f"a file of more than {FILE_BYTES_MAX} bytes"
+                            raise TierRejected("server", operation.name, reason)
+                        await take(chunk)
+                    return _read(operation, answer.headers.get(ANSWER_HEADER, ""))
+        except _Again as again:
+            raise again.error from again.__cause__
 
     async def _answer(self, operation: Operation[Any, Any], path: str, sent: Sent) -> bytes:
         wait = _WAIT_SECONDS
@@ -117,23 +149,12 @@ class Connection:
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     async def _once(self, operation: Operation[Any, Any], path: str, sent: Sent) -> bytes:
-        import httpx2  # noqa: PLC0415 - only who calls a server pays for it
-
         if self._http is None:
             raise TierUnavailable("server", operation.name, "the connection is not open")
-        try:
+        with self._told(operation):
             answer = await self._http.request(
                 operation.verb, path, json=sent.get("json"), params=sent.get("params")
             )
-        except httpx2.ConnectError as problem:
-            error = TierUnavailable("server", operation.name, f"{self._url} is not reachable")
-            raise _Again(error, None) from problem
-        except httpx2.TimeoutException as problem:
-            reason = f"no answer within {self._timeout:g} s"
-            raise TierTimeout("server", operation.name, reason) from problem
-        except httpx2.HTTPError as problem:
-            reason = f"the connection broke: {type(problem).__name__}"
-            raise _Again(TierTimeout("server", operation.name, reason), None) from problem
         if len(answer.content) > ANSWER_BYTES_MAX:
             reason = f"an answer of more than {ANSWER_BYTES_MAX} bytes"
             raise TierRejected("server", operation.name, reason)
@@ -143,6 +164,23 @@ class Connection:
         if answer.status_code in _AGAIN:
             raise _Again(failed, _seconds(answer.headers.get("retry-after")))
         raise failed
+
+    @contextmanager
+    def _told(self, operation: Operation[Any, Any]) -> Iterator[None]:
+        """Tell of what the connection does in words of ours."""
+        import httpx2  # noqa: PLC0415 - only who calls a server pays for it
+
+        try:
+            yield
+        except httpx2.ConnectError as problem:
+            error = TierUnavailable("server", operation.name, f"{self._url} is not reachable")
+            raise _Again(error, None) from problem
+        except httpx2.TimeoutException as problem:
+            reason = f"no answer within {self._timeout:g} s"
+            raise TierTimeout("server", operation.name, reason) from problem
+        except httpx2.HTTPError as problem:
+            reason = f"the connection broke: {type(problem).__name__}"
+            raise _Again(TierTimeout("server", operation.name, reason), None) from problem
 
     def _made(self) -> httpx2.AsyncClient:
         import httpx2  # noqa: PLC0415 - only who calls a server pays for it
@@ -165,6 +203,36 @@ class _Again(Exception):
         super().__init__(str(error))
         self.error = error
         self.seconds = seconds
+
+
+def _path(operation: Operation[Any, Any], names: Mapping[str, str]) -> str:
+    """Return the address of an operation."""
+    return operation.path.format(**{name: _escaped(name, one) for name, one in names.items()})
+
+
+def _escaped(name: str, value: object) -> str:
+    """Return a name as one part of an address.
+
+    Raises:
+        UsageError: It cannot be one.
+    """
+    if not isinstance(value, str) or not value:
+        raise UsageError(name, value, "a name of at least one character")
+    if value in (".", ".."):
+        return value.replace(".", "%2E")  # as they are they would lead to another address
+    try:
+        return quote(value, safe="")
+    except UnicodeEncodeError:
+        raise UsageError(name, value, "text without lone surrogates") from None
+
+
+def _read(operation: Operation[Any, R], content: bytes | str) -> R:
+    """Return what an answer says."""
+    try:
+        return operation.answers.validate_json(content)
+    except ValidationError as error:
+        problem = f"an answer that does not fit, {error.error_count()} problems"
+        raise TierRejected("server", operation.name, problem) from None
 
 
 def _error(operation: Operation[Any, Any], answer: httpx2.Response) -> EzraError:

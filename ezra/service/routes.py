@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Response
 
-from ..wire import Operation
+from ..wire import Nothing, Operation
 from ..wire.operation import A, R
 from .caller import Caller
 from .desk import Desk
@@ -94,8 +94,15 @@ def _endpoint(
         "desk_": Annotated[Desk, Depends(desk)],
         "caller_": Annotated[Caller, Depends(caller)],
     }
+    # Where nothing is asked, no body need be sent.
+    defaults = {"asked_": Nothing()} if operation.asks is Nothing else {}
     parameters += [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=annotation,
+            default=defaults.get(name, inspect.Parameter.empty),
+        )
         for name, annotation in more.items()
     ]
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -7,25 +7,65 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+
+from tiers.errors import UsageError
 
 Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Need: TypeAlias = Literal["act", "read", "operate"]
 """Who may: the agent that the path names; besides, who may read whole graphs; who runs them."""
 
+ANSWER_HEADER = "ezra-answer"
+"""Has, where the body of an answer is a file, what the operation answers, as JSON."""
+
 _NAME_IN_PATH = re.compile(r"\{(\w+)\}")
 
 
 class Asked(BaseModel):
-    """Base of every request: frozen, and unknown fields are refused."""
+    """Base of every request: frozen, and unknown fields are refused.
+
+    What does not fit is a ``UsageError`` on either side of the wire, as the handles raise it.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What was said, by keyword: arguments of the handle's method, which has the defaults."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _fits(cls, given: Any, parse: ModelWrapValidatorHandler[Self]) -> Self:  # noqa: ANN401
+        try:
+            return parse(given)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            raise UsageError(_place(first["loc"]), _shown(first["input"]), first["msg"]) from error
 
 
 class Nothing(Asked):
     """What is asked by an operation that needs no more than its path."""
+
+
+def _place(parts: tuple[int | str, ...]) -> str:
+    """Return where something does not fit: ``changes[0].op``."""
+    names = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    return "".join(names).removeprefix(".") or "request"
+
+
+def _shown(value: object) -> object:
+    """Return a plain value as it is, of anything else its type: it may be large, deep or both."""
+    return value if isinstance(value, str | int | float | None) else type(value).__name__
 
 
 A = TypeVar("A", bound=Asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 from tiers.errors import (
@@ -23,6 +24,11 @@ from tiers.errors import (
 
 CONTENT_TYPE = "application/problem+json"
 UNKNOWN = "EzraError"
+SHOWN_MAX = 100
+SHOWN_CHARS_MAX = 1_000
+CHARS_MAX = 1_000
+SHOWN_MAX = 100
+"""So much of a value that is refused goes back to who sent it."""
 
 _FIELDS: Mapping[type[EzraError], tuple[str, ...]] = {
     UsageError: ("field", "value", "accepted"),
@@ -77,7 +83,7 @@ def problem_of(error: EzraError) -> dict[str, Any]:
         "type": f"urn:ezra:error:{kind.__name__}",
         "title": _TITLES.get(kind, "ezra reports an error"),
         "status": _STATUS.get(kind, 500),
-        "detail": str(error),
+        "detail": _text(str(error)),
         **shown,
     }
 
@@ -95,11 +101,17 @@ def error_of(problem: Mapping[str, Any]) -> EzraError:
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, str | int | float | bool | None):
+    """Return what JSON can carry, and no more of it than people read."""
+    if isinstance(value, int | None) or (isinstance(value, float) and isfinite(value)):
         return value
     if isinstance(value, tuple | list | set | frozenset):
-        return [_plain(one) for one in value]
-    return str(value)
+        return [_plain(one) for one in list(value)[:SHOWN_MAX]]
+    return _text(str(value))
+
+
+def _text(value: str) -> str:
+    """Return text that UTF-8 can carry: half a surrogate pair is none."""
+    return value[:CHARS_MAX].encode("utf-8", "replace").decode()
 
 
 def _tier_error(kind: type[Any], problem: Mapping[str, Any]) -> EzraError:

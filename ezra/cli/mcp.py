@@ -1,0 +1,259 @@
+"""``ezra mcp``: an agent's memory for clients of the Model Context Protocol."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlencode
+
+import typer
+
+from tiers.errors import NotFound, UsageError
+from tiers.records import ALL_TOPICS, Turn
+
+from ..app import Ezra
+from ..checks import checked
+from ..settings import Settings
+from .options import Home, Json, run, settings_at
+from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..service.caller import Caller
+
+ENDPOINT = "/mcp"
+VARIABLE = "EZRA_TOKEN"
+PLACEHOLDER = "PASTE-THE-TOKEN-HERE"
+_INPUT = "ezra-token"
+
+mcp_app = typer.Typer(
+    help="Memory for clients of the Model Context Protocol (MCP).", no_args_is_help=True
+)
+
+Url = Annotated[
+    str | None,
+    typer.Option("--url", envvar="EZRA_URL", help="A running server; embedded if not given."),
+]
+Topics = Annotated[
+    list[str] | None,
+    typer.Option("--topic", help="A topic that a new agent holds; all if not given. Repeatable."),
+]
+User = Annotated[str | None, typer.Option("--user", help="The person for whom the agent works.")]
+Create = Annotated[bool, typer.Option("--create", help="Create the graph when it is not there.")]
+
+
+@mcp_app.command(
+    "run",
+    epilog="Examples: ezra mcp run --graph imola --agent strategist --topic tyres  ·  "
+    "EZRA_TOKEN=… ezra mcp run --graph imola --agent strategist --url http://127.0.0.1:8700",
+)
+def run_stdio(
+    graph: Annotated[str, typer.Option(help="The session graph.")],
+    agent: Annotated[str, typer.Option(help="The agent whose memory it is.")],
+    topic: Topics = None,
+    user: User = None,
+    create: Create = False,
+    url: Url = None,
+    token: Annotated[
+        str | None, typer.Option(envvar=VARIABLE, help="For a server; safer in the variable.")
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Speak MCP over standard input and output, for one agent, until the client closes them.
+
+    The agent is spawned at its first use. One process owns a folder of embedded data at a time:
+    for several clients run 'ezra serve' and give its --url.
+    """
+    # Half a second of imports that no other command should pay.
+    from ..service.caller import Caller  # noqa: PLC0415
+
+    topics = checked(Turn, topics=topic or (ALL_TOPICS,)).topics
+    if url is None:
+        # Whoever may read the folder may read the graph.
+        caller = Caller("stdio", "reader", graph, agent, user, topics)
+        run(_embedded(settings_at(home), caller, create=create))
+    else:
+        # The server knows what its token may do, and refuses the rest.
+        caller = Caller("stdio", "reader", graph, agent, user, topics)
+        run(_bridged(url, token, caller, create=create))
+
+
+async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None:
+    from ..service.desk import Desk  # noqa: PLC0415
+    from ..service.mcp import mcp_server  # noqa: PLC0415
+
+    async with Ezra.open(settings) as ezra:
+        graph_id = caller.graph_id or ""
+        try:
+            await ezra.session_graph(graph_id)
+        except NotFound:
+            if not create:
+                raise
+            await ezra.create_session_graph(graph_id)
+        await mcp_server(Desk(ezra, time.monotonic), caller).run_stdio_async()
+
+
+async def _bridged(url: str, token: str | None, caller: Caller, *, create: bool) -> None:
+    from ..remote.connection import Connection  # noqa: PLC0415
+    from ..service.mcp_bridge import mcp_bridge  # noqa: PLC0415
+
+    if create:
+        raise UsageError("--create", url, "an embedded memory; ezra graph create asks a server")
+    async with Connection(url, token) as connection:
+        await mcp_bridge(connection, caller, time.monotonic).run_stdio_async()
+
+
+@dataclass(frozen=True)
+class _Program:
+    """What a client starts, and the variables that it gets."""
+
+    command: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+
+    def document(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"command": self.command, "args": list(self.args)}
+        return found | ({"env": dict(self.env)} if self.env else {})
+
+
+@dataclass(frozen=True)
+class _Client:
+    """How a client is told of a server.
+
+    Attributes:
+        file: Where its configuration is.
+        key: Under which the servers are.
+        address: How it names a server's address; ``None`` for one that only starts programs.
+        token: What it puts the token in the place of.
+        kind: Whether an entry says ``stdio`` or ``http`` itself.
+        more: What else belongs into the file when a token is asked for.
+    """
+
+    file: str
+    key: str = "mcpServers"
+    address: str | None = "url"
+    token: str = PLACEHOLDER
+    kind: bool = False
+    more: Mapping[str, Any] | None = None
+
+    def stdio(self, program: _Program) -> dict[str, Any]:
+        entry = ({"type": "stdio"} if self.kind else {}) | program.document()
+        return {self.key: {"ezra": entry}}
+
+    def http(self, url: str) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        entry = ({"type": "http"} if self.kind else {}) | {self.address: url, "headers": headers}
+        return {**(self.more or {}), self.key: {"ezra": entry}}
+
+
+_ASKED_FOR = {
+    "inputs": [
+        {"type": "promptString", "id": _INPUT, "description": "Token for ezra", "password": True}
+    ]
+}
+CLIENTS: Mapping[str, _Client] = {
+    "claude": _Client("claude_desktop_config.json", address=None),
+    "claude-code": _Client(".mcp.json", token=f"${{{VARIABLE}}}", kind=True),
+    "cursor": _Client("~/.cursor/mcp.json", token=f"${{env:{VARIABLE}}}"),
+    "vscode": _Client(
+        ".vscode/mcp.json", "servers", token=f"${{input:{_INPUT}}}", kind=True, more=_ASKED_FOR
+    ),
+    "windsurf": _Client(
+        "~/.codeium/windsurf/mcp_config.json", address="serverUrl", token=f"${{env:{VARIABLE}}}"
+    ),
+    "gemini": _Client("~/.gemini/settings.json", address="httpUrl"),
+}
+"""By name. Where a client can take the token from elsewhere, no file holds it."""
+
+
+@mcp_app.command(
+    "config",
+    epilog="Examples: ezra mcp config --graph imola --agent strategist  ·  "
+    "ezra mcp config --client vscode --url https://memory.example.com",
+)
+def config(
+    client: Annotated[str, typer.Option(help=f"{', '.join(CLIENTS)}.")] = "claude",
+    graph: Annotated[str | None, typer.Option(help="The session graph.")] = None,
+    agent: Annotated[str | None, typer.Option(help="The agent whose memory it is.")] = None,
+    topic: Topics = None,
+    user: User = None,
+    create: Create = False,
+    url: Url = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Print what to paste into a client's configuration, ready but for the token.
+
+    Without --url the client starts 'ezra mcp run'. With it the client asks the server, whose token
+    says which agent it is; --graph and --agent name one where it does not.
+    """
+    if client not in CLIENTS:
+        raise UsageError("--client", client, ", ".join(CLIENTS))
+    chosen = CLIENTS[client]
+    names = {"--graph": graph, "--agent": agent}
+    if url is None:
+        more = _options({"--topic": topic, "--user": user, "--home": _home(home)})
+        program = _program(names, (*more, *(["--create"] if create else [])), {})
+        document = chosen.stdio(program)
+    elif chosen.address is None:
+        program = _program(names, ("--url", url), {VARIABLE: PLACEHOLDER})
+        document = chosen.stdio(program)
+    else:
+        document = chosen.http(_endpoint(url, graph, agent))
+    _show(chosen, document, () if url else _variables(), json=json)
+
+
+def _show(
+    client: _Client, document: dict[str, Any], variables: tuple[str, ...], *, json: bool
+) -> None:
+    screen = Screen()
+    if json:
+        about = {"file": client.file, "configuration": document, "variables": list(variables)}
+        screen.document(about)
+        return
+    screen.note(f"into {client.file}, beside what is there:")
+    screen.document(document)
+    if variables:
+        screen.note(f"set here, and for the client to set too: {', '.join(variables)}")
+
+
+def _program(
+    names: Mapping[str, str | None], more: tuple[str, ...], env: Mapping[str, str]
+) -> _Program:
+    for option, value in names.items():
+        if not value:
+            raise UsageError(option, value, "a name: the client starts a program for one agent")
+    # A client on a desktop does not know the PATH of a shell.
+    command = shutil.which("ezra") or "ezra"
+    return _Program(command, ("mcp", "run", *_options(names), *more), env)
+
+
+def _options(values: Mapping[str, str | list[str] | None]) -> tuple[str, ...]:
+    found: list[str] = []
+    for option, value in values.items():
+        for one in [value] if isinstance(value, str) else value or []:
+            found += [option, one]
+    return tuple(found)
+
+
+def _home(home: Path | None) -> str:
+    """Return the folder of data from anywhere: nobody knows where a client starts programs."""
+    return str(settings_at(home).home.expanduser().absolute())
+
+
+def _variables() -> tuple[str, ...]:
+    """Return the names of the settings in this environment, which a client does not inherit."""
+    given = {"EZRA_HOME", "EZRA_URL", VARIABLE}
+    return tuple(sorted(one for one in os.environ if one.startswith("EZRA_") and one not in given))
+
+
+def _endpoint(url: str, graph: str | None, agent: str | None) -> str:
+    named = {name: one for name, one in (("graph", graph), ("agent", agent)) if one}
+    return url.rstrip("/") + ENDPOINT + (f"?{urlencode(named)}" if named else "")
+
+
+__all__ = ["CLIENTS", "ENDPOINT", "PLACEHOLDER", "VARIABLE", "mcp_app"]

@@ -1,0 +1,134 @@
+"""The commands about tokens: who may ask a server, and what."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tiers.errors import UsageError
+from tiers.fields import ALL_TOPICS
+
+from ..service.caller import Role
+from ..service.tokens import Token, TokenFile
+from .options import Home, Json, settings_at
+from .screen import Screen
+
+token_app = typer.Typer(help="Tokens: who may ask a server, and what.", no_args_is_help=True)
+
+DEFAULT_EXPIRY = "90d"
+DAYS_MAX = 36_500
+_SPAN = re.compile(r"(\d{1,6})([mhdw])")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_NEVER = "never"
+
+
+@token_app.command(
+    "create",
+    epilog="Examples: ezra token create strategist --graph imola --agent strategist --topic tyres"
+    "  ·  ezra token create console --role reader --expires 30d  ·  "
+    "ezra token create backup --role operator --expires never --json",
+)
+def create(
+    name: Annotated[str, typer.Argument(help="What audit and logs call its bearer.")],
+    role: Annotated[
+        Role,
+        typer.Option(
+            help="agent acts as agents; reader also reads whole graphs; operator does everything."
+        ),
+    ] = "agent",
+    graph: Annotated[str | None, typer.Option(help="The only graph that it reaches.")] = None,
+    agent: Annotated[str | None, typer.Option(help="The only agent as whom it acts.")] = None,
+    user: Annotated[
+        str | None, typer.Option(help="The only user for whom its agents work.")
+    ] = None,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(help="A topic that its agents may hold; all if not given. Repeatable."),
+    ] = None,
+    expires: Annotated[
+        str, typer.Option(help="How long it counts: 12h, 30d, 4w, or never.")
+    ] = DEFAULT_EXPIRY,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Make a token and print it, once: nobody can tell it again. It counts at once."""
+    screen = Screen()
+    made, secret = _tokens(home).create(
+        name,
+        role,
+        graph_id=graph,
+        agent_id=agent,
+        user_id=user,
+        topics=tuple(topic) if topic else (ALL_TOPICS,),
+        expires_at=_expiry(expires, datetime.now(UTC)),
+    )
+    if json:
+        screen.document({**_shown(made), "token": secret})
+        return
+    screen.line(secret)
+    until = f"until {made.expires_at:%Y-%m-%d %H:%M} UTC" if made.expires_at else "without an end"
+    screen.note(f"token {made.id} counts {until}; keep it now, it is not shown again")
+
+
+@token_app.command("list", epilog="Example: ezra token list --json")
+def tokens(home: Home = None, json: Json = False) -> None:
+    """Show all tokens and what they allow; never the tokens themselves."""
+    screen = Screen()
+    found = _tokens(home).tokens()
+    if json:
+        screen.document([_shown(one) for one in found])
+        return
+    headings = ("id", "name", "role", "graph", "agent", "user", "topics", "expires", "state")
+    screen.table(headings, [_row(one) for one in found])
+
+
+@token_app.command("revoke", epilog="Example: ezra token revoke 3kx5c2qvw7ha")
+def revoke(
+    token_id: Annotated[str, typer.Argument(help="The id of a token, as list shows it.")],
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Let nobody in with a token any more, at once and for ever."""
+    screen = Screen()
+    revoked = _tokens(home).revoke(token_id)
+    if json:
+        screen.document(_shown(revoked))
+    else:
+        screen.line(f"token {revoked.id} ({revoked.name}) counts no more")
+
+
+def _tokens(home: Path | None) -> TokenFile:
+    return TokenFile(settings_at(home).tokens_path)
+
+
+def _expiry(text: str, now: datetime) -> datetime | None:
+    """Return the moment that a span of the command line ends.
+
+    Raises:
+        UsageError: It is no span.
+    """
+    if text == _NEVER:
+        return None
+    found = _SPAN.fullmatch(text)
+    span = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else timedelta()
+    if not timedelta() < span <= timedelta(days=DAYS_MAX):
+        raise UsageError("expires", text, f"such as 12h, 30d or 4w, at most {DAYS_MAX}d, or never")
+    return now + span
+
+
+def _shown(token: Token) -> dict[str, Any]:
+    """Return what may be shown of a token."""
+    state = token.state_at(datetime.now(UTC))
+    return {**token.model_dump(mode="json", exclude={"sha256"}), "state": state}
+
+
+def _row(token: Token) -> list[str]:
+    expires = "never" if token.expires_at is None else f"{token.expires_at:%Y-%m-%d}"
+    bounds = [one or "any" for one in (token.graph_id, token.agent_id, token.user_id)]
+    topics = " ".join(token.topics) or "none"
+    state = token.state_at(datetime.now(UTC))
+    return [token.id, token.name, token.role, *bounds, topics, expires, state]

@@ -1,0 +1,378 @@
+"""The handle of an agent on a server, and of its turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar, Unpack
+
+from metaagents.learning.core import CoreBlock
+from tiers.errors import UsageError
+from tiers.plans import AnyGrain
+from tiers.records import (
+    Ancestor,
+    Commitment,
+    Fact,
+    Hit,
+    Kind,
+    Rule,
+    ToolOutput,
+    Usage,
+)
+
+from ..assemble import Slot
+from ..checks import checked
+from ..memory_search import MemorySearch
+from ..recall import RecallResult
+from ..request import Narrowing, ScopeName
+from ..routing import Written
+from ..tool_outputs import RANGE_CHARS, OutputRange
+from ..wire import Asked, Nothing, Operation, agents, graphs
+from ..wire.graphs import AgentAnswer
+from ..wire.knowledge import AGENT_KNOWLEDGE
+from ..wire.points import Point
+from ..wire.recalling import SearchMemoryAsked
+from .connection import Connection
+from .knowledge import RemoteKnowledge
+from .listing import listed
+from .recalling import recall_asked
+
+_A = TypeVar("_A", bound=Asked)
+_R = TypeVar("_R")
+
+ToolOutputLike = ToolOutput | dict[str, str]
+
+
+class RemoteTurn:
+    """A turn on a server, whose context is ready and whose answer is not there yet.
+
+    With the attributes of ``ezra.turn.OpenTurn``. The server keeps it for an hour.
+    """
+
+    def __init__(self, agent: RemoteAgent, answer: agents.TurnAnswer) -> None:
+        self._agent = agent
+        self._answer = answer
+        self._course = answer.course
+
+    @property
+    def id(self) -> str:
+        """The id that the turn is stored under when it is replied to."""
+        return self._answer.id
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The context as messages; a copy, so that a caller may change it."""
+        return [dict(message) for message in self._answer.messages]
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """What went into the context, in salience order."""
+        return self._answer.slots
+
+    @property
+    def dropped(self) -> tuple[Slot, ...]:
+        """What did not fit the token budget."""
+        return self._answer.dropped
+
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens of the context."""
+        return self._answer.tokens
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """Tiers and capabilities that did not take part."""
+        return self._course.degraded
+
+    @property
+    def tiers_used(self) -> tuple[str, ...]:
+        """Tiers that answered."""
+        return self._course.tiers_used
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """For each leg left out, why."""
+        return self._course.skipped
+
+    @property
+    def shadowed(self) -> tuple[Fact, ...]:
+        """Inherited core facts hidden behind a nearer definition."""
+        return self._answer.shadowed
+
+    @property
+    def core(self) -> CoreBlock:
+        """The core facts that are in every context, with their cost."""
+        return self._answer.core
+
+    @property
+    def receipt_id(self) -> str | None:
+        """Names the stored receipt of what the turn saw."""
+        return self._answer.receipt_id
+
+    @property
+    def step_ms(self) -> dict[str, float]:
+        """Milliseconds per router step, so far."""
+        return dict(self._course.step_ms)
+
+    async def reply(self, response: str, tool_outputs: Iterable[ToolOutputLike] = ()) -> Written:
+        """Remember the turn. When this returns it is durable; as ``OpenTurn.reply``.
+
+        Raises:
+            Conflict: The turn was replied to before, or its ``ref`` names a different turn.
+            NotFound: The server does not keep the turn any more: open it anew.
+        """
+        outputs = tuple(
+            output if isinstance(output, ToolOutput) else checked(ToolOutput, **output)
+            for output in tool_outputs
+        )
+        asked = agents.ReplyAsked(response=response, tool_outputs=outputs)
+        done = await self._agent.ask(agents.TURN_REPLY, asked, turn_id=self.id)
+        self._course = done.course
+        return done.written
+
+    async def complete(self) -> str:
+        """Ask the server's model without remembering the answer yet.
+
+        Raises:
+            NotFound: The server does not keep the turn any more: open it anew.
+        """
+        done = await self._agent.ask(agents.TURN_COMPLETE, Nothing(), turn_id=self.id)
+        self._course = done.course
+        return done.response
+
+
+@dataclass(frozen=True)
+class RemoteCompletion:
+    """The answer of ``complete``, with the attributes of ``ezra.turn.Completion``.
+
+    Attributes:
+        response: What the model said.
+        model: Which model said it.
+        turn: The context it saw.
+        written: What was remembered.
+    """
+
+    response: str
+    model: str
+    turn: RemoteTurn
+    written: Written
+
+
+class RemoteAgent:
+    """One agent of a session graph on a server.
+
+    With the methods of ``ezra.agent.Agent``, which say more. Made by ``spawn_agent`` and ``agent``
+    of a graph's handle.
+
+    Args:
+        connection: To the server.
+        graph_id: The agent's graph.
+        spawned: What the server said of the agent.
+    """
+
+    def __init__(self, connection: Connection, graph_id: str, spawned: AgentAnswer) -> None:
+        self._connection = connection
+        self._names = {"graph_id": graph_id, "agent_id": spawned.id}
+        self._spawned = spawned
+        self._present = True
+
+    @property
+    def id(self) -> str:
+        """The agent's id in its graph."""
+        return self._spawned.id
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """What the agent may see and write, as it was when the handle was made."""
+        return self._spawned.topics
+
+    @property
+    def core_at_spawn(self) -> tuple[Fact, ...]:
+        """The core facts in scope when the agent was spawned, inherited ones included."""
+        return self._spawned.core_at_spawn
+
+    @property
+    def lineage(self) -> tuple[Ancestor, ...]:
+        """The graphs that the agent's graph inherited from when the handle was made."""
+        return self._spawned.lineage
+
+    @property
+    def knowledge(self) -> RemoteKnowledge:
+        """The knowledge graph over the facts that the agent sees, to read and to change."""
+        return RemoteKnowledge(self._connection, AGENT_KNOWLEDGE, self._names)
+
+    async def turn(
+        self,
+        message: str,
+        *,
+        at: datetime | None = None,
+        speaker: str | None = None,
+        topics: Iterable[str] | None = None,
+        private: bool = False,
+        ref: str | None = None,
+        mesh: str | None = None,
+    ) -> RemoteTurn:
+        """Make the context for a message; the caller's own model answers it."""
+        asked = agents.TurnAsked(
+            message=message,
+            at=at,
+            speaker=speaker,
+            topics=listed("topics", topics),
+            private=private,
+            ref=ref,
+            mesh=mesh,
+        )
+        return RemoteTurn(self, await self.ask(agents.TURN, asked))
+
+    async def complete(
+        self, message: str, *, at: datetime | None = None, speaker: str | None = None
+    ) -> RemoteCompletion:
+        """Make the context, ask the server's model, remember the turn."""
+        asked = agents.CompleteAsked(message=message, at=at, speaker=speaker)
+        done = await self.ask(agents.COMPLETE, asked)
+        return RemoteCompletion(
+            done.response, done.model, RemoteTurn(self, done.turn), done.written
+        )
+
+    async def remember(
+        self,
+        what: str | Fact | Rule,
+        *,
+        topics: Iterable[str] | None = None,
+        private: bool = False,
+        shared: bool = False,
+        supersedes: str | None = None,
+    ) -> str:
+        """Remember a fact or a rule and return its id; the same statement is stored once."""
+        asked = agents.RememberAsked(
+            what=what,
+            topics=listed("topics", topics),
+            private=private,
+            shared=shared,
+            supersedes=supersedes,
+        )
+        return await self.ask(agents.REMEMBER, asked)
+
+    async def forget(self, fact_id: str, *, reason: str) -> bool:
+        """Forget a fact on request; ``False`` when it is forgotten or superseded already."""
+        return await self.ask(agents.FORGET, agents.ForgetAsked(reason=reason), fact_id=fact_id)
+
+    async def core(self) -> CoreBlock:
+        """Return the core facts of this agent's next context, and what is left out."""
+        return await self.ask(agents.CORE, Nothing())
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kinds: Sequence[Kind] | None = None,
+        scope: ScopeName = "any",
+        as_of: datetime | None = None,
+        rerank: bool = True,
+        **more: Unpack[Narrowing],
+    ) -> RecallResult:
+        """Return what is known about ``query``, best first, from every tier."""
+        asked = recall_asked(
+            query, limit=limit, kinds=kinds, scope=scope, as_of=as_of, rerank=rerank, more=more
+        )
+        return await self.ask(agents.AGENT_RECALL, asked)
+
+    async def search_memory(
+        self,
+        text: str | None = None,
+        *,
+        grain: AnyGrain = "working",
+        min_days_ago: int = 0,
+        max_days_ago: int = 365,
+        max_results: int = 10,
+    ) -> MemorySearch:
+        """Return what happened in a window of days, as lines that begin with the day or period."""
+        asked = SearchMemoryAsked(
+            text=text,
+            grain=grain,
+            min_days_ago=min_days_ago,
+            max_days_ago=max_days_ago,
+            max_results=max_results,
+        )
+        return await self.ask(agents.AGENT_SEARCH_MEMORY, asked)
+
+    async def read_tool_output(
+        self, turn_id: str, index: int = 0, start: int = 0, length: int = RANGE_CHARS
+    ) -> OutputRange:
+        """Return a range of what a tool returned during a turn that the agent sees."""
+        asked = agents.ToolOutputAsked(index=index, start=start, length=length)
+        return await self.ask(agents.TOOL_OUTPUT, asked, turn_id=turn_id)
+
+    async def recall_archival(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        scope_topics: Iterable[str] | None = None,
+        limit: int = 10,
+    ) -> tuple[Hit, ...]:
+        """Return archival facts only; ``user_id`` and ``scope_topics`` narrow the agent's scope."""
+        asked = agents.RecallArchivalAsked(
+            query=query,
+            user_id=user_id,
+            scope_topics=listed("scope_topics", scope_topics),
+            limit=limit,
+        )
+        return await self.ask(agents.RECALL_ARCHIVAL, asked)
+
+    async def commit(
+        self,
+        claim: str,
+        *,
+        topic: str | None = None,
+        key: tuple[str, str] | None = None,
+        value: str | None = None,
+        sources: Iterable[str] = (),
+        private: bool = False,
+        ref: str | None = None,
+    ) -> Commitment:
+        """Commit to a belief; one that lost against a rival comes back as ``HistoricBelief``."""
+        asked = agents.CommitAsked(
+            claim=claim,
+            topic=topic,
+            key=key,
+            value=value,
+            sources=listed("sources", sources) or (),
+            private=private,
+            ref=ref,
+        )
+        return await self.ask(agents.COMMIT, asked)
+
+    async def beliefs(self, as_of: Point | None = None) -> tuple[Commitment, ...]:
+        """Return the active beliefs in scope, in order of commitment; at a moment if given."""
+        return await self.ask(agents.BELIEFS, agents.BeliefsAsked(as_of=as_of))
+
+    async def pin(self, belief_id: str) -> Commitment:
+        """Keep an active belief first in every context of this agent, and in its hot tier."""
+        return await self.ask(agents.PIN, Nothing(), belief_id=belief_id)
+
+    async def usage(self) -> Usage:
+        """Return what the agent has used of its budget."""
+        return await self.ask(agents.USAGE, Nothing())
+
+    async def heartbeat(self) -> None:
+        """Give a sign of life now."""
+        await self.ask(graphs.HEARTBEAT, Nothing())
+
+    async def leave(self) -> None:
+        """Leave the graph. Idempotent; the graph closes when its last agent has left."""
+        if self._present:
+            await self._connection.call(graphs.LEAVE, Nothing(), **self._names)
+            self._present = False
+
+    async def ask(self, operation: Operation[_A, _R], asked: _A, **names: str) -> _R:
+        """Ask the server for something that this agent does.
+
+        Raises:
+            UsageError: The agent has left.
+        """
+        if not self._present:
+            raise UsageError("agent", self.id, "an agent that has not left its graph")
+        return await self._connection.call(operation, asked, **self._names, **names)

@@ -1,0 +1,32 @@
+"""The agent as whom a caller acts, unless it is more than the caller's token allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tiers.errors import NotFound
+
+from ..agent import Agent
+from .caller import Caller
+from .desk import Desk
+
+
+async def acting(desk: Desk, caller: Caller, names: Mapping[str, str]) -> Agent:
+    """Return the handle of the agent that a path names.
+
+    An agent may have been spawned, or re-attached since, with more than a token allows; then the
+    token does not act as it.
+
+    Raises:
+        NotFound: The graph does not exist, or has no such member.
+        PolicyDenied: The agent holds other topics, or works for another user.
+        UsageError: The member has left.
+    """
+    graph_id, agent_id = names["graph_id"], names["agent_id"]
+    if caller.is_limited:
+        members = await (await desk.graph(graph_id)).agents()
+        found = next((one for one in members if one.id == agent_id), None)
+        if found is None:
+            raise NotFound("agent", agent_id)
+        caller.check_member(f"act as {agent_id}", found.topics, found.user_id)
+    return await desk.agent(graph_id, agent_id)

@@ -1,0 +1,169 @@
+"""Does what is asked of agents: turns, memories, beliefs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from metaagents.learning.core import CoreBlock
+from tiers.records import Commitment, Hit, Usage
+
+from ..memory_search import MemorySearch
+from ..recall import RecallResult
+from ..tool_outputs import OutputRange
+from ..turn import OpenTurn
+from ..wire import Nothing
+from ..wire import agents as wire
+from ..wire.recalling import RecallAsked, SearchMemoryAsked
+from .acting import acting
+from .caller import Caller
+from .desk import Desk
+from .handlers import handlers
+
+Names: TypeAlias = Mapping[str, str]
+
+
+def _course(turn: OpenTurn) -> wire.Course:
+    return wire.Course(
+        degraded=turn.degraded,
+        tiers_used=turn.tiers_used,
+        skipped=turn.skipped,
+        step_ms=turn.step_ms,
+    )
+
+
+def _shown(turn: OpenTurn) -> wire.TurnAnswer:
+    return wire.TurnAnswer(
+        id=turn.id,
+        messages=turn.messages,
+        slots=turn.slots,
+        dropped=turn.dropped,
+        tokens=turn.tokens,
+        shadowed=turn.shadowed,
+        core=turn.core,
+        receipt_id=turn.receipt_id,
+        course=_course(turn),
+    )
+
+
+async def _open(desk: Desk, caller: Caller, names: Names) -> OpenTurn:
+    """Return a turn that waits for its reply."""
+    await acting(desk, caller, names)
+    return desk.turn(names["graph_id"], names["agent_id"], names["turn_id"])
+
+
+@handlers.does(wire.TURN)
+async def turn(desk: Desk, caller: Caller, names: Names, asked: wire.TurnAsked) -> wire.TurnAnswer:
+    """Open a turn and keep it until it is replied to."""
+    agent = await acting(desk, caller, names)
+    opened = await agent.turn(**asked.said)
+    desk.keep(names["graph_id"], names["agent_id"], opened)
+    return _shown(opened)
+
+
+@handlers.does(wire.TURN_REPLY)
+async def reply(
+    desk: Desk, caller: Caller, names: Names, asked: wire.ReplyAsked
+) -> wire.ReplyAnswer:
+    """Remember a turn."""
+    found = await _open(desk, caller, names)
+    written = await found.reply(**asked.said)
+    return wire.ReplyAnswer(written=written, course=_course(found))
+
+
+@handlers.does(wire.TURN_COMPLETE)
+async def complete_turn(
+    desk: Desk, caller: Caller, names: Names, _: Nothing
+) -> wire.ResponseAnswer:
+    """Ask the model about an open turn."""
+    found = await _open(desk, caller, names)
+    response = await found.complete()
+    return wire.ResponseAnswer(response=response, course=_course(found))
+
+
+@handlers.does(wire.TOOL_OUTPUT)
+async def read_tool_output(
+    desk: Desk, caller: Caller, names: Names, asked: wire.ToolOutputAsked
+) -> OutputRange:
+    """Return a range of what a tool returned."""
+    agent = await acting(desk, caller, names)
+    return await agent.read_tool_output(names["turn_id"], **asked.said)
+
+
+@handlers.does(wire.COMPLETE)
+async def complete(
+    desk: Desk, caller: Caller, names: Names, asked: wire.CompleteAsked
+) -> wire.CompletionAnswer:
+    """Open a turn, ask the model, remember it."""
+    done = await (await acting(desk, caller, names)).complete(**asked.said)
+    desk.keep(names["graph_id"], names["agent_id"], done.turn)
+    return wire.CompletionAnswer(
+        response=done.response, model=done.model, turn=_shown(done.turn), written=done.written
+    )
+
+
+@handlers.does(wire.REMEMBER)
+async def remember(desk: Desk, caller: Caller, names: Names, asked: wire.RememberAsked) -> str:
+    """Remember a fact or a rule."""
+    return await (await acting(desk, caller, names)).remember(**asked.said)
+
+
+@handlers.does(wire.FORGET)
+async def forget(desk: Desk, caller: Caller, names: Names, asked: wire.ForgetAsked) -> bool:
+    """Forget a fact."""
+    agent = await acting(desk, caller, names)
+    return await agent.forget(names["fact_id"], reason=asked.reason)
+
+
+@handlers.does(wire.CORE)
+async def core(desk: Desk, caller: Caller, names: Names, _: Nothing) -> CoreBlock:
+    """Return the core facts of an agent's next context."""
+    return await (await acting(desk, caller, names)).core()
+
+
+@handlers.does(wire.AGENT_RECALL)
+async def recall(desk: Desk, caller: Caller, names: Names, asked: RecallAsked) -> RecallResult:
+    """Return what an agent knows about a question."""
+    return await (await acting(desk, caller, names)).recall(**asked.said)
+
+
+@handlers.does(wire.AGENT_SEARCH_MEMORY)
+async def search_memory(
+    desk: Desk, caller: Caller, names: Names, asked: SearchMemoryAsked
+) -> MemorySearch:
+    """Return what happened in a window of days."""
+    return await (await acting(desk, caller, names)).search_memory(**asked.said)
+
+
+@handlers.does(wire.RECALL_ARCHIVAL)
+async def recall_archival(
+    desk: Desk, caller: Caller, names: Names, asked: wire.RecallArchivalAsked
+) -> tuple[Hit, ...]:
+    """Return what archival facts say about a question."""
+    return await (await acting(desk, caller, names)).recall_archival(**asked.said)
+
+
+@handlers.does(wire.COMMIT)
+async def commit(desk: Desk, caller: Caller, names: Names, asked: wire.CommitAsked) -> Commitment:
+    """Commit to a belief."""
+    return await (await acting(desk, caller, names)).commit(**asked.said)
+
+
+@handlers.does(wire.BELIEFS)
+async def beliefs(
+    desk: Desk, caller: Caller, names: Names, asked: wire.BeliefsAsked
+) -> tuple[Commitment, ...]:
+    """Return the beliefs that an agent sees."""
+    return await (await acting(desk, caller, names)).beliefs(**asked.said)
+
+
+@handlers.does(wire.PIN)
+async def pin(desk: Desk, caller: Caller, names: Names, _: Nothing) -> Commitment:
+    """Keep a belief first."""
+    return await (await acting(desk, caller, names)).pin(names["belief_id"])
+
+
+@handlers.does(wire.USAGE)
+async def usage(desk: Desk, caller: Caller, names: Names, _: Nothing) -> Usage:
+    """Return what an agent has used of its budget."""
+    return await (await acting(desk, caller, names)).usage()

@@ -1,0 +1,180 @@
+"""The service over a runtime: routes made of operations, behind a gate."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from functools import cache
+from ipaddress import ip_address
+from typing import Annotated
+from urllib.parse import unquote
+
+from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.convertors import Convertor
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from tiers.errors import ConfigError, EzraError
+
+from ..app import Ezra
+from ..settings import Settings
+from . import (
+    agents,
+    audit,
+    catalog,
+    graphs,
+    health,
+    history,
+    knowledge,
+    openapi,
+    recalling,
+    upkeep,
+)
+from .caller import Caller
+from .desk import Desk
+from .exporting import add_export
+from .feed import Feeds, Pace, add_feed
+from .gate import Gate, Rules
+from .handlers import handlers
+from .health import Pulse, add_health
+from .mcp import McpDoor
+from .openapi import Document
+from .routes import router_of
+from .saying import NotJson, on_error, on_http, on_invalid
+from .tokens import TokenFile
+
+_DONE_BY = (agents, audit, catalog, graphs, history, knowledge, recalling, upkeep)
+"""Importing them filled ``handlers``."""
+
+MCP_PATH = "/mcp"
+
+OPEN_PATHS = frozenset({health.PATH, openapi.PATH})
+"""What anybody may read who reaches the server."""
+
+
+def service_app(
+    ezra: Ezra,
+    *,
+    tokens: TokenFile | None,
+    settings: Settings,
+    pace: Pace | None = None,
+    seconds: Callable[[], float] = time.monotonic,
+) -> FastAPI:
+    """Return the service over a runtime, which stays its owner's to close.
+
+    ``app.state.stopping`` is to be set when the service stops: it ends the feeds.
+
+    Args:
+        ezra: The runtime.
+        tokens: Who may ask. Without tokens, or as long as the file never held one, everybody on
+            this machine may do everything, and ``check_place`` must have allowed it.
+        settings: The limits.
+        pace: How often feeds look and speak.
+        seconds: Monotonic seconds.
+    """
+    app = FastAPI(
+        title="ezra", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False
+    )
+    app.state.stopping = asyncio.Event()
+    app.state.desk = Desk(ezra, seconds)
+    app.state.tokens = tokens
+    app.state.mcp = McpDoor(app.state.desk, hosts=())  # the gate looks at hosts already
+    feeds = Feeds(app.state.stopping, pace or Pace())
+    router = APIRouter()
+    add_feed(router, _desk, _caller, feeds, _still_counts)
+    add_health(router, Pulse(ezra))
+    add_export(router, _desk, _caller)
+    app.router.routes.extend((*_with_names(router), *_operation_routes()))
+    document = Document(app, handlers)
+    app.add_route(openapi.PATH, document.answer, include_in_schema=False)
+    app.router.routes.append(Route(MCP_PATH, app.state.mcp))
+    app.add_exception_handler(EzraError, on_error)
+    app.add_exception_handler(RequestValidationError, on_invalid)
+    app.add_exception_handler(HTTPException, on_http)
+    rules = Rules(
+        tokens=tokens,
+        open_paths=OPEN_PATHS,
+        requests_per_minute=settings.serve_requests_per_minute,
+        body_bytes_max=settings.serve_body_bytes_max,
+    )
+    app.add_middleware(Gate, rules=rules, seconds=seconds)
+    return app
+
+
+async def check_place(host: str, tokens: TokenFile) -> None:
+    """Refuse to listen where others can reach a server that asks nobody for a token.
+
+    Raises:
+        ConfigError: There is no token that counts, and the host is not loopback; or the file
+            cannot be read.
+    """
+    if not await tokens.has_live() and not is_loopback(host):
+        reason = f"{host} is more than loopback, and no token counts; make one: ezra token create"
+        raise ConfigError("EZRA_SERVE_HOST", reason)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches a host; of names that is known of one."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@cache
+def _operation_routes() -> tuple[APIRoute, ...]:
+    """Return the routes of all operations, which take a while to make and hold no state."""
+    return _with_names(router_of(handlers, _desk, _caller))
+
+
+def _with_names(router: APIRouter) -> tuple[APIRoute, ...]:
+    routes = tuple(route for route in router.routes if isinstance(route, APIRoute))
+    for route in routes:
+        route.param_convertors = dict.fromkeys(route.param_convertors, _NameConvertor())
+    return routes
+
+
+class _NameConvertor(Convertor[str]):
+    """A name in a path, which may hold a slash, as it was before it was escaped."""
+
+    regex = "[^/]+"
+
+    def convert(self, value: str) -> str:
+        return unquote(value)
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+async def _desk(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+async def _speaks_json(request: Request) -> None:
+    """Refuse a body that does not say that it is JSON; taken for bytes it would fit nothing."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json" and await request.body():
+        raise NotJson(kind)
+
+
+async def _caller(request: Request, _: Annotated[None, Depends(_speaks_json)]) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
+
+
+async def _still_counts(request: Request) -> bool:
+    tokens: TokenFile | None = request.app.state.tokens
+    token_id: str | None = request.state.token_id
+    if tokens is None:
+        return True
+    return await (tokens.counts(token_id) if token_id is not None else _is_open(tokens))
+
+
+async def _is_open(tokens: TokenFile) -> bool:
+    return not await tokens.needed()

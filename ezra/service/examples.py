@@ -1,0 +1,54 @@
+"""What a request looks like, by the name of its operation: the bodies in the OpenAPI document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_TURN = {"message": "how long do the medium tyres last?", "speaker": "race engineer"}
+_RECALL = {"query": "medium tyre life", "limit": 10, "kinds": ["fact", "rule"]}
+_STATEMENT = {"subject": "medium tyre", "predicate": "lasts", "object": "18 laps"}
+_REASON = {"reason": "the driver asked for it"}
+
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "graph.create": {
+        "session_graph_id": "race-weekend-imola-2026",
+        "inherits_from": ["race-weekend-monaco-2026"],
+        "merge_strategy": "highest_trust",
+    },
+    "graph.configure": {"budget": {"tokens": 2_000_000}},
+    "graph.inherit": {"parent": "race-weekend-bahrain-2026"},
+    "graph.recall": _RECALL,
+    "graph.search_memory": {"text": "tyres", "grain": "daily", "max_days_ago": 30},
+    "graph.redact": {"record_ids": ["01985a4c-0000-7000-8000-000000000000"], **_REASON},
+    "graph.erase": {"user_id": "driver-16", **_REASON},
+    "tenant.erase": {"user_id": "driver-16", **_REASON},
+    "agent.spawn": {"topics": ["tyres", "strategy"], "role": "race strategist"},
+    "agent.turn": _TURN,
+    "agent.complete": _TURN,
+    "turn.reply": {
+        "response": "About 18 laps.",
+        "tool_outputs": [{"tool": "telemetry", "output": "stint 1: 17 laps, stint 2: 19 laps"}],
+    },
+    "agent.remember": {"what": "Mediums last about 18 laps.", "topics": ["tyres"]},
+    "agent.forget": _REASON,
+    "agent.recall": _RECALL,
+    "agent.search_memory": {"text": "tyres", "grain": "daily", "max_days_ago": 30},
+    "agent.recall_archival": {"query": "medium tyre life", "limit": 5},
+    "agent.commit": {
+        "claim": "Start on mediums.",
+        "topic": "tyres",
+        "key": ["start", "compound"],
+        "value": "medium",
+    },
+    "agent.knowledge.add": _STATEMENT,
+    "agent.knowledge.update": _STATEMENT,
+    "agent.knowledge.entity": {"name": "medium tyre"},
+    "agent.knowledge.path": {"start": "medium tyre", "end": "Imola"},
+    "graph.knowledge.add": _STATEMENT,
+    "graph.knowledge.entity": {"name": "medium tyre"},
+    "beliefs.revert": _REASON,
+    "beliefs.redact": _REASON,
+    "beliefs.rewind": {"turn": 15, "reason": "what came after was a test"},
+    "lifecycle.retain": {"dry_run": True},
+}

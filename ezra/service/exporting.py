@@ -1,0 +1,140 @@
+"""Belief logs as files: written beside, streamed, and removed."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import FileResponse
+from starlette.types import Receive, Scope, Send
+
+from tiers.errors import ConfigError, TierUnavailable, UsageError
+
+from ..graph import Graph
+from ..proving import Exported
+from ..wire.operation import ANSWER_HEADER
+from ..wire.proofs import EXPORT, ExportedAnswer
+from .caller import Caller
+from .desk import Desk
+
+EXPORTS_MAX = 8
+"""So many are written or sent at a time: each takes as much room as its log."""
+
+SEND_SECONDS_MAX = 3_600.0
+MEDIA_TYPE = "application/jsonl"
+
+
+def add_export(router: APIRouter, desk: Callable[..., Any], caller: Callable[..., Any]) -> None:
+    """Add the route that streams the export of a graph's belief log.
+
+    Args:
+        router: Where to add it.
+        desk: Dependency that gives the desk.
+        caller: Dependency that gives the caller.
+    """
+    room = _Room()
+
+    async def endpoint(**given: Any) -> FileResponse:  # noqa: ANN401 - FastAPI goes by the signature
+        graph_id, who, where = given["graph_id"], given["caller_"], given["desk_"]
+        who.check(EXPORT.needs, EXPORT.name, graph_id, None)
+        graph = await where.graph(graph_id)
+        async with AsyncExitStack() as exits:
+            folder = await exits.enter_async_context(room.folder())
+            done = await _written(graph, folder)
+            return _Sent(done, f"{graph_id}.jsonl", exits.pop_all())
+
+    parameters = {
+        "graph_id": str,
+        "desk_": Annotated[Desk, Depends(desk)],
+        "caller_": Annotated[Caller, Depends(caller)],
+    }
+    endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+            for name, annotation in parameters.items()
+        ]
+    )
+    router.add_api_route(
+        EXPORT.path,
+        endpoint,
+        methods=[EXPORT.verb],
+        operation_id=EXPORT.name,
+        summary=EXPORT.summary,
+        tags=[EXPORT.name.partition(".")[0]],
+        response_class=FileResponse,
+        response_model=None,
+        responses={200: {"description": EXPORT.summary, "content": {MEDIA_TYPE: {}}}},
+    )
+
+
+class _Room:
+    """Room for files that are on their way, each in a folder that only its owner may enter."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+
+    @asynccontextmanager
+    async def folder(self) -> AsyncIterator[Path]:
+        """Yield a folder that is removed at the end of the block.
+
+        Raises:
+            TierUnavailable: There are too many.
+            ConfigError: None can be made.
+        """
+        if self._taken >= EXPORTS_MAX:
+            raise TierUnavailable("server", EXPORT.name, f"{EXPORTS_MAX} exports are under way")
+        self._taken += 1
+        try:
+            folder = await asyncio.to_thread(_made)
+            try:
+                yield folder
+            finally:
+                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        finally:
+            self._taken -= 1
+
+
+class _Sent(FileResponse):
+    """Sends an export, and lets go of what holds it, however sending ends."""
+
+    def __init__(self, done: Exported, name: str, exits: AsyncExitStack) -> None:
+        said = ExportedAnswer(
+            events=done.events,
+            redacted=done.redacted,
+            heads=done.heads,
+            last_hash=done.last_hash,
+            key_id=done.key_id,
+        )
+        told = said.model_dump_json(ensure_ascii=True)
+        headers = {ANSWER_HEADER: told, "accept-ranges": "none"}
+        super().__init__(done.path, filename=name, media_type=MEDIA_TYPE, headers=headers)
+        self._exits = exits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Another request makes another file: parts of two would not fit together.
+        headers = [one for one in scope["headers"] if one[0] != b"range"]
+        async with self._exits, asyncio.timeout(SEND_SECONDS_MAX):
+            await super().__call__({**scope, "headers": headers}, receive, send)
+
+
+async def _written(graph: Graph, folder: Path) -> Exported:
+    try:
+        return await graph.beliefs.export(folder / "beliefs.jsonl")
+    except UsageError as error:
+        reason = f"an export cannot be written into {tempfile.gettempdir()}: {error.accepted}"
+        raise ConfigError("TMPDIR", reason) from error
+
+
+def _made() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="ezra-export-"))
+    except OSError as error:
+        reason = f"an export needs a folder for its file: {error.strerror}"
+        raise ConfigError("TMPDIR", reason) from error

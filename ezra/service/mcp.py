@@ -1,0 +1,168 @@
+"""The Model Context Protocol over stdio and streamable HTTP: an agent's memory as tools.
+
+Who asks comes from the process (stdio) or from the bearer token of each request (HTTP), never
+from what a tool is given.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
+from mcp.server.mcpserver import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_REQUEST
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from tiers.errors import PolicyDenied
+
+from .caller import Caller
+from .desk import Desk
+from .mcp_agents import Seat, Seats
+from .mcp_resources import INSTRUCTIONS, add_prompts, add_resources
+from .mcp_tools import MemoryTools, tools_of
+
+CALLER_STATE = "caller"
+"""The key of ``scope["state"]`` under which the service puts the ``Caller`` of a request."""
+
+BODY_BYTES_MAX = 4 * 1024 * 1024
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+_caller: ContextVar[Caller] = ContextVar("ezra_mcp_caller")
+
+
+def mcp_server(
+    desk: Desk, caller: Caller | None = None, *, seats: Seats | None = None
+) -> MCPServer[Any]:
+    """Return a server that lends the memory of one agent to a model.
+
+    Args:
+        desk: Hands out handles, embedded or of a running server: both have the same methods.
+        caller: Who asks, for as long as the process lives; ``None`` looks at each HTTP request.
+        seats: Finds the agent of a caller, where that is done otherwise than in process.
+    """
+    found = seats or Seats(desk)
+
+    async def seat() -> Seat:
+        return await found.of(_caller.get())
+
+    def drop() -> None:
+        found.drop(_caller.get())
+
+    with _root_logger_kept():
+        server: MCPServer[Any] = MCPServer(
+            "ezra",
+            title="ezra memory",
+            instructions=INSTRUCTIONS,
+            version=version("ezra"),
+            tools=tools_of(MemoryTools(desk, found, seat), drop),
+            subscriptions=False,
+            middleware=[_telling_who(caller)],
+            log_level="WARNING",
+        )
+    add_resources(server, found, seat)
+    add_prompts(server, seat)
+    return server
+
+
+class McpDoor:
+    """MCP over streamable HTTP: an ASGI app to be put at ``/mcp``, open while ``running``.
+
+    Every request stands alone: no session is kept, so that none can be taken over, and each is
+    done for whoever its own token names.
+
+    Args:
+        desk: Shared with the other surfaces of a service.
+        hosts: The names by which it may be asked, with any port; ``()`` is any. A service without
+            tokens must say, or a web page could reach it under a name of its own.
+    """
+
+    def __init__(self, desk: Desk, *, hosts: Sequence[str] = LOOPBACK) -> None:
+        server = mcp_server(desk)
+        server.streamable_http_app(
+            json_response=True,
+            stateless_http=True,
+            max_request_body_size=BODY_BYTES_MAX,
+            transport_security=_only(hosts),
+        )
+        self._requests = server.session_manager
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Answer requests for the length of the block; once."""
+        async with self._requests.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            # Nothing is pushed and no session is kept: there is nothing to GET or DELETE.
+            await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)
+            return
+        await self._requests.handle_request(scope, receive, send)
+
+
+def caller_of(request: Request) -> Caller:
+    """Return who asks: the bearer of the token, narrowed by what the address says.
+
+    ``?graph=…&agent=…`` name the agent of a token that reaches several.
+
+    Raises:
+        PolicyDenied: Nobody is known to ask, or the token does not reach what the address names.
+    """
+    caller = getattr(request.state, CALLER_STATE, None)
+    if not isinstance(caller, Caller):
+        raise PolicyDenied("nobody", "use memory", ("a token",), "none")
+    graph_id = request.query_params.get("graph", caller.graph_id)
+    agent_id = request.query_params.get("agent", caller.agent_id)
+    caller.check("act", "use memory", graph_id, agent_id)
+    return replace(caller, graph_id=graph_id, agent_id=agent_id)
+
+
+def _telling_who(caller: Caller | None) -> ServerMiddleware[Any]:
+    """Return what tells everything behind it who asks."""
+
+    async def telling(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        try:
+            asking = caller or caller_of(ctx.request or Request({"type": "http"}))
+        except PolicyDenied as error:
+            raise MCPError(INVALID_REQUEST, str(error)) from error
+        token = _caller.set(asking)
+        try:
+            return await call_next(ctx)
+        finally:
+            _caller.reset(token)
+
+    return telling
+
+
+def _only(hosts: Sequence[str]) -> TransportSecuritySettings:
+    names = [one for host in hosts for one in (host, f"{host}:*")]
+    origins = [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=bool(hosts), allowed_hosts=names, allowed_origins=origins
+    )
+
+
+@contextmanager
+def _root_logger_kept() -> Iterator[None]:
+    """Leave the root logger as it is: the SDK sets it up, and that is for the program to do."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    # It would log at INFO what callers said: logs hold ids, never content.
+    logging.getLogger("mcp").setLevel(logging.WARNING)
+
+
+__all__ = ["BODY_BYTES_MAX", "CALLER_STATE", "LOOPBACK", "McpDoor", "caller_of", "mcp_server"]

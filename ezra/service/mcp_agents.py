@@ -1,0 +1,144 @@
+"""The agent behind a caller of MCP: the one that the token names, spawned at its first use."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from tiers.errors import NotFound, UsageError
+from tiers.records import ALL_TOPICS, AgentRecord
+
+from ..agent import Agent
+from ..graph import Graph
+from .caller import Caller
+from .desk import Desk
+
+_ADDRESS = "a token that names a graph and an agent, or an address with ?graph=…&agent=…"
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Who asks, and as whom.
+
+    Attributes:
+        caller: Whose token it is.
+        graph_id: The graph that the token names.
+        agent: The handle of the agent that it names.
+    """
+
+    caller: Caller
+    graph_id: str
+    agent: Agent
+
+
+class Seats:
+    """Finds the agent of a caller, and spawns it when it is not there.
+
+    Args:
+        desk: Hands out handles.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._spawning = asyncio.Lock()
+
+    async def of(self, caller: Caller) -> Seat:
+        """Return who acts for a caller.
+
+        Raises:
+            UsageError: The token names no graph or no agent.
+            PolicyDenied: The agent holds more than the token allows.
+            NotFound: The graph does not exist.
+        """
+        graph_id, agent_id = caller.graph_id, caller.agent_id
+        if graph_id is None or agent_id is None:
+            raise UsageError("token", caller.name, _ADDRESS)
+        caller.check("act", "use memory", graph_id, agent_id)
+        await self._check(caller, graph_id, agent_id)
+        return Seat(caller, graph_id, await self._attached(caller, graph_id, agent_id))
+
+    async def graph(self, seat: Seat) -> Graph:
+        """Return the handle of a seat's graph."""
+        return await self._desk.graph(seat.graph_id)
+
+    def drop(self, caller: Caller) -> None:
+        """Forget the handle of a caller's agent: it has left, and the next use spawns it again."""
+        if caller.graph_id is not None and caller.agent_id is not None:
+            self._desk.drop(caller.graph_id, caller.agent_id)
+
+    async def member(self, graph: Graph, agent_id: str) -> AgentRecord | None:
+        """Return what is stored of a member; ``None`` when it never was one."""
+        return next((one for one in await graph.agents() if one.id == agent_id), None)
+
+    async def _attached(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
+        found = await self._present(graph_id, agent_id)
+        if found is not None:
+            return found
+        async with self._spawning:
+            # Somebody else may have spawned it while this call waited.
+            found = await self._present(graph_id, agent_id)
+            return found or await self._spawned(caller, graph_id, agent_id)
+
+    async def _present(self, graph_id: str, agent_id: str) -> Agent | None:
+        """Return the handle of a member; ``None`` when it was never there, or has left."""
+        try:
+            return await self._desk.agent(graph_id, agent_id)
+        except NotFound as error:
+            if error.kind != "agent":
+                raise
+        except UsageError as error:
+            if error.field != "agent":
+                raise
+        return None
+
+    async def _spawned(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
+        graph = await self._desk.graph(graph_id)
+        former = await self.member(graph, agent_id)
+        if former is None:
+            new = await graph.spawn_agent(agent_id, topics=caller.topics, user_id=caller.user_id)
+            return self._desk.hold(graph_id, new)
+        # It comes back as it was: what had been denied to it stays denied.
+        former = former.model_copy(update={"topics": both(former.topics, caller)})
+        check_within(caller, former)
+        back = await graph.spawn_agent(
+            agent_id,
+            topics=former.topics,
+            role=former.role,
+            user_id=former.user_id,
+            sources=former.sources,
+            denied_topics=former.denied_topics,
+            denied_sources=former.denied_sources,
+            budget=former.budget,
+            prompts=former.prompts,
+        )
+        return self._desk.hold(graph_id, back)
+
+    async def _check(self, caller: Caller, graph_id: str, agent_id: str) -> None:
+        """Refuse an agent that somebody re-attached with more since the token was made."""
+        if not caller.is_limited:
+            return
+        found = await self.member(await self._desk.graph(graph_id), agent_id)
+        if found is None:
+            return
+        if found.left_at is None:
+            check_within(caller, found)
+        else:
+            # What it comes back with is checked then.
+            self._desk.drop(graph_id, agent_id)
+
+
+def both(topics: tuple[str, ...], caller: Caller) -> tuple[str, ...]:
+    """Return the topics that an agent held and the token allows."""
+    if ALL_TOPICS in caller.topics:
+        return topics
+    most = caller.topics
+    return most if ALL_TOPICS in topics else tuple(one for one in topics if one in most)
+
+
+def check_within(caller: Caller, agent: AgentRecord) -> None:
+    """Refuse an agent that holds more, or works for another user, than a token allows.
+
+    Raises:
+        PolicyDenied: It does.
+    """
+    caller.check_member(f"act as {agent.id}", agent.topics, agent.user_id)

@@ -1,0 +1,141 @@
+"""The OpenAPI document: FastAPI's, with our answers, problems, examples and tokens written in."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import JSONResponse
+from pydantic import TypeAdapter
+
+from ..wire.problems import CONTENT_TYPE
+from .examples import EXAMPLES
+from .repeats import KEY_CHARS_MAX
+from .routes import Handlers
+
+PATH = "/openapi.json"
+_ABOUT = (
+    "Memory for fleets of AI agents, over HTTP. Times are ISO 8601 with a zone; every error is a "
+    "problem document (RFC 9457) whose `type` names it; pages go by `after` and `limit`."
+)
+_REF = "#/components/schemas/"
+_PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "title": "Problem",
+    "description": "RFC 9457; further fields tell what the error is about.",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "examples": ["urn:ezra:error:NotFound"]},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+    },
+    "additionalProperties": True,
+}
+_KEY: dict[str, Any] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Asked again with it within ten minutes, the same is answered and not redone.",
+    "schema": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": KEY_CHARS_MAX,
+        "pattern": "^[!-~]([ -~]*[!-~])?$",
+    },
+}
+
+
+class Document:
+    """The document of an app, made when it is first asked for.
+
+    Args:
+        app: The app, with all its routes.
+        handlers: Whose answers it describes.
+    """
+
+    def __init__(self, app: FastAPI, handlers: Handlers) -> None:
+        self._app = app
+        self._handlers = handlers
+        self._made: Response | None = None
+        self._making = asyncio.Lock()
+
+    async def answer(self, _: Request) -> Response:
+        """Answer with the document."""
+        async with self._making:
+            if self._made is None:
+                # A second of models for the processor: other requests go on meanwhile.
+                self._made = await asyncio.to_thread(self._make)
+        return self._made
+
+    def _make(self) -> Response:
+        return JSONResponse(self.build())
+
+    def build(self) -> dict[str, Any]:
+        """Return the document."""
+        made = get_openapi(
+            title="ezra", version=version("ezra"), description=_ABOUT, routes=self._app.routes
+        )
+        schemas = made.setdefault("components", {}).setdefault("schemas", {})
+        for name in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(name, None)
+        answers = _answers(self._handlers, schemas)
+        schemas["Problem"] = _PROBLEM
+        for path in made["paths"].values():
+            for verb, one in path.items():
+                _complete(one, verb, answers)
+        made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        return made
+
+
+def _complete(one: dict[str, Any], verb: str, answers: dict[str, Any]) -> None:
+    """Write into one operation what FastAPI does not know of it."""
+    name = one["operationId"]
+    responses = one["responses"]
+    responses.pop("422", None)
+    problem = {CONTENT_TYPE: {"schema": {"$ref": f"{_REF}Problem"}}}
+    responses["4XX"] = {"description": "It cannot be done as asked.", "content": problem}
+    responses["5XX"] = {"description": "A tier or the service failed.", "content": problem}
+    if name in answers:
+        responses["200"]["content"] = {"application/json": {"schema": answers[name]}}
+    if name != "health":
+        one["security"] = [{"token": []}]
+    if verb == "post":
+        one.setdefault("parameters", []).append(_KEY)
+    example = EXAMPLES.get(name)
+    if example is not None and "requestBody" in one:
+        one["requestBody"]["content"]["application/json"]["example"] = example
+
+
+def _answers(handlers: Handlers, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of each operation's answer; what they share goes among the schemas."""
+    adapters: list[tuple[str, Any, TypeAdapter[Any]]] = [
+        (operation.name, "serialization", operation.answers) for operation, _ in handlers
+    ]
+    found, shared = TypeAdapter.json_schemas(adapters, ref_template=f"{_REF}{{model}}")
+    definitions = shared.get("$defs", {})
+    renamed = {
+        name: f"{name}Answered"
+        for name, schema in definitions.items()
+        if name in schemas and schemas[name] != schema
+    }
+    for name, schema in definitions.items():
+        schemas[renamed.get(name, name)] = _with_names(schema, renamed)
+    return {name: _with_names(schema, renamed) for (name, _), schema in found.items()}
+
+
+def _with_names(schema: Any, renamed: dict[str, str]) -> Any:  # noqa: ANN401 - JSON
+    """Return a schema whose references go to the new names."""
+    if isinstance(schema, list):
+        return [_with_names(one, renamed) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {name: _with_names(one, renamed) for name, one in schema.items()}
+    reference = made.get("$ref")
+    if isinstance(reference, str):
+        name = reference.removeprefix(_REF)
+        made["$ref"] = _REF + renamed.get(name, name)
+    return made

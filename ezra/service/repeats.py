@@ -1,0 +1,172 @@
+"""Idempotency keys: a request that is sent again gets the answer that it got before.
+
+A caller that heard nothing cannot know whether what it asked for was done. With a key it may ask
+again: the work is done once, whoever asks meanwhile waits for it, and the answer is kept a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from starlette.types import Message, Scope, Send
+
+from tiers.errors import Conflict, UsageError
+
+HEADER = "idempotency-key"
+SECONDS = 600.0
+KEYS_MAX = 10_000
+BYTES_MAX = 64 * 1024 * 1024
+ANSWER_BYTES_MAX = 1024 * 1024
+KEY_CHARS_MAX = 255
+REPLAYED = (b"idempotent-replayed", b"true")
+
+_TOO_MANY = 429
+_FAILED = 500
+
+Key: TypeAlias = tuple[str, str]
+"""The caller, and the key that it chose."""
+
+
+@dataclass
+class _Running:
+    """A request under way, and what came of it."""
+
+    fingerprint: bytes
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    messages: tuple[Message, ...] | None = None
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What is sent again; without messages the answer was too large to keep."""
+
+    fingerprint: bytes
+    messages: tuple[Message, ...] | None
+    size: int
+    since: float
+
+
+class Repeats:
+    """Answers by key, for ten minutes; bounded in count and size, oldest first.
+
+    Args:
+        seconds: Monotonic seconds.
+    """
+
+    def __init__(self, seconds: Callable[[], float]) -> None:
+        self._seconds = seconds
+        self._running: dict[Key, _Running] = {}
+        self._kept: OrderedDict[Key, _Kept] = OrderedDict()
+        self._size = 0
+
+    async def answer(
+        self, key: Key, fingerprint: bytes, send: Send, work: Callable[[Send], Awaitable[None]]
+    ) -> None:
+        """Do the work and keep what it sends, or send what was kept.
+
+        A failure of the server is told to those who waited for it and is not kept: the next
+        request with the key tries again.
+
+        Args:
+            key: Whose, and which.
+            fingerprint: Of what is asked.
+            send: Where the answer goes.
+            work: Answers through what it is given.
+
+        Raises:
+            Conflict: Another request has the key, or its answer was too large to keep.
+        """
+        self._drop_old()
+        held = self._kept.get(key) or self._running.get(key)
+        if held is None:
+            await self._first(key, fingerprint, send, work)
+            return
+        if held.fingerprint != fingerprint:
+            raise Conflict(HEADER, "the request that the key came with first", "another one")
+        if isinstance(held, _Running):
+            await held.done.wait()
+        if held.messages is None:
+            raise Conflict(HEADER, "an answer that was kept", "one too large, or cut short")
+        for message in _replayed(held.messages):
+            await send(message)
+
+    async def _first(
+        self,
+        key: Key,
+        fingerprint: bytes,
+        send: Send,
+        work: Callable[[Send], Awaitable[None]],
+    ) -> None:
+        running = self._running[key] = _Running(fingerprint)
+        sent: list[Message] = []
+        size = 0
+
+        async def keeping(message: Message) -> None:
+            nonlocal size
+            size += len(message.get("body", b""))
+            if size <= ANSWER_BYTES_MAX:
+                sent.append(message)
+            else:
+                del sent[1:]  # too large; the head says how it went
+            await send(message)
+
+        try:
+            await work(keeping)
+            is_small = size <= ANSWER_BYTES_MAX
+            running.messages = tuple(sent) if is_small and _is_whole(sent) else None
+            status = sent[0]["status"] if sent else _FAILED
+            if status < _FAILED and status != _TOO_MANY and (running.messages or not is_small):
+                self._keep(key, running, size if is_small else 0)
+        finally:
+            del self._running[key]
+            running.done.set()
+
+    def _keep(self, key: Key, running: _Running, size: int) -> None:
+        kept = _Kept(running.fingerprint, running.messages, size, self._seconds())
+        self._kept[key] = kept
+        self._size += size
+        self._drop_old()
+
+    def _drop_old(self) -> None:
+        now = self._seconds()
+        while self._kept:
+            key, oldest = next(iter(self._kept.items()))
+            is_much = len(self._kept) > KEYS_MAX or self._size > BYTES_MAX
+            if now - oldest.since <= SECONDS and not is_much:
+                return
+            del self._kept[key]
+            self._size -= oldest.size
+
+
+def key_of(caller: str, header: str) -> Key:
+    """Return whose key it is, and which.
+
+    Raises:
+        UsageError: It cannot be one.
+    """
+    if not 0 < len(header) <= KEY_CHARS_MAX or not header.isascii() or not header.isprintable():
+        accepted = f"1 to {KEY_CHARS_MAX} printable ASCII characters"
+        raise UsageError(HEADER, header, accepted)
+    return caller, header
+
+
+def fingerprint_of(scope: Scope, body: bytes) -> bytes:
+    """Return what tells a request from another one."""
+    asked = hashlib.sha256()
+    for part in (scope["path"].encode("utf-8", "surrogateescape"), scope["query_string"], body):
+        asked.update(hashlib.sha256(part).digest())
+    return asked.digest()
+
+
+def _is_whole(sent: Sequence[Message]) -> bool:
+    return len(sent) > 1 and not sent[-1].get("more_body", False)
+
+
+def _replayed(messages: Sequence[Message]) -> Sequence[Message]:
+    head = {**messages[0], "headers": [*messages[0].get("headers", ()), REPLAYED]}
+    return (head, *messages[1:])

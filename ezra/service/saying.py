@@ -1,0 +1,119 @@
+"""Problem documents as answers: what went wrong, said in one form by every part of the service."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from tiers.errors import ConfigError, EzraError, NotFound, UsageError
+
+from ..wire.problems import CONTENT_TYPE, problem_of
+from .limits import BodyTooLarge, BodyTooSlow, TooManyRequests
+
+_PATH_CHARS_MAX = 256
+
+
+class Unauthorized(ConfigError):
+    """There is no token, or none that counts. It says the same of every one of them."""
+
+    def __init__(self) -> None:
+        super().__init__("EZRA_TOKEN", "this server asks for a token that it knows and that counts")
+
+
+class WrongHost(UsageError):
+    """A browser was led here under a foreign name, or by a foreign page."""
+
+
+class NotJson(UsageError):
+    """A body that does not say that it is JSON."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__("Content-Type", kind, "application/json")
+
+
+_STATUS: Mapping[type[EzraError], int] = {
+    Unauthorized: 401,
+    WrongHost: 403,
+    BodyTooLarge: 413,
+    BodyTooSlow: 408,
+    NotJson: 415,
+}
+
+
+def problem_answer(error: EzraError, status: int | None = None) -> Response:
+    """Return the answer that tells of an error."""
+    said = problem_of(error)
+    said["status"] = status or _STATUS.get(type(error), said["status"])
+    headers: dict[str, str] = {}
+    if isinstance(error, Unauthorized):
+        headers["www-authenticate"] = "Bearer"
+    if isinstance(error, TooManyRequests):
+        headers["retry-after"] = str(error.seconds)
+    return document(said, headers)
+
+
+def failure_answer(request_id: str) -> Response:
+    """Return the answer to a request on which the service itself failed; it tells no details."""
+    said = {
+        "type": "urn:ezra:error:EzraError",
+        "title": "The service failed",
+        "status": 500,
+        "detail": f"an unexpected error; the server's log tells of it under {request_id}",
+        "id": request_id,
+    }
+    return document(said, {})
+
+
+def document(said: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
+    """Return a problem document as an answer."""
+    # In ASCII: a caller may have sent half a surrogate pair, which UTF-8 cannot carry back.
+    content = json.dumps(said, allow_nan=False)
+    return Response(content, said["status"], dict(headers), media_type=CONTENT_TYPE)
+
+
+async def on_error(_: Request, error: Exception) -> Response:
+    """Answer what ezra raises on purpose."""
+    assert isinstance(error, EzraError)  # noqa: S101 - registered for these alone
+    return problem_answer(error)
+
+
+async def on_invalid(_: Request, error: Exception) -> Response:
+    """Answer a request that does not fit: its first field, what it held, and what is accepted."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these alone
+    first = error.errors()[0]
+    where = [str(part) for part in first["loc"]]
+    if first["type"] == "json_invalid":
+        said = UsageError("body", "no JSON", "JSON in UTF-8")
+    else:
+        field = ".".join(where[1:]) or where[0]
+        value = None if first["type"] == "missing" else _scalar(first.get("input"))
+        said = UsageError(field, value, first["msg"])
+    return problem_answer(said)
+
+
+async def on_http(request: Request, error: Exception) -> Response:
+    """Answer what no route answers: unknown paths and methods, bodies that cannot be read."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for these alone
+    path = request.scope["path"][:_PATH_CHARS_MAX]
+    allowed = (error.headers or {}).get("Allow", "")
+    said: EzraError
+    if error.status_code == 404:  # noqa: PLR2004 - the protocol's number
+        said = NotFound("path", path)
+    elif error.status_code == 405:  # noqa: PLR2004 - the protocol's number
+        said = UsageError("method", request.method, allowed or "another method")
+    else:
+        said = UsageError("request", error.status_code, str(error.detail))
+    answer = problem_answer(said, error.status_code)
+    if allowed:
+        answer.headers["allow"] = allowed
+    return answer
+
+
+def _scalar(value: object) -> object:
+    """Return a value as it may be said back; of what is composed, only its kind."""
+    return value if isinstance(value, str | int | float | bool | None) else type(value).__name__

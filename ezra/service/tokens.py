@@ -1,0 +1,323 @@
+"""Tokens: who may ask. The file keeps hashes alone, and is read again when somebody changed it.
+
+A token is ``ezra_<id>_<secret>`` with 256 random bits of secret. Nobody can guess these, so a plain
+SHA-256 keeps them: what a slow hash protects is passwords.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from pydantic import Field, TypeAdapter, ValidationError
+
+from tiers.errors import ConfigError, NotFound, UsageError
+from tiers.fields import ALL_TOPICS, Moment, Name, Record, Topics
+from tiers.ids import Clock, system_clock
+
+from .caller import Caller, Role
+
+TOKENS_MAX = 10_000
+SETTING = "EZRA_TOKENS_FILE"
+_FILE_BYTES_MAX = 1 << 26
+_WAIT_SECONDS = 10.0
+_ID_CHARS = "abcdefghijklmnopqrstuvwxyz234567"
+_ID_LENGTH = 12
+_DRAWS = 8
+_SECRET_BYTES = 32
+_TOKEN = re.compile(r"ezra_([a-z2-7]{12})_([A-Za-z0-9_-]{43})")
+_NOBODY = hashlib.sha256(b"").hexdigest()
+
+
+class Token(Record):
+    """What is known of a token; not the token itself.
+
+    Attributes:
+        id: The part of it that may be shown.
+        name: What audit and logs call its bearer.
+        role: What its bearer may do.
+        graph_id: The only graph that it reaches; every graph if ``None``.
+        agent_id: The only agent as whom it acts; every agent if ``None``.
+        user_id: The only user for whom its agents work; any if ``None``.
+        topics: The most that its agents may hold; ``("*",)`` sets no limit.
+        created_at: When it was made.
+        expires_at: From when on it counts no more; never if ``None``.
+        revoked_at: When it was revoked.
+        sha256: Of the secret, in hexadecimal.
+    """
+
+    id: str = Field(pattern=r"^[a-z2-7]{12}$")
+    name: Name
+    role: Role
+    graph_id: Name | None = None
+    agent_id: Name | None = None
+    user_id: Name | None = None
+    topics: Topics = (ALL_TOPICS,)
+    created_at: Moment
+    expires_at: Moment | None = None
+    revoked_at: Moment | None = None
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", repr=False)
+
+    def counts_at(self, now: datetime) -> bool:
+        """Return whether it lets anybody in at a moment."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def state_at(self, now: datetime) -> str:
+        """Return ``live``, ``expired`` or ``revoked``."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "live" if self.counts_at(now) else "expired"
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks with it."""
+        return Caller(
+            name=self.name,
+            role=self.role,
+            graph_id=self.graph_id,
+            agent_id=self.agent_id,
+            user_id=self.user_id,
+            topics=self.topics,
+        )
+
+
+class _Kept(Record):
+    version: int = Field(default=1, ge=1, le=1)
+    tokens: tuple[Token, ...] = Field(default=(), max_length=TOKENS_MAX)
+
+
+_FILE = TypeAdapter(_Kept)
+_Stamp = tuple[int, int, int]
+
+
+class TokenFile:
+    """The tokens of a server, in a file that other processes change while it runs.
+
+    Args:
+        path: The file; it need not exist.
+        clock: Where the time comes from.
+    """
+
+    def __init__(self, path: Path, clock: Clock = system_clock) -> None:
+        self._path = path
+        self._clock = clock
+        self._tokens: dict[str, Token] = {}
+        self._stamp: _Stamp | None = None
+        self._needed = False
+        self._reading = asyncio.Lock()
+
+    async def needed(self) -> bool:
+        """Return whether nobody gets in without a token.
+
+        From the first token on it is so, though it may expire or be revoked, and though the file
+        may vanish: what was closed does not open by itself.
+
+        Raises:
+            ConfigError: The file cannot be read.
+        """
+        await self._fresh()
+        return self._needed
+
+    async def counts(self, token_id: str) -> bool:
+        """Return whether a token that was found before still lets its bearer in.
+
+        Raises:
+            ConfigError: The file cannot be read.
+        """
+        await self._fresh()
+        token = self._tokens.get(token_id)
+        return token is not None and token.counts_at(self._clock())
+
+    async def has_live(self) -> bool:
+        """Return whether there is a token that lets somebody in.
+
+        Raises:
+            ConfigError: The file cannot be read.
+        """
+        await self._fresh()
+        now = self._clock()
+        return any(token.counts_at(now) for token in self._tokens.values())
+
+    async def find(self, given: str) -> Token | None:
+        """Return what is known of a token that counts now; all others look alike.
+
+        Args:
+            given: What the bearer shows, which may be anything.
+
+        Raises:
+            ConfigError: The file cannot be read.
+        """
+        await self._fresh()
+        parts = _TOKEN.fullmatch(given)
+        name, secret = parts.groups() if parts else ("", "")
+        token = self._tokens.get(name)
+        # Compared for unknown ids as well: the time that it takes says nothing about them.
+        expected = _NOBODY if token is None else token.sha256
+        is_right = hmac.compare_digest(_hash(secret), expected)
+        if token is None or not is_right or not token.counts_at(self._clock()):
+            return None
+        return token
+
+    def create(
+        self,
+        name: str,
+        role: Role,
+        *,
+        graph_id: str | None = None,
+        agent_id: str | None = None,
+        user_id: str | None = None,
+        topics: tuple[str, ...] = (ALL_TOPICS,),
+        expires_at: datetime | None,
+    ) -> tuple[Token, str]:
+        """Make a token; return what is known of it, and the token, which nobody can tell again.
+
+        Raises:
+            ConfigError: The file cannot be read or written.
+            UsageError: An argument is not acceptable, or there are too many tokens.
+        """
+        now = self._clock()
+        if expires_at is not None and expires_at <= now:
+            raise UsageError("expires_at", expires_at.isoformat(), "a moment to come")
+        if agent_id is not None and role != "agent":
+            raise UsageError("agent_id", agent_id, f"none for the role {role}, which is not one's")
+        secret = secrets.token_urlsafe(_SECRET_BYTES)
+        with self._changing() as held:
+            tokens = held if len(held) < TOKENS_MAX else _without_dead(held, now)
+            if len(tokens) >= TOKENS_MAX:
+                raise UsageError("tokens", len(tokens), f"at most {TOKENS_MAX}; revoke some")
+            taken = {token.id for token in tokens}
+            token = _checked_token(
+                id=_new_id(taken),
+                name=name,
+                role=role,
+                graph_id=graph_id,
+                agent_id=agent_id,
+                user_id=user_id,
+                topics=topics,
+                created_at=now,
+                expires_at=expires_at,
+                sha256=_hash(secret),
+            )
+            self._write((*tokens, token))
+        return token, f"ezra_{token.id}_{secret}"
+
+    def tokens(self) -> tuple[Token, ...]:
+        """Return what is known of every token, oldest first.
+
+        Raises:
+            ConfigError: The file cannot be read.
+        """
+        return _read(self._path)[1]
+
+    def revoke(self, token_id: str) -> Token:
+        """Let nobody in with a token any more, at once and for ever; may be repeated.
+
+        Raises:
+            ConfigError: The file cannot be read or written.
+            NotFound: There is no such token.
+        """
+        with self._changing() as tokens:
+            found = next((token for token in tokens if token.id == token_id), None)
+            if found is None:
+                raise NotFound("token", token_id)
+            if found.revoked_at is not None:
+                return found
+            revoked = found.model_copy(update={"revoked_at": self._clock()})
+            self._write(tuple(revoked if one is found else one for one in tokens))
+        return revoked
+
+    async def _fresh(self) -> None:
+        """Read the file if it is another one than before; ten thousand tokens take a while."""
+        if _stamp(self._path) == self._stamp:
+            return
+        async with self._reading:
+            if _stamp(self._path) == self._stamp:
+                return
+            stamp, tokens = await asyncio.to_thread(_read, self._path)
+            self._tokens = {token.id: token for token in tokens}
+            self._stamp = stamp
+            self._needed = self._needed or bool(tokens)
+
+    @contextmanager
+    def _changing(self) -> Iterator[tuple[Token, ...]]:
+        """Give what the file holds, and let nobody else change it inside the block."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{self._path}.lock", timeout=_WAIT_SECONDS):
+                yield _read(self._path)[1]
+        except Timeout as error:
+            raise ConfigError(SETTING, f"{self._path} is locked by another process") from error
+        except OSError as error:
+            raise ConfigError(SETTING, f"{self._path} cannot be written: {error}") from error
+
+    def _write(self, tokens: tuple[Token, ...]) -> None:
+        """Put the file in the place of the former one, whole or not at all, for its owner alone."""
+        content = _FILE.dump_json(_Kept(tokens=tokens), indent=1)
+        new = self._path.with_name(f"{self._path.name}.new")
+        new.unlink(missing_ok=True)
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self._path)
+
+
+def _read(path: Path) -> tuple[_Stamp | None, tuple[Token, ...]]:
+    """Return what a file holds and the stamp of that very file; nothing if there is none."""
+    try:
+        with path.open("rb") as file:
+            about = os.fstat(file.fileno())
+            content = file.read(_FILE_BYTES_MAX)
+        return _stamp_of(about), _FILE.validate_json(content).tokens
+    except FileNotFoundError:
+        return None, ()
+    except ValidationError as error:
+        reason = f"{path} is no file of tokens: {error.error_count()} problems"
+        raise ConfigError(SETTING, reason) from None
+    except OSError as error:
+        raise ConfigError(SETTING, f"{path} cannot be read: {error}") from error
+
+
+def _stamp(path: Path) -> _Stamp | None:
+    try:
+        return _stamp_of(path.stat())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(SETTING, f"{path} cannot be read: {error}") from error
+
+
+def _stamp_of(about: os.stat_result) -> _Stamp:
+    return about.st_mtime_ns, about.st_size, about.st_ino
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _new_id(taken: set[str]) -> str:
+    drawn = ("".join(secrets.choice(_ID_CHARS) for _ in range(_ID_LENGTH)) for _ in range(_DRAWS))
+    return next(name for name in drawn if name not in taken)  # the second has odds of 1 in 10^14
+
+
+def _without_dead(tokens: tuple[Token, ...], now: datetime) -> tuple[Token, ...]:
+    return tuple(token for token in tokens if token.counts_at(now))
+
+
+def _checked_token(**values: object) -> Token:
+    try:
+        return Token.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise UsageError(field, first.get("input"), first["msg"]) from error

@@ -1,0 +1,61 @@
+"""Moments and numbers as they come over the wire: in JSON typed, in a query string as text."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, TypeAlias
+
+from pydantic import BeforeValidator, Field
+
+COUNT_MAX = 2**53 - 1
+"""The greatest whole number that every reader of JSON holds exactly; every store takes it."""
+
+_DIGITS_MAX = len(str(COUNT_MAX))
+_YEARS = range(2, 9999)
+"""Within them every moment has a date in every zone, and one before and after it."""
+
+
+def _time(value: object) -> datetime:
+    """Return a moment; without its zone it is none."""
+    if isinstance(value, str):
+        value = _read(value)
+    if not isinstance(value, datetime) or value.tzinfo is None or value.year not in _YEARS:
+        message = "must be a time of ISO 8601 with its zone"
+        raise ValueError(message)
+    return value.astimezone(UTC)
+
+
+def _read(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _count(value: object) -> object:
+    """Return what may become a number; ``True`` is none."""
+    if isinstance(value, bool):
+        message = "must be a whole number"
+        raise ValueError(message)
+    return value
+
+
+def _point(value: object) -> datetime | int:
+    """Return a moment or the number of a turn, each exactly as it was meant.
+
+    Pydantic alone would take the text of a number for seconds since 1970.
+    """
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value) if len(value) <= _DIGITS_MAX else -1
+    if not isinstance(value, int):
+        return _time(value)
+    if isinstance(value, bool) or not 0 <= value <= COUNT_MAX:
+        message = "must be the number of a turn, or a time of ISO 8601 with its zone"
+        raise ValueError(message)
+    return value
+
+
+Time: TypeAlias = Annotated[datetime, BeforeValidator(_time)]
+Count: TypeAlias = Annotated[int, BeforeValidator(_count), Field(ge=0, le=COUNT_MAX)]
+Point: TypeAlias = Annotated[datetime | int, BeforeValidator(_point)]
+"""A moment of the past: a time, or the number of a turn of the graph."""

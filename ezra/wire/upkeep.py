@@ -1,0 +1,200 @@
+"""Lifecycle, learning, re-embedding, queued work, redaction and the signing key, as operations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from metaagents.lifecycle.reports import LifecycleReport
+from metaagents.lifecycle.retirement import RetentionReport
+from metaagents.reindex.agent import ReembedReport
+from metaagents.reindex.rules import Reembedding
+from metaagents.work import WorkReport
+from tiers.records import Text, Work
+
+from ..redaction import RedactionReport
+from .operation import Asked, Nothing, Operation
+
+IDS_MAX = 10_000
+"""So many records or work items can be named at once."""
+
+Ids = Annotated[tuple[str, ...], Field(max_length=IDS_MAX)]
+
+
+class EraseAsked(Asked):
+    """As ``erase``: a subject or a user, and why."""
+
+    subject: Text | None = None
+    user_id: Text | None = None
+    reason: Text
+
+
+class RedactAsked(Asked):
+    """As ``Graph.redact``."""
+
+    record_ids: Ids
+    reason: Text
+
+
+class RetainAsked(Asked):
+    """As ``Graph.retain``."""
+
+    dry_run: bool = False
+    force: bool = False
+
+
+class RerunAsked(Asked):
+    """As ``Ezra.rerun_work``."""
+
+    work_ids: Ids
+
+
+TICK = Operation(
+    "lifecycle.tick",
+    "POST",
+    "/v1/graphs/{graph_id}/lifecycle",
+    Nothing,
+    TypeAdapter(LifecycleReport),
+    "operate",
+    "Compress, consolidate and evict for one graph now, and move it on if it is time.",
+)
+RETAIN = Operation(
+    "lifecycle.retain",
+    "POST",
+    "/v1/graphs/{graph_id}/retention",
+    RetainAsked,
+    TypeAdapter(RetentionReport),
+    "operate",
+    "Destroy the content of what is past its retention now, or only say what would be done.",
+)
+LEARN = Operation(
+    "learning.drain",
+    "POST",
+    "/v1/learning",
+    Nothing,
+    TypeAdapter(WorkReport),
+    "operate",
+    "Finish all learning that is due.",
+)
+REEMBEDDING = Operation(
+    "reembedding.get",
+    "GET",
+    "/v1/reembedding",
+    Nothing,
+    TypeAdapter(Reembedding | None),
+    "read",
+    "How far re-embedding with another model has come; null when there is nothing to do.",
+)
+REEMBED = Operation(
+    "reembedding.finish",
+    "POST",
+    "/v1/reembedding",
+    Nothing,
+    TypeAdapter(ReembedReport),
+    "operate",
+    "Finish re-embedding now, or say what stopped it.",
+)
+ARCHIVAL_INDEX = Operation(
+    "archival_index.ensure",
+    "POST",
+    "/v1/archival-index",
+    Nothing,
+    TypeAdapter(str),
+    "operate",
+    "Make or check the vector index of a cold tier that searches facts by meaning itself.",
+)
+WAITING = Operation(
+    "work.waiting",
+    "GET",
+    "/v1/work",
+    Nothing,
+    TypeAdapter(dict[str, int]),
+    "read",
+    "How much work waits, by kind, and how much is parked.",
+)
+PARKED = Operation(
+    "work.parked",
+    "GET",
+    "/v1/work/parked",
+    Nothing,
+    TypeAdapter(tuple[Work, ...]),
+    "read",
+    "Work that failed too often, with its problem.",
+)
+RERUN = Operation(
+    "work.rerun",
+    "POST",
+    "/v1/work/parked",
+    RerunAsked,
+    TypeAdapter(int),
+    "operate",
+    "Try parked work again; answers how many items were put back.",
+    repeats=False,
+)
+ERASE = Operation(
+    "tenant.erase",
+    "POST",
+    "/v1/erasures",
+    EraseAsked,
+    TypeAdapter(dict[str, RedactionReport]),
+    "operate",
+    "Erase a subject or a user from every graph of the tenant and from its catalog.",
+    repeats=False,
+)
+GRAPH_ERASE = Operation(
+    "graph.erase",
+    "POST",
+    "/v1/graphs/{graph_id}/erasures",
+    EraseAsked,
+    TypeAdapter(RedactionReport),
+    "operate",
+    "Redact every record of a graph that speaks of a subject, or belongs to a user, with proof.",
+    repeats=False,
+)
+REDACT = Operation(
+    "graph.redact",
+    "POST",
+    "/v1/graphs/{graph_id}/redactions",
+    RedactAsked,
+    TypeAdapter(RedactionReport),
+    "operate",
+    "Destroy the content of records for good, and of all that was made of them.",
+    repeats=False,
+)
+PUBLIC_KEY = Operation(
+    "key.get",
+    "GET",
+    "/v1/key",
+    Nothing,
+    TypeAdapter(str),
+    "read",
+    "The key by which others verify what this installation signs; hexadecimal.",
+)
+ROTATE_KEY = Operation(
+    "key.rotate",
+    "POST",
+    "/v1/key",
+    Nothing,
+    TypeAdapter(str),
+    "operate",
+    "Make a new signing key, for which the present one vouches.",
+    repeats=False,
+)
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    TICK,
+    RETAIN,
+    LEARN,
+    REEMBEDDING,
+    REEMBED,
+    ARCHIVAL_INDEX,
+    WAITING,
+    PARKED,
+    RERUN,
+    ERASE,
+    GRAPH_ERASE,
+    REDACT,
+    PUBLIC_KEY,
+    ROTATE_KEY,
+)

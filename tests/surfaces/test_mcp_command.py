@@ -1,0 +1,73 @@
+"""``ezra mcp``: the process that a client starts, and what to paste into its configuration."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+from support.mcp_client import resource, told
+from support.runtime import running
+from typer.testing import CliRunner
+
+from ezra.cli.mcp import CLIENTS, PLACEHOLDER, mcp_app
+
+GRAPH = "race-weekend-imola-2026"
+
+
+async def test_stdio_is_a_process_that_remembers(tmp_path: Path) -> None:
+    """Its standard output is the protocol's, and what it was told is there when it has ended."""
+    home = tmp_path / "home"
+    named = f"run --create --graph {GRAPH} --agent strategist --topic Tyres --home".split()
+    program = StdioServerParameters(
+        command=sys.executable,
+        args=["-c", "from ezra.cli.mcp import mcp_app; mcp_app()", *named, str(home)],
+        env={"EZRA_EMBEDDER": "off"},
+    )
+    async with Client(program) as client:
+        assert client.server_info is not None
+        assert client.server_info.name == "ezra"
+        await told(client, "remember_fact", text="Mediums last about 18 laps.")
+        graph = await resource(client, "ezra://graph")
+    assert (graph["topics"], graph["tiers"]["agents"]) == (["tyres"], 1)
+    async with running(home) as ezra:
+        found = await (await ezra.session_graph(GRAPH)).recall("medium laps")
+    assert [one.text for one in found.items] == ["Mediums last about 18 laps."]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_configurations_can_be_pasted(client: str, tmp_path: Path) -> None:
+    """The started program is the one that exists; with an address no token is in the file."""
+    names = ["--graph", GRAPH, "--agent", "strategist"]
+    local = _config("--client", client, *names, "--home", str(tmp_path), "--topic", "tyres")
+    (entry,) = local["configuration"][CLIENTS[client].key].values()
+    assert local["file"] == CLIENTS[client].file
+    assert local["variables"] == ["EZRA_REDIS_URL"]
+    assert "secret" not in json.dumps(local)
+    assert entry["args"][:2] == ["mcp", "run"]
+    assert entry["args"][entry["args"].index("--home") + 1] == str(tmp_path)
+    remote = _config("--client", client, *names, "--url", "https://memory.example.com/")
+    (entry,) = remote["configuration"][CLIENTS[client].key].values()
+    if client == "claude":
+        assert entry["env"] == {"EZRA_TOKEN": PLACEHOLDER}
+        assert entry["args"][-2:] == ["--url", "https://memory.example.com/"]
+    else:
+        address = f"https://memory.example.com/mcp?graph={GRAPH}&agent=strategist"
+        assert entry[CLIENTS[client].address] == address
+        assert entry["headers"] == {"Authorization": f"Bearer {CLIENTS[client].token}"}
+
+
+def _config(*arguments: str) -> dict[str, Any]:
+    """Return what ``ezra mcp config --json`` prints; without it, the configuration in it."""
+    environment = {"EZRA_TOKEN": "secret", "EZRA_REDIS_URL": "redis://:secret@hot/"}
+    ask = CliRunner(env=environment).invoke
+    plain = ask(mcp_app, ["config", *arguments])
+    whole = ask(mcp_app, ["config", *arguments, "--json"])
+    assert (plain.exit_code, whole.exit_code) == (0, 0)
+    found: dict[str, Any] = json.loads(whole.stdout)
+    assert json.loads(plain.stdout) == found["configuration"]
+    return found

@@ -1,0 +1,331 @@
+"""The server: what it refuses, what it bounds, what it repeats, and how it stops."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from support.service import Slow, Ticking, bearer, inside, serving
+
+from ezra import Ezra, Settings
+from ezra.service.examples import EXAMPLES
+from ezra.service.handlers import handlers
+from ezra.service.health import health_of
+from ezra.service.limits import BUCKETS_MAX, Buckets, TooManyRequests
+from ezra.service.tokens import TokenFile
+from ezra.wire.problems import CONTENT_TYPE
+from tiers.errors import BudgetExceeded, TierUnavailable
+
+NOW = 1_000.0
+
+
+REFUSED = [
+    ("GET", "/v1/graphs/monza", {}, 404, "NotFound"),
+    ("GET", "/nowhere", {}, 404, "NotFound"),
+    ("GET", "/v1/graphs/", {}, 404, "NotFound"),
+    ("PUT", "/v1/graphs", {}, 405, "UsageError"),
+    ("POST", "/v1/graphs", {"json": {"session_graph_id": "imola"}}, 409, "Conflict"),
+    ("POST", "/v1/graphs", {"json": {}}, 422, "UsageError"),
+    ("POST", "/v1/graphs", {"json": {"session_graph_id": "a", "zz": 1}}, 422, "UsageError"),
+    ("GET", "/v1/audit?limit=x", {}, 422, "UsageError"),
+    ("GET", "/v1/audit?zz=1", {}, 422, "UsageError"),
+    ("POST", "/v1/graphs", {"content": b"{"}, 415, "UsageError"),
+    ("POST", "/v1/graphs", {"content": b"{", "json_": True}, 422, "UsageError"),
+    (
+        "POST",
+        "/v1/graphs",
+        {"content": b'{"x": NaN, "y": 1e999}', "json_": True},
+        422,
+        "UsageError",
+    ),
+    ("POST", "/v1/graphs", {"content": b'{"x": "\\ud800"}', "json_": True}, 422, "UsageError"),
+    ("POST", "/v1/graphs", {"content": b'{"\xff": 1}', "json_": True}, 400, "UsageError"),
+    ("POST", "/v1/graphs", {"content": b"x" * 2_000}, 413, "UsageError"),
+    ("POST", "/v1/graphs", {"headers": {"idempotency-key": "x" * 256}}, 422, "UsageError"),
+    ("GET", "/v1/graphs", {"headers": {"host": "ezra.example"}}, 403, "UsageError"),
+    ("GET", "/v1/graphs", {"headers": {"host": "127.0.0.1.nip.io:80"}}, 403, "UsageError"),
+    ("GET", "/v1/graphs", {"headers": {"host": "[::1"}}, 403, "UsageError"),
+    ("GET", "/v1/graphs", {"headers": {"origin": "http://ezra.example"}}, 403, "UsageError"),
+    ("GET", "/v1/graphs", {"headers": {"origin": "http://localhost:3000"}}, 403, "UsageError"),
+    ("GET", "/v1/graphs", {"headers": {"origin": "null"}}, 403, "UsageError"),
+    ("GET", "/v1/audit/feed", {"headers": {"last-event-id": "ten"}}, 422, "UsageError"),
+    ("GET", "/v1/audit/feed?after=-1", {}, 422, "UsageError"),
+]
+
+
+async def test_every_refusal_is_a_problem_document_that_names_our_error(behind: Ezra) -> None:
+    """Unknown, unfit, too large, from a foreign page: one form, the same headers, no 5xx."""
+    await behind.create_session_graph("imola")
+    async with inside(behind, serve_body_bytes_max=1_024) as http:
+        for verb, path, given, status, name in REFUSED:
+            headers = dict(given.get("headers", {}))
+            if given.get("json_"):
+                headers["content-type"] = "application/json"
+            sent = {key: value for key, value in given.items() if key in ("json", "content")}
+            answer = await http.request(verb, path, headers=headers, **sent)
+            said = answer.json()
+            what = (verb, path, given)
+            assert answer.status_code == said["status"] == status, (what, said)
+            assert answer.headers["content-type"] == CONTENT_TYPE, what
+            assert said["type"] == f"urn:ezra:error:{name}", what
+            assert said["title"], what
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.headers["cache-control"] == "no-store"
+            assert "access-control-allow-origin" not in answer.headers
+
+
+async def test_json_nested_beyond_reason_is_refused(behind: Ezra) -> None:
+    """A body that would exhaust the parser's stack is no failure of the service."""
+    async with inside(behind) as http:
+        for content in (b"[" * 90_000, b'{"a":' * 90_000):
+            headers = {"content-type": "application/json"}
+            answer = await http.post("/v1/graphs", content=content, headers=headers)
+            assert answer.status_code in (400, 422)
+
+
+async def test_a_refusal_names_the_field_its_value_and_what_is_accepted(behind: Ezra) -> None:
+    """A person can mend the request without reading anything else; our own page is let in."""
+    async with inside(behind) as http:
+        bad_limit = await http.get("/v1/audit", params={"limit": "many"})
+        headers = {"host": "localhost:8765", "origin": "http://localhost:8765"}
+        own_page = await http.get("/v1/graphs", headers=headers)
+    said = bad_limit.json()
+    assert (said["field"], said["value"]) == ("limit", "many")
+    assert "integer" in said["accepted"]
+    assert own_page.status_code == 200
+
+
+async def test_a_failure_of_the_service_tells_no_details(
+    behind: Ezra, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The answer carries an id; under that id the log says where, and neither quotes content."""
+
+    async def broken(_: Ezra) -> dict[str, int]:
+        message = "the driver's secret"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(Ezra, "waiting_work", broken)
+    with caplog.at_level(logging.INFO, "ezra"):
+        async with inside(behind) as http:
+            answer = await http.get("/v1/work")
+    assert answer.status_code == 500
+    assert answer.headers["content-type"] == CONTENT_TYPE
+    (failed,) = (record for record in caplog.records if record.levelname == "ERROR")
+    fields = vars(failed)["fields"]
+    assert answer.json()["id"] == fields["request"] == answer.headers["x-request-id"]
+    assert fields["error"] == "RuntimeError"
+    assert "broken" in fields["where"]
+    assert "secret" not in answer.text + json.dumps(fields) + failed.getMessage()
+
+
+async def test_the_access_log_holds_ids_and_never_content(
+    behind: Ezra, tokens: TokenFile, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One line a request: who by the token's id, which route and which names, how it went."""
+    await (await behind.create_session_graph("imola")).spawn_agent("strategist")
+    headers = bearer(tokens)
+    with caplog.at_level(logging.INFO, "ezra.access"):
+        async with inside(behind, tokens) as http:
+            path = "/v1/graphs/imola/agents/strategist/recall"
+            await http.post(path, json={"query": "hush hush"}, headers=headers)
+            await http.get("/v1/hush-hush?token=hush", headers={"authorization": "Bearer hush"})
+    first, second = (vars(record)["fields"] for record in caplog.records)
+    assert first["route"] == "/v1/graphs/{graph_id}/agents/{agent_id}/recall"
+    assert (first["graph_id"], first["agent_id"], first["status"]) == ("imola", "strategist", 200)
+    assert first["token"] == tokens.tokens()[0].id
+    assert (second["token"], second["route"], second["status"]) == (None, None, 401)
+    said = json.dumps([first, second])
+    assert "hush" not in said
+    assert headers["authorization"][-43:] not in said
+
+
+def test_a_bucket_holds_a_minute_and_fills_as_time_goes_by() -> None:
+    """So many at once, then as they come back; callers do not take from each other."""
+    buckets = Buckets(60)
+    for _ in range(60):
+        buckets.take("one", NOW)
+    with pytest.raises(TooManyRequests) as full:
+        buckets.take("one", NOW + 0.5)
+    assert full.value.seconds == 1
+    assert isinstance(full.value, BudgetExceeded)
+    buckets.take("other", NOW)
+    buckets.take("one", NOW + 1)
+    with pytest.raises(TooManyRequests):
+        buckets.take("one", NOW + 1)
+    for number in range(BUCKETS_MAX + 10):
+        buckets.take(str(number), NOW)
+    assert len(buckets._buckets) == BUCKETS_MAX
+
+
+async def test_a_token_has_so_many_requests_per_minute(behind: Ezra, tokens: TokenFile) -> None:
+    """One too many is told when to come again, and another token goes on."""
+    one, other = bearer(tokens), bearer(tokens)
+    ticking = Ticking()
+    async with inside(behind, tokens, seconds=ticking, serve_requests_per_minute=3) as http:
+        answers = [await http.get("/v1/graphs", headers=one) for _ in range(4)]
+        apart = await http.get("/v1/graphs", headers=other)
+        ticking.now += 20
+        again = await http.get("/v1/graphs", headers=one)
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert answers[-1].headers["retry-after"] == "20"
+    assert answers[-1].json()["limit"] == 3
+    assert (apart.status_code, again.status_code) == (200, 200)
+
+
+async def test_a_body_that_never_ends_is_cut_off(behind: Ezra) -> None:
+    """What does not say how large it is, is read no further than the limit."""
+    read = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal read
+        for _ in range(10_000):
+            read += 1_000
+            yield b"x" * 1_000
+
+    async with serving(behind) as url, httpx2.AsyncClient(base_url=url) as http:
+        try:
+            status = (await http.post("/v1/graphs", content=endless())).status_code
+        except httpx2.HTTPError:
+            status = 413  # it hung up on us, which says the same
+        large = await http.post("/v1/graphs", content=b"x" * 9_000_000)
+    assert status == 413
+    assert read < 10_000_000
+    assert large.status_code == 413
+    assert large.headers["content-type"] == CONTENT_TYPE
+
+
+async def test_a_repeated_key_gets_the_answer_that_it_got_before(
+    behind: Ezra, tokens: TokenFile
+) -> None:
+    """The work is done once per caller and key, another body is refused, and keys wear off."""
+    one, other = bearer(tokens), bearer(tokens)
+    ticking = Ticking()
+    key = {"idempotency-key": "k1"}
+
+    async with inside(behind, tokens, seconds=ticking) as http:
+
+        async def create(name: str, who: dict[str, str]) -> httpx2.Response:
+            body = {"session_graph_id": name}
+            return await http.post("/v1/graphs", json=body, headers=who | key)
+
+        first, repeated = await create("imola", one), await create("imola", one)
+        another = await create("monaco", one)
+        apart = await create("imola", other)
+        ticking.now += 601
+        late = await create("imola", one)
+    assert first.status_code == repeated.status_code == 200
+    assert first.content == repeated.content
+    assert "idempotent-replayed" not in first.headers
+    assert repeated.headers["idempotent-replayed"] == "true"
+    assert another.status_code == 409
+    assert another.json()["type"] == "urn:ezra:error:Conflict"
+    assert apart.status_code == 409, "the other caller's key is its own: the graph is there"
+    assert late.status_code == 409, "after ten minutes it is done anew: the graph is there"
+    assert [graph.id for graph in await behind.session_graphs()] == ["imola"]
+
+
+async def test_who_asks_the_same_meanwhile_waits_for_the_first(tmp_path: Path) -> None:
+    """Two requests with one key at a time are one call of the model."""
+    slow = Slow()
+    settings = Settings(home=tmp_path / "home", embedder="off", background=False)
+    async with (
+        asyncio.timeout(20),
+        Ezra.open(settings, model=slow) as ezra,
+        inside(ezra) as http,
+    ):
+        await (await ezra.create_session_graph("imola")).spawn_agent("strategist")
+
+        async def complete() -> httpx2.Response:
+            path = "/v1/graphs/imola/agents/strategist/complete"
+            headers = {"idempotency-key": "once"}
+            return await http.post(path, json={"message": "how long?"}, headers=headers)
+
+        tasks = [asyncio.create_task(complete()) for _ in range(3)]
+        await slow.asked.wait()
+        slow.let.set()
+        answers = await asyncio.gather(*tasks)
+        turns = (await (await ezra.session_graph("imola")).status()).cold["turns"]
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.content for answer in answers}) == 1
+    assert turns == 1
+
+
+async def test_a_failure_is_not_repeated(behind: Ezra, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same key, what failed at the server is tried again."""
+    tried = 0
+
+    async def once_broken(_: Ezra) -> Any:
+        nonlocal tried
+        tried += 1
+        raise TierUnavailable("cold", "rotate", "down")
+
+    monkeypatch.setattr(Ezra, "rotate_key", once_broken)
+    async with inside(behind) as http:
+        headers = {"idempotency-key": "k"}
+        answers = [await http.post("/v1/key", headers=headers) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [503, 503]
+    assert tried == 2
+
+
+async def test_names_reach_their_place_whatever_they_hold(behind: Ezra) -> None:
+    """Slashes, dots, percent signs and other scripts in a name are not taken for a path."""
+    async with serving(behind) as url, Ezra.connect(url) as ezra:
+        for name in ("a/b", "..", "100%2F", "ä ß", "a?b#c", "日本"):
+            await behind.create_session_graph(name)
+            graph = await ezra.session_graph(name)
+            assert graph.id == name
+            assert (await graph.status()).agents == 0
+
+
+async def test_health_names_tiers_and_nothing_else(
+    behind: Ezra, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without cold nothing goes; without another tier the service says that it is degraded."""
+    async with inside(behind) as http:
+        answer = await http.get("/health")
+    tiers = {"hot": "ok", "warm": "ok", "cold": "ok"}
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok", "tiers": tiers})
+    assert health_of({**tiers, "warm": "unavailable"}).status == "degraded"
+
+    async def down(*_: object) -> Any:
+        raise TierUnavailable("cold", "graph", "down")
+
+    monkeypatch.setattr(type(behind._parts.graphs), "graph", down)
+    async with inside(behind) as http:
+        answer = await http.get("/health")
+    assert answer.status_code == 503
+    assert answer.json() == {"status": "failing", "tiers": {**tiers, "cold": "unavailable"}}
+
+
+async def test_the_openapi_document_is_whole(behind: Ezra) -> None:
+    """It has every operation, each reference leads somewhere, and each example is accepted."""
+    async with inside(behind) as http:
+        answer = await http.get("/openapi.json")
+    document = answer.json()
+    names = [one["operationId"] for path in document["paths"].values() for one in path.values()]
+    ours = {operation.name: operation for operation, _ in handlers}
+    assert len(names) == len(set(names))
+    assert set(ours) <= set(names)
+    assert {"audit.feed", "health", "beliefs.export"} <= set(names)
+    schemas = document["components"]["schemas"]
+    references = set(re.findall(r'"\$ref":\s*"([^"]+)"', answer.text))
+    assert references
+    assert {one.rpartition("/")[0] for one in references} == {"#/components/schemas"}
+    assert {one.rpartition("/")[2] for one in references} <= set(schemas)
+    for name, example in EXAMPLES.items():
+        ours[name].asks.model_validate(example)
+    shown = [
+        one["requestBody"]["content"]["application/json"]["example"]
+        for path in document["paths"].values()
+        for one in path.values()
+        if one["operationId"] in EXAMPLES
+    ]
+    assert len(shown) == len(EXAMPLES)
+    assert "http" not in json.dumps(document["info"])
