@@ -34,7 +34,14 @@ from .contradiction import ContradictionJudge, ModelJudge, NliJudge
 from .models import EchoModel, GeminiModel, OpenAIModel, ScriptedModel
 from .moving.ends import shown
 from .moving.house import House
-from .reranking import COHERE_MODEL, TEI_MODEL, CohereReranker, Reranker, TeiReranker
+from .reranking import (
+    COHERE_MODEL,
+    TEI_MODEL,
+    CohereReranker,
+    Reranker,
+    RestingReranker,
+    TeiReranker,
+)
 from .settings import Settings
 
 GEMINI_EMBEDDING_MODEL = "gemini-embedding-001"
@@ -205,7 +212,7 @@ async def reranker_of(settings: Settings) -> AsyncIterator[Reranker | None]:
         yield None
         return
     async with _reranker(settings, settings.rerank_url) as reranker:
-        yield reranker
+        yield RestingReranker(reranker, settings.rerank_timeout_seconds)
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import get_args
 
 from tiers.forms import hit_of
+from tiers.knowledge import NEIGHBOURS_MAX
 from tiers.recollection import Said, WordStatistics
 from tiers.records import Fact, Hit, HotState, Kind, Scope, SearchQuery, Turn
 
@@ -20,7 +21,7 @@ from .parts import Parts
 from .recall import Degradation, QuestionVector, with_vector
 from .recollection.cues import Cues, shared_words
 from .recollection.pool import Key, Pool
-from .recollection.priors import ScopeClass
+from .recollection.priors import ScopeClass, classes_of_statement
 from .recollection.scoring import Scored
 from .request import MODES, RecallRequest, wanted_classes
 from .shadowing import CoreFacts, resolve_core
@@ -100,13 +101,24 @@ def queries(search: Search) -> list[SearchQuery]:
     A class whose weight is 0 is not asked for, so that it takes nobody's place.
     """
     base, scope = everything(search), search.scope
-    if len(search.classes) == len(get_args(ScopeClass)):
+    if _asks_all_classes(search):
         return [base]
     asked = [_of_class(base, one, scope) for one in search.classes]
     if search.request.scope_name == "any" and "session" in search.classes:
         # Facts and rules that are neither the user's nor the agent's are the session's.
         asked.append(_narrowed(base, STATEMENTS))
     return [one for one in asked if one is not None and one.kinds]
+
+
+def _asks_all_classes(search: Search) -> bool:
+    return len(search.classes) == len(get_args(ScopeClass))
+
+
+def _is_asked(search: Search, fact: Fact) -> bool:
+    """Whether a fact belongs to one of the scope classes that are asked."""
+    if fact.graph_id != search.scope.graph_id:
+        return "tenant" in search.classes
+    return not set(search.classes).isdisjoint(classes_of_statement(fact, search.scope))
 
 
 def everything(search: Search) -> SearchQuery:
@@ -267,15 +279,18 @@ async def _find_known(search: Search, own: Sequence[SearchQuery]) -> None:
     if not wanted or not request.depth or not search.cues.phrases:
         return
 
+    # The walk does not know scope classes: where not all are asked, it goes on to its end.
+    limit = LEG_CANDIDATES if _asks_all_classes(search) else NEIGHBOURS_MAX
+
     async def known() -> tuple[Fact, ...]:
         near = await knowledge.neighbours(
-            search.scope, search.cues.phrases, request.depth, LEG_CANDIDATES, as_of=request.as_of
+            search.scope, search.cues.phrases, request.depth, limit, as_of=request.as_of
         )
-        facts = [one.fact for one in near]
+        facts = [one.fact for one in near if _is_asked(search, one.fact)]
         hidden: set[str] = set()
         if any(fact.graph_id != search.scope.graph_id for fact in facts):
             hidden = {fact.id for fact in (await _core(search)).shadowed}
-        return tuple(fact for fact in facts if fact.id not in hidden)
+        return tuple(fact for fact in facts if fact.id not in hidden)[:LEG_CANDIDATES]
 
     none: tuple[Fact, ...] = ()
     facts = await search.state.answer("cold", "knowledge", known(), none)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
-from .errors import ConfigError, UsageError
-from .providers import CallLimits, unanswered
+from pydantic import JsonValue
+
+from .errors import ConfigError, TierUnavailable, UsageError
+from .providers import CallLimits, ProviderCalls, answered, unanswered, unreadable
 
 if TYPE_CHECKING:
     import httpx2
+
+ANSWER_BYTES_MAX = 4 * 1024 * 1024
+"""Of one answer of a ``JsonEndpoint``; far above what a list of scores takes."""
 
 _CONNECT_SECONDS = 10.0
 _KEY_CHARS = 4096
@@ -107,3 +114,75 @@ def transport_failures() -> Iterator[None]:
     except httpx2.HTTPError as problem:
         late = isinstance(problem, httpx2.TimeoutException)
         raise unanswered(problem, late=late) from problem
+
+
+class JsonEndpoint:
+    """One address of a provider that takes JSON and answers with JSON of limited size.
+
+    An async context manager: entering makes the client in a thread, leaving closes it.
+
+    Args:
+        calls: Limits, retries, and what errors call the provider.
+        url: The whole address.
+        key: Sent as a bearer; ``None`` for servers that need none.
+    """
+
+    def __init__(self, calls: ProviderCalls, url: str, key: str | None) -> None:
+        self._calls = calls
+        self._url = url
+        self._key = key
+        self._http: httpx2.AsyncClient | None = None
+        self._exits = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        if self._http is not None:
+            raise UsageError(self._calls.engine, "opened twice", "one opening at a time")
+        async with AsyncExitStack() as exits:
+            self._http = await asyncio.to_thread(make_http_client, self._calls.limits)
+            exits.push_async_callback(self._http.aclose)
+            self._exits = exits.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._http = None
+        await self._exits.aclose()
+
+    def check_open(self, operation: str) -> None:
+        """Raise ``TierUnavailable`` outside of ``async with``."""
+        if self._http is None:
+            raise TierUnavailable(self._calls.tier, operation, f"{self._calls.engine} is not open")
+
+    async def post(self, body: JsonValue) -> bytes:
+        """Return the body of a success, read no further than ``ANSWER_BYTES_MAX``.
+
+        One request, without retries; see ``ProviderCalls.call``.
+
+        Raises:
+            ProviderFailure: No answer, a refusal, or one that is too long.
+            TierUnavailable: Not open.
+        """
+        http = self._http
+        if http is None:
+            raise TierUnavailable(self._calls.tier, "post", f"{self._calls.engine} is not open")
+        # Not compressed: what is counted is then what came, and a small answer gains nothing.
+        headers = {"accept-encoding": "identity"}
+        if self._key:
+            headers["authorization"] = f"Bearer {self._key}"
+        content = bytearray()
+        with transport_failures():
+            async with http.stream("POST", self._url, json=body, headers=headers) as answer:
+                async for part in answer.aiter_bytes():
+                    content += part
+                    if len(content) > ANSWER_BYTES_MAX:
+                        break
+        if not answer.is_success:
+            said = content.decode(errors="replace") if answer.is_error else answer.reason_phrase
+            raise answered(answer.status_code, said, answer.headers)
+        if len(content) > ANSWER_BYTES_MAX:
+            raise unreadable(f"it has more than {ANSWER_BYTES_MAX} bytes")
+        return bytes(content)

@@ -6,28 +6,18 @@ import asyncio
 import json
 import math
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
-from tiers.errors import EzraError, TierRejected, TierTimeout, TierUnavailable, UsageError
+from tiers.errors import EzraError, TierRejected, TierTimeout, UsageError
 from tiers.ports import LanguageModel
-from tiers.provider_clients import (
-    checked_base_url,
-    checked_key,
-    make_http_client,
-    transport_failures,
-)
-from tiers.providers import CallLimits, ProviderCalls, answered, first_problem, unreadable
+from tiers.provider_clients import JsonEndpoint, checked_base_url, checked_key
+from tiers.providers import CallLimits, ProviderCalls, first_problem, unreadable
 
 from .frames import statements
 from .records import Judgement
 from .rules import compare_read
-
-if TYPE_CHECKING:
-    import httpx2
 
 THRESHOLD = 0.7
 """From which score on a model is believed (the original's default)."""
@@ -97,7 +87,7 @@ _ANSWER: TypeAdapter[_Predictions] = TypeAdapter(_Predictions)
 _OTHER_LABELS = frozenset(("entailment", "entails", "neutral"))
 
 
-class NliJudge:
+class NliJudge(JsonEndpoint):
     """A cross-encoder for language inference behind HTTP; implements ``ContradictionJudge``.
 
     Speaks ``POST {url}/predict`` of Text Embeddings Inference. Both directions are asked, and the
@@ -137,34 +127,15 @@ class NliJudge:
         key_variable: str = "EZRA_NLI_API_KEY",
         url_variable: str = "EZRA_NLI_URL",
     ) -> None:
-        self._url = f"{checked_base_url(url, url_variable)}/predict"
-        self._key = None if api_key is None else checked_key(api_key, key_variable)
+        address = f"{checked_base_url(url, url_variable)}/predict"
+        key = None if api_key is None else checked_key(api_key, key_variable)
         self._label = _checked_label(contradiction_label)
         self._threshold = _checked_threshold(threshold)
         limits = CallLimits(timeout_seconds, attempts, concurrency, None, first_delay_seconds)
-        self._calls = ProviderCalls(
-            "judge", "nli", "predict", key=self._key, key_variable=key_variable, limits=limits
+        calls = ProviderCalls(
+            "judge", "nli", "predict", key=key, key_variable=key_variable, limits=limits
         )
-        self._http: httpx2.AsyncClient | None = None
-        self._exits = AsyncExitStack()
-
-    async def __aenter__(self) -> Self:
-        if self._http is not None:
-            raise UsageError("judge", "opened twice", "one opening at a time")
-        async with AsyncExitStack() as exits:
-            self._http = await asyncio.to_thread(make_http_client, self._calls.limits)
-            exits.push_async_callback(self._http.aclose)
-            self._exits = exits.pop_all()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._http = None
-        await self._exits.aclose()
+        super().__init__(calls, address, key)
 
     async def judge(self, claim: str, rivals: Sequence[str]) -> tuple[Judgement, ...]:
         """Return what the model says, one judgement per rival.
@@ -185,19 +156,12 @@ class NliJudge:
         return tuple(self._judgement(min(scores)) for scores in both_ways)
 
     async def _scores(self, pairs: list[list[str]]) -> list[float]:
-        http = self._http
-        if http is None:
-            raise TierUnavailable("judge", "judge", "the connection to the NLI server is not open")
-        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
-        body = {"inputs": pairs, "truncate": True, "raw_scores": False}
+        self.check_open("judge")
+        asked: list[JsonValue] = [[*pair] for pair in pairs]
+        body: dict[str, JsonValue] = {"inputs": asked, "truncate": True, "raw_scores": False}
 
         async def attempt() -> list[float]:
-            with transport_failures():
-                answer = await http.post(self._url, json=body, headers=headers)
-            if not answer.is_success:
-                said = answer.text if answer.is_error else answer.reason_phrase
-                raise answered(answer.status_code, said, answer.headers)
-            return self._read(answer.content, len(pairs))
+            return self._read(await self.post(body), len(pairs))
 
         return await self._calls.call("judge", attempt)
 

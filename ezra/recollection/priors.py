@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from tiers.records import Kind, Scope
 
@@ -63,6 +63,18 @@ class Priors:
 DEFAULT_PRIORS = Priors()
 
 
+class Owned(Protocol):
+    """What says whose it is and who wrote it."""
+
+    @property
+    def user_id(self) -> str | None:
+        """Whose it is; ``None`` for everybody's."""
+
+    @property
+    def agent_id(self) -> str:
+        """Who wrote it."""
+
+
 def decay(age_days: float, priors: Priors = DEFAULT_PRIORS) -> float:
     """Return what is left of a score after ``age_days``: 1 down to 0.
 
@@ -100,10 +112,15 @@ def classes_of(candidate: Candidate, scope: Scope) -> tuple[ScopeClass, ...]:
         return ("tenant",)
     if candidate.kind not in ("fact", "rule"):
         return ("session",)
+    return classes_of_statement(candidate, scope)
+
+
+def classes_of_statement(owned: Owned, scope: Scope) -> tuple[ScopeClass, ...]:
+    """Return where a fact or rule of the scope's own graph belongs."""
     fitting: list[ScopeClass] = []
-    if scope.user_id is not None and candidate.user_id == scope.user_id:
+    if scope.user_id is not None and owned.user_id == scope.user_id:
         fitting.append("user")
-    if scope.agent_id is not None and candidate.agent_id == scope.agent_id:
+    if scope.agent_id is not None and owned.agent_id == scope.agent_id:
         fitting.append("agent")
     return tuple(fitting) or ("session",)
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 from .blending import RERANK_WEIGHT, blend, reranked
 from .cohere import COHERE_MODEL, CohereReranker
 from .port import TEXTS_MAX, Reranker
+from .resting import REST_SECONDS, RestingReranker
 from .tei import TEI_MODEL, TeiReranker
 
 __all__ = [
     "COHERE_MODEL",
     "RERANK_WEIGHT",
+    "REST_SECONDS",
     "TEI_MODEL",
     "TEXTS_MAX",
     "CohereReranker",
     "Reranker",
+    "RestingReranker",
     "TeiReranker",
     "blend",
     "reranked",

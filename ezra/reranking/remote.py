@@ -9,32 +9,19 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias, TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 from pydantic import JsonValue, ValidationError
 
-from tiers.errors import TierUnavailable, UsageError
+from tiers.errors import UsageError
 from tiers.health import TierHealth
-from tiers.provider_clients import (
-    checked_base_url,
-    checked_key,
-    make_http_client,
-    transport_failures,
-)
-from tiers.providers import CallLimits, ProviderCalls, answered, first_problem, unreadable
+from tiers.provider_clients import JsonEndpoint, checked_base_url, checked_key
+from tiers.providers import CallLimits, ProviderCalls, first_problem, unreadable
 
 from .port import TEXTS_MAX
 
-if TYPE_CHECKING:
-    import httpx2
-
 TEXT_CHARS_SENT = 2_000
 """Of a question and of each text: cross-encoders read 512 tokens of both, and cut the rest."""
-
-ANSWER_BYTES_MAX = 4 * 1024 * 1024
-"""Of one answer; above what 200 texts take that a server sends back, escaped."""
 
 _BLANK = "(empty)"  # some servers refuse a whole request for one blank text
 
@@ -62,12 +49,11 @@ class CallOptions(TypedDict, total=False):
     url_variable: str
 
 
-class RemoteReranker(ABC):
+class RemoteReranker(JsonEndpoint, ABC):
     """The shell of a reranker at a provider; implements ``ezra.reranking.port.Reranker``.
 
-    An async context manager: entering makes the client in a thread, leaving closes it; outside
-    of it every call raises ``TierUnavailable``. Texts that need several requests are asked about
-    side by side, all within one deadline.
+    Outside of ``async with`` every call raises ``TierUnavailable``. Texts that need several
+    requests are asked about side by side, all within one deadline.
 
     Args:
         provider: What names and errors call the server's kind.
@@ -94,8 +80,8 @@ class RemoteReranker(ABC):
     ) -> None:
         key_variable = options.get("key_variable", "EZRA_RERANK_API_KEY")
         url_variable = options.get("url_variable", "EZRA_RERANK_URL")
-        self._url = self._address(checked_base_url(url, url_variable))
-        self._key = None if api_key is None else checked_key(api_key, key_variable)
+        address = self._address(checked_base_url(url, url_variable))
+        key = None if api_key is None else checked_key(api_key, key_variable)
         self._texts_per_request = texts_per_request
         limits = CallLimits(
             options.get("timeout_seconds", 2.0),
@@ -104,11 +90,10 @@ class RemoteReranker(ABC):
             None,
             options.get("first_delay_seconds", 0.1),
         )
-        self._calls = ProviderCalls(
-            "rerank", provider, model, key=self._key, key_variable=key_variable, limits=limits
+        calls = ProviderCalls(
+            "rerank", provider, model, key=key, key_variable=key_variable, limits=limits
         )
-        self._http: httpx2.AsyncClient | None = None
-        self._exits = AsyncExitStack()
+        super().__init__(calls, address, key)
 
     @abstractmethod
     def _address(self, url: str) -> str:
@@ -126,24 +111,6 @@ class RemoteReranker(ABC):
             ValidationError: It is not what the provider documents, or a number is not finite.
         """
 
-    async def __aenter__(self) -> Self:
-        if self._http is not None:
-            raise UsageError("reranker", "opened twice", "one opening at a time")
-        async with AsyncExitStack() as exits:
-            self._http = await asyncio.to_thread(make_http_client, self._calls.limits)
-            exits.push_async_callback(self._http.aclose)
-            self._exits = exits.pop_all()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._http = None
-        await self._exits.aclose()
-
     @property
     def name(self) -> str:
         """Provider and model: ``cohere/rerank-v3.5``."""
@@ -157,10 +124,10 @@ class RemoteReranker(ABC):
         if len(texts) > TEXTS_MAX:
             raise UsageError("texts", len(texts), f"at most {TEXTS_MAX}")
         asked, sent, step = _sent(query), [_sent(text) for text in texts], self._texts_per_request
-        http = self._opened("rerank")
+        self.check_open("rerank")
         async with self._calls.deadline("rerank"):
             parts = await self._side_by_side(
-                http, asked, [sent[at : at + step] for at in range(0, len(sent), step)]
+                asked, [sent[at : at + step] for at in range(0, len(sent), step)]
             )
         return tuple(score for part in parts for score in part)
 
@@ -170,21 +137,19 @@ class RemoteReranker(ABC):
         Raises:
             TierUnavailable: Not open.
         """
-        http = self._opened("health")
+        self.check_open("health")
 
         async def attempt() -> dict[str, JsonValue]:
-            await self._ask(http, "ready?", ["ready"])
+            await self._ask("ready?", ["ready"])
             return {}
 
         return await self._calls.health(attempt, {})
 
-    async def _side_by_side(
-        self, http: httpx2.AsyncClient, query: str, parts: Sequence[list[str]]
-    ) -> list[list[float]]:
+    async def _side_by_side(self, query: str, parts: Sequence[list[str]]) -> list[list[float]]:
         """Ask about every part at once; the first failure ends them all, and is raised bare."""
 
         async def ask(texts: list[str]) -> list[float]:
-            return await self._calls.call("rerank", lambda: self._ask(http, query, texts))
+            return await self._calls.call("rerank", lambda: self._ask(query, texts))
 
         try:
             async with asyncio.TaskGroup() as asked:
@@ -194,9 +159,9 @@ class RemoteReranker(ABC):
             raise first from first.__cause__
         return [answer.result() for answer in answers]
 
-    async def _ask(self, http: httpx2.AsyncClient, query: str, texts: Sequence[str]) -> list[float]:
+    async def _ask(self, query: str, texts: Sequence[str]) -> list[float]:
         """Make one request and return its scores; raises ``ProviderFailure``."""
-        content = await self._post(http, self._request(query, texts))
+        content = await self.post(self._request(query, texts))
         try:
             found = self._read(content)
         except ValidationError as problem:
@@ -205,31 +170,6 @@ class RemoteReranker(ABC):
         if len(found) != len(texts) or scores.keys() != set(range(len(texts))):
             raise unreadable(f"{len(found)} scores do not name each of {len(texts)} texts once")
         return [scores[place] for place in range(len(texts))]
-
-    async def _post(self, http: httpx2.AsyncClient, body: dict[str, JsonValue]) -> bytes:
-        """Return the body of a success, read no further than ``ANSWER_BYTES_MAX``."""
-        # Not compressed: what is counted is then what came, and a small answer gains nothing.
-        headers = {"accept-encoding": "identity"}
-        if self._key:
-            headers["authorization"] = f"Bearer {self._key}"
-        content = bytearray()
-        with transport_failures():
-            async with http.stream("POST", self._url, json=body, headers=headers) as answer:
-                async for part in answer.aiter_bytes():
-                    content += part
-                    if len(content) > ANSWER_BYTES_MAX:
-                        break
-        if not answer.is_success:
-            said = content.decode(errors="replace") if answer.is_error else answer.reason_phrase
-            raise answered(answer.status_code, said, answer.headers)
-        if len(content) > ANSWER_BYTES_MAX:
-            raise unreadable(f"it has more than {ANSWER_BYTES_MAX} bytes")
-        return bytes(content)
-
-    def _opened(self, operation: str) -> httpx2.AsyncClient:
-        if self._http is None:
-            raise TierUnavailable("rerank", operation, f"{self.name} is not open")
-        return self._http
 
 
 def _sent(text: str) -> str:

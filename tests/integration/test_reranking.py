@@ -14,7 +14,7 @@ from ezra import Settings
 from ezra.engines import check_up, reranker_of
 from ezra.recall import Degradation
 from ezra.reranking import TEXTS_MAX, CohereReranker, TeiReranker, reranked
-from ezra.reranking.remote import ANSWER_BYTES_MAX, TEXT_CHARS_SENT
+from ezra.reranking.remote import TEXT_CHARS_SENT
 from tiers.errors import (
     ConfigError,
     EzraError,
@@ -24,6 +24,7 @@ from tiers.errors import (
     TierUnavailable,
     UsageError,
 )
+from tiers.provider_clients import ANSWER_BYTES_MAX
 
 TEXTS = ["plan 1", "plan 3", "plan 2"]
 
