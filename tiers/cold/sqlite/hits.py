@@ -12,7 +12,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 from ...errors import CorruptRecord
@@ -179,7 +178,6 @@ _SHOWN: Mapping[Kind, tuple[str, Callable[..., Fields]]] = {
 }
 
 
-@lru_cache(maxsize=1024)
 def _strings(stored: str) -> tuple[str, ...]:
     return () if stored == "[]" else tuple(json.loads(stored))
 
