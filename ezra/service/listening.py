@@ -37,14 +37,19 @@ async def listening(app: FastAPI, host: str, port: int) -> AsyncIterator[str]:
     """
     with _bound(host, port) as listener:
         server = _Server(_config(app))
-        async with app.state.mcp.running():
-            task = asyncio.create_task(server.serve(sockets=[listener]), name="ezra-serve")
-            try:
-                yield _url(listener)  # who connects before the server has begun is kept waiting
-            finally:
-                app.state.stopping.set()
-                server.should_exit = True
-                await task
+        task = asyncio.create_task(_serve(app, server, listener), name="ezra-serve")
+        try:
+            yield _url(listener)  # who connects before the server has begun is kept waiting
+        finally:
+            app.state.stopping.set()
+            server.should_exit = True
+            await task
+
+
+async def _serve(app: FastAPI, server: uvicorn.Server, listener: socket.socket) -> None:
+    # In one task: what answers MCP must be closed by the task that opened it.
+    async with app.state.mcp.running():
+        await server.serve(sockets=[listener])
 
 
 class _Server(uvicorn.Server):

@@ -29,6 +29,7 @@ from ezra.service.listening import listening
 from ezra.service.mcp import CALLER_STATE, McpDoor, mcp_server
 from ezra.service.mcp_answers import SHOWN_CHARS_MAX
 from ezra.service.mcp_bridge import mcp_bridge
+from ezra.service.tokens import TokenFile
 
 GRAPH = "race-weekend-imola-2026"
 STRATEGIST = Caller("ci", "agent", GRAPH, "strategist", None, ("tyres", "strategy"))
@@ -286,10 +287,10 @@ async def served(ezra: Ezra, tokens: Mapping[str, Caller]) -> AsyncIterator[str]
     """Serve MCP by uvicorn on loopback; yields its address."""
     app = FastAPI()
     app.state.stopping = asyncio.Event()
-    door = McpDoor(Desk(ezra, time.monotonic))
-    app.add_route("/mcp", door)  # type: ignore[arg-type]  # an ASGI app is taken as it is
+    app.state.mcp = McpDoor(Desk(ezra, time.monotonic))
+    app.add_route("/mcp", app.state.mcp)
     app.add_middleware(_Gate, tokens=tokens)
-    async with door.running(), listening(app, "127.0.0.1", 0) as url:
+    async with listening(app, "127.0.0.1", 0) as url:
         yield f"{url}/mcp"
 
 
@@ -373,6 +374,22 @@ async def test_over_http_the_address_narrows_a_token_and_never_widens_it(ezra: E
             large = b'{"x": "' + b"x" * 5_000_000 + b'"}'
             sent = {"content-type": "application/json"}
             assert (await http.post(url, headers=sent, content=large)).status_code == 413
+
+
+async def test_the_service_answers_mcp_by_its_own_tokens(ezra: Ezra, tmp_path: Path) -> None:
+    """Beside REST, behind the same gate: what the token's agent remembers, and nobody without."""
+    tokens = TokenFile(tmp_path / "tokens.json")
+    _, secret = tokens.create(
+        "pit", "agent", graph_id=GRAPH, agent_id="pit", topics=("tyres",), expires_at=None
+    )
+    async with serving(ezra, tokens=tokens) as url:
+        async with over_http(f"{url}/mcp", secret) as client:
+            fact = await told(client, "remember_fact", text="Mediums last about 18 laps.")
+            found = await told(client, "recall", query="medium laps", kinds=["fact"])
+        async with httpx2.AsyncClient() as http:
+            assert (await http.post(f"{url}/mcp", json={})).status_code == 401
+    assert [one["id"] for one in found["items"]] == [fact["id"]]
+    assert (await _member(ezra, "pit")).topics == ("tyres",)
 
 
 async def test_a_bridge_has_the_memory_of_a_running_server(ezra: Ezra) -> None:
