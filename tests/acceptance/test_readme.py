@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from support.runtime import MovingClock, running
+from support.service import serving
 
 import ezra
+from ezra.service.tokens import TokenFile
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -41,9 +43,10 @@ def test_the_first_program_runs_and_remembers(tmp_path: Path) -> None:
 
 
 async def test_the_calls_of_session_graphs_are_as_shown(tmp_path: Path) -> None:
-    """The second block, run with what it takes for granted: a runtime, a graph and a moment."""
+    """The block about graphs, run with what it takes for granted: a runtime, a graph, a moment."""
     names: dict[str, Any] = {name: getattr(ezra, name) for name in ezra.__all__}
-    body = textwrap.indent(programs()[1], "    ")
+    (block,) = [one for one in programs() if "imola.revoke" in one]
+    body = textwrap.indent(block, "    ")
     exec(f"async def shown(ezra, friday):\n{body}", names)  # noqa: S102 - our own page
     clock = MovingClock()
     async with running(tmp_path, clock) as runtime:
@@ -52,6 +55,20 @@ async def test_the_calls_of_session_graphs_are_as_shown(tmp_path: Path) -> None:
         assert (await runtime.session_graph("imola")).inherits_from == ("bahrain",)
         kinds = {event.kind for event in await runtime.audit()}
         assert {"revoked", "redacted"} <= kinds
+
+
+async def test_the_calls_over_the_network_are_as_shown(tmp_path: Path) -> None:
+    """The block about a server, run against one, with a token that counts."""
+    (block,) = [one for one in programs() if "Ezra.connect" in one]
+    tokens = TokenFile(tmp_path / "tokens.json")
+    _, secret = tokens.create("reader of the page", "operator", expires_at=None)
+    async with running(tmp_path / "home") as runtime, serving(runtime, tokens=tokens) as url:
+        asked = block.replace("http://127.0.0.1:8765", url).replace("ezra_…", secret)
+        body = textwrap.indent(asked, "    ")
+        names: dict[str, Any] = {"Ezra": ezra.Ezra}
+        exec(f"async def shown():\n{body}\n    return hits", names)  # noqa: S102 - our own page
+        hits = await names["shown"]()
+    assert [hit.text for hit in hits.items] == ["Mediums last about 18 laps."]
 
 
 async def test_the_calls_of_recall_are_as_shown(tmp_path: Path) -> None:
