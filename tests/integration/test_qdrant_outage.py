@@ -31,6 +31,7 @@ from tiers.warm.qdrant_store import QdrantWarmStore, qdrant_warm_store
 SCOPE = scope_of()
 KEY = "hunter2-of-the-server"
 IMPATIENT = QdrantOptions(timeout_seconds=0.5)
+PATIENT = QdrantOptions(timeout_seconds=30)  # for what is refused at once, however busy we are
 WORDS = "the words of a stored record"
 
 
@@ -71,7 +72,7 @@ async def test_no_server_is_unavailable(server: QdrantShim) -> None:
     """Opening an index says that nobody answers, with the cause chained."""
     server.stop()
     with pytest.raises(TierUnavailable, match="cannot be reached") as caught:
-        async with qdrant_warm_store(server.url, dimensions=DIMENSIONS, options=IMPATIENT):
+        async with qdrant_warm_store(server.url, dimensions=DIMENSIONS, options=PATIENT):
             pass
     assert isinstance(caught.value.__cause__, httpx.ConnectError)
     assert (caught.value.tier, caught.value.operation) == ("warm", "open")
