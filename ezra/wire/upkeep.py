@@ -107,7 +107,7 @@ ARCHIVAL_INDEX = Operation(
 WAITING = Operation(
     "work.waiting",
     "GET",
-    "/v1/work",
+    "/v1/waiting-work",
     Nothing,
     TypeAdapter(dict[str, int]),
     "read",
@@ -116,7 +116,7 @@ WAITING = Operation(
 PARKED = Operation(
     "work.parked",
     "GET",
-    "/v1/work/parked",
+    "/v1/parked-work",
     Nothing,
     TypeAdapter(tuple[Work, ...]),
     "read",
@@ -125,7 +125,7 @@ PARKED = Operation(
 RERUN = Operation(
     "work.rerun",
     "POST",
-    "/v1/work/parked",
+    "/v1/parked-work",
     RerunAsked,
     TypeAdapter(int),
     "operate",

@@ -114,7 +114,7 @@ async def test_a_failure_of_the_service_tells_no_details(
     monkeypatch.setattr(Ezra, "waiting_work", broken)
     with caplog.at_level(logging.INFO, "ezra"):
         async with inside(behind) as http:
-            answer = await http.get("/v1/work")
+            answer = await http.get("/v1/waiting-work")
     assert answer.status_code == 500
     assert answer.headers["content-type"] == CONTENT_TYPE
     (failed,) = (record for record in caplog.records if record.levelname == "ERROR")

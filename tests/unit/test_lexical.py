@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.tier_samples import HOSTILE_TEXT
 
 from tiers.lexical import (
@@ -134,3 +136,9 @@ def test_token_estimate_is_proportional() -> None:
     assert estimate_tokens("a") == 1
     assert estimate_tokens("word" * 25) == 25
     assert estimate_tokens("轮胎" * 10) == 10
+
+
+@given(st.text(alphabet="abXY019_'-., \n", max_size=200) | st.text(st.characters(codec="ascii")))
+def test_plain_text_is_cut_as_any_other(text: str) -> None:
+    """One letter of another script, apart from the rest, sends the text the longer way."""
+    assert words(text) == words(f"{text} \u00e9")[:-1]
