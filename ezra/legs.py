@@ -20,7 +20,7 @@ from .checks import checked
 from .parts import Parts
 from .recall import Degradation, QuestionVector, with_vector
 from .recollection.cues import Cues, shared_words
-from .recollection.pool import Key, Pool
+from .recollection.pool import Pool
 from .recollection.priors import ScopeClass, classes_of_statement
 from .recollection.scoring import Scored
 from .request import MODES, RecallRequest, wanted_classes
@@ -382,9 +382,9 @@ async def _follow_summaries(search: Search) -> None:
     for candidate in search.pool:
         hit = candidate.hit
         is_good = min(candidate.ranks.values(), default=LEADING_MAX + 1) <= LEADING_MAX
-        if hit is not None and hit.kind == "summary" and candidate.key.graph_id == own and is_good:
+        if hit is not None and hit.kind == "summary" and candidate.graph_id == own and is_good:
             covered.update(dict.fromkeys(hit.source_ids))
-    missing = [one for one in covered if search.pool.get(Key(search.scope.graph_id, one)) is None]
+    missing = [one for one in covered if search.pool.get((own, one)) is None]
     if not missing:
         return
     none: tuple[Turn, ...] = ()

@@ -90,7 +90,7 @@ async def _shown(search: Search, ranked: Sequence[Ranked]) -> list[Hit]:
     asked, scope = search.request, search.scope
     only_outputs = "tool_output" in asked.kinds and "turn" not in asked.kinds
     bare = [
-        one.candidate.key.id
+        one.candidate.id
         for one in ranked
         if one.candidate.hit is None or (only_outputs and one.candidate.kind == "turn")
     ]
@@ -105,7 +105,7 @@ async def _shown(search: Search, ranked: Sequence[Ranked]) -> list[Hit]:
     hits = []
     for one in ranked:
         hit = one.candidate.hit
-        turn = turns.get(one.candidate.key.id)
+        turn = turns.get(one.candidate.id)
         if turn is not None:
             hit = hit_of(turn, 0.0, scope.graph_id)
         if hit is None:
@@ -124,7 +124,7 @@ async def _shown(search: Search, ranked: Sequence[Ranked]) -> list[Hit]:
 async def _tiers_then(search: Search, ranked: Sequence[Ranked]) -> dict[str, FactTier]:
     """For a question to the past: whether each fact was core or archival at that moment."""
     moment = search.request.as_of
-    ids = [one.candidate.key.id for one in ranked if one.candidate.kind == "fact"]
+    ids = [one.candidate.id for one in ranked if one.candidate.kind == "fact"]
     if moment is None or not ids:
         return {}
     none: tuple[Fact, ...] = ()
@@ -164,9 +164,7 @@ def _result(
     request, state = search.request, search.state
     items = within_budget(hits[: request.limit], request.token_budget)
     reasons = (
-        {one.candidate.key.id: _reason(one, search.scored) for one in ranked}
-        if request.explain
-        else {}
+        {one.candidate.id: _reason(one, search.scored) for one in ranked} if request.explain else {}
     )
     return RecallResult(
         items=tuple(items),
@@ -175,7 +173,7 @@ def _result(
         skipped=tuple(state.skipped),
         rerank_used=rerank_used,
         reasons={hit.id: reasons[hit.id] for hit in items if hit.id in reasons},
-        considered=tuple((one.candidate.key.id, one.score) for one in ranked),
+        considered=tuple((one.candidate.id, one.score) for one in ranked),
         left_out=tuple(hit.id for hit in hits[: request.limit] if hit not in items),
         model_id=search.vector.model_id if search.vector else None,
     )

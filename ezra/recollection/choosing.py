@@ -65,7 +65,7 @@ def folded(ranked: Sequence[Ranked]) -> list[Ranked]:
             (turns if is_turn else others).append(place)
             continue
         form = kept[other]
-        ids = (*form.folded, one.candidate.key.id, *kept[place].folded)
+        ids = (*form.folded, one.candidate.id, *kept[place].folded)
         kept[other] = _raised(replace(form, folded=ids), one.score)
         del kept[place]
     return sorted(kept.values(), key=lambda one: (-one.score, one.candidate.key))
@@ -125,7 +125,7 @@ def _covered_by(one: Ranked, ranked: Sequence[Ranked], places: Mapping[Key, int]
     hit = one.candidate.hit
     if hit is None or one.candidate.kind not in SHORTER:
         return None
-    keys = (Key(hit.graph_id, covered) for covered in hit.source_ids)
+    keys = ((hit.graph_id, covered) for covered in hit.source_ids)
     best = min((places[key] for key in keys if key in places), default=None)
     if best is None or ranked[best].score < COVERED_SHARE * one.score:
         return None
@@ -134,7 +134,7 @@ def _covered_by(one: Ranked, ranked: Sequence[Ranked], places: Mapping[Key, int]
 
 def _same(one: Ranked, other: Ranked) -> bool:
     """Whether two texts have the same terms, whatever their kinds."""
-    mine, theirs = one.candidate.bag.counts.keys(), other.candidate.bag.counts.keys()
+    mine, theirs = one.candidate.counts.keys(), other.candidate.counts.keys()
     if not mine or not theirs:
         return False
     return len(mine & theirs) >= SAME_TERMS * len(mine | theirs)

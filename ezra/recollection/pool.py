@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import TypeAlias
 
 from tiers.recollection import Said
 from tiers.records import Hit, Kind
 
-from .terms import Bag, Reader
+from .terms import Reader
 from .weights import NEIGHBOUR_WORDS, SESSION_GAP_HOURS, WINDOW_WORDS
 
 SESSION_GAP = timedelta(hours=SESSION_GAP_HOURS)
 
 
-class Key(NamedTuple):
-    """Names a record among those of several graphs."""
-
-    graph_id: str
-    id: str
+Key: TypeAlias = tuple[str, str]
+"""Names a record among those of several graphs: the graph's id and its own."""
 
 
 @dataclass(slots=True)
@@ -31,7 +28,12 @@ class Candidate:
         key: Which record it is.
         kind: What it is.
         text: Its searchable form.
-        bag: The terms of its text.
+        counts: How often its text has each term, by the term's hash in this process.
+        terms: How many terms it has, stop words aside.
+        words: How many words it has.
+        has_time: Whether it says when something is, was or will be.
+        has_number: Whether it has a number.
+        only_asks: Whether it is a short question and tells next to nothing.
         speaker: Who says it, if it was said.
         agent_id: Who wrote it.
         user_id: Whose it is.
@@ -39,8 +41,8 @@ class Candidate:
         hit: As an engine found it; ``None`` for a turn that only stood beside one.
         cosine: How close its meaning is to the question, where known.
         ranks: Its rank in each leg that found it, from 1.
-        earlier: What was said before it in its conversation, the nearest first, as far as the
-            budget of words reaches.
+        earlier: What was said before it in its conversation, as far as the budget of words
+            reaches: the first and behind the last place in ``Pool.said``.
         before: The turn before it, if both together are short.
         after: The turn behind it, if both together are short.
     """
@@ -48,7 +50,12 @@ class Candidate:
     key: Key
     kind: Kind
     text: str
-    bag: Bag
+    counts: Mapping[int, int]
+    terms: int
+    words: int
+    has_time: bool
+    has_number: bool
+    only_asks: bool
     speaker: str
     agent_id: str
     user_id: str | None
@@ -56,9 +63,19 @@ class Candidate:
     hit: Hit | None = None
     cosine: float | None = None
     ranks: dict[str, int] = field(default_factory=dict)
-    earlier: tuple[Bag, ...] = ()
+    earlier: tuple[int, int] = (0, 0)
     before: Key | None = None
     after: Key | None = None
+
+    @property
+    def graph_id(self) -> str:
+        """The graph that it is a record of."""
+        return self.key[0]
+
+    @property
+    def id(self) -> str:
+        """Its own id."""
+        return self.key[1]
 
 
 class Pool:
@@ -67,9 +84,16 @@ class Pool:
     Args:
         graph_id: The graph that is asked; what stands beside its turns is its own.
         reader: Reads their texts.
+
+    Attributes:
+        said: The turns of the conversations that were added, each in its order; candidates
+            themselves, or not.
     """
 
+    said: list[Candidate]
+
     def __init__(self, graph_id: str, reader: Reader) -> None:
+        self.said = []
         self._graph_id = graph_id
         self._reader = reader
         self._candidates: dict[Key, Candidate] = {}
@@ -100,43 +124,42 @@ class Pool:
 
     def _add_session(self, session: Sequence[Said], *, joins: bool) -> None:
         turns = [self._of_said(said, joins=joins) for said in session]
+        first = len(self.said)
+        self.said.extend(turns)
         for place, turn in enumerate(turns):
-            turn.earlier = tuple(_earlier(turns, place))
+            turn.earlier = (first + _window_from(turns, place), first + place)
             turn.before = _neighbour(turn, turns[place - 1]) if place else None
             turn.after = _neighbour(turn, turns[place + 1]) if place + 1 < len(turns) else None
 
     def _of_hit(self, hit: Hit) -> Candidate:
-        key = Key(hit.graph_id, hit.id)
+        key = (hit.graph_id, hit.id)
         candidate = self._candidates.get(key)
         if candidate is None:
-            candidate = self._candidates[key] = Candidate(
-                key=key,
-                kind=hit.kind,
-                text=hit.text,
-                bag=self._reader.read(hit.text),
-                speaker=hit.speaker,
-                agent_id=hit.agent_id,
-                user_id=hit.user_id,
-                happened_at=hit.occurred_at or hit.recorded_at,
-                hit=hit,
+            happened_at = hit.occurred_at or hit.recorded_at
+            bag = self._reader.read(hit.text)
+            candidate = Candidate(
+                key, hit.kind, hit.text, *bag, hit.speaker, hit.agent_id, hit.user_id, happened_at
             )
+            candidate.hit = hit
+            self._candidates[key] = candidate
         elif candidate.hit is None or _tells_more(hit, candidate.hit):
             candidate.hit = hit
         return candidate
 
     def _of_said(self, said: Said, *, joins: bool) -> Candidate:
-        key = Key(self._graph_id, said.id)
+        key = (self._graph_id, said.id)
         candidate = self._candidates.get(key)
         if candidate is None:
+            bag = self._reader.read(said.text)
             candidate = Candidate(
-                key=key,
-                kind="turn",
-                text=said.text,
-                bag=self._reader.read(said.text),
-                speaker=said.speaker,
-                agent_id=said.agent_id,
-                user_id=said.user_id,
-                happened_at=said.occurred_at,
+                key,
+                "turn",
+                said.text,
+                *bag,
+                said.speaker,
+                said.agent_id,
+                said.user_id,
+                said.occurred_at,
             )
             if joins:
                 self._candidates[key] = candidate
@@ -160,17 +183,20 @@ def sessions_of(stretch: Sequence[Said]) -> list[list[Said]]:
     return sessions
 
 
-def _earlier(turns: Sequence[Candidate], place: int) -> Iterator[Bag]:
-    words = turns[place].bag.words
-    for turn in reversed(turns[:place]):
-        words += turn.bag.words
+def _window_from(turns: Sequence[Candidate], place: int) -> int:
+    """Return the first of the turns right before one that fit into the window with it."""
+    words = turns[place].words
+    first = place
+    while first > 0:
+        words += turns[first - 1].words
         if words > WINDOW_WORDS:
-            return
-        yield turn.bag
+            break
+        first -= 1
+    return first
 
 
 def _neighbour(turn: Candidate, other: Candidate) -> Key | None:
-    together = turn.bag.words + other.bag.words
+    together = turn.words + other.words
     return other.key if together <= NEIGHBOUR_WORDS else None
 
 

@@ -108,7 +108,7 @@ def classes_of(candidate: Candidate, scope: Scope) -> tuple[ScopeClass, ...]:
     Facts and rules that the asking agent wrote are the agent's, those of its user the user's, and
     some are both; what is inherited, and documents, are the tenant's; the rest is the session's.
     """
-    if candidate.key.graph_id != scope.graph_id or candidate.kind == "document":
+    if candidate.graph_id != scope.graph_id or candidate.kind == "document":
         return ("tenant",)
     if candidate.kind not in ("fact", "rule"):
         return ("session",)
@@ -155,7 +155,7 @@ def factors(
     if candidate.kind not in AGELESS:
         age = (present - age_from(candidate, past=past)).total_seconds() / 86_400
         found["decay"] = decay(age, priors)
-    if candidate.key.graph_id != scope.graph_id:
+    if candidate.graph_id != scope.graph_id:
         found["inherited"] = INHERITED_FACTOR
     hit = candidate.hit
     if hit is not None and candidate.kind == "fact":

@@ -17,7 +17,7 @@ from tiers.recollection import WordStatistics
 
 from .cues import ASSISTANTS, USERS, Cues, name_of
 from .pool import SESSION_GAP, Candidate, Pool
-from .terms import Bag, key_of
+from .terms import key_of
 from .weights import (
     BM25_B,
     BM25_K1,
@@ -91,7 +91,7 @@ def score(pool: Pool, question: Question, weights: Weights) -> Scored:
     candidates = list(pool)
     if not candidates:
         return Scored((), (), {})
-    signs = _signs(candidates, question)
+    signs = _signs(pool, candidates, question)
     weighed = {name: getattr(weights, name) * sign for name, sign in signs.items()}
     weighed["question"] = -weighed["question"]
     total = np.sum(list(weighed.values()), axis=0)
@@ -100,7 +100,7 @@ def score(pool: Pool, question: Question, weights: Weights) -> Scored:
     return Scored(candidates, total.tolist(), weighed)
 
 
-def _signs(candidates: Sequence[Candidate], question: Question) -> dict[str, Scores]:
+def _signs(pool: Pool, candidates: Sequence[Candidate], question: Question) -> dict[str, Scores]:
     cosines = _cosines(candidates)
     place = {candidate.key: number for number, candidate in enumerate(candidates)}
     floor = float(cosines.min())
@@ -122,7 +122,7 @@ def _signs(candidates: Sequence[Candidate], question: Question) -> dict[str, Sco
         return near(found)
 
     cues = question.cues
-    by_words = bm25(candidates, question)
+    by_words = bm25(pool, question)
     sign = {
         "words": scaled(by_words, float(by_words.max()) if len(candidates) <= SCALED_OVER else 0.0),
         "meaning": near(cosines),
@@ -131,16 +131,16 @@ def _signs(candidates: Sequence[Candidate], question: Question) -> dict[str, Sco
     }
     zeros = np.zeros(len(candidates))
     if cues.wants_time:
-        sign["cue"] = np.array([float(one.bag.has_time) for one in candidates])
+        sign["cue"] = np.array([float(one.has_time) for one in candidates])
     elif cues.wants_number:
-        sign["cue"] = np.array([float(one.bag.has_number) for one in candidates])
+        sign["cue"] = np.array([float(one.has_number) for one in candidates])
     else:
         sign["cue"] = zeros
     sign["date"] = zeros
     if cues.spans or cues.days:
         spoken_of = [cues.speaks_of(one.happened_at, question.zone) for one in candidates]
         sign["date"] = np.array(spoken_of, dtype=np.float64)
-    asks = [one.kind == "turn" and one.bag.only_asks for one in candidates]
+    asks = [one.kind == "turn" and one.only_asks for one in candidates]
     sign["question"] = np.array(asks, dtype=np.float64)
     sign["author"] = _authorship(candidates, cues, question.user_id)
     return sign
@@ -165,8 +165,8 @@ def scaled(scores: Scores, least_span: float = 0.0) -> Scores:
     return within
 
 
-def bm25(candidates: Sequence[Candidate], question: Question) -> Scores:
-    """Return BM25 of each candidate: its date, its text, and what was said before it.
+def bm25(pool: Pool, question: Question) -> Scores:
+    """Return BM25 of each candidate of a pool: its date, its text, and what was said before it.
 
     Rarity is that of the graph's records where it is known, else that of the pool. Lengths are
     compared with the mean of the pool, turns with turns and the rest with the rest.
@@ -174,9 +174,10 @@ def bm25(candidates: Sequence[Candidate], question: Question) -> Scores:
     asked = [word for word in content_words(question.text) if word not in STOP_WORDS]
     keys = {key_of(word): word for word in asked}
     if not keys:
-        return np.zeros(len(candidates))
+        return np.zeros(len(pool))
+    candidates = list(pool)
     dates = _date_keys(keys, question.text)
-    counts, lengths = _counted(candidates, list(keys))
+    counts, lengths = _counted(pool, list(keys))
     said_at = np.zeros_like(counts)
     if dates:
         said_at = _date_counts(candidates, dates, list(keys), question.zone)
@@ -187,24 +188,19 @@ def bm25(candidates: Sequence[Candidate], question: Question) -> Scores:
     return np.round(weighed, DIGITS)
 
 
-def _counted(candidates: Sequence[Candidate], keys: Sequence[int]) -> tuple[Scores, Scores]:
+def _counted(pool: Pool, keys: Sequence[int]) -> tuple[Scores, Scores]:
     """Return how often each candidate has each term, and its length in terms, windows included."""
-    # A turn stands in the windows of several others: its terms are counted once.
-    bags: dict[int, Bag] = {}
-    own, window, beside = [], [], []
-    for number, candidate in enumerate(candidates):
-        own.append(id(candidate.bag))
-        bags[id(candidate.bag)] = candidate.bag
-        for bag in candidate.earlier:
-            bags[id(bag)] = bag
-            window.append(number)
-            beside.append(id(bag))
-    places = {name: place for place, name in enumerate(bags)}
-    had = [[bag.counts.get(key, 0) for key in keys] + [bag.terms] for bag in bags.values()]
-    of_bag = np.array(had, dtype=np.float64)
-    totals = of_bag[[places[name] for name in own]]
-    if window:
-        np.add.at(totals, window, of_bag[[places[name] for name in beside]])
+    # Candidates first, so that the first rows are theirs; a turn of several windows is read once.
+    everybody = {id(one): one for one in (*pool, *pool.said)}
+    had = [[one.counts.get(key, 0) for key in keys] + [one.terms] for one in everybody.values()]
+    of_each = np.array(had, dtype=np.float64)
+    totals = of_each[: len(pool)]
+    if pool.said:
+        row = {name: place for place, name in enumerate(everybody)}
+        up_to = np.zeros((len(pool.said) + 1, len(keys) + 1))
+        np.cumsum(of_each[[row[id(one)] for one in pool.said]], axis=0, out=up_to[1:])
+        windows = np.array([one.earlier for one in pool])
+        totals = totals + up_to[windows[:, 1]] - up_to[windows[:, 0]]
     return totals[:, :-1], totals[:, -1]
 
 
@@ -297,7 +293,7 @@ def _authorship(candidates: Sequence[Candidate], cues: Cues, user_id: str | None
     def about(candidate: Candidate) -> bool:
         if candidate.kind == "turn":
             return False
-        has = candidate.bag.counts.keys()
+        has = candidate.counts.keys()
         return any(keys and keys <= has for keys in named)
 
     return np.array([float(by[one.speaker] or about(one)) for one in candidates])

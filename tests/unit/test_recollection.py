@@ -10,7 +10,7 @@ from support.records import hit, scope
 
 from ezra.recollection.choosing import Ranked, folded, varied, within_budget
 from ezra.recollection.cues import read_cues
-from ezra.recollection.pool import Key, Pool, sessions_of
+from ezra.recollection.pool import Pool, sessions_of
 from ezra.recollection.priors import (
     CLASS_WEIGHTS,
     Priors,
@@ -60,7 +60,7 @@ def best(pool: Pool, asked: Question, weights: Weights = DEFAULT_WEIGHTS) -> lis
     ranked = sorted(
         zip(scored.scores, scored.candidates, strict=True), key=lambda one: (-one[0], one[1].key)
     )
-    return [candidate.key.id for _, candidate in ranked]
+    return [candidate.id for _, candidate in ranked]
 
 
 def test_an_answer_is_found_by_the_question_before_it() -> None:
@@ -68,9 +68,9 @@ def test_an_answer_is_found_by_the_question_before_it() -> None:
     turns = [said(1, "Where did you leave the spare gearbox?"), said(2, "Behind the blue rack.")]
     pool = pool_of(own("t1", kind="turn", text=turns[0].text))
     pool.add_conversations([turns], joins=True)
-    answer = pool.get(Key(GRAPH, "t2"))
+    answer = pool.get((GRAPH, "t2"))
     assert answer is not None
-    assert len(answer.earlier) == 1
+    assert [turn.id for turn in pool.said[slice(*answer.earlier)]] == ["t1"]
     assert best(pool, question("spare gearbox"))[0] == "t2"  # the question only asks
 
     apart = [turns[0], said(2, "Behind the blue rack.", hours=12)]
@@ -82,7 +82,7 @@ def test_what_stands_beside_a_hit_joins_only_where_everything_is_wanted() -> Non
     turns = [said(1, "The spare gearbox?"), said(2, "Behind the rack.")]
     pool = pool_of(own("t1", kind="turn", text=turns[0].text))
     pool.add_conversations([turns], joins=False)
-    assert [one.key.id for one in pool] == ["t1"]
+    assert [one.id for one in pool] == ["t1"]
 
 
 def test_long_turns_stand_alone() -> None:
@@ -90,9 +90,9 @@ def test_long_turns_stand_alone() -> None:
     turns = [said(1, "word " * 60), said(2, "more " * 60)]
     pool = pool_of(own("t2", kind="turn", text=turns[1].text))
     pool.add_conversations([turns], joins=True)
-    later = pool.get(Key(GRAPH, "t2"))
+    later = pool.get((GRAPH, "t2"))
     assert later is not None
-    assert (later.earlier, later.before) == ((), None)
+    assert (pool.said[slice(*later.earlier)], later.before) == ([], None)
 
 
 def test_who_is_named_and_when_it_was_count() -> None:
@@ -132,10 +132,10 @@ def test_you_means_the_one_who_answers() -> None:
 
 def test_a_statement_with_a_question_behind_it_tells_something() -> None:
     """Only what tells next to nothing is worse for asking."""
-    reader = Reader()
-    assert reader.read("ada: Hello! Which wing did we change?").only_asks
+    asked = "ada: Hello! Which wing did we change?"
     told = "ada: We changed the front wing, gearbox, floor and both brakes on Friday. Why?"
-    assert not reader.read(told).only_asks
+    pool = pool_of(own("asked", text=asked), own("told", text=told))
+    assert {one.id: one.only_asks for one in pool} == {"asked": True, "told": False}
 
 
 def test_scores_say_what_made_them() -> None:
@@ -183,7 +183,7 @@ def test_age_counts_from_the_newest_and_rules_do_not_age() -> None:
         own("b", kind="rule", text="x", occurred_at=old),
         own("c", kind="fact", text="x", recorded_at=old, last_used_at=NOON),
     )
-    found = {one.key.id: factors(one, scope(), NOON, NOON, Priors()) for one in pool}
+    found = {one.id: factors(one, scope(), NOON, NOON, Priors()) for one in pool}
     assert found["a"]["decay"] == pytest.approx(decay(1500))
     assert "decay" not in found["b"]
     assert "decay" not in found["c"]
@@ -206,7 +206,7 @@ def test_records_belong_to_a_scope_class() -> None:
         own("d", kind="fact", agent_id="bob", user_id=None),
         hit("e", kind="fact", graph_id="parent", agent_id="ada"),
     )
-    classes = {one.key.id: class_of(one, asking, CLASS_WEIGHTS) for one in pool}
+    classes = {one.id: class_of(one, asking, CLASS_WEIGHTS) for one in pool}
     assert classes == {"a": "session", "b": "agent", "c": "user", "d": "session", "e": "tenant"}
 
 
@@ -221,16 +221,16 @@ def test_a_summary_leads_to_the_turn_that_it_covers() -> None:
     summary = own("s", kind="summary", text="wing and tyre", score=0.9, source_ids=("t",))
     turn = own("t", kind="turn", text="the wing", score=0.7)
     chosen = folded(ranked(summary, turn))
-    assert [(one.candidate.key.id, one.score, one.folded) for one in chosen] == [("t", 0.9, ("s",))]
+    assert [(one.candidate.id, one.score, one.folded) for one in chosen] == [("t", 0.9, ("s",))]
     weak = turn.model_copy(update={"score": 0.3})
-    assert [one.candidate.key.id for one in folded(ranked(summary, weak))] == ["s", "t"]
+    assert [one.candidate.id for one in folded(ranked(summary, weak))] == ["s", "t"]
 
 
 def test_what_says_the_same_is_answered_once() -> None:
     """Of two kinds; two turns with the same words were both said."""
     facts = (own("f", kind="fact", text="The wing is at 28.", score=0.9),)
     chosen = folded(ranked(*facts, own("t", kind="turn", text="the wing is at 28", score=0.8)))
-    assert [(one.candidate.key.id, one.folded) for one in chosen] == [("f", ("t",))]
+    assert [(one.candidate.id, one.folded) for one in chosen] == [("f", ("t",))]
     turns = [own(name, kind="turn", text="Hello there", score=0.5) for name in ("a", "b")]
     assert len(folded(ranked(*turns))) == 2
 
@@ -239,10 +239,10 @@ def test_one_kind_does_not_crowd_out_the_others() -> None:
     """Where others are strong too; weak ones take nobody's place."""
     turns = [own(f"t{n}", kind="turn", text=f"turn {n}", score=1 - n / 100) for n in range(20)]
     facts = [own(f"f{n}", kind="fact", text=f"fact {n}", score=0.8) for n in range(3)]
-    chosen = [one.candidate.key.id for one in varied(ranked(*turns, *facts), 10)]
+    chosen = [one.candidate.id for one in varied(ranked(*turns, *facts), 10)]
     assert chosen == [f"t{n}" for n in range(9)] + ["f0"]
     weak = facts[0].model_copy(update={"score": 0.5})
-    assert "f0" not in [one.candidate.key.id for one in varied(ranked(*turns, weak), 10)]
+    assert "f0" not in [one.candidate.id for one in varied(ranked(*turns, weak), 10)]
     assert varied([], 10) == []
 
 

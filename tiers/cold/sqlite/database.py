@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from ...errors import ConfigError, TierTimeout, TierUnavailable
 from .guard import Reach, check_params, check_row
@@ -66,6 +66,15 @@ class Session:
     def all(self, query: Query) -> list[sqlite3.Row]:
         """Return every row of the answer."""
         return self._execute(query).fetchall()
+
+    def tuples(self, query: Query) -> list[tuple[Any, ...]]:
+        """Return every row of an answer of many as a plain tuple, in the order of its columns.
+
+        Those are nothing to the garbage collector, which would otherwise count each of them.
+        """
+        cursor = self._execute(query)
+        cursor.row_factory = None
+        return cursor.fetchall()
 
     def one(self, query: Query) -> sqlite3.Row | None:
         """Return the first row of the answer, or ``None``."""

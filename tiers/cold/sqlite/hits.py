@@ -9,7 +9,6 @@ cost more than to find them.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -59,7 +58,7 @@ def read_hits(session: Session, scope: Scope, found: Sequence[Found]) -> tuple[H
     hits: dict[str, Hit] = {}
     for kind, known in by_kind.items():
         statement, told = _SHOWN[kind]
-        for row in session.all(scoped(statement, scope, ids=as_json(list(known)))):
+        for row in session.tuples(scoped(statement, scope, ids=as_json(list(known)))):
             hits[row[0]] = _hit(scope, known[row[0]], row, told)
     return in_order(hits, [one.id for one in found])
 
@@ -75,7 +74,7 @@ def text_of_turn(speaker: str, said: str, response: str, outputs: str) -> str:
     return said_text(speaker, said, response, made)
 
 
-def _hit(scope: Scope, found: Found, row: sqlite3.Row, told: Callable[..., Fields]) -> Hit:
+def _hit(scope: Scope, found: Found, row: tuple[Any, ...], told: Callable[..., Fields]) -> Hit:
     record_id, agent_id, user_id, topics, recorded_at, *rest = row
     try:
         fields = told(record_id, agent_id, recorded_at, *rest)

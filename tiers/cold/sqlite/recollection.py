@@ -8,6 +8,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from ...errors import CorruptRecord, UsageError
 from ...lexical import content_words
@@ -156,8 +157,8 @@ class SqliteRecollection:
         def question(session: Session) -> tuple[tuple[Said, ...], ...]:
             chains = [_chain(row, before) for row in session.all(query)]
             rows = sorted({row for _, stretch in chains for row in stretch})
-            told = session.all(scoped(_SAID, scope, rows=json.dumps(rows)))
-            said = {int(row["row"]): _said(row) for row in told}
+            told = session.tuples(scoped(_SAID, scope, rows=json.dumps(rows)))
+            said = {int(row[0]): _said(row) for row in told}
             return tuple(_stretches(said, chains))
 
         return await self._database.read("around", question)
@@ -252,7 +253,7 @@ def _stretches(
         yield tuple(said[one] for one in open_rows)
 
 
-def _said(row: sqlite3.Row) -> Said:
+def _said(row: tuple[Any, ...]) -> Said:
     _, record_id, agent_id, user_id, speaker, text, response, outputs, occurred_at, at = row
     shown = speaker or agent_id
     try:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ...moments import microseconds
 from ...records import Kind, Scope, SearchQuery
@@ -27,7 +27,7 @@ from .bm25 import (
     norm_of,
     rarity,
 )
-from .database import Query, Session, Value
+from .database import Session, Value
 from .scope import as_json, scoped
 from .word_counts import Listed, listed, stored_kinds, totals_of
 
@@ -105,9 +105,11 @@ WITH found AS MATERIALIZED (
     WHERE word_index MATCH :phrases AND word_index.rowid <= :last_row
     ORDER BY word_index.rowid DESC LIMIT :passed
 )
-SELECT r.kind, r.id, :weight / (1 + :flat + :per_word * r.words) AS score
-FROM found AS f CROSS JOIN searchable AS r ON r.row = f.row
-WHERE $visible(r) AND {live} AND {_ASKED} LIMIT :newest
+SELECT kind, id, score FROM (
+    SELECT r.kind, r.id, :weight / (1 + :flat + :per_word * r.words) AS score
+    FROM found AS f CROSS JOIN searchable AS r ON r.row = f.row
+    WHERE $visible(r) AND {live} AND {_ASKED} LIMIT :newest
+) ORDER BY score DESC, id LIMIT :limit
 """
 
 
@@ -142,6 +144,10 @@ class Found(NamedTuple):
     words_only: bool
 
 
+_Row: TypeAlias = tuple[Kind, str, float]
+"""What is found of a record before it is one of the best: its kind, its id and its score."""
+
+
 class _Words(NamedTuple):
     """A question's words as the graph has them.
 
@@ -167,15 +173,15 @@ def ranked_words(session: Session, scope: Scope, query: SearchQuery) -> list[Fou
     if query.inherited or query.mode == "dense" or not asked or not kinds:
         return []
     words = _words(session, scope, asked, kinds)
-    params = _conditions(session, scope, query) | words.norm._asdict()
+    params = _conditions(session, scope, query) | words.norm._asdict() | {"limit": query.limit}
     chosen = looked_up(words.having, POSTINGS_MAX)
-    found = _ranked(session, scope, words, chosen, params | {"limit": query.limit})
+    found = {row[1]: row for row in _ranked(session, scope, words, chosen, params)}
     if len(found) < query.limit:
         common = in_order_of_rarity(words.having)[len(chosen) :]
-        for one in _newest(session, scope, words, common, params):
-            found.setdefault(one.id, one)
-    best = sorted(found.values(), key=lambda one: (-one.score, one.id))[: query.limit]
-    return list(_marked(session, scope, best))
+        for row in _newest(session, scope, words, common, params):
+            found.setdefault(row[1], row)
+    best = sorted(found.values(), key=lambda row: (-row[2], row[1]))[: query.limit]
+    return _marked(session, scope, best)
 
 
 def conditions(query: SearchQuery) -> dict[str, Value]:
@@ -231,15 +237,15 @@ def _ranked(
     words: _Words,
     chosen: Sequence[str],
     params: Mapping[str, Value],
-) -> dict[str, Found]:
-    """Return the best records that have one of the chosen terms, by id."""
+) -> list[_Row]:
+    """Return the best records that have one of the chosen terms."""
     terms = [(one.entry, words.weights[term]) for term in chosen for one in words.lists[term]]
     if not terms:
-        return {}
+        return []
     statement = _RANKED_NOW if params["as_of"] is None else _RANKED_THEN
     listing = json.dumps(terms, ensure_ascii=False)
     query = scoped(statement, scope, carrying=None, terms=listing, **params)
-    return {one.id: one for one in _found(session, query)}
+    return session.tuples(query)
 
 
 def _newest(
@@ -248,8 +254,8 @@ def _newest(
     words: _Words,
     terms: Sequence[str],
     params: Mapping[str, Value],
-) -> Iterator[Found]:
-    """Yield the newest records that have one of some common terms, while there is room."""
+) -> Iterator[_Row]:
+    """Yield the best of the newest that have one of some common terms, while there is room."""
     statement = _NEWEST_NOW if params["as_of"] is None else _NEWEST_THEN
     last_turn = _last_row(session, scope, params["as_of"])
     room = PASSED_MAX
@@ -263,7 +269,7 @@ def _newest(
                 "newest": NEWEST_MAX,
                 "passed": room,
             }
-            yield from _found(session, scoped(statement, scope, carrying=None, **more, **params))
+            yield from session.tuples(scoped(statement, scope, carrying=None, **more, **params))
             room -= having
             if room <= 0:
                 return
@@ -289,14 +295,8 @@ def _by_last_row(lists: Sequence[Listed], last_turn: int) -> Iterator[tuple[int,
             yield last_row, of_kind
 
 
-def _found(session: Session, query: Query) -> Iterator[Found]:
-    for kind, record_id, score in session.all(query):
-        yield Found(kind, record_id, score, words_only=False)
-
-
-def _marked(session: Session, scope: Scope, found: Sequence[Found]) -> Iterator[Found]:
-    """Yield the same, those marked that wait to be put into the vector index."""
-    ids = as_json([one.id for one in found])
-    keys = {row["key"] for row in session.all(scoped(_WAITING, scope, ids=ids))}
-    for one in found:
-        yield one._replace(words_only=True) if one.id in keys else one
+def _marked(session: Session, scope: Scope, found: Sequence[_Row]) -> list[Found]:
+    """Return what was found, those marked that wait to be put into the vector index."""
+    ids = as_json([record_id for _, record_id, _ in found])
+    waiting = {key for (key,) in session.tuples(scoped(_WAITING, scope, ids=ids))}
+    return [Found(*row, words_only=row[1] in waiting) for row in found]
