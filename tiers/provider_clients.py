@@ -95,6 +95,7 @@ def make_http_client(limits: CallLimits) -> httpx2.AsyncClient:
     """
     import httpx2  # noqa: PLC0415 - only who uses a provider pays for it
 
+    _load_connecting()
     seconds = limits.timeout_seconds
     return httpx2.AsyncClient(
         verify=trusted_certificates(),
@@ -102,6 +103,18 @@ def make_http_client(limits: CallLimits) -> httpx2.AsyncClient:
         limits=httpx2.Limits(max_connections=limits.concurrency),
         follow_redirects=False,
     )
+
+
+@cache
+def _load_connecting() -> None:
+    """Load in this thread, once, what ``httpx2`` would load with its first connection.
+
+    That is on the event loop, which would stand still for 40 ms in the midst of a first turn.
+    """
+    import httpcore2  # noqa: PLC0415 - loaded with httpx2
+    from anyio import connect_tcp  # noqa: F401, PLC0415 - anyio loads each name with its first use
+
+    asyncio.run(httpcore2.AnyIOBackend().sleep(0))
 
 
 @contextmanager

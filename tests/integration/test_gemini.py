@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from support.model_http import KEY, ModelServer, gemini_says, running_model_server
+from support.model_http import GEMINI_PATHS, KEY, ModelServer, gemini_says, running_model_server
 from support.model_providers import Verdict, question
 
 from ezra.models import GeminiModel
@@ -71,7 +71,8 @@ async def test_later_gemini_models_get_prefixes_and_one_content_each(server: Mod
     assert "taskType" not in texts.body["requests"][0]
     assert server.embedded[0] == ["title: none | text: a", "title: none | text: b"]
     assert server.embedded[1][0] == "task: search result | query: a"
-    assert questions.path == "/v1/models/gemini-embedding-2:batchEmbedContents"
+    assert questions.path.startswith(GEMINI_PATHS)
+    assert questions.path.endswith("/models/gemini-embedding-2:batchEmbedContents")
 
 
 async def test_recall_embeds_its_question_as_one(server: ModelServer) -> None:

@@ -31,6 +31,7 @@ from starlette.routing import Route
 KEY = "test-key-0123456789"
 WIDTH = 64  # of an OpenAI model that is asked for no width
 PATIENCE_SECONDS = 20.0
+GEMINI_PATHS = ("/v1/models/", "/v1beta/models/")  # from google-genai 3 on, and before it
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ def _right(server: ModelServer, request: Request, body: Any) -> Response:
 def _unwelcome(request: Request) -> Response | None:
     """Return the refusal of a request at a wrong place or with a wrong key, which it repeats."""
     path = request.url.path
-    if path.startswith("/v1/models/"):
+    if path.startswith(GEMINI_PATHS):
         shown = request.headers.get("x-goog-api-key")
         if shown != KEY:
             detail = {"@type": "type.googleapis.com/google.rpc.ErrorInfo"}
@@ -217,7 +218,7 @@ def _unwelcome(request: Request) -> Response | None:
 
 
 def _refusal(request: Request, status: int, message: str, details: Any = ()) -> Response:
-    if request.url.path.startswith("/v1/models/"):
+    if request.url.path.startswith(GEMINI_PATHS):
         error = {"code": status, "message": message, "status": "X", "details": list(details)}
     else:
         error = {"message": message, "type": "x", "code": None, "param": None}
