@@ -34,6 +34,7 @@ from tiers.records import (
 from .believing import Point, seq_at
 from .checks import checked
 from .difference import BeliefDiff, diff_of
+from .lives import BeliefLife, lives_of
 from .parts import Parts
 from .proving import Exported, Inclusion, Verification, Witness
 from .redaction import RedactionReport, redact
@@ -113,6 +114,7 @@ class History:
         since: Point | None = None,
         until: Point | None = None,
         as_of: Point | None = None,
+        as_of_seq: int | None = None,
         after: int = 0,
         limit: int = 100,
     ) -> tuple[HistoricBelief, ...]:
@@ -128,6 +130,7 @@ class History:
             since: Committed at or after this time, or during this turn or later.
             until: Committed before this time or turn.
             as_of: Active then.
+            as_of_seq: Active right after this event of the log; wins over ``as_of``.
             after: ``committed_seq`` of the last belief of the page before; 0 begins.
             limit: 1 to 1,000.
         """
@@ -142,11 +145,19 @@ class History:
             statuses=statuses,
             since_seq=None if since is None else await self._first_seq(since),
             until_seq=None if until is None else await self._first_seq(until),
-            active_at=None if as_of is None else await self.seq_at(as_of),
+            active_at=await self._active_at(as_of, as_of_seq),
             after=after,
             limit=limit,
         )
         return await self._parts.history.query(self._scope, wanted)
+
+    async def lives(self, belief_ids: Sequence[str] = ()) -> tuple[BeliefLife, ...]:
+        """Return beliefs by id, in the order asked, each with the spans in which it was active.
+
+        Raises:
+            UsageError: There are more than 100 ids.
+        """
+        return await lives_of(self._parts, self._scope, belief_ids)
 
     async def active(self) -> tuple[Commitment, ...]:
         """Return what is believed now, in order of commitment."""
@@ -410,6 +421,11 @@ class History:
         if not first or first[0].event.kind != "branched":
             return None
         return BranchPoint.model_validate(first[0].said)
+
+    async def _active_at(self, point: Point | None, seq: int | None) -> int | None:
+        if seq is not None:
+            return await self._seq(None, None, seq)
+        return None if point is None else await self.seq_at(point)
 
     async def _seq(self, time: Point | None, turn: int | None, seq: int | None) -> int:
         given = [one for one in (time, turn, seq) if one is not None]

@@ -26,6 +26,7 @@ from tiers.knowledge import (
     Neighbour,
 )
 from tiers.learning import fact_key, may_give_way, spelled
+from tiers.recollection import Place
 from tiers.records import ALL_TOPICS, Fact, Moment, Record, Scope, Standing, Text, Topics, Turn
 
 from .checks import checked
@@ -152,15 +153,34 @@ class Knowledge:
         return await self._parts.knowledge.path(scope, start, end, depth, as_of=as_of)
 
     async def history(
-        self, subject: str, predicate: str | None = None, *, limit: int = NAMES_MAX
+        self,
+        subject: str,
+        predicate: str | None = None,
+        *,
+        limit: int = NAMES_MAX,
+        live_only: bool = False,
+        behind: Place | None = None,
     ) -> tuple[Fact, ...]:
         """Return what was ever stated of an entity, oldest first, ended statements included.
 
         Each says itself what ended it: ``superseded_by`` and ``superseded_at``, or
         ``forgotten_at``. Redacted ones are left out.
+
+        Args:
+            subject: In any spelling.
+            predicate: Only with this predicate.
+            limit: How many, 1 to 1,000.
+            live_only: Without those that have ended.
+            behind: Where the page before ended: when its last fact was recorded, and its id.
+
+        Raises:
+            UsageError: ``limit`` is out of range, or a moment has no zone.
         """
+        if behind is not None and behind.at.tzinfo is None:
+            raise UsageError("behind", behind.at, "a time with its zone")
         scope = await self._access.reading()
-        return await self._parts.knowledge.statements(scope, subject, predicate, limit)
+        asked = self._parts.knowledge.statements
+        return await asked(scope, subject, predicate, limit, live_only=live_only, behind=behind)
 
     async def add(
         self,

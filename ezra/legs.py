@@ -138,6 +138,7 @@ def everything(search: Search) -> SearchQuery:
         until=until,
         grains=request.grains,
         topics=request.topics,
+        ids=request.ids,
     )
 
 

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from pydantic import JsonValue
 
 from tiers.errors import UsageError
-from tiers.records import Grain, Kind, Scope, SearchMode, Turn
+from tiers.records import IDS_MAX, Grain, Kind, Scope, SearchMode, Turn
 
 from .checks import checked
 from .recollection.cues import between
@@ -42,6 +42,7 @@ class Narrowing(TypedDict, total=False):
         min_days_ago: Only what happened at least so many calendar days ago; 0 is today.
         max_days_ago: Only what happened at most so many calendar days ago.
         topics: Only records with one of these topics; they never widen what is visible.
+        ids: Only these records of the own graph, 1,000 at most; empty restricts nothing.
         token_budget: The most tokens of all answers' texts together, estimated.
         depth: How many steps of the knowledge graph are followed from what the question names,
             0 to 4; 1 if not given.
@@ -54,6 +55,7 @@ class Narrowing(TypedDict, total=False):
     min_days_ago: int
     max_days_ago: int | None
     topics: Iterable[str] | None
+    ids: Sequence[str]
     token_budget: int | None
     depth: int
     explain: bool
@@ -75,6 +77,7 @@ class RecallRequest:
     min_days_ago: int = 0
     max_days_ago: int | None = None
     topics: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
     token_budget: int | None = None
     depth: int = 1
     explain: bool = False
@@ -83,7 +86,8 @@ class RecallRequest:
     @property
     def has_conditions(self) -> bool:
         """Whether a visible record of a wanted kind may still not be wanted, whatever it says."""
-        return bool(self.min_days_ago or self.max_days_ago is not None or self.topics)
+        is_dated = self.min_days_ago or self.max_days_ago is not None
+        return bool(is_dated or self.topics or self.ids)
 
     @property
     def is_narrowed(self) -> bool:
@@ -133,6 +137,7 @@ def request_of(
         min_days_ago=more.get("min_days_ago", 0),
         max_days_ago=more.get("max_days_ago"),
         topics=() if topics is None else checked(Turn, topics=topics).topics,
+        ids=_ids(more.get("ids", ())),
         token_budget=more.get("token_budget"),
         depth=more.get("depth", 1),
         explain=more.get("explain", False),
@@ -224,6 +229,17 @@ def _check(asked: RecallRequest) -> None:
     furthest = max(asked.min_days_ago, asked.max_days_ago or 0)
     if asked.as_of.toordinal() - furthest < _FIRST_DAY:
         raise UsageError("as_of", asked.as_of, f"a time with {furthest} days of calendar before it")
+
+
+def _ids(given: object) -> tuple[str, ...]:
+    """Return the ids of the records that a question is kept to, each once."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError("ids", given, "a list of ids")
+    ids = tuple(dict.fromkeys(given))
+    if not all(isinstance(one, str) and one and one.isprintable() for one in ids):
+        raise UsageError("ids", ids, "a list of ids")
+    _between("ids", len(ids), 0, IDS_MAX)
+    return ids
 
 
 def _between(name: str, value: int, least: int, most: int) -> None:

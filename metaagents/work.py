@@ -224,7 +224,8 @@ class Worker:
         await self._queue.fail(item, problem, None)
         report.failed[item.kind] += 1
         report.problems.append(f"{item.kind} {item.key}: {problem}")
-        log.error("work %s (%s) is parked: %s", item.key, item.kind, problem)
+        # Problems may quote content: they stay in the queue, whose parked work can be read.
+        log.error("work %s (%s) is parked: no attempt had an outcome", item.key, item.kind)
 
     async def _give_back(self, item: Work, error: EzraError, report: WorkReport) -> None:
         problem = f"{type(error).__name__}: {error}"
@@ -232,4 +233,5 @@ class Worker:
         await self._queue.fail(item, problem, again)
         report.failed[item.kind] += 1
         report.problems.append(f"{item.kind} {item.key}: {problem}")
-        log.warning("work %s (%s) failed, %s: %s", item.key, item.kind, again or "parked", problem)
+        name = type(error).__name__
+        log.warning("work %s (%s) failed, %s: %s", item.key, item.kind, again or "parked", name)

@@ -22,10 +22,18 @@ from typing import Protocol
 
 from pydantic import Field
 
+from .recollection import Place
 from .records import Fact, Record, Scope
 
 ALIAS = "alias"
 """The predicate that joins two names."""
+
+KEPT = "kept:"
+"""A subject that begins with this is the address of something that an application keeps.
+
+The fact then holds it word for word, and is compared with no other: what two such facts have in
+common does not make one of them superfluous, nor does one deny what another says.
+"""
 
 ALIAS_STEPS_MAX = 4
 """So many alias facts away a name is followed; further away it is another entity's."""
@@ -37,6 +45,11 @@ PATH_DEPTH_MAX = 6
 
 PATH_FACTS_MAX = 10_000
 """So many facts from either end are looked at for a path; one that takes more is not found."""
+
+
+def is_kept(fact: Fact) -> bool:
+    """Whether a fact holds something that an application keeps under an address of its own."""
+    return fact.subject is not None and fact.subject.startswith(KEPT)
 
 
 class Entity(Record):
@@ -118,10 +131,12 @@ class KnowledgeGraph(Protocol):
         limit: int = NAMES_MAX,
         *,
         live_only: bool = False,
+        behind: Place | None = None,
     ) -> tuple[Fact, ...]:
         """Return what was ever stated of an entity, oldest first: live facts and ended ones.
 
         Under any name that it has now, ``alias`` facts included; of one predicate, or of all; with
         ``live_only`` what still stands. Redacted facts are left out. ``limit`` is 1 to
-        ``NAMES_MAX``.
+        ``NAMES_MAX``; with ``behind`` only what comes after that place in this order, which is
+        when a fact was recorded, and its id.
         """

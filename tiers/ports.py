@@ -1,7 +1,8 @@
 """The ports that every turn goes through. The docstrings are the specification.
 
-Graphs, members and budgets are in ``tiers.registry``; what serves a whole store instead of one
-agent is in ``tiers.upkeep``. The same rules hold there.
+Graphs, members and budgets are in ``tiers.registry``, receipts and the audit feed in
+``tiers.record_log``; what serves a whole store instead of one agent is in ``tiers.upkeep``. The
+same rules hold there.
 
 Rules for all ports:
 
@@ -23,9 +24,8 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel
 
+from .record_log import RecordLog as RecordLog  # noqa: PLC0414 - one of the ports of a turn
 from .records import (
-    AuditEvent,
-    AuditFilter,
     Commitment,
     Episode,
     Fact,
@@ -36,7 +36,6 @@ from .records import (
     IndexEntry,
     Kind,
     MeshResult,
-    Receipt,
     Rule,
     Scope,
     SearchQuery,
@@ -414,43 +413,6 @@ class WorkQueue(Protocol):
 
     async def rerun(self, work_ids: Sequence[str], *, tenant: str | None = None) -> int:
         """Put parked items back into the queue with no attempts; return how many."""
-
-
-class RecordLog(Protocol):
-    """Receipts and the audit feed."""
-
-    async def put_receipt(
-        self, scope: Scope, receipt: Receipt, work: Sequence[WorkDraft] = ()
-    ) -> None:
-        """Store what a turn or recall saw, together with the work that follows from it."""
-
-    async def receipt(self, scope: Scope, receipt_id: str) -> Receipt | None:
-        """Return a receipt of the scope's graph, or ``None``."""
-
-    async def find_receipt(self, tenant: str, receipt_id: str) -> Receipt | None:
-        """Return a receipt of whichever graph of the tenant has it, or ``None``.
-
-        For people who audit, and hold nothing but its id. Costs one look per graph; where several
-        graphs have one of this id, it is that of the oldest graph.
-        """
-
-    async def append_audit(
-        self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
-    ) -> None:
-        """Append to the audit feed of the graph and of its tenant: ids and reasons, never content.
-
-        The event takes the next ``seq`` of the graph and the next ``position`` of the tenant.
-        """
-
-    async def audit(
-        self, scope: Scope, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
-    ) -> tuple[AuditEvent, ...]:
-        """Return the graph's audit feed after a ``seq``, in order, at most ``limit``."""
-
-    async def tenant_audit(
-        self, tenant: str, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
-    ) -> tuple[AuditEvent, ...]:
-        """Return the tenant's audit feed after a ``position``, in order, at most ``limit``."""
 
 
 class LexicalIndex(Protocol):

@@ -38,6 +38,13 @@ class WordStatistics(NamedTuple):
     having: Mapping[str, int]
 
 
+class Place(NamedTuple):
+    """Where a record stands in the order of a timeline: when it happened, and its id."""
+
+    at: datetime
+    id: str
+
+
 class Recollection(Protocol):
     """Reads around and behind the hits of a search."""
 
@@ -81,11 +88,15 @@ class Recollection(Protocol):
 class Timeline(Protocol):
     """What happened, by time alone."""
 
-    async def latest(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+    async def latest(
+        self, scope: Scope, query: SearchQuery, *, behind: Place | None = None
+    ) -> tuple[Hit, ...]:
         """Return visible live records of the scope's own graph, the latest first, then by id.
 
         By when they happened: ``occurred_at``, or ``recorded_at`` where there is none; of a
         summary or episode, when the last of what it tells did. All conditions of the query hold
         as in ``search_words``, ``since``, ``until``, ``grains`` and ``as_of`` among them; its
-        words and vector are not looked at. At most ``query.limit``; scores are 0.
+        words and vector are not looked at. With ``behind``, only what comes after that place in
+        this order: from the place of its last record a page goes on. At most ``query.limit``;
+        scores are 0.
         """

@@ -328,6 +328,8 @@ class AuditFilter(Record):
         record_id: About this record.
         since: Recorded at or after this moment.
         until: Recorded before this moment.
+        before: Of a lower ``seq``, or in the feed of a tenant ``position``; and the last of them
+            come first. Without it they come in order.
     """
 
     kinds: tuple[str, ...] = ()
@@ -336,6 +338,7 @@ class AuditFilter(Record):
     record_id: str | None = None
     since: Moment | None = None
     until: Moment | None = None
+    before: Annotated[int, Field(ge=1, le=2**53 - 1)] | None = None
 
 
 class Receipt(Record):
@@ -410,6 +413,9 @@ class Hit(Record):
     folded: tuple[str, ...] = ()
 
 
+IDS_MAX = 1_000
+"""So many records a question may be kept to."""
+
 SearchMode: TypeAlias = Literal["hybrid", "words", "dense"]
 """Both legs fused, words alone, or meaning alone."""
 
@@ -441,6 +447,7 @@ class SearchQuery(Record):
             concerned.
         topics: Only records with one of these topics; empty restricts nothing.
         writer_id: Only records written by this agent.
+        ids: Only these records of the own graph; empty restricts nothing.
     """
 
     text: Text
@@ -459,6 +466,7 @@ class SearchQuery(Record):
     grains: tuple[Grain, ...] = ()
     topics: Topics = ()
     writer_id: str | None = None
+    ids: tuple[str, ...] = Field(default=(), max_length=IDS_MAX)
 
 
 class IndexEntry(Owned):

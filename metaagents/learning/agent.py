@@ -10,7 +10,7 @@ from tiers.errors import CorruptRecord
 from tiers.ports import LexicalIndex, SemanticStore, WarmStore
 from tiers.records import Work
 
-from .moves import CoreKeeper
+from .moves import CoreKeeper, Told, told_nobody
 from .rules import LearningPolicy
 
 
@@ -47,11 +47,14 @@ class LearningAgent:
     Args:
         semantic: The facts.
         policy: When to move.
+        told: Hears of each move.
     """
 
-    def __init__(self, semantic: SemanticStore, policy: LearningPolicy) -> None:
+    def __init__(
+        self, semantic: SemanticStore, policy: LearningPolicy, told: Told = told_nobody
+    ) -> None:
         self._semantic = semantic
-        self._keeper = CoreKeeper(semantic, policy)
+        self._keeper = CoreKeeper(semantic, policy, told)
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Count each item's uses once, promote what reached the threshold, keep core in its cap."""

@@ -19,7 +19,7 @@ from tiers.records import Fact, Scope, Work, WorkDraft
 
 from ..model import BudgetedModel
 from .likeness import read
-from .moves import CoreKeeper, move
+from .moves import CoreKeeper, Told, move, told_nobody
 from .neighbours import Neighbourhood, Neighbours
 from .opinions import Opinions, Question
 from .pairing import LikeFacts
@@ -85,6 +85,7 @@ class JudgeAgent:
         policy: How far to look.
         keeper: Keeps core in its cap when core facts were stored; ``None`` leaves that to the
             next promotion.
+        told: Hears of each fact that becomes core here.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class JudgeAgent:
         events: RecordLog,
         policy: JudgePolicy,
         keeper: CoreKeeper | None = None,
+        told: Told = told_nobody,
     ) -> None:
         self._review = review
         self._semantic = semantic
@@ -109,6 +111,7 @@ class JudgeAgent:
         self._events = events
         self._policy = policy
         self._keeper = keeper
+        self._told = told
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Judge the oldest facts of a graph that are not judged yet, those of the items with them.
@@ -249,7 +252,7 @@ class JudgeAgent:
             if before is not None:
                 # First, so that who dies in between leaves a core fact too many and none too few.
                 reason = f"takes the place of core fact {before.id}"
-                await move(self._semantic, whole, fact, "core", reason, now)
+                await move(self._semantic, whole, fact, "core", reason, now, self._told)
             known = {one.id: one for one in (fact, *rivals.values())}
             again = [_out_of_index(known[one.fact_id]) for one in ended]
             if await self._review.settle(whole, fact.id, ended, now, again):

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from tiers.ports import SemanticStore
 from tiers.records import Fact, FactTier, Scope, WorkDraft
 
 from .rules import LearningPolicy, demotions, in_order_of_promotion, promotion_reason
+
+Told = Callable[[FactTier], None]
+"""Hears of each fact that moved, and where to."""
+
+
+def told_nobody(tier: FactTier) -> None:
+    """Hear of a move, and do nothing."""
+    del tier
 
 
 class CoreKeeper:
@@ -17,11 +25,15 @@ class CoreKeeper:
     Args:
         semantic: The facts.
         policy: When to move.
+        told: Hears of each move.
     """
 
-    def __init__(self, semantic: SemanticStore, policy: LearningPolicy) -> None:
+    def __init__(
+        self, semantic: SemanticStore, policy: LearningPolicy, told: Told = told_nobody
+    ) -> None:
         self._semantic = semantic
         self._policy = policy
+        self._told = told
 
     async def promote(self, scope: Scope, facts: Sequence[Fact], now: datetime) -> bool:
         """Promote those of the facts that were used often enough; return whether there are any.
@@ -32,7 +44,7 @@ class CoreKeeper:
         for fact in in_order_of_promotion(facts):
             reason = promotion_reason(fact, self._policy)
             if reason is not None:
-                promoted |= await move(self._semantic, scope, fact, "core", reason, now)
+                promoted |= await move(self._semantic, scope, fact, "core", reason, now, self._told)
         return promoted
 
     async def keep_cap(self, scope: Scope, now: datetime) -> None:
@@ -40,13 +52,22 @@ class CoreKeeper:
         whole = scope.for_graph()
         core = await self._semantic.core(whole)
         for fact, reason in demotions(core, self._policy):
-            await move(self._semantic, whole, fact, "archival", reason, now)
+            await move(self._semantic, whole, fact, "archival", reason, now, self._told)
 
 
 async def move(
-    semantic: SemanticStore, scope: Scope, fact: Fact, tier: FactTier, reason: str, now: datetime
+    semantic: SemanticStore,
+    scope: Scope,
+    fact: Fact,
+    tier: FactTier,
+    reason: str,
+    now: datetime,
+    told: Told = told_nobody,
 ) -> bool:
     """Move a fact to another tier and have it indexed anew; ``False`` when it has moved already."""
     again = WorkDraft(kind="index", key=fact.id, agent_id=fact.agent_id, payload={"id": fact.id})
     sight = scope.for_agent(fact.agent_id) if fact.private else scope
-    return await semantic.set_tier(sight, fact, tier, reason, now, [again])
+    has_moved = await semantic.set_tier(sight, fact, tier, reason, now, [again])
+    if has_moved:
+        told(tier)
+    return has_moved

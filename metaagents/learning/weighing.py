@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
+from tiers.knowledge import is_kept
 from tiers.learning import Verdict, fact_key, is_live, may_give_way
 from tiers.records import Fact
 
@@ -86,8 +87,10 @@ def relation(pair: Pair, judged: Judged | None) -> Relation | None:
     """Return what rules say that a newer fact is to an older one; ``None`` when they cannot tell.
 
     The key first, then the words, then the comparer; that the comparer sees a contradiction keeps
-    words from being taken for the same.
+    words from being taken for the same. What an application keeps is no statement.
     """
+    if is_kept(pair.older) or is_kept(pair.newer):
+        return "distinct"
     found = by_key(pair)
     if found is not None:
         return found

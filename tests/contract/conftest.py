@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
 
-SAMPLED = {"motor": 4, "mongo-standalone": 2}
+SAMPLED = {"motor": 8, "mongo-standalone": 4}
 """Rows that are another row's code through another client, or without its transactions: the normal
 run takes every so many-th of their tests, chosen by name, and ``-m slow`` the others."""
 

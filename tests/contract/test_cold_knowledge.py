@@ -22,6 +22,7 @@ from support.tier_samples import HOSTILE_TEXT, NOW
 
 from tiers.errors import UsageError
 from tiers.knowledge import Entity
+from tiers.recollection import Place
 from tiers.records import Fact
 
 LATER = NOW + timedelta(hours=1)
@@ -124,6 +125,30 @@ async def test_history_tells_what_was_held_and_when(cold: Cold) -> None:
     await cold.redactor.redact(OPERATOR, [second.id], "asked to", LATER)
     assert _ids(await graph.statements(SCOPE, "Ann", "lives in", 9)) == _ids((first, third))
     assert await graph.neighbours(SCOPE, ["pisa"], 1, 9, as_of=second.recorded_at) == ()
+
+
+async def test_history_is_read_page_by_page(cold: Cold) -> None:
+    """A page goes on after the place of the last fact of the one before, of one moment by id."""
+    told = [
+        fact_by(text="", subject="Ann", predicate="is", object=text)
+        for text in ("late", "early", "there")
+    ]
+    twins = [(await cold.semantic.put_fact(SCOPE, one))[0] for one in told]
+    late = await _put(cold, ("x", "is", "y"), ("Ann", "is", "gone"), ("Ann", "was", "here"))
+    facts = [*sorted(twins, key=lambda one: one.id), *late[1:]]
+    statements = cold.knowledge.statements
+    seen: list[Fact] = []
+    behind: Place | None = None
+    while page := await statements(SCOPE, "ann", None, 2, behind=behind):
+        seen += page
+        behind = Place(page[-1].recorded_at, page[-1].id)
+        assert len(seen) <= len(facts)
+    assert _ids(seen) == _ids(facts)
+    last = Place(facts[2].recorded_at, facts[2].id)
+    assert _ids(await statements(SCOPE, "ann", "was", 9, behind=last)) == [late[2].id]
+    await cold.review.forget(SCOPE, late[1].id, "asked to", LATER)
+    live = await statements(SCOPE, "ann", None, 9, live_only=True, behind=last)
+    assert _ids(live) == [late[2].id]
 
 
 async def test_nothing_of_a_name_stays_with_redaction(

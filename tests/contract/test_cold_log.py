@@ -271,3 +271,43 @@ async def test_hostile_filters_are_just_names(cold: Cold, name: str) -> None:
         other = ("x",) if field == "kinds" else "x"
         wrong = AuditFilter(**whole | {field: other})
         assert await cold.log.tenant_audit(name, only=wrong) == ()
+
+
+async def test_feed_is_read_backwards_from_its_end(cold: Cold) -> None:
+    """With ``before`` the last events come first; pages of both feeds meet without loss."""
+    for number in range(7):
+        kind = "denied" if number % 3 == 0 else "spawned"
+        await cold.log.append_audit(SCOPE, kind, (), f"{number}", NOW)
+        await cold.log.append_audit(OTHER_GRAPH, kind, (), "theirs", NOW)
+    events = await cold.log.audit(SCOPE)
+    pages = [
+        await cold.log.audit(SCOPE, 0, 3, AuditFilter(before=number)) for number in (99, 5, 2, 1)
+    ]
+    backwards = events[::-1]
+    assert pages == [backwards[:3], backwards[3:6], backwards[6:], ()]
+    assert await cold.log.audit(SCOPE, 5, 9, AuditFilter(before=7)) == (events[5],)
+    denied = AuditFilter(kinds=("denied",), before=99)
+    assert [one.seq for one in await cold.log.audit(SCOPE, 0, 2, denied)] == [7, 4]
+    feed = await cold.log.tenant_audit("acme")
+    ours = AuditFilter(graph_id=SCOPE.graph_id, before=feed[-2].position)
+    found = await cold.log.tenant_audit("acme", 0, 2, ours)
+    assert [one.seq for one in found] == [6, 5]
+    assert await cold.log.tenant_audit("acme", 0, 99, AuditFilter(before=99)) == feed[::-1]
+
+
+async def test_receipts_are_paged_by_id(cold: Cold) -> None:
+    """Every agent's, in the order of their ids, of this graph alone; an agent may not ask."""
+    graph = SCOPE.for_graph()
+    receipts = sorted((receipt_by() for _ in range(5)), key=lambda one: one.id)
+    for receipt in receipts[::-1]:
+        await cold.log.put_receipt(SCOPE, receipt)
+    await cold.log.put_receipt(OTHER_GRAPH, receipt_by(OTHER_GRAPH))
+    assert await cold.log.receipts(graph) == tuple(receipts)
+    first = await cold.log.receipts(graph, limit=2)
+    assert first == tuple(receipts[:2])
+    assert await cold.log.receipts(graph, first[-1].id, 2) == tuple(receipts[2:4])
+    assert await cold.log.receipts(graph, receipts[-1].id) == ()
+    with pytest.raises(UsageError, match="limit"):
+        await cold.log.receipts(graph, limit=0)
+    with pytest.raises(UsageError):
+        await cold.log.receipts(SCOPE)

@@ -284,6 +284,9 @@ async def test_all_conditions_hold_of_what_has_ended(cold: Cold) -> None:
     ):
         query = base.model_copy(update=fields)
         assert await _ended(cold, team, query) == (past if is_found else []), fields
+    for ids in (past[:1], ["x"]):
+        query = base.model_copy(update={"ids": tuple(ids)})
+        assert await _ended(cold, team, query) == [one for one in past if one in ids]
     cores = base.model_copy(update={"tier": "core"})
     assert await _ended(cold, team, cores) == past[:2]
 

@@ -10,9 +10,10 @@ from support.cold_backends import Cold
 from support.cold_beliefs import replacing
 from support.cold_samples import OPERATOR, SCOPE, STRANGERS, asked, belief_by, fact_by, turn_by
 from support.tier_samples import NOW, scope_of
-from support.timeline_reference import ASKERS, latest, question, world_of
+from support.timeline_reference import ASKERS, latest, place_of, question, world_of
 
-from tiers.records import SearchQuery
+from tiers.recollection import Place
+from tiers.records import Hit, SearchQuery
 
 HOUR = timedelta(hours=1)
 
@@ -36,6 +37,30 @@ async def test_engines_answer_what_a_plain_list_answers(cold: Cold, seed: int) -
         assert await cold.timeline.latest(scope, query) == tuple(wanted)
         found += len(wanted)
     assert found > 40, "the questions find something"
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+async def test_pages_follow_each_other_without_gap_or_overlap(cold: Cold, seed: int) -> None:
+    """From the place of its last record each page goes on, also where many happened at once."""
+    random = Random(seed)
+    world = world_of(random)
+    for table, rows in world.items():
+        await cold.archive.import_rows("acme", table, rows)
+    records = {one.id: one for rows in world.values() for one in rows}
+    pages = 0
+    for scope in ASKERS * 4:
+        query = question(random)
+        whole = latest(list(records.values()), scope, query.model_copy(update={"limit": 200}))
+        read: list[Hit] = []
+        behind: Place | None = None
+        while page := await cold.timeline.latest(
+            scope, query.model_copy(update={"limit": 3}), behind=behind
+        ):
+            read += page
+            behind = place_of(records[page[-1].id])
+            pages += 1
+        assert read == whole
+    assert pages > 12, "the questions find more than a page"
 
 
 async def test_nothing_is_an_empty_answer(cold: Cold) -> None:

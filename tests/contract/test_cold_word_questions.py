@@ -180,6 +180,10 @@ async def test_questions_are_kept_to_topics_writers_and_grains(cold: Cold) -> No
     ]
     narrow = scope_of(agent_id="x", topics=("tyres",))
     assert await _found(cold, narrow, asked("tyres", topics=("strategy",))) == []
+    two = {theirs.id, weekly.id}
+    assert set(await _found(cold, SCOPE, asked("tyres", ids=(*two, "x"), limit=2))) == two
+    assert await _found(cold, SCOPE, asked("tyres", ids=("x",))) == []
+    assert await _found(cold, narrow, asked("tyres", ids=(theirs.id,))) == []
 
 
 async def test_the_past_is_what_had_been_recorded_and_was_not_over(cold: Cold) -> None:

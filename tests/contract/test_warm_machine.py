@@ -116,6 +116,7 @@ QUERIES = st.builds(
     grains=_mostly((), st.sampled_from([("daily",), GRAINS])),
     topics=_mostly((), TOPICS),
     writer_id=_mostly(None, st.just("x")),
+    ids=_mostly((), st.just(tuple(record_id(n) for n in range(4)))),
     now=MOMENTS,
 )
 

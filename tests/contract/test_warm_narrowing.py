@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from support.tier_samples import NOW, entry_of, query_of, scope_of
+from support.tier_samples import NOW, entry_of, query_of, record_id, scope_of
 from support.warm_backends import WARM_BACKENDS, WarmBackend
 from support.warm_lineage import ancestor, heir_of
 
@@ -176,6 +176,21 @@ async def test_topics_and_writers_narrow_what_is_seen(store: WarmStore) -> None:
     assert await _seen(store, writer_id="engin") == []
     with pytest.raises(UsageError):
         await store.search(SCOPE, query_of(writer_id="\ud800"))
+
+
+async def test_a_question_may_be_kept_to_records(store: WarmStore) -> None:
+    """To some of the own graph, whatever else fits better; an ancestor's are none of them."""
+    parent = scope_of(graph_id="parent")
+    await store.upsert(SCOPE, [entry_of(SCOPE, n, "entry " * n) for n in range(1, 60)])
+    await store.upsert(parent, [entry_of(parent, 1)])
+    ids = tuple(record_id(n) for n in (1, 2, 99))
+    assert await _seen(store, ids=ids, limit=2) == [1, 2]
+    assert await _seen(store, ids=(record_id(99),)) == []
+    heir = heir_of(ancestor("parent", "turn"))
+    assert await _seen(store, heir, inherited=True) == [1]
+    assert await _seen(store, heir, inherited=True, ids=ids) == []
+    with pytest.raises(UsageError):
+        await store.search(SCOPE, query_of(ids=("\ud800",)))
 
 
 async def test_five_graphs_in_one_index_rank_as_five_indexes(store: WarmStore) -> None:

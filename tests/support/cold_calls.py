@@ -165,6 +165,7 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "release": lambda cold: cold.leases.release(LEASE),
     "put_receipt": lambda cold: cold.log.put_receipt(SCOPE, receipt_by()),
     "receipt": lambda cold: cold.log.receipt(SCOPE, "x"),
+    "receipts": lambda cold: cold.log.receipts(GRAPH),
     "find_receipt": lambda cold: cold.log.find_receipt("acme", "x"),
     "append_audit": lambda cold: cold.log.append_audit(SCOPE, "k", (), "", NOW),
     "audit": lambda cold: cold.log.audit(SCOPE),

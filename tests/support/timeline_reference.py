@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, get_args
 
 from tiers.forms import entry_of, hit_of
+from tiers.recollection import Place
 from tiers.records import (
     ALL_TOPICS,
     Episode,
@@ -152,6 +153,11 @@ def latest(records: Sequence[Owned], scope: Scope, query: SearchQuery) -> list[H
     ]
     found.sort(key=lambda one: (-_last(one).timestamp(), one.id))
     return [hit_of(one, 0.0, scope.graph_id) for one in found[: query.limit]]
+
+
+def place_of(one: Owned) -> Place:
+    """Return where a record stands in the order of the timeline."""
+    return Place(_last(one), one.id)
 
 
 def _last(one: Owned) -> datetime:

@@ -53,6 +53,8 @@ class ReferenceWarmStore:
         self._check_vector(query.vector)
         if "\ud800" in (query.writer_id or ""):
             raise UsageError("writer_id", query.writer_id, "text without lone surrogates")
+        if any("\ud800" in one for one in query.ids):
+            raise UsageError("ids", query.ids, "text without lone surrogates")
         asked = set() if query.mode == "dense" else words(query.text)
         vector = None if query.mode == "words" else query.vector
         scored = [
@@ -169,6 +171,7 @@ def _is_asked(query: SearchQuery, entry: IndexEntry) -> bool:
         and (entry.tier is None or query.tier in (None, entry.tier))
         and query.user_id in (None, entry.user_id)
         and query.writer_id in (None, entry.agent_id)
+        and (not query.ids or (entry.id in query.ids and not query.inherited))
         and (not query.topics or set(query.topics) & set(entry.topics))
     )
 

@@ -21,12 +21,13 @@ def check_asker(scope: Scope, query: SearchQuery) -> None:
     Raises:
         UsageError: The name holds a lone surrogate.
     """
-    asked = (
+    asked: tuple[tuple[str, str | None], ...] = (
         ("scope.agent_id", scope.agent_id),
         ("scope.user_id", scope.user_id),
         ("user_id", query.user_id),
         ("writer_id", query.writer_id),
     )
+    asked += tuple(("ids", one) for one in query.ids)
     for field, name in asked:
         if not encodable(name or ""):
             raise UsageError(field, name, "text without lone surrogates")

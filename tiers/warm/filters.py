@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias, get_args
 
 from ..moments import microseconds
 from ..records import ALL_TOPICS, Grain, Kind, Scope, SearchQuery
-from .payload import ARCHIVAL, NO_TIER, NO_TOPIC, NO_USER, SHARED, expiry, label_of
+from .payload import ARCHIVAL, NO_TIER, NO_TOPIC, NO_USER, SHARED, expiry, label_of, point_id
 
 _EVERY_KIND = frozenset(get_args(Kind)) - {"tool_output"}  # what has tool outputs is a turn
 
@@ -145,7 +145,8 @@ def reach(scope: Scope, query: SearchQuery) -> Reach | None:
     shown = AnyOf("private_to", writers, common=True)
     kinds = _of_kinds(query.kinds, query.grains)
     return Reach(
-        (*own, *_recorded(query.as_of)), (*own, *kinds, shown, *_seen(scope, query), *_asked(query))
+        (*own, *_recorded(query.as_of)),
+        (*own, *kinds, shown, *_seen(scope, query), *_asked(query), *_named(scope, query)),
     )
 
 
@@ -166,7 +167,7 @@ def among(scope: Scope, point_ids: Sequence[str]) -> Predicate:
 
 def _inherited(scope: Scope, query: SearchQuery) -> Reach | None:
     portions = _portions(scope, query)
-    if not portions:
+    if not portions or query.ids:
         return None
     tenant = _of_tenant(scope)
     shared: Predicate = (AnyOf("private_to", (SHARED,)),)
@@ -238,6 +239,13 @@ def _asked(query: SearchQuery) -> Predicate:
     if query.writer_id is not None:
         conditions.append(AnyOf("agent_id", (query.writer_id,)))
     return tuple(conditions)
+
+
+def _named(scope: Scope, query: SearchQuery) -> Predicate:
+    """The records of the own graph that the question is kept to."""
+    if not query.ids:
+        return ()
+    return (PointIds(tuple(point_id(scope, one) for one in query.ids)),)
 
 
 def _happened(query: SearchQuery) -> Predicate:

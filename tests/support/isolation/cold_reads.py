@@ -202,6 +202,18 @@ def find_receipt(aim: Aim) -> Move:
     return Move(lambda cold: cold.log.find_receipt(aim.scope.tenant, receipt_id))
 
 
+def receipts(aim: Aim) -> Move:
+    """Ask for every receipt of the own graph, from the victim's on."""
+    scope, after = Scope.of_graph(*aim.house), aim.random.choice(["", aim.victim.id])
+    return Move(lambda cold: cold.log.receipts(scope, after, _LIMIT), scope=scope)
+
+
+def receipts_as_agent(aim: Aim) -> Move:
+    """Ask for them as an agent, which must not see what others were given."""
+    scope = asker(aim)
+    return Move(lambda cold: cold.log.receipts(scope, "", _LIMIT), scope=scope)
+
+
 def audit(aim: Aim) -> Move:
     """Read the audit feed with a filter that names the victim's graph."""
     corner = aim.victim.corner
@@ -212,6 +224,7 @@ def audit(aim: Aim) -> Move:
             AuditFilter(agent_id=corner.agent_id),
             AuditFilter(record_id=aim.word(aim.victim.id)),
             AuditFilter(kinds=(aim.word("said"),)),
+            AuditFilter(before=10**6),
         ]
     )
     return Move(lambda cold: cold.log.audit(aim.scope, 0, 1000, only))
@@ -343,6 +356,8 @@ COLD_READS = (
     Method("recollection.ended", _V, ended_since, SEARCHABLE, _ALL, weight=3),
     Method("log.receipt", _G, receipt, ("receipt",), OUTER),
     Method("log.find_receipt", _T, find_receipt, ("receipt",), _OF_TENANT),
+    Method("log.receipts", _G, receipts, ("receipt",), OUTER),
+    Method("log.receipts", _V, receipts_as_agent, ("receipt",), INNER),
     Method("log.audit", _G, audit, ("audit",), OUTER),
     Method("log.tenant_audit", _T, tenant_audit, ("audit",), _OF_TENANT),
     Method("graphs.graph", _T, graph, ("agent",), _OF_TENANT),

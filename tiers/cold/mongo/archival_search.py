@@ -45,11 +45,11 @@ def text_of(query: SearchQuery) -> str:
 def can_be_asked(query: SearchQuery) -> bool:
     """Whether the server's indexes can filter by all that a question is restricted to.
 
-    They hold neither moments nor writers, and a topic that is asked for would stand beside those
-    of the scope. Nor do they answer with one leg alone.
+    They hold neither moments nor writers nor ids, and a topic that is asked for would stand beside
+    those of the scope. Nor do they answer with one leg alone.
     """
     moments = (query.as_of, query.since, query.until)
-    return not any((*moments, query.topics, query.writer_id)) and query.mode == "hybrid"
+    return not any((*moments, query.topics, query.writer_id, query.ids)) and query.mode == "hybrid"
 
 
 def by_meaning(asker: Scope, query: SearchQuery, model_id: str) -> list[Document]:

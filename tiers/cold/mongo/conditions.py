@@ -115,6 +115,8 @@ def _asked(query: SearchQuery, kind: Kind) -> Iterator[Document]:
         yield {"topics": {"$in": list(query.topics)}}
     if query.writer_id is not None:
         yield {"agent_id": query.writer_id}
+    if query.ids:
+        yield {"id": {"$in": list(query.ids)}}
     if query.user_id is not None:
         yield {"user_id": query.user_id}
     if kind in _OF_KIND:

@@ -19,6 +19,8 @@ from ...knowledge import (
     Entity,
     Neighbour,
 )
+from ...moments import microseconds
+from ...recollection import Place
 from ...records import Fact, Scope
 from ..edges import ALIAS_KEY, Step, at_moment, key_of, keys_of
 from ..ownership import check_limit
@@ -113,6 +115,7 @@ class MongoKnowledgeGraph:
         limit: int = NAMES_MAX,
         *,
         live_only: bool = False,
+        behind: Place | None = None,
     ) -> tuple[Fact, ...]:
         """Return what was ever stated of an entity, oldest first: live facts and ended ones."""
         check_limit(limit, NAMES_MAX)
@@ -120,11 +123,12 @@ class MongoKnowledgeGraph:
         narrowed: Document = {"live": True} if live_only else {}
         if predicate is not None:
             narrowed["predicate_key"] = key_of(predicate)
+        further: Document = {} if behind is None else _further(behind)
 
         async def question(session: Session) -> tuple[Fact, ...]:
             names = await _Reading(session, scope, None).names(keys)
             found = await session.collection(COLLECTION).find(
-                readable(scope, subject_key={"$in": names}, **narrowed),
+                readable(scope, subject_key={"$in": names}, **narrowed) | further,
                 sort=[("recorded_at", 1), ("id", 1)],
                 limit=limit,
                 fields=shown_fields(Fact),
@@ -132,6 +136,16 @@ class MongoKnowledgeGraph:
             return tuple(record_of(Fact, one) for one in found)
 
         return await self._database.read("statements", question)
+
+
+def _further(place: Place) -> Document:
+    """Return the condition that a fact comes after a place, oldest first."""
+    at = microseconds(place.at)
+    later: list[Document] = [
+        {"recorded_at": {"$gt": at}},
+        {"recorded_at": at, "id": {"$gt": place.id}},
+    ]
+    return {"$and": [{"$or": later}]}
 
 
 class _Reading:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from pymongo import ASCENDING
+from pymongo import ASCENDING, DESCENDING
 
 from ...errors import Conflict, TierTimeout
 from ...moments import microseconds
 from ...records import AuditEvent, AuditFilter, Receipt, Scope, WorkDraft
 from ..archive_rows import check_tenant
-from ..ownership import check_limit, check_owned
+from ..ownership import check_limit, check_owned, check_whole_graph
 from .database import Database, Session
 from .documents import Document, document_of, record_of
 from .outbox import send, send_left_behind, with_outbox
@@ -110,6 +110,25 @@ class MongoRecordLog:
 
         return await self._database.read("find_receipt", question)
 
+    async def receipts(
+        self, scope: Scope, after: str = "", limit: int = 1000
+    ) -> tuple[Receipt, ...]:
+        """Return receipts of the graph after an id, by id, at most ``limit``.
+
+        Raises:
+            UsageError: The scope is an agent's, or the limit is out of range.
+        """
+        check_whole_graph(scope)
+        check_limit(limit)
+
+        async def question(session: Session) -> tuple[Receipt, ...]:
+            found = await session.collection("receipts").find(
+                own(scope, id={"$gt": after}), sort=[("id", ASCENDING)], limit=limit
+            )
+            return tuple(record_of(Receipt, one) for one in found)
+
+        return await self._database.read("receipts", question)
+
     async def append_audit(
         self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
     ) -> None:
@@ -126,14 +145,20 @@ class MongoRecordLog:
     async def audit(
         self, scope: Scope, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:
-        """Return the graph's audit feed after a ``seq``, in order, at most ``limit``."""
+        """Return the graph's audit feed after a ``seq``, at most ``limit``.
+
+        In order, or with ``before`` the last ones first.
+        """
         check_limit(limit)
         if only is not None and only.graph_id not in {None, scope.graph_id}:
             return ()
-        where = _wanted(only) | own(scope, seq={"$gt": after})
+        numbers, order = _ordered(after, only)
+        where = _wanted(only) | own(scope, seq=numbers)
 
         async def question(session: Session) -> tuple[AuditEvent, ...]:
-            found = await session.collection("audit").find(where, sort=[("seq", 1)], limit=limit)
+            found = await session.collection("audit").find(
+                where, sort=[("seq", order)], limit=limit
+            )
             return tuple(record_of(AuditEvent, event) for event in found)
 
         return await self._database.read("audit", question)
@@ -141,14 +166,15 @@ class MongoRecordLog:
     async def tenant_audit(
         self, tenant: str, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:
-        """Return the tenant's audit feed after a ``position``, in order, at most ``limit``."""
+        """Return the tenant's audit feed after a ``position``; otherwise as ``audit``."""
         check_tenant(tenant)
         check_limit(limit)
-        where = _wanted(only) | of_tenant(tenant, position={"$gt": after})
+        numbers, order = _ordered(after, only)
+        where = _wanted(only) | of_tenant(tenant, position=numbers)
 
         async def question(session: Session) -> tuple[AuditEvent, ...]:
             events = session.collection("audit", whole_tenant=True)
-            found = await events.find(where, sort=[("position", 1)], limit=limit)
+            found = await events.find(where, sort=[("position", order)], limit=limit)
             return tuple(record_of(AuditEvent, event) for event in found)
 
         return await self._database.read("tenant_audit", question)
@@ -166,6 +192,13 @@ def _wanted(only: AuditFilter | None) -> Document:
     bounds = {"$gte": only.since, "$lt": only.until}
     period = {name: microseconds(one) for name, one in bounds.items() if one is not None}
     return where | ({"recorded_at": period} if period else {})
+
+
+def _ordered(after: int, only: AuditFilter | None) -> tuple[Document, int]:
+    """Return which numbers are read, and the order: upwards, or from before a number down."""
+    if only is None or only.before is None:
+        return {"$gt": after}, ASCENDING
+    return {"$gt": after, "$lt": only.before}, DESCENDING
 
 
 def audit_key(tenant: str) -> tuple[str, str]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...forms import hit_of
+from ...moments import microseconds
+from ...recollection import Place
 from ...records import Hit, Kind, Owned, Scope, SearchQuery
 from .beliefs import bring_up_to_date
 from .believed import active_by_then
@@ -41,7 +43,9 @@ class MongoTimeline:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def latest(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+    async def latest(
+        self, scope: Scope, query: SearchQuery, *, behind: Place | None = None
+    ) -> tuple[Hit, ...]:
         """Return visible live records of the scope's own graph, the latest first, then by id.
 
         Each kind is asked for its own latest, and the latest of these are returned. Turns are read
@@ -56,7 +60,9 @@ class MongoTimeline:
         async def question(session: Session) -> tuple[Hit, ...]:
             held = await active_by_then(session, scope, query, {}) if "belief" in kinds else []
             found = await together(
-                _latest(session, scope, query, kind, field, condition, *held)
+                _latest(
+                    session, scope, query, kind, field, _joined(condition, field, behind), *held
+                )
                 for kind in kinds
                 for field, condition in _BY[kind].items()
             )
@@ -65,6 +71,15 @@ class MongoTimeline:
             return tuple(hit_of(one.record, 0.0, scope.graph_id) for one in told[: query.limit])
 
         return await self._database.read("latest", question)
+
+
+def _joined(condition: Document, field: str, behind: Place | None) -> Document:
+    """Return a condition with the further one that a record comes after a place."""
+    if behind is None:
+        return condition
+    at = microseconds(behind.at)
+    after = {"$or": [{field: {"$lt": at}}, {field: at, "id": {"$gt": behind.id}}]}
+    return {"$and": [condition, after]} if condition else after
 
 
 async def _latest(

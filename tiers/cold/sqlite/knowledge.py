@@ -21,6 +21,7 @@ from ...knowledge import (
     Neighbour,
 )
 from ...moments import microseconds
+from ...recollection import Place
 from ...records import Fact, Scope
 from ..edges import ALIAS_KEY, Step, at_moment, key_of, keys_of
 from ..ownership import check_limit
@@ -107,6 +108,7 @@ _STATED = (
 _OLDEST_FIRST = " ORDER BY f.recorded_at, f.id LIMIT :limit"
 _STILL = " AND f.superseded_by IS NULL AND f.forgotten_at IS NULL"
 _OF_PREDICATE = " AND f.predicate_key = :predicate"
+_BEHIND = " AND (f.recorded_at, f.id) > (:behind_at, :behind_id)"
 
 
 class SqliteKnowledgeGraph:
@@ -165,6 +167,7 @@ class SqliteKnowledgeGraph:
         limit: int = NAMES_MAX,
         *,
         live_only: bool = False,
+        behind: Place | None = None,
     ) -> tuple[Fact, ...]:
         """Return what was ever stated of an entity, oldest first: live facts and ended ones."""
         check_limit(limit, NAMES_MAX)
@@ -172,6 +175,9 @@ class SqliteKnowledgeGraph:
         narrowed = _STATED + (_STILL if live_only else "")
         narrowed += "" if predicate is None else _OF_PREDICATE
         stated: dict[str, Value] = {} if predicate is None else {"predicate": key_of(predicate)}
+        if behind is not None:
+            narrowed += _BEHIND
+            stated |= {"behind_at": microseconds(behind.at), "behind_id": behind.id}
 
         def question(session: Session) -> tuple[Fact, ...]:
             names = as_json(_Reading(session, scope, None).names(keys))

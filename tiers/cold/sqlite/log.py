@@ -8,13 +8,14 @@ from datetime import datetime
 from ...errors import Conflict
 from ...records import AuditEvent, AuditFilter, Receipt, Scope, WorkDraft
 from ..archive_rows import check_tenant
-from ..ownership import check_limit, check_owned
+from ..ownership import check_limit, check_owned, check_whole_graph
 from .database import Database, Query, Session, Value
 from .queue import queue_work
 from .rows import fields_of, record_of, stored
 from .scope import scoped
 
 _RECEIPT = "SELECT r.* FROM receipts r WHERE $own(r) AND r.id = :id"
+_RECEIPTS = "SELECT r.* FROM receipts r WHERE $own(r) AND r.id > :after ORDER BY r.id LIMIT :limit"
 # One look by the primary key per graph, where a search by the id alone would read every receipt.
 _FIND = (
     "SELECT r.* FROM graphs g CROSS JOIN receipts r ON r.tenant = :tenant AND r.graph_id = g.id"
@@ -78,6 +79,22 @@ class SqliteRecordLog:
 
         return await self._database.read("find_receipt", question)
 
+    async def receipts(
+        self, scope: Scope, after: str = "", limit: int = 1000
+    ) -> tuple[Receipt, ...]:
+        """Return receipts of the graph after an id, by id, at most ``limit``.
+
+        Raises:
+            UsageError: The scope is an agent's, or the limit is out of range.
+        """
+        check_whole_graph(scope)
+        check_limit(limit)
+        query = scoped(_RECEIPTS, scope, after=after, limit=limit)
+        return await self._database.read(
+            "receipts",
+            lambda session: tuple(record_of(Receipt, row) for row in session.all(query)),
+        )
+
     async def append_audit(
         self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
     ) -> None:
@@ -94,23 +111,24 @@ class SqliteRecordLog:
     async def audit(
         self, scope: Scope, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:
-        """Return the graph's audit feed after a ``seq``, in order, at most ``limit``."""
+        """Return the graph's audit feed after a ``seq``, at most ``limit``.
+
+        In order, or with ``before`` the last ones first.
+        """
         check_limit(limit)
         where, values = _wanted(only)
-        template = _AUDIT + " AND ".join([_OF_GRAPH, *where]) + " ORDER BY a.seq LIMIT :limit"
+        template = _AUDIT + " AND ".join([_OF_GRAPH, *where]) + _ordered("a.seq", only)
         query = scoped(template, scope, after=after, limit=limit)
         return await self._events("audit", Query(query.sql, {**query.params, **values}))
 
     async def tenant_audit(
         self, tenant: str, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:
-        """Return the tenant's audit feed after a ``position``, in order, at most ``limit``."""
+        """Return the tenant's audit feed after a ``position``; otherwise as ``audit``."""
         check_tenant(tenant)
         check_limit(limit)
         where, values = _wanted(only)
-        statement = (
-            _AUDIT + " AND ".join([_OF_TENANT, *where]) + " ORDER BY a.position LIMIT :limit"
-        )
+        statement = _AUDIT + " AND ".join([_OF_TENANT, *where]) + _ordered("a.position", only)
         params: dict[str, Value] = {"tenant": tenant, "after": after, "limit": limit}
         return await self._events("tenant_audit", Query(statement, params | values, reach="tenant"))
 
@@ -158,11 +176,19 @@ def next_position(session: Session, tenant: str) -> int:
 def _wanted(only: AuditFilter | None) -> tuple[list[str], dict[str, Value]]:
     """Return the conditions of a filter, and their parameters."""
     asked = {} if only is None else {name: value for name, value in only if value not in (None, ())}
+    before = asked.pop("before", None)
     if len(asked.get("kinds", ())) == 1:
         # Denials are few among much: an equality goes by the index of kinds, a list would not.
         (asked["kind"],) = asked.pop("kinds")
     params = {f"only_{name}": stored(value) for name, value in asked.items()}
-    return [_ONLY[name] for name in asked], params
+    return [_ONLY[name] for name in asked], params | {"before": before}
+
+
+def _ordered(number: str, only: AuditFilter | None) -> str:
+    """Return which page is read: the first after a number, or the last before one, last first."""
+    if only is None or only.before is None:
+        return f" ORDER BY {number} LIMIT :limit"
+    return f" AND {number} < :before ORDER BY {number} DESC LIMIT :limit"
 
 
 def _put_receipt(

@@ -79,6 +79,7 @@ _KEPT = "$visible(r) AND r.redacted_at IS NULL AND r.recorded_at <= :as_of"
 _ASKED = (
     "(:user_id IS NULL OR r.user_id = :user_id)"
     " AND (:writer_id IS NULL OR r.agent_id = :writer_id)"
+    " AND (:ids IS NULL OR r.id IN (SELECT value FROM json_each(:ids)))"
     " AND (:since IS NULL OR {happened} >= :since)"
     " AND (:until IS NULL OR {happened} < :until)"
     " AND (:about IS NULL OR EXISTS (SELECT 1 FROM topic_members AS n"

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ...moments import microseconds
+from ...recollection import Place
 from ...records import Hit, Kind, Scope, SearchQuery
 from .database import Database, Session, Value
 from .hits import read_hits
@@ -41,6 +43,9 @@ class _Told(NamedTuple):
             f"SELECT r.id, {self.ended} AS at FROM {self.table} AS r"
             f" WHERE $visible(r) AND r.redacted_at IS NULL AND {self.live}"
             f" AND {self.began} >= :since AND {self.began} < :until AND {_ASKED}"
+            # The plus keeps it out of the choice of index, which the window decides.
+            f" AND (+{self.ended} < :behind_at OR (+{self.ended} = :behind_at"
+            " AND r.id > :behind_id))"
             f" ORDER BY {self.ended} DESC, r.id LIMIT :limit"
         )
 
@@ -49,6 +54,7 @@ _ASKED = (
     "(:as_of IS NULL OR r.recorded_at <= :as_of)"
     " AND (:user_id IS NULL OR r.user_id = :user_id)"
     " AND (:writer_id IS NULL OR r.agent_id = :writer_id)"
+    " AND (:ids IS NULL OR r.id IN (SELECT value FROM json_each(:ids)))"
     " AND (:about IS NULL OR EXISTS (SELECT 1 FROM topic_members AS n"
     " WHERE n.topic_set = r.topic_set AND n.topic IN (SELECT value FROM json_each(:about))))"
 )
@@ -80,7 +86,9 @@ class SqliteTimeline:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def latest(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+    async def latest(
+        self, scope: Scope, query: SearchQuery, *, behind: Place | None = None
+    ) -> tuple[Hit, ...]:
         """Return visible live records of the scope's own graph, the latest first, then by id.
 
         Each kind is asked for its own latest, and the latest of these are returned. Turns are read
@@ -91,7 +99,7 @@ class SqliteTimeline:
             return ()
 
         def question(session: Session) -> tuple[Hit, ...]:
-            params = _params(session, scope, query)
+            params = _params(session, scope, query) | _behind(behind)
             told = [
                 (-int(row["at"]), row["id"], kind)
                 for kind in kinds
@@ -102,6 +110,13 @@ class SqliteTimeline:
             return read_hits(session, scope, found)
 
         return await self._database.read("latest", question)
+
+
+def _behind(place: Place | None) -> dict[str, Value]:
+    # Without a place everything is behind it: no record happens at the latest moment there is.
+    if place is None:
+        return {"behind_at": _LATEST, "behind_id": ""}
+    return {"behind_at": microseconds(place.at), "behind_id": place.id}
 
 
 def _params(session: Session, scope: Scope, query: SearchQuery) -> dict[str, Value]:

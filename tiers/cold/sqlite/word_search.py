@@ -63,6 +63,7 @@ _ASKED = (
     " AND (:tier IS NULL OR r.kind <> 'fact' OR r.tier = :tier)"
     " AND (:user_id IS NULL OR r.user_id = :user_id)"
     " AND (:writer_id IS NULL OR r.agent_id = :writer_id)"
+    " AND (:ids IS NULL OR r.id IN (SELECT value FROM json_each(:ids)))"
     " AND (:since IS NULL OR r.happened_at >= :since)"
     " AND (:until IS NULL OR r.happened_at < :until)"
     " AND (:grains IS NULL OR r.kind <> 'episode'"
@@ -195,6 +196,7 @@ def conditions(query: SearchQuery) -> dict[str, Value]:
         "writer_id": query.writer_id,
         "grains": as_json(query.grains) if query.grains else None,
         "about": as_json(query.topics) if query.topics else None,
+        "ids": as_json(query.ids) if query.ids else None,
     }
     for name, at in moments.items():
         params[name] = None if at is None else microseconds(at)

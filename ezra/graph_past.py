@@ -1,0 +1,120 @@
+"""The part of a graph's handle that tells what was said, what was shown, and what happened.
+
+For those who run and audit: turns and receipts of every agent, private ones included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tiers.errors import NotFound, UsageError
+from tiers.records import AuditEvent, AuditFilter, Receipt, Scope, Turn
+
+from .parts import Parts
+from .rebuilding import ReplayedContext, rebuild
+
+TURNS_MAX = 1_000
+TURN_IDS_MAX = 100
+RECEIPTS_PER_PAGE = 100
+RECEIPT_PAGES_MAX = 20
+
+
+class GraphPast:
+    """What was said in a graph, what its agents were shown, and its audit feed."""
+
+    _parts: Parts
+    _scope: Scope
+
+    async def turns(
+        self, agent_id: str, *, before: int | None = None, limit: int = 50
+    ) -> tuple[Turn, ...]:
+        """Return turns of a member, the last one first; what was redacted is there without words.
+
+        Args:
+            agent_id: The member.
+            before: The ``seq`` of the last turn of the page before; the end if not given.
+            limit: 1 to 1,000.
+
+        Raises:
+            UsageError: A number is out of range.
+        """
+        if not 1 <= limit <= TURNS_MAX:
+            raise UsageError("limit", limit, f"1 to {TURNS_MAX:,}")
+        if before is not None and before < 1:
+            raise UsageError("before", before, "the seq of a turn, from 1")
+        scope = self._scope.for_agent(agent_id)
+        if before is None:
+            last = await self._parts.turns.recent_turns(scope, 1)
+            before = last[0].seq + 1 if last else 1
+        # A member's turns count without gaps, so that the page is where it must be.
+        since = max(0, before - 1 - limit)
+        if before - 1 == since:
+            return ()
+        page = await self._parts.turns.turns_after(scope, since, before - 1 - since)
+        return tuple(one for one in reversed(page) if one.seq < before)
+
+    async def turns_by_ref(self, refs: Sequence[str]) -> dict[str, Turn]:
+        """Return the stored turns among ``refs``, by ``ref``."""
+        return await self._parts.turns.known_refs(self._scope, refs)
+
+    async def receipt(self, receipt_id: str) -> Receipt:
+        """Return what a turn saw.
+
+        Raises:
+            NotFound: The graph has no such receipt.
+        """
+        found = await self._parts.log.receipt(self._scope, receipt_id)
+        if found is None:
+            raise NotFound("receipt", receipt_id)
+        return found
+
+    async def receipts_of(self, turn_ids: Sequence[str]) -> dict[str, Receipt]:
+        """Return what turns saw, by turn; those without a receipt are left out.
+
+        A receipt is looked for among those made soon after its turn was opened: it is not found
+        behind 2,000 others.
+
+        Args:
+            turn_ids: At most 100; the nearer to each other in time the cheaper.
+
+        Raises:
+            UsageError: There are more.
+        """
+        if isinstance(turn_ids, str) or len(turn_ids) > TURN_IDS_MAX:
+            raise UsageError("turn_ids", len(turn_ids), f"at most {TURN_IDS_MAX} ids")
+        wanted, found = set(turn_ids), dict[str, Receipt]()
+        after, newest = min(wanted, default=""), max(wanted, default="")
+        for _ in range(RECEIPT_PAGES_MAX if wanted else 0):
+            page = await self._parts.log.receipts(self._scope, after, RECEIPTS_PER_PAGE)
+            for one in page:
+                turn_id = one.body.get("turn_id")
+                if one.kind == "turn" and turn_id in wanted:
+                    found[str(turn_id)] = one
+            is_past = bool(page) and after > newest  # a whole page behind the newest was read
+            if len(found) == len(wanted) or len(page) < RECEIPTS_PER_PAGE or is_past:
+                break
+            after = page[-1].id
+        return {one: found[one] for one in turn_ids if one in found}
+
+    async def replay_context(self, receipt_id: str, *, today: bool = False) -> ReplayedContext:
+        """Return what a turn or recall was given, byte for byte, whatever was written since.
+
+        With ``today``, also how the same input would be answered now. Nothing is written.
+
+        Raises:
+            NotFound: The graph has no such receipt.
+        """
+        found = await self.receipt(receipt_id)
+        return await rebuild(self._parts, self._scope, found, today=today)
+
+    async def audit(
+        self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
+    ) -> tuple[AuditEvent, ...]:
+        """Return the graph's audit feed after a ``seq``: ids and reasons, never content.
+
+        Args:
+            after: The ``seq`` of the last event of the page before; 0 begins.
+            limit: 1 to 10,000.
+            only: Which events; all if not given. With ``before`` the last ones come first.
+        """
+        return await self._parts.log.audit(self._scope, after, limit, only)

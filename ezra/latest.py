@@ -1,0 +1,114 @@
+"""What a graph holds, the latest first, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from tiers.errors import UsageError
+from tiers.moments import microseconds, moment
+from tiers.recollection import Place
+from tiers.records import Fact, FactTier, Hit, Kind, Rule, Scope, SearchQuery, Turn
+from tiers.upkeep import Page
+
+from .checks import checked
+from .parts import Parts
+
+LATEST_MAX = 100
+"""So many records are on a page at most."""
+
+_FIRST = microseconds(datetime.min.replace(tzinfo=UTC))
+_LAST = microseconds(datetime.max.replace(tzinfo=UTC))
+_DIGITS_MAX = 18
+
+R = TypeVar("R", Fact, Rule)
+
+
+class LatestOfGraph:
+    """The part of a graph's handle that lists what it holds."""
+
+    _parts: Parts
+    _scope: Scope
+
+    async def facts(self, ids: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the shared facts among ``ids``, in the order asked."""
+        return await self._parts.semantic.facts(self._scope, ids)
+
+    async def latest_facts(
+        self,
+        *,
+        tier: FactTier | None = None,
+        topics: Iterable[str] | None = None,
+        after: str = "",
+        limit: int = LATEST_MAX,
+    ) -> Page[Fact]:
+        """Return the graph's shared facts that are live, the latest first, page by page.
+
+        By when they began to be true, or else were recorded.
+
+        Args:
+            tier: ``core`` or ``archival``; both if not given.
+            topics: Only facts with one of these.
+            after: The ``cursor`` of the page before; empty begins.
+            limit: 1 to 100.
+
+        Raises:
+            UsageError: An argument is not acceptable.
+        """
+        found = await self._latest("fact", after, limit, tier=tier, topics=topics)
+        return await _page(found, limit, lambda ids: self._parts.semantic.facts(self._scope, ids))
+
+    async def latest_rules(
+        self,
+        *,
+        topics: Iterable[str] | None = None,
+        after: str = "",
+        limit: int = LATEST_MAX,
+    ) -> Page[Rule]:
+        """Return the graph's shared rules, the latest first, page by page; as ``latest_facts``.
+
+        Raises:
+            UsageError: An argument is not acceptable.
+        """
+        found = await self._latest("rule", after, limit, topics=topics)
+        return await _page(found, limit, lambda ids: self._parts.playbooks.rules(self._scope, ids))
+
+    async def _latest(
+        self,
+        kind: Kind,
+        after: str,
+        limit: int,
+        *,
+        topics: Iterable[str] | None,
+        tier: FactTier | None = None,
+    ) -> tuple[Hit, ...]:
+        """Return so many and one more, which tells whether there is a further page."""
+        if not 1 <= limit <= LATEST_MAX:
+            raise UsageError("limit", limit, f"1 to {LATEST_MAX}")
+        behind = _place_of(after) if after else None
+        named = () if topics is None else checked(Turn, topics=topics).topics
+        said: dict[str, Any] = {"kinds": (kind,), "tier": tier, "topics": named}
+        query = checked(SearchQuery, text="", limit=limit + 1, now=self._parts.clock(), **said)
+        return await self._parts.timeline.latest(self._scope, query, behind=behind)
+
+
+async def _page(
+    found: Sequence[Hit], limit: int, read: Callable[[Sequence[str]], Awaitable[tuple[R, ...]]]
+) -> Page[R]:
+    shown = found[:limit]
+    rows = await read([one.id for one in shown]) if shown else ()
+    return Page(rows=rows, cursor=_cursor_of(shown[-1]) if len(found) > limit else None)
+
+
+def _cursor_of(hit: Hit) -> str:
+    return f"{microseconds(hit.occurred_at or hit.recorded_at)}:{hit.id}"
+
+
+def _place_of(cursor: str) -> Place:
+    at, _, record_id = cursor.partition(":")
+    digits = at.removeprefix("-")
+    is_one = digits.isdecimal() and len(digits) <= _DIGITS_MAX and bool(record_id)
+    if not is_one or not _FIRST <= int(at) <= _LAST:
+        raise UsageError("after", cursor, "the cursor of a page; empty begins")
+    return Place(moment(int(at)), record_id)
