@@ -56,7 +56,7 @@ async def _with_receipt(
         ),
         recorded_at=parts.clock(),
     )
-    state = Degradation(parts.settings.step_timeout_seconds)
+    state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
 
     async def keep() -> str:
         await parts.log.put_receipt(scope, receipt)

@@ -122,6 +122,7 @@ async def _tell(parts: Parts, scope: Scope, settled: Settled) -> None:
     missing = f"rivals were looked for without {without}" if without else ""
     await tell(scope, "committed", (done.belief.id,), missing, now)
     for found, settlement in settled.contradictions:
+        parts.telemetry.numbers.settled(settlement.strategy)
         both = (found.claim.id, found.rival.id)
         why = "one key, two beliefs" if found.found_by == "key" else f"found by {found.found_by}"
         await tell(scope, "contradiction", both, why, now)

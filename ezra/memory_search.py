@@ -148,7 +148,7 @@ async def search_memory(
     """
     _check(grain, min_days_ago, max_days_ago, max_results)
     window = _Window(min_days_ago, max_days_ago, parts.clock(), parts.settings.zone)
-    state = Degradation(parts.settings.step_timeout_seconds)
+    state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
     search = _Search(parts, scope, grain, window, state)
     lost: tuple[str, ...] = ()
     if text is None or not text.strip():

@@ -40,7 +40,7 @@ from tiers.ports import (
 from tiers.recollection import Recollection, Timeline
 from tiers.records import Scope, WorkDraft
 from tiers.registry import FleetStore, GraphStore, UsageStore
-from tiers.upkeep import Redactor
+from tiers.upkeep import ColdArchive, Redactor
 
 from .contradiction import Handlers, Settler
 from .membership import Membership
@@ -51,6 +51,7 @@ from .reranking import Reranker
 from .router import Router
 from .settings import Settings
 from .signing import Signer
+from .telemetry import Telemetry
 
 GRAPHS_REMEMBERED = 256
 SPEAKERS_MAX = 1_000
@@ -105,6 +106,7 @@ class Parts:
     """Everything the handles act through."""
 
     settings: Settings
+    telemetry: Telemetry
     clock: Callable[[], datetime]
     ids: IdFactory
     embedder: Embedder | None
@@ -132,6 +134,7 @@ class Parts:
     timeline: Timeline
     reader: Reader
     redactor: Redactor
+    archive: ColdArchive
     membership: Membership
     meter: Meter
     signer: Signer

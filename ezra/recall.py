@@ -17,6 +17,7 @@ from tiers.records import Hit, Scope, SearchQuery
 
 from .recollection.cues import codes_in, shared_words, without_names
 from .recollection.priors import INHERITED_FACTOR
+from .telemetry import Telemetry, Watched
 
 log = logging.getLogger(__name__)
 
@@ -48,25 +49,35 @@ class Degradation:
 
     Attributes:
         seconds: Deadline of each leg.
+        telemetry: Told of each leg.
         used: Tiers that answered, in the order in which they first did.
         lost: Tiers and capabilities that did not take part.
         skipped: For each leg left out, why.
     """
 
     seconds: float
+    telemetry: Telemetry = field(default_factory=Telemetry)
     used: dict[str, None] = field(default_factory=dict)
     lost: dict[str, None] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
 
     async def answer(self, tier: str, leg: str, call: Awaitable[_T], empty: _T) -> _T:
         """Return what ``call`` answers, or ``empty`` when its tier fails or is late."""
+        with self.telemetry.leg(tier, leg) as watched:
+            return await self._answer(tier, leg, call, empty, watched)
+
+    async def _answer(
+        self, tier: str, leg: str, call: Awaitable[_T], empty: _T, watched: Watched
+    ) -> _T:
         try:
             async with asyncio.timeout(self.seconds):
                 answer = await call
         except TimeoutError:
+            watched.fail("TimeoutError")
             self.lose(tier, leg, f"no answer within {self.seconds:g} s")
             return empty
         except (TierError, ConfigError) as error:
+            watched.fail(type(error).__name__)
             # A cold call may have failed for the warm index behind it: name the tier that failed.
             # A key or a permission may be taken away while we run.
             log.warning("%s left out: %s", leg, error)
@@ -77,6 +88,7 @@ class Degradation:
 
     def lose(self, capability: str, leg: str, reason: str) -> None:
         """Note that ``leg`` did not answer, and which tier or capability is missing for it."""
+        self.telemetry.numbers.lost(capability)
         self.lost.setdefault(capability)
         self.skipped.append(f"{leg}: {reason}")
 

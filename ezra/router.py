@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
@@ -64,6 +63,7 @@ from .routing import (
     rules_shown,
 )
 from .shadowing import resolve_core
+from .telemetry import Telemetry
 
 Connector = Callable[[str, Scope], Awaitable[MeshResult]]
 """A mesh connector: the message and the asking scope in, a typed result out.
@@ -102,6 +102,7 @@ class Router:
         limits: Sizes and deadlines.
         ids: Names new records.
         clock: Where the time comes from.
+        telemetry: Told of each turn and step.
     """
 
     def __init__(
@@ -122,6 +123,7 @@ class Router:
         limits: RouterLimits,
         ids: IdFactory,
         clock: Callable[[], datetime],
+        telemetry: Telemetry,
     ) -> None:
         self._hot = hot
         self._warm = warm
@@ -138,6 +140,7 @@ class Router:
         self._limits = limits
         self._ids = ids
         self._clock = clock
+        self._telemetry = telemetry
 
     async def open_turn(
         self, agent: AgentRecord, standing: Standing, request: Request, names: NamesOf
@@ -150,21 +153,29 @@ class Router:
             request: The message.
             names: Returns the names of the graph's speakers.
         """
-        state = Degradation(self._limits.step_timeout_seconds)
+        state = Degradation(self._limits.step_timeout_seconds, self._telemetry)
         turn = TurnState(scope_of(agent), agent, standing, request, state, self._ids.new())
-        for step in (
-            self.parse,
-            self.policy,
-            self.beliefs,
-            self.hydrate,
-            self.fetch,
-            self.assemble,
-        ):
-            started = time.perf_counter()
-            await step(turn)
-            if step == self.policy:
-                turn.names = await names(turn.scope)
-            turn.step_ms[step.__name__] = (time.perf_counter() - started) * 1000
+        with self._telemetry.turn(turn.scope, turn.turn_id) as whole:
+            for step in (
+                self.parse,
+                self.policy,
+                self.beliefs,
+                self.hydrate,
+                self.fetch,
+                self.assemble,
+            ):
+                with self._telemetry.step(step.__name__) as timed:
+                    await step(turn)
+                    if step == self.policy:
+                        turn.names = await names(turn.scope)
+                turn.step_ms[step.__name__] = timed.seconds * 1000
+            whole.note(
+                ezra__context__tokens=turn.context.tokens,
+                ezra__context__slots=len(turn.context.slots),
+                ezra__degraded=tuple(state.lost),
+            )
+        self._telemetry.numbers.turn("opened")
+        self._telemetry.numbers.tokens("context", turn.context.tokens)
         return turn
 
     async def rehearse(self, standing: Standing, request: Request, names: NamesOf) -> TurnState:
@@ -183,7 +194,7 @@ class Router:
         agent = standing.agent
         if agent is None:
             raise NotFound("agent", request.speaker)
-        state = Degradation(self._limits.step_timeout_seconds)
+        state = Degradation(self._limits.step_timeout_seconds, self._telemetry)
         scope = scope_of(agent, standing.lineage)
         turn = TurnState(scope, agent, standing, request, state, "", is_rehearsal=True)
         turn.names = await names(scope)
@@ -300,15 +311,15 @@ class Router:
             BudgetExceeded: The agent or the graph has no model call left.
             TierTimeout: The model was later than its deadline; nothing was remembered.
         """
-        started = time.perf_counter()
-        await self._charge(turn, Usage(model_calls=1))
-        try:
-            async with asyncio.timeout(self._limits.model_timeout_seconds):
-                answer = await self._model.complete(turn.context.messages)
-        except TimeoutError as late:
-            seconds = self._limits.model_timeout_seconds
-            raise TierTimeout("model", "complete", f"no answer within {seconds:g} s") from late
-        turn.step_ms["model"] = (time.perf_counter() - started) * 1000
+        with self._telemetry.model(self._model.name) as timed:
+            await self._charge(turn, Usage(model_calls=1))
+            try:
+                async with asyncio.timeout(self._limits.model_timeout_seconds):
+                    answer = await self._model.complete(turn.context.messages)
+            except TimeoutError as late:
+                seconds = self._limits.model_timeout_seconds
+                raise TierTimeout("model", "complete", f"no answer within {seconds:g} s") from late
+        turn.step_ms["model"] = timed.seconds * 1000
         return answer
 
     async def write_back(
@@ -322,7 +333,16 @@ class Router:
         Raises:
             BudgetExceeded: The agent or the graph has no write left.
         """
-        started = time.perf_counter()
+        with self._telemetry.write_back(turn.scope, turn.turn_id) as timed:
+            written = await self._write_back(turn, response, tool_outputs)
+        turn.step_ms["write_back"] = timed.seconds * 1000
+        self._telemetry.numbers.turn("written" if written.was_new else "repeated")
+        self._telemetry.numbers.evicted(len(written.overflow))
+        return written
+
+    async def _write_back(
+        self, turn: TurnState, response: str, tool_outputs: Sequence[ToolOutput]
+    ) -> Written:
         record = self._record_of(turn, response, tool_outputs)
         answered = [response, *(output.output for output in tool_outputs)]
         tokens = sum(estimate_tokens(text) for text in answered if text)
@@ -336,7 +356,7 @@ class Router:
             none: tuple[Turn, ...] = ()
             append = self._hot.append(turn.scope, stored, self._limits.ring_capacity)
             overflow = await turn.state.answer("hot", "append to the ring", append, none)
-        turn.step_ms["write_back"] = (time.perf_counter() - started) * 1000
+            self._telemetry.numbers.tokens("reply", tokens)
         return Written(stored, was_new, overflow)
 
     async def _charge(self, turn: TurnState, amount: Usage) -> None:

@@ -10,12 +10,11 @@ import os
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
-from metaagents.clock import Beat, MetaAgentClock
 from metaagents.learning.agent import IndexHandler, LearningAgent
 from metaagents.learning.core import CorePolicy
 from metaagents.learning.extraction import ExtractionAgent, ExtractionPolicy
@@ -38,11 +37,11 @@ from metaagents.reindex.index import SwitchingIndex
 from metaagents.work import Worker, WorkHandler
 from tiers.cold.stores import ColdStores
 from tiers.ids import IdFactory, system_clock
-from tiers.leases import LeaseStore
 from tiers.ports import Embedder, HotStore, LanguageModel
-from tiers.records import GraphState, Scope, WorkKind
+from tiers.records import WorkKind
 from tiers.upkeep import ArchivalVectors
 
+from .beats import with_clock
 from .contradiction import ContradictionJudge, Handlers, RulesJudge, Settler
 from .engines import (
     cold_store,
@@ -59,15 +58,16 @@ from .engines import (
 from .membership import Membership
 from .metering import Meter
 from .parts import Parts, SpeakerNames
-from .proving import Witness
 from .recall import Recaller
 from .recollection.terms import Reader
-from .redaction import retire
 from .reranking import Reranker
 from .router import Connector, Router
 from .routing import RouterLimits
 from .settings import Settings
 from .signing import Signer
+from .telemetry import Telemetry
+from .telemetry.sending import telemetry_of
+from .telemetry.working import watched_handlers
 
 
 @asynccontextmanager
@@ -92,11 +92,12 @@ async def assemble_runtime(
         reranker = await stack.enter_async_context(reranker_of(settings))
         parts = _parts(settings, stores, answering, judge, reranker, connectors or {}, clock, owner)
         await parts.reembedder.begin()
-        yield await _with_clock(parts, stores.cold.leases, owner, stack)
+        yield await with_clock(parts, stores.cold.leases, owner, stack)
 
 
 @dataclass(frozen=True)
 class _Stores:
+    telemetry: Telemetry
     embedder: Embedder | None
     hot: HotStore
     generations: OpenGenerations
@@ -107,6 +108,7 @@ class _Stores:
 async def _open_stores(
     settings: Settings, clock: Callable[[], datetime], stack: AsyncExitStack
 ) -> _Stores:
+    telemetry = await stack.enter_async_context(telemetry_of(settings.otlp_endpoint))
     await stack.enter_async_context(owned_home(settings))
     chosen = wanted_embedder(settings)
     wanted = None if chosen is None else await stack.enter_async_context(chosen)
@@ -118,7 +120,7 @@ async def _open_stores(
     cold = await stack.enter_async_context(cold_store(settings, archival_index=warm))
     warm.fill_in_from(cold.words)
     hot = await stack.enter_async_context(hot_store(settings))
-    return _Stores(wanted, hot, generations, warm, cold)
+    return _Stores(telemetry, wanted, hot, generations, warm, cold)
 
 
 def _parts(
@@ -138,12 +140,11 @@ def _parts(
     meter = Meter(cold.usage, cold.log, clock)
     membership = _membership(settings, cold, minds.keeper, clock)
     handlers = Handlers(settings.resolution_timeout_seconds)
-    worker = partial(_worker, settings, cold, owner, clock)
-    router = _router(
-        stores, membership, meter, recaller, model, connectors, _limits(settings), ids, clock
-    )
+    worker = partial(_worker, settings, stores, owner, clock)
+    router = _router(settings, stores, membership, meter, recaller, model, connectors, ids, clock)
     return Parts(
         settings=settings,
+        telemetry=stores.telemetry,
         clock=clock,
         ids=ids,
         embedder=embedder,
@@ -171,6 +172,7 @@ def _parts(
         timeline=cold.timeline,
         reader=Reader(),
         redactor=cold.redactor,
+        archive=cold.archive,
         membership=membership,
         meter=meter,
         signer=Signer(settings, clock),
@@ -205,6 +207,7 @@ class _Minds(NamedTuple):
 def _minds(settings: Settings, stores: _Stores, model: LanguageModel) -> _Minds:
     thinking = _meta_model(settings, stores.cold, model)
     lifecycle = _lifecycle(settings, stores, thinking)
+    stores.telemetry.numbers.late.done = lambda: lifecycle.done
     judging = _judging(settings, stores, thinking)
     return _Minds(
         lifecycle=lifecycle,
@@ -221,13 +224,13 @@ def _reembedder(stores: _Stores, owner: str, clock: Callable[[], datetime]) -> R
 
 
 def _router(
+    settings: Settings,
     stores: _Stores,
     membership: Membership,
     meter: Meter,
     recaller: Recaller,
     model: LanguageModel,
     connectors: dict[str, Connector],
-    limits: RouterLimits,
     ids: IdFactory,
     clock: Callable[[], datetime],
 ) -> Router:
@@ -245,17 +248,19 @@ def _router(
         recaller=recaller,
         model=model,
         connectors=connectors,
-        limits=limits,
+        limits=_limits(settings),
         ids=ids,
         clock=clock,
+        telemetry=stores.telemetry,
     )
 
 
 def _quick_work(settings: Settings, stores: _Stores) -> Mapping[WorkKind, WorkHandler]:
     """Return what is done at once: it has a worker of its own, which nothing slow holds up."""
+    told = stores.telemetry.numbers.moved
     return {
         "index": IndexHandler(stores.cold.words, stores.warm),
-        "learn": LearningAgent(stores.cold.semantic, _learning_policy(settings)),
+        "learn": LearningAgent(stores.cold.semantic, _learning_policy(settings), told),
     }
 
 
@@ -271,13 +276,14 @@ def _upkeep(
 
 def _worker(
     settings: Settings,
-    cold: ColdStores,
+    stores: _Stores,
     owner: str,
     clock: Callable[[], datetime],
     work: Mapping[WorkKind, WorkHandler],
 ) -> Worker:
     seconds = settings.work_lease_seconds
-    return Worker(cold.queue, work, owner, clock, settings.tenant, seconds)
+    work = watched_handlers(stores.telemetry, work)
+    return Worker(stores.cold.queue, work, owner, clock, settings.tenant, seconds)
 
 
 def _meta_model(settings: Settings, cold: ColdStores, model: LanguageModel) -> BudgetedModel | None:
@@ -342,7 +348,7 @@ def _extraction(cold: ColdStores, model: BudgetedModel | None) -> ExtractionAgen
 
 
 def _judging(settings: Settings, stores: _Stores, model: BudgetedModel | None) -> JudgeAgent:
-    cold = stores.cold
+    cold, told = stores.cold, stores.telemetry.numbers.moved
     return JudgeAgent(
         review=cold.review,
         semantic=cold.semantic,
@@ -353,7 +359,8 @@ def _judging(settings: Settings, stores: _Stores, model: BudgetedModel | None) -
         comparer=RulesJudge(),
         events=cold.log,
         policy=JudgePolicy(),
-        keeper=CoreKeeper(cold.semantic, _learning_policy(settings)),
+        keeper=CoreKeeper(cold.semantic, _learning_policy(settings), told),
+        told=told,
     )
 
 
@@ -417,62 +424,6 @@ def _archival_keeper(stores: _Stores, tenant: str) -> ArchivalKeeper | None:
 def _owner(ids: IdFactory) -> str:
     """Return what this runtime, and no other of the same process, is called in its leases."""
     return f"{socket.gethostname()}/{os.getpid()}/{ids.new()}"
-
-
-async def _with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: AsyncExitStack) -> Parts:
-    """Return the parts with the background clock running, if the settings want one."""
-    if not parts.settings.background:
-        return parts
-
-    async def lifecycle_pass() -> None:
-        await parts.membership.keep()
-        await _keep_graphs(parts, GraphState.ACTIVE)
-        await parts.lifecycle_worker.drain()
-
-    async def closed_pass() -> None:
-        await _keep_graphs(parts, GraphState.CLOSED)
-        await parts.lifecycle_worker.drain()
-
-    async def signing_pass() -> None:
-        for graph in await parts.graphs.graphs(parts.settings.tenant):
-            if graph.state is not GraphState.ARCHIVED:
-                await Witness(parts, Scope.of_graph(graph.tenant, graph.id)).sign_if_grown()
-
-    settings = parts.settings
-    beats = [
-        # What is queued is claimed item by item, so that every runtime may help.
-        Beat("indexing", settings.learning_seconds, parts.index_worker.drain, leased=False),
-        Beat("learning", settings.extract_seconds, parts.learning_worker.drain, leased=False),
-        Beat("upkeep", settings.lifecycle_seconds, parts.lifecycle_worker.drain, leased=False),
-        Beat("lifecycle", settings.lifecycle_seconds, lifecycle_pass),
-        Beat("closed graphs", settings.closed_lifecycle_seconds, closed_pass),
-        Beat("signing", settings.sign_seconds, signing_pass),
-        Beat("heartbeat", settings.heartbeat_seconds, parts.membership.beat, leased=False),
-        Beat("re-embedding", settings.learning_seconds, parts.reembedder.run_pass, leased=False),
-    ]
-    if parts.archival is not None:
-        seconds = parts.settings.learning_seconds
-        beats.append(Beat("archival vectors", seconds, parts.archival.run_pass))
-    tenant = parts.settings.tenant
-    meta_clock = MetaAgentClock(beats, leases, owner, parts.clock, group=tenant)
-    await stack.enter_async_context(meta_clock)
-    return replace(parts, meta_clock=meta_clock)
-
-
-async def _keep_graphs(parts: Parts, state: GraphState) -> None:
-    """Queue the recurring work of the tenant's graphs of one state, and move them on if need be.
-
-    Archived graphs go with the closed ones, for what is kept for so long and no longer.
-    """
-    for graph in await parts.graphs.graphs(parts.settings.tenant):
-        is_archived = state is GraphState.CLOSED and graph.state is GraphState.ARCHIVED
-        if graph.state is state:
-            await parts.schedule(Scope.of_graph(graph.tenant, graph.id))
-            await parts.keeper.keep([graph], parts.clock())
-        elif is_archived:
-            await parts.schedule(Scope.of_graph(graph.tenant, graph.id), is_archived=True)
-        if graph.state is state or is_archived:
-            await retire(parts, graph)
 
 
 def _limits(settings: Settings) -> RouterLimits:

@@ -35,9 +35,16 @@ UNASKED = frozenset({"hot", "ended", "covered", "meaning", "meaning of that time
 
 async def recollect(parts: Parts, scope: Scope, request: RecallRequest) -> RecallResult:
     """Return the best of what the scope may see for a question."""
+    with parts.telemetry.recall(scope) as watched:
+        found = await _recollect(parts, scope, request)
+        watched.note(ezra__items=len(found.items), ezra__degraded=found.degraded)
+    return found
+
+
+async def _recollect(parts: Parts, scope: Scope, request: RecallRequest) -> RecallResult:
     now = request.as_of or parts.clock()
     scope = scope_at(scope, request.as_of)
-    state = Degradation(parts.settings.step_timeout_seconds)
+    state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
     search = Search(parts, scope, request, now, state, Pool(scope.graph_id, parts.reader))
     search.names = await parts.names.of(scope)
     search.cues = read_cues(request.text, search.names, now, parts.settings.zone)
@@ -144,14 +151,15 @@ async def _rerank(search: Search, hits: Sequence[Hit]) -> tuple[Sequence[Hit], b
     settings = search.parts.settings
     if not _reranks(search):
         return hits, False
-    return await reranked(
-        search.parts.reranker,
-        search.request.text,
-        hits,
-        search.state,
-        candidates=settings.rerank_candidates,
-        timeout_seconds=settings.rerank_timeout_seconds,
-    )
+    with search.state.telemetry.leg("rerank", "rerank"):
+        return await reranked(
+            search.parts.reranker,
+            search.request.text,
+            hits,
+            search.state,
+            candidates=settings.rerank_candidates,
+            timeout_seconds=settings.rerank_timeout_seconds,
+        )
 
 
 def _reranks(search: Search) -> bool:

@@ -156,9 +156,20 @@ class Settings(BaseSettings):
         serve_port: The port; 0 takes a free one.
         tokens_file: Who may ask the server; ``tokens.json`` in ``home`` if not given. It holds
             hashes, and is changed by ``ezra token`` while a server runs.
+        serve_jwt_issuer: The identity provider whose tokens let in besides the server's own: its
+            address, as they have it in ``iss``.
+        serve_jwt_audience: What its tokens for this server have in ``aud``.
+        serve_jwt_keys_url: Where its keys are; found by its discovery document if not given.
+        serve_jwt_claim: The claim that says what a bearer may do: an object with ``role`` and,
+            where they limit it, ``graph_id``, ``agent_id``, ``user_id``, ``topics``, ``tenant``.
         serve_requests_per_minute: The most requests per minute of one token; unlimited if not
             given. A server that needs no token limits nobody.
         serve_body_bytes_max: The largest request that the server reads.
+        serve_log: How the server's log is written on standard error: ``json``, an object a line,
+            or ``text`` for people. Ids and numbers either way.
+        otlp_endpoint: Where spans are sent, by OTLP over HTTP: ``http://127.0.0.1:4318``. Nothing
+            is sent if not given. Needs the extra ``telemetry``; what a collector asks for besides
+            comes from OpenTelemetry's own ``OTEL_EXPORTER_OTLP_HEADERS`` and the like.
 
     Raises:
         ConfigError: A value is not acceptable; names the setting and why.
@@ -245,8 +256,14 @@ class Settings(BaseSettings):
     serve_host: str = Field(default="127.0.0.1", min_length=1, max_length=253)
     serve_port: int = Field(default=8765, ge=0, le=65_535)
     tokens_file: Path | None = None
+    serve_jwt_issuer: str | None = None
+    serve_jwt_audience: str | None = None
+    serve_jwt_keys_url: str | None = None
+    serve_jwt_claim: Name = "ezra"
     serve_requests_per_minute: int | None = Field(default=12_000, ge=1)
     serve_body_bytes_max: int = Field(default=4_194_304, ge=1_024, le=268_435_456)
+    serve_log: Literal["json", "text"] = "json"
+    otlp_endpoint: str | None = None
 
     @field_validator("*", mode="before")
     @classmethod
@@ -304,6 +321,14 @@ class Settings(BaseSettings):
             raise ConfigError(
                 "EZRA_AGENT_TIMEOUT_SECONDS", f"{reason}{self.agent_timeout_seconds:g}"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _provider_has_an_audience(self) -> Self:
+        if (self.serve_jwt_issuer is None) != (self.serve_jwt_audience is None):
+            missing = "ISSUER" if self.serve_jwt_issuer is None else "AUDIENCE"
+            reason = "is needed: tokens are those of an issuer for an audience"
+            raise ConfigError(f"EZRA_SERVE_JWT_{missing}", reason)
         return self
 
     @property

@@ -257,7 +257,7 @@ class RivalFinder:
         texts = [one.belief.claim for one in alike]
         said, why = await judged_or_by_rules(judge, belief.claim, texts)
         if why:
-            log.warning("%s", why)
+            log.warning("judge %s left out", judge.name)  # why may quote the claims
             notes.lose("judge", why)
         judged = {
             one.belief.id: replace(one, judgement=judgement, judged_by=name)

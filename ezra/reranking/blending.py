@@ -123,16 +123,17 @@ async def _answer(
 ) -> tuple[float, ...] | None:
     """Return one finite score per text, or ``None`` and say why there are none."""
     problem = f"no finite number for each of {len(texts)} texts"
+    cause: object = problem
     try:
         async with asyncio.timeout(timeout_seconds):
             scores = await reranker.rerank(query, texts)
         if len(scores) == len(texts) and all(math.isfinite(score) for score in scores):
             return scores
     except TimeoutError:
-        problem = f"no answer within {timeout_seconds:g} s"
+        cause = problem = f"no answer within {timeout_seconds:g} s"
     except (TierError, ConfigError) as error:  # a key may be taken away while we run
-        problem = str(error)
-    log.warning("%s left out: %s", reranker.name, problem)
+        problem, cause = str(error), type(error).__name__  # its words may quote the texts
+    log.warning("%s left out: %s", reranker.name, cause)
     state.lose("rerank", "rerank", problem)
     return None
 
