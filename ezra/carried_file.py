@@ -1,0 +1,311 @@
+"""A session graph in one file: written as it is read out, checked whole, and put in.
+
+JSON lines: the graph, then the rows of each table with causes before effects, then an end that
+counts them and has the SHA-256 of every line before it. Whoever has the file has every content.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from tiers.errors import Conflict, NotFound, UsageError
+from tiers.history.verification import LogVerifier
+from tiers.records import LoggedBelief, Record, SessionGraph
+from tiers.upkeep import Table
+
+from .carrying import ROWS_PER_CALL, TABLES, CarriedRows, graph_of, record_of
+from .graph_status import GraphStatus
+
+FORMAT = "ezra session graph"
+VERSION = 1
+LINE_BYTES_MAX = 1 << 28
+BYTES_PER_CALL = 1 << 20
+"""Rows go over the wire in calls of about so many bytes: what a server reads at once is limited."""
+
+Told = Callable[[str, int], None]
+"""Told a table's name and how many of its rows were read or put in."""
+
+
+class _Numbered(Protocol):
+    async def seq_at(self) -> int:
+        """Return the last event of the belief log."""
+
+
+class Exporting(Protocol):
+    """What is needed of a graph's handle, in process or remote, to read it out."""
+
+    @property
+    def id(self) -> str:
+        """The graph's id."""
+
+    @property
+    def beliefs(self) -> _Numbered:
+        """The history of its beliefs."""
+
+    async def status(self) -> GraphStatus:
+        """Return what each tier holds."""
+
+    async def export_rows(
+        self, table: Table, after: str = "", limit: int = ROWS_PER_CALL
+    ) -> CarriedRows:
+        """Return rows, page by page."""
+
+
+class Importing(Protocol):
+    """What is needed of a runtime's handle, in process or remote, to put a graph in."""
+
+    async def session_graph(self, session_graph_id: str) -> object:
+        """Return the handle of a graph."""
+
+    async def import_rows(
+        self, session_graph_id: str, table: Table, rows: Sequence[Mapping[str, Any]]
+    ) -> int:
+        """Put rows in."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a file holds.
+
+    Attributes:
+        graph: The graph.
+        rows: How many rows each table has.
+        sha256: Of every line before the last.
+    """
+
+    graph: SessionGraph
+    rows: dict[str, int] = field(default_factory=dict)
+    sha256: str = ""
+
+    @property
+    def total(self) -> int:
+        """How many rows there are in all."""
+        return sum(self.rows.values())
+
+
+async def lines_of(graph: Exporting, told: Told | None = None) -> AsyncIterator[bytes]:
+    """Yield the lines of a graph's file, each with its end.
+
+    Raises:
+        Conflict: Somebody wrote into the graph meanwhile; what was yielded is no whole file.
+    """
+    digest = hashlib.sha256()
+    counts: dict[str, int] = dict.fromkeys(TABLES, 0)
+    before = await _state(graph)
+    (record,) = [row async for row in _rows(graph, "graphs", None, counts)]
+    head = {"format": FORMAT, "version": VERSION, "graph": record}
+    line = _line(head)
+    digest.update(line)
+    yield line
+    for table in TABLES[:-1]:
+        async for row in _rows(graph, table, told, counts):
+            line = _line({"table": table, "row": row})
+            digest.update(line)
+            yield line
+    if await _state(graph) != before:
+        expected = "nobody who writes into it while it is exported"
+        raise Conflict(f"session graph {graph.id!r}", expected, "new records; close it, or repeat")
+    yield _line({"rows": counts, "sha256": digest.hexdigest()})
+
+
+def checked_file(path: Path, told: Callable[[], None] | None = None) -> Carried:
+    """Return what a file holds, after looking at every line of it. For a thread: it reads files.
+
+    Args:
+        path: The file.
+        told: Called for each line.
+
+    Raises:
+        UsageError: It cannot be read, is cut off, was changed, or its belief log does not verify.
+    """
+    with _opened(path) as file:
+        return _Check(path).result(file, told)
+
+
+async def put_in(target: Importing, path: Path, carried: Carried, told: Told | None = None) -> int:
+    """Put a file's graph in, and return how many rows were new. The file must have been checked.
+
+    One that was cut off is finished by repeating it; until then the graph is not there.
+
+    Raises:
+        Conflict: The graph is there, or other rows are.
+        NotFound: It inherits from a graph that is not there: that one comes first.
+    """
+    await _check_place(target, carried.graph)
+    new = 0
+    with await asyncio.to_thread(_opened, path) as file:
+        batches = _batches(file, path)
+        while (batch := await asyncio.to_thread(next, batches, None)) is not None:
+            table, rows = batch
+            new += await target.import_rows(carried.graph.id, table, rows)
+            if told is not None:
+                told(table, len(rows))
+    record = carried.graph.model_dump(mode="json")
+    new += await target.import_rows(carried.graph.id, "graphs", [record])
+    if told is not None:
+        told("graphs", 1)
+    return new
+
+
+class _Check:
+    """Looks at the lines of a file, one after the other."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._counts: dict[str, int] = dict.fromkeys(TABLES, 0)
+        self._digest = hashlib.sha256()
+        self._number = 0
+        self._table = TABLES[0]
+        self._graph: SessionGraph | None = None
+        self._log: LogVerifier | None = None
+        self._end: Carried | None = None
+
+    def result(self, file: BinaryIO, told: Callable[[], None] | None) -> Carried:
+        for line in _lines(file, self._path):
+            self._number += 1
+            self._take(line)
+            self._digest.update(line)
+            if told is not None:
+                told()
+        if self._end is None:
+            raise self._wrong("it is cut off: its end is missing")
+        return self._end
+
+    def _take(self, line: bytes) -> None:
+        said = self._said(line)
+        if self._end is not None:
+            raise self._wrong("it goes on behind its end")
+        if self._graph is None:
+            self._graph = self._begun(said)
+            self._log = LogVerifier(self._graph.tenant, self._graph.id, keeps_contents=False)
+        elif "sha256" in said:
+            self._end = self._ended(self._graph, said)
+        else:
+            self._row(self._graph, said)
+
+    def _said(self, line: bytes) -> dict[str, Any]:
+        try:
+            said = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise self._wrong("it is no JSON") from error
+        if not isinstance(said, dict):
+            raise self._wrong("it is no object")
+        return said
+
+    def _begun(self, said: dict[str, Any]) -> SessionGraph:
+        if said.get("format") != FORMAT or said.get("version") != VERSION:
+            raise self._wrong(f"the beginning of a file of {FORMAT}, version {VERSION}, is missing")
+        record = self._record("graphs", said.get("graph"))
+        if not isinstance(record, SessionGraph):
+            raise self._wrong("it names no graph")
+        return record
+
+    def _row(self, graph: SessionGraph, said: dict[str, Any]) -> None:
+        table = said.get("table")
+        if table not in TABLES[:-1] or TABLES.index(table) < TABLES.index(self._table):
+            raise self._wrong("its table is unknown, or comes too late")
+        self._table = table
+        record = self._record(table, said.get("row"))
+        tenant = getattr(record, "tenant", graph.tenant)
+        if graph_of(record) != graph.id or tenant != graph.tenant:
+            raise self._wrong("it is of another graph")
+        if isinstance(record, LoggedBelief) and self._log is not None:
+            self._log.add_entries([record])
+        self._counts[table] += 1
+
+    def _record(self, table: Table, row: object) -> Record:
+        if not isinstance(row, dict):
+            raise self._wrong("it has no row")
+        try:
+            return record_of(table, row, 0)
+        except UsageError as error:
+            raise self._wrong(f"{error.value} does not fit: {error.accepted}") from error
+
+    def _ended(self, graph: SessionGraph, said: dict[str, Any]) -> Carried:
+        if said.get("sha256") != self._digest.hexdigest() or said.get("rows") != self._counts:
+            raise self._wrong("the lines before are not those that were written")
+        if self._log is not None:
+            found = self._log.result()
+            if not found.ok:
+                raise self._wrong(f"the belief log is not intact: {found.problems[0]}")
+        return Carried(graph, dict(self._counts), self._digest.hexdigest())
+
+    def _wrong(self, why: str) -> UsageError:
+        return UsageError(
+            "file", str(self._path), f"a whole file of one graph; line {self._number}: {why}"
+        )
+
+
+async def _rows(
+    graph: Exporting, table: Table, told: Told | None, counts: dict[str, int]
+) -> AsyncIterator[dict[str, Any]]:
+    after: str | None = ""
+    while after is not None:
+        page = await graph.export_rows(table, after)
+        for row in page.rows:
+            yield dict(row)
+        if table != "graphs":
+            counts[table] += len(page.rows)
+        after = page.cursor
+    if told is not None:
+        told(table, counts[table])
+
+
+async def _state(graph: Exporting) -> tuple[object, ...]:
+    """Return what changes when somebody writes into a graph."""
+    status = await graph.status()
+    return status.state, status.agents, status.cold, status.usage, await graph.beliefs.seq_at()
+
+
+async def _check_place(target: Importing, graph: SessionGraph) -> None:
+    for parent in graph.inherits_from:
+        await target.session_graph(parent)
+    try:
+        await target.session_graph(graph.id)
+    except NotFound:
+        return
+    raise Conflict(f"session graph {graph.id!r}", "no graph of that id", "one that exists")
+
+
+def _batches(file: BinaryIO, path: Path) -> Iterator[tuple[Table, list[dict[str, Any]]]]:
+    """Return the rows of a checked file, so many at a time as go into one call."""
+    table, rows, size = TABLES[0], list[dict[str, Any]](), 0
+    for line in _lines(file, path):
+        said = json.loads(line)
+        if "row" not in said:
+            continue
+        is_full = len(rows) == ROWS_PER_CALL or size + len(line) > BYTES_PER_CALL
+        if rows and (is_full or said["table"] != table):
+            yield table, rows
+            rows, size = [], 0
+        table = said["table"]
+        rows.append(said["row"])
+        size += len(line)
+    if rows:
+        yield table, rows
+
+
+def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    while line := file.readline(LINE_BYTES_MAX + 1):
+        if len(line) > LINE_BYTES_MAX:
+            raise UsageError("file", str(path), f"lines of at most {LINE_BYTES_MAX} bytes")
+        yield line
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return text.encode() + b"\n"
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError("file", str(path), f"a file that can be read ({reason})") from error

@@ -1,0 +1,114 @@
+"""Graphs that are read out and put in, row by row, through either door."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.runtime import MovingClock, running
+from support.service import serving
+
+from ezra import Conflict, Ezra, NotFound, PolicyDenied, UsageError
+from ezra.carrying import TABLES
+from ezra.service.tokens import TokenFile
+
+
+async def rows_of(graph: Any, limit: int = 500) -> dict[str, list[dict[str, Any]]]:
+    """Return everything that a graph holds, by table."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for table in TABLES:
+        found[table], after = [], ""
+        while after is not None:
+            page = await graph.export_rows(table, after, limit)
+            found[table] += page.rows
+            after = page.cursor
+    return found
+
+
+async def told(runtime: Any, name: str) -> Any:
+    """Return a graph in which something was said and remembered."""
+    graph = await runtime.create_session_graph(name)
+    agent = await graph.spawn_agent("strategist")
+    for number in range(3):
+        turn = await agent.turn(f"Lap {number} of {name}?", private=number == 1)
+        await turn.reply("Yes.")
+        await agent.remember(f"{name} has lap {number}.")
+    return graph
+
+
+async def test_pages_of_any_size_hold_the_rows_of_one_graph(runtime: Any) -> None:
+    """Private ones too, in order, each once; the rows of other graphs lie between."""
+    graph, _ = await told(runtime, "imola"), await told(runtime, "monza")
+    whole = await rows_of(graph)
+    assert await rows_of(graph, 1) == whole
+    assert [row["private"] for row in whole["turns"]] == [False, True, False]
+    assert (len(whole["facts"]), len(whole["graphs"])) == (3, 1)
+    assert "monza" not in str(whole)
+
+
+async def test_what_was_put_in_is_there_when_all_of_it_is(
+    runtime: Any, door: str, tmp_path: Path
+) -> None:
+    """Until the graph's own row; repeating changes nothing until then, and is refused after."""
+    rows = await rows_of(await told(runtime, "imola"))
+    async with (
+        running(tmp_path / "other", MovingClock()) as other,
+        serving(other) as url,
+        Ezra.connect(url) as remote,
+    ):
+        target: Any = other if door == "in process" else remote
+        for table in TABLES[:-1]:
+            assert await target.import_rows("imola", table, rows[table]) == len(rows[table])
+            assert await target.import_rows("imola", table, rows[table]) == 0
+        assert await target.session_graphs() == ()
+        with pytest.raises(Conflict):
+            await target.create_session_graph("imola")
+        assert await target.import_rows("imola", "graphs", rows["graphs"]) == 1
+        arrived = await rows_of(await target.session_graph("imola"))
+        assert arrived["turns"] == rows["turns"]
+        assert arrived["facts"] == rows["facts"]
+        with pytest.raises(Conflict):
+            await target.import_rows("imola", "turns", rows["turns"])
+
+
+async def test_rows_that_do_not_fit_are_refused(runtime: Any) -> None:
+    """By name, and nothing is there afterwards."""
+    graph = await told(runtime, "imola")
+    turns = (await graph.export_rows("turns")).rows
+    (record,) = (await graph.export_rows("graphs")).rows
+    strange = {
+        **record,
+        "id": "heir",
+        "parents": [{"id": "nowhere", "linked_at": record["created_at"]}],
+    }
+    refused: list[tuple[type[Exception], str, str, list[dict[str, Any]]]] = [
+        (UsageError, "heir", "turns", [*turns]),
+        (UsageError, "heir", "turns", [{**turns[0], "graph_id": "heir", "tenant": "other"}]),
+        (UsageError, "heir", "turns", [{"graph_id": "heir"}]),
+        (UsageError, "heir", "turns", [{}] * 1_001),
+        (UsageError, "heir", "cats", []),
+        (UsageError, "@catalog", "graphs", []),
+        (NotFound, "heir", "graphs", [strange]),
+        (Conflict, "imola", "graphs", [record]),
+    ]
+    for kind, name, table, rows in refused:
+        with pytest.raises(kind):
+            await runtime.import_rows(name, table, rows)
+    with pytest.raises(NotFound):
+        await runtime.session_graph("heir")
+    for arguments in (("cats",), ("turns", "nonsense"), ("turns", "", 0), ("turns", "", 1_001)):
+        with pytest.raises(UsageError):
+            await graph.export_rows(*arguments)
+
+
+async def test_only_an_operator_carries(behind: Ezra, tokens: TokenFile) -> None:
+    """Who may only read a graph does not get everything in it, and puts nothing in."""
+    await told(behind, "imola")
+    _, shown = tokens.create("reader", "reader", expires_at=None)
+    async with serving(behind, tokens=tokens) as url, Ezra.connect(url, shown) as remote:
+        graph = await remote.session_graph("imola")
+        with pytest.raises(PolicyDenied):
+            await graph.export_rows("turns")
+        with pytest.raises(PolicyDenied):
+            await remote.import_rows("other", "turns", [])
