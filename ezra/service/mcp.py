@@ -30,6 +30,7 @@ from .desk import Desk
 from .mcp_agents import Seat, Seats
 from .mcp_resources import INSTRUCTIONS, add_prompts, add_resources
 from .mcp_tools import MemoryTools, tools_of
+from .mcp_watching import watch_requests
 
 CALLER_STATE = "caller"
 """The key of ``scope["state"]`` under which the service puts the ``Caller`` of a request."""
@@ -58,17 +59,19 @@ def mcp_server(
     def drop() -> None:
         found.drop(_caller.get())
 
+    tools = tools_of(MemoryTools(desk, found, seat), drop)
     with _root_logger_kept():
         server: MCPServer[Any] = MCPServer(
             "ezra",
             title="ezra memory",
             instructions=INSTRUCTIONS,
             version=version("ezra"),
-            tools=tools_of(MemoryTools(desk, found, seat), drop),
+            tools=tools,
             subscriptions=False,
             middleware=[_telling_who(caller)],
             log_level="WARNING",
         )
+    watch_requests(server, desk.telemetry, frozenset(tool.name for tool in tools))
     add_resources(server, found, seat)
     add_prompts(server, seat)
     return server

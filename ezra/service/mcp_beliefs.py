@@ -11,7 +11,8 @@ from tiers.records import AgentRecord, HistoricBelief
 from ..graph import Graph
 from ..history import Explanation
 from ..policy import scope_of
-from .mcp_answers import IDS_MAX, Belief, Change, Explained
+from ..wire.tool_answers import IDS_MAX, Belief
+from .mcp_answers import Change, Explained
 
 
 async def explained(graph: Graph, member: AgentRecord, belief_id: str) -> Explained:

@@ -15,6 +15,7 @@ from ..app import Ezra
 from ..remote.agent import RemoteAgent
 from ..remote.connection import Connection
 from ..remote.ezra import RemoteEzra
+from ..telemetry import Telemetry
 from ..wire import graphs
 from .caller import Caller
 from .desk import Desk
@@ -43,6 +44,11 @@ class _ServerDesk(Desk):
         self._server = RemoteEzra(connection)
         # The same methods by the same names: tests of both sides hold them to it.
         super().__init__(cast("Ezra", self._server), seconds)
+        self._telemetry = Telemetry()  # the runtime's own is in the server
+
+    @property
+    def telemetry(self) -> Telemetry:
+        return self._telemetry
 
     async def agent(self, graph_id: str, agent_id: str) -> Agent:
         held = self._agents.get((graph_id, agent_id))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..wire.tool_answers import Belief, Beliefs, Day, Days
 from .mcp_agents import Seat
-from .mcp_answers import Belief, Beliefs, Core, Day, Days, Handoff, Known
+from .mcp_answers import Core, Handoff, Known
 
 BELIEFS_MAX = 50
 LINE_CHARS_MAX = 500

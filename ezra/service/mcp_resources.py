@@ -13,9 +13,9 @@ from pydantic import Field
 from tiers.errors import EzraError, PolicyDenied
 from tiers.records import Ancestor, Budget, GraphState, Usage
 
+from ..wire.tool_answers import Answer, Beliefs
 from .caller import Caller
 from .mcp_agents import Seat, Seats
-from .mcp_answers import Answer, Beliefs
 from .mcp_handoff import core_of, handoff_of
 
 JSON = "application/json"

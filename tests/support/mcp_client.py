@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp.client.client import Client
 
-from ezra.service.mcp_tools import PROBLEM_CHARS_MAX
+from ezra.wire.tools import PROBLEM_CHARS_MAX
 
 
 async def told(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

@@ -27,9 +27,9 @@ from ezra.service.caller import Caller
 from ezra.service.desk import Desk
 from ezra.service.listening import listening
 from ezra.service.mcp import CALLER_STATE, McpDoor, mcp_server
-from ezra.service.mcp_answers import SHOWN_CHARS_MAX
 from ezra.service.mcp_bridge import mcp_bridge
 from ezra.service.tokens import TokenFile
+from ezra.wire.tool_answers import SHOWN_CHARS_MAX
 
 GRAPH = "race-weekend-imola-2026"
 STRATEGIST = Caller("ci", "agent", GRAPH, "strategist", None, ("tyres", "strategy"))
@@ -287,7 +287,8 @@ async def served(ezra: Ezra, tokens: Mapping[str, Caller]) -> AsyncIterator[str]
     """Serve MCP by uvicorn on loopback; yields its address."""
     app = FastAPI()
     app.state.stopping = asyncio.Event()
-    app.state.mcp = McpDoor(Desk(ezra, time.monotonic))
+    app.state.desk = Desk(ezra, time.monotonic)
+    app.state.mcp = McpDoor(app.state.desk)
     app.add_route("/mcp", app.state.mcp)
     app.add_middleware(_Gate, tokens=tokens)
     async with listening(app, "127.0.0.1", 0) as url:
