@@ -62,6 +62,11 @@ class Agent:
         return self._record.id
 
     @property
+    def graph_id(self) -> str:
+        """The session graph that it is a member of."""
+        return self._record.graph_id
+
+    @property
     def topics(self) -> tuple[str, ...]:
         """What the agent may see and write."""
         return self._record.topics
@@ -324,7 +329,7 @@ class Agent:
         )
         topics = None if scope_topics is None else checked(Turn, topics=scope_topics).topics
         scope = await self._scope()
-        state = Degradation(self._parts.settings.step_timeout_seconds)
+        state = Degradation(self._parts.settings.step_timeout_seconds, self._parts.telemetry)
         asked = with_vector(asked, await self._parts.recaller.vector(query, (), state))
         return await self._parts.semantic.recall_archival(
             scope, asked, user_id=user_id, scope_topics=topics, limit=limit
@@ -473,7 +478,7 @@ class Agent:
 
         Whether these may still be read cannot be known then, and they could not be read anyway.
         """
-        state = Degradation(self._parts.settings.step_timeout_seconds)
+        state = Degradation(self._parts.settings.step_timeout_seconds, self._parts.telemetry)
         unknown: Scope | None = None
         found = await state.answer("cold", "standing", self._scope(), unknown)
         return found or scope_of(self._record)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from metaagents.lifecycle.agent import LifecycleReport
 from metaagents.reindex.agent import ReembedReport
 from metaagents.reindex.rules import Reembedding
 from metaagents.work import WorkReport
-from tiers.errors import ConfigError, EzraError, NotFound, TierRejected, UsageError
+from tiers.errors import ConfigError, EzraError, NotFound, TierError, TierRejected, UsageError
 from tiers.ids import Clock, system_clock
 from tiers.ports import LanguageModel
 from tiers.records import (
@@ -26,12 +27,15 @@ from tiers.records import (
     Work,
 )
 from tiers.registry import CATALOG
+from tiers.upkeep import Table
 
+from .carrying import check_nothing_left, import_rows
 from .catalog import Catalog
 from .checks import checked, parent_of
 from .contradiction import Callback, Resolver
 from .explaining import Story, explain
 from .graph import Graph
+from .graph_status import Health, health_of
 from .parts import Parts
 from .rebuilding import ReplayedContext, rebuild
 from .redaction import RedactionReport, erase, retire
@@ -172,6 +176,7 @@ class Ezra:
             created_at=now,
         )
         _check_graph_id(record.id)
+        await check_nothing_left(self._parts, record)
         await self._parts.graphs.create_graph(record)
         scope = Scope.of_graph(record.tenant, record.id)
         reason = f"inherits from {', '.join(record.inherits_from) or 'nothing'}"
@@ -209,6 +214,22 @@ class Ezra:
         found = await self._parts.graphs.graphs(self._parts.settings.tenant)
         return tuple(graph for graph in found if graph.id != CATALOG)
 
+    async def import_rows(
+        self, session_graph_id: str, table: Table, rows: Sequence[Mapping[str, Any]]
+    ) -> int:
+        """Put rows of a graph in that is not there, as ``graph.export_rows`` gave them.
+
+        Returns how many are new. The row of ``graphs`` comes last and makes the graph be there;
+        until then nobody sees the others, and putting them in again is harmless.
+
+        Raises:
+            Conflict: The graph is there, or a row of the same identity is and differs.
+            NotFound: It inherits from a graph that is not there.
+            UsageError: A row is none of the table, of another graph or of another tenant.
+        """
+        _check_graph_id(session_graph_id)
+        return await import_rows(self._parts, session_graph_id, table, rows)
+
     async def catalog(self) -> Catalog:
         """Return the tenant's catalog, which every agent of every graph reads; made when new."""
         return await Catalog.opened(self._parts)
@@ -221,7 +242,7 @@ class Ezra:
         Args:
             after: The ``position`` of the last event of the page before; 0 begins.
             limit: 1 to 10,000.
-            only: Which events; all if not given.
+            only: Which events; all if not given. With ``before`` the last ones come first.
         """
         tenant = self._parts.settings.tenant
         return await self._parts.log.tenant_audit(tenant, after, limit, only)
@@ -362,6 +383,24 @@ class Ezra:
         if self._parts.embedder is None:
             raise ConfigError("EZRA_EMBEDDER", "an index needs vectors, and no model makes them")
         return await keeper.ensure(self._parts.embedder.dimensions, progress)
+
+    async def health(self) -> Health:
+        """Return whether each tier answers, and how fast. A tier that does not is no error."""
+        return await health_of(self._parts)
+
+    async def metrics(self) -> str:
+        """Return what this runtime counted and timed, in Prometheus' text form.
+
+        Turns, recalls and legs, tiers that were missing, queued work, what the meta-agents did,
+        and the process. Values of labels are no ids and no content. While the cold tier is away
+        the depth of the queue is left out.
+        """
+        numbers = self._parts.telemetry.numbers
+        try:
+            numbers.late.waiting = await self.waiting_work()
+        except TierError:
+            numbers.late.waiting = None
+        return (await asyncio.to_thread(numbers.text)).decode()
 
     async def waiting_work(self) -> dict[str, int]:
         """Return how much work waits, by kind, and how much is parked."""

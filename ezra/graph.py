@@ -15,15 +15,11 @@ from tiers.plans import GRAINS, AnyGrain
 from tiers.records import (
     ALL_TOPICS,
     AgentRecord,
-    AuditEvent,
-    AuditFilter,
     Budget,
     Episode,
-    Fact,
     Grain,
     Kind,
     Parent,
-    Receipt,
     Retention,
     Scope,
     SessionGraph,
@@ -34,25 +30,28 @@ from tiers.records import (
 )
 
 from .agent import Agent
+from .agent_memory import AgentMemory, memory_of
 from .archiving import archive
 from .asking import ask
 from .branching import StepTaker, branch, run_forward
+from .carrying import GraphRows
 from .checks import checked, parent_of
 from .difference import BeliefDiff, diff_of
+from .graph_past import GraphPast
 from .graph_status import GraphStatus, status_of
 from .history import History
 from .knowledge import Knowledge
+from .latest import LatestOfGraph
 from .memory_search import MemorySearch, scope_as, search_memory
 from .parts import Parts
 from .policy import scope_of
-from .rebuilding import ReplayedContext, rebuild
 from .recall import RecallResult
 from .redaction import RedactionReport, erase, redact
 from .request import Narrowing, ScopeName, request_of
 from .shadowing import resolve_core
 
 
-class Graph:
+class Graph(GraphPast, LatestOfGraph, GraphRows):
     """N agents that work together, and what they remember."""
 
     def __init__(self, parts: Parts, record: SessionGraph) -> None:
@@ -150,6 +149,14 @@ class Graph:
         """Return the graph's state and what each tier holds for it."""
         return await status_of(self._parts, self._scope)
 
+    async def memory_of(self, agent_id: str) -> AgentMemory:
+        """Return what each tier holds for a member, private records included: for who audits.
+
+        Raises:
+            NotFound: The graph never had such a member.
+        """
+        return await memory_of(self._parts, self._scope, agent_id)
+
     async def summaries(self) -> tuple[Summary, ...]:
         """Return all shared summaries of the graph, oldest period first."""
         return await self._parts.episodic.summaries(self._scope)
@@ -218,40 +225,6 @@ class Graph:
             await self._parts.index_worker.drain(self._scope)
         return report
 
-    async def audit(
-        self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
-    ) -> tuple[AuditEvent, ...]:
-        """Return the graph's audit feed after a ``seq``: ids and reasons, never content.
-
-        Args:
-            after: The ``seq`` of the last event of the page before; 0 begins.
-            limit: 1 to 10,000.
-            only: Which events; all if not given.
-        """
-        return await self._parts.log.audit(self._scope, after, limit, only)
-
-    async def receipt(self, receipt_id: str) -> Receipt:
-        """Return what a turn saw.
-
-        Raises:
-            NotFound: The graph has no such receipt.
-        """
-        found = await self._parts.log.receipt(self._scope, receipt_id)
-        if found is None:
-            raise NotFound("receipt", receipt_id)
-        return found
-
-    async def replay_context(self, receipt_id: str, *, today: bool = False) -> ReplayedContext:
-        """Return what a turn or recall was given, byte for byte, whatever was written since.
-
-        With ``today``, also how the same input would be answered now. Nothing is written.
-
-        Raises:
-            NotFound: The graph has no such receipt.
-        """
-        found = await self.receipt(receipt_id)
-        return await rebuild(self._parts, self._scope, found, today=today)
-
     async def recall(
         self,
         query: str,
@@ -302,14 +275,6 @@ class Graph:
             max_days_ago=max_days_ago,
             max_results=max_results,
         )
-
-    async def facts(self, ids: Sequence[str]) -> tuple[Fact, ...]:
-        """Return the shared facts among ``ids``, in the order asked."""
-        return await self._parts.semantic.facts(self._scope, ids)
-
-    async def turns_by_ref(self, refs: Sequence[str]) -> dict[str, Turn]:
-        """Return the stored turns among ``refs``, by ``ref``."""
-        return await self._parts.turns.known_refs(self._scope, refs)
 
     async def inherit(self, parent: str | Parent) -> None:
         """Inherit from one more graph, after those it inherits from already.

@@ -1,12 +1,24 @@
-"""What each tier holds for a session graph."""
+"""What each tier holds for a session graph, and whether the tiers answer."""
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+from tiers.errors import TierError
 from tiers.records import Ancestor, Budget, GraphState, Scope, Usage
+from tiers.registry import CATALOG
 
 from .parts import Parts
+
+ASK_SECONDS = 2.0
+"""A tier that takes longer for the least of questions counts as one that does not answer."""
+
+TierState: TypeAlias = Literal["ok", "unavailable"]
+HealthState: TypeAlias = Literal["ok", "degraded", "failing"]
 
 
 @dataclass(frozen=True)
@@ -50,3 +62,59 @@ async def status_of(parts: Parts, scope: Scope) -> GraphStatus:
         budget=standing.graph.budget,
         lineage=standing.lineage,
     )
+
+
+@dataclass(frozen=True)
+class TierPulse:
+    """How a tier answered the least of questions.
+
+    Attributes:
+        state: Whether it answered in time.
+        milliseconds: How long that took; ``None`` when it did not.
+    """
+
+    state: TierState
+    milliseconds: float | None
+
+
+@dataclass(frozen=True)
+class Health:
+    """How a runtime is.
+
+    Attributes:
+        status: ``ok``; ``degraded`` when turns go on without a tier; ``failing`` without cold.
+        tiers: Each tier's answer: hot, warm, cold.
+    """
+
+    status: HealthState
+    tiers: dict[str, TierPulse]
+
+
+async def health_of(parts: Parts) -> Health:
+    """Ask every tier at once, and return how they answered."""
+    scope = Scope.of_graph(parts.settings.tenant, CATALOG)
+    asked: Mapping[str, Callable[[], Awaitable[object]]] = {
+        "hot": lambda: parts.hot.read(scope.for_agent("health")),
+        "warm": lambda: parts.warm.count(scope),
+        "cold": lambda: parts.graphs.graph(scope.tenant, CATALOG),
+    }
+    felt = await asyncio.gather(*map(_pulse, asked.values()))
+    tiers = dict(zip(asked, felt, strict=True))
+    return Health(overall({name: one.state for name, one in tiers.items()}), tiers)
+
+
+def overall(tiers: Mapping[str, TierState]) -> HealthState:
+    """Return how a runtime is whose tiers are so."""
+    if tiers["cold"] != "ok":
+        return "failing"
+    return "ok" if all(state == "ok" for state in tiers.values()) else "degraded"
+
+
+async def _pulse(ask: Callable[[], Awaitable[object]]) -> TierPulse:
+    started = time.perf_counter()
+    try:
+        async with asyncio.timeout(ASK_SECONDS):
+            await ask()
+    except (TierError, TimeoutError):
+        return TierPulse("unavailable", None)
+    return TierPulse("ok", round(1000 * (time.perf_counter() - started), 3))

@@ -183,6 +183,11 @@ class RemoteAgent:
         return self._spawned.id
 
     @property
+    def graph_id(self) -> str:
+        """The session graph that it is a member of."""
+        return self._names["graph_id"]
+
+    @property
     def topics(self) -> tuple[str, ...]:
         """What the agent may see and write, as it was when the handle was made."""
         return self._spawned.topics

@@ -7,13 +7,16 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
+from opentelemetry.trace import SpanKind
 from pydantic import ValidationError
 
 from tiers.errors import EzraError, TierRejected, TierTimeout, TierUnavailable, UsageError
 from tiers.provider_clients import checked_base_url, checked_key, trusted_certificates
 
+from ..telemetry import Spans, Watched
+from ..telemetry.spans import Attributes, headers_of_current
 from ..wire import Nothing, Operation
 from ..wire.operation import ANSWER_HEADER, A, R
 from ..wire.problems import CONTENT_TYPE, error_of
@@ -59,6 +62,7 @@ class Connection:
         self._url = checked_base_url(url, "EZRA_URL")
         self._token = None if token is None else checked_key(token, "EZRA_TOKEN")
         self._timeout = timeout_seconds
+        self._spans = Spans()
         self._http: httpx2.AsyncClient | None = None
         self._exits = AsyncExitStack()
 
@@ -121,8 +125,10 @@ class Connection:
             raise TierUnavailable("server", operation.name, "the connection is not open")
         path, taken = _path(operation, names), 0
         try:
-            with self._told(operation):
-                async with self._http.stream(operation.verb, path) as answer:
+            with self._watched(operation) as watched, self._told(operation):
+                headers = headers_of_current()
+                async with self._http.stream(operation.verb, path, headers=headers) as answer:
+                    _note(watched, answer)
                     if not answer.is_success:
                         await answer.aread()
                         raise _error(operation, answer)
@@ -151,10 +157,15 @@ class Connection:
     async def _once(self, operation: Operation[Any, Any], path: str, sent: Sent) -> bytes:
         if self._http is None:
             raise TierUnavailable("server", operation.name, "the connection is not open")
-        with self._told(operation):
+        with self._watched(operation) as watched, self._told(operation):
             answer = await self._http.request(
-                operation.verb, path, json=sent.get("json"), params=sent.get("params")
+                operation.verb,
+                path,
+                json=sent.get("json"),
+                params=sent.get("params"),
+                headers=headers_of_current(),
             )
+            _note(watched, answer)
         if len(answer.content) > ANSWER_BYTES_MAX:
             reason = f"an answer of more than {ANSWER_BYTES_MAX} bytes"
             raise TierRejected("server", operation.name, reason)
@@ -164,6 +175,19 @@ class Connection:
         if answer.status_code in _AGAIN:
             raise _Again(failed, _seconds(answer.headers.get("retry-after")))
         raise failed
+
+    def _watched(self, operation: Operation[Any, Any]) -> Watched:
+        """Return the span of one request, by OpenTelemetry's conventions for clients of HTTP."""
+        where = urlsplit(self._url)
+        about: Attributes = {
+            "http.request.method": operation.verb,
+            "url.template": operation.path,
+            "server.address": where.hostname or "",
+            "server.port": where.port or (443 if where.scheme == "https" else 80),
+            "ezra.operation": operation.name,
+        }
+        name = f"{operation.verb} {operation.path}"
+        return self._spans.watch(name, about, kind=SpanKind.CLIENT)
 
     @contextmanager
     def _told(self, operation: Operation[Any, Any]) -> Iterator[None]:
@@ -239,6 +263,12 @@ def _error(operation: Operation[Any, Any], answer: httpx2.Response) -> EzraError
     if answer.headers.get("content-type", "").startswith(CONTENT_TYPE):
         return error_of(answer.json())
     return TierRejected("server", operation.name, f"status {answer.status_code}, not from ezra")
+
+
+def _note(watched: Watched, answer: httpx2.Response) -> None:
+    watched.note(http__response__status_code=answer.status_code)
+    if not answer.is_success:
+        watched.fail(str(answer.status_code))
 
 
 def _seconds(header: str | None) -> float | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from metaagents.lifecycle.reports import LifecycleReport
 from metaagents.reindex.agent import ReembedReport
@@ -19,13 +20,16 @@ from tiers.records import (
     SessionGraph,
     Work,
 )
+from tiers.upkeep import Table
 
 from ..contradiction import Callback, Resolver
 from ..explaining import Story
+from ..graph_status import Health
 from ..rebuilding import ReplayedContext
 from ..redaction import RedactionReport
 from ..wire import Nothing, audit, graphs, upkeep
 from ..wire.audit import AuditAsked, ReplayAsked
+from ..wire.carrying import IMPORT_ROWS, ImportRowsAsked
 from ..wire.graphs import CreateAsked
 from ..wire.upkeep import EraseAsked, RerunAsked
 from .agent import RemoteAgent
@@ -111,6 +115,19 @@ class RemoteEzra:
         """Return all graphs of the tenant, oldest first."""
         return await self._connection.call(graphs.LIST, Nothing())
 
+    async def import_rows(
+        self, session_graph_id: str, table: Table, rows: Sequence[Mapping[str, Any]]
+    ) -> int:
+        """Put rows of a graph in that is not there, as ``graph.export_rows`` gave them.
+
+        Raises:
+            Conflict: The graph is there, or a row of the same identity is and differs.
+            NotFound: It inherits from a graph that is not there.
+            UsageError: A row is none of the table, of another graph or of another tenant.
+        """
+        asked = ImportRowsAsked(table=table, rows=tuple(dict(one) for one in rows))
+        return await self._connection.call(IMPORT_ROWS, asked, graph_id=session_graph_id)
+
     async def catalog(self) -> RemoteCatalog:
         """Return the tenant's catalog, which every agent of every graph reads; made when new."""
         return RemoteCatalog(self._connection)
@@ -123,7 +140,7 @@ class RemoteEzra:
         Args:
             after: The ``position`` of the last event of the page before; 0 begins.
             limit: 1 to 10,000.
-            only: Which events; all if not given.
+            only: Which events; all if not given. With ``before`` the last ones come first.
         """
         asked = AuditAsked.page(after, limit, only)
         return await self._connection.call(audit.TENANT_AUDIT, asked)
@@ -213,6 +230,14 @@ class RemoteEzra:
         if progress is not None:
             raise UsageError("progress", _name_of(progress), _IN_PROCESS)
         return await self._connection.call(upkeep.ARCHIVAL_INDEX, Nothing())
+
+    async def health(self) -> Health:
+        """Return whether each tier of the server answers, and how fast, as the server sees it."""
+        return await self._connection.call(upkeep.HEALTH, Nothing())
+
+    async def metrics(self) -> str:
+        """Return what the server's runtime counted and timed, in Prometheus' text form."""
+        return await self._connection.call(upkeep.METRICS, Nothing())
 
     async def waiting_work(self) -> dict[str, int]:
         """Return how much work waits, by kind, and how much is parked."""

@@ -21,25 +21,28 @@ from tiers.records import (
     Receipt,
     Retention,
     Summary,
+    Turn,
     Usage,
 )
 
+from ..agent_memory import AgentMemory
 from ..graph_status import GraphStatus
 from ..rebuilding import ReplayedContext
 from ..redaction import RedactionReport
 from ..wire import Nothing, audit, graphs, upkeep
-from ..wire.audit import AuditAsked, ReplayAsked
+from ..wire.audit import AuditAsked, ReceiptsOfAsked, ReplayAsked, TurnsAsked
 from ..wire.graphs import ConfigureAsked, EpisodesAsked, GraphAnswer, InheritAsked, SpawnAsked
 from ..wire.upkeep import EraseAsked, RedactAsked, RetainAsked
 from .agent import RemoteAgent
 from .branching import GraphBranches
+from .carrying import RemoteRows
 from .connection import Connection
 from .history import RemoteHistory
 from .listing import listed
 from .recalling import GraphRecall
 
 
-class RemoteGraph(GraphBranches, GraphRecall):
+class RemoteGraph(GraphBranches, GraphRecall, RemoteRows):
     """N agents that work together, and what they remember, on a server.
 
     Each method is one call of the server and does what the method of the same name does of
@@ -119,6 +122,17 @@ class RemoteGraph(GraphBranches, GraphRecall):
         """Return the graph's state and what each tier holds for it."""
         return await self._connection.call(graphs.STATUS, Nothing(), graph_id=self.id)
 
+    async def memory_of(self, agent_id: str) -> AgentMemory:
+        """Return what each tier holds for a member; as ``Graph.memory_of``.
+
+        Raises:
+            NotFound: The graph never had such a member.
+        """
+        asked = Nothing()
+        return await self._connection.call(
+            graphs.MEMORY, asked, graph_id=self.id, agent_id=agent_id
+        )
+
     async def summaries(self) -> tuple[Summary, ...]:
         """Return all shared summaries of the graph, oldest period first."""
         return await self._connection.call(graphs.SUMMARIES, Nothing(), graph_id=self.id)
@@ -165,10 +179,30 @@ class RemoteGraph(GraphBranches, GraphRecall):
         Args:
             after: The ``seq`` of the last event of the page before; 0 begins.
             limit: 1 to 10,000.
-            only: Which events; all if not given.
+            only: Which events; all if not given. With ``before`` the last ones come first.
         """
         asked = AuditAsked.page(after, limit, only)
         return await self._connection.call(audit.GRAPH_AUDIT, asked, graph_id=self.id)
+
+    async def turns(
+        self, agent_id: str, *, before: int | None = None, limit: int = 50
+    ) -> tuple[Turn, ...]:
+        """Return turns of a member, the last one first; as ``Graph.turns``.
+
+        Raises:
+            UsageError: A number is out of range.
+        """
+        asked = TurnsAsked(before=before, limit=limit)
+        return await self._connection.call(audit.TURNS, asked, graph_id=self.id, agent_id=agent_id)
+
+    async def receipts_of(self, turn_ids: Sequence[str]) -> dict[str, Receipt]:
+        """Return what turns saw, by turn; as ``Graph.receipts_of``.
+
+        Raises:
+            UsageError: There are more than 100 ids.
+        """
+        asked = ReceiptsOfAsked(turn_ids=listed("turn_ids", turn_ids) or ())
+        return await self._connection.call(audit.RECEIPTS_OF, asked, graph_id=self.id)
 
     async def receipt(self, receipt_id: str) -> Receipt:
         """Return what a turn saw.

@@ -22,11 +22,13 @@ from tiers.records import (
 from ..believing import Point
 from ..difference import BeliefDiff
 from ..history import Explanation, ReplayedTurn
+from ..lives import BeliefLife
 from ..proving import Exported, Inclusion, Verification
 from ..redaction import RedactionReport
 from ..wire import Operation, history, proofs
 from ..wire.operation import A, R
 from .connection import Connection
+from .listing import listed
 from .saving import SavedFile
 
 
@@ -56,6 +58,7 @@ class RemoteHistory:
         since: Point | None = None,
         until: Point | None = None,
         as_of: Point | None = None,
+        as_of_seq: int | None = None,
         after: int = 0,
         limit: int = 100,
     ) -> tuple[HistoricBelief, ...]:
@@ -71,6 +74,7 @@ class RemoteHistory:
             since: Committed at or after this time, or during this turn or later.
             until: Committed before this time or turn.
             as_of: Active then.
+            as_of_seq: Active right after this event of the log; wins over ``as_of``.
             after: ``committed_seq`` of the last belief of the page before; 0 begins.
             limit: 1 to 1,000.
         """
@@ -86,9 +90,18 @@ class RemoteHistory:
             since=since,
             until=until,
             as_of=as_of,
+            as_of_seq=as_of_seq,
             after=after,
             limit=limit,
         )
+
+    async def lives(self, belief_ids: Sequence[str] = ()) -> tuple[BeliefLife, ...]:
+        """Return beliefs by id, in the order asked, each with the spans in which it was active.
+
+        Raises:
+            UsageError: There are more than 100 ids.
+        """
+        return await self._ask(history.LIVES, belief_ids=listed("belief_ids", belief_ids))
 
     async def active(self) -> tuple[Commitment, ...]:
         """Return what is believed now, in order of commitment."""

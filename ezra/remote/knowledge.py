@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from tiers.knowledge import NAMES_MAX, NEIGHBOURS_MAX, PATH_DEPTH_MAX, Entity, Neighbour
+from tiers.recollection import Place
 from tiers.records import Fact
 
 from ..knowledge import Applied, Change
@@ -68,10 +69,22 @@ class RemoteKnowledge:
         return await self._connection.call(self._operations.path, asked, **self._names)
 
     async def history(
-        self, subject: str, predicate: str | None = None, *, limit: int = NAMES_MAX
+        self,
+        subject: str,
+        predicate: str | None = None,
+        *,
+        limit: int = NAMES_MAX,
+        live_only: bool = False,
+        behind: Place | None = None,
     ) -> tuple[Fact, ...]:
         """Return what was ever stated of an entity, oldest first, ended statements included."""
-        asked = StatementsAsked(subject=subject, predicate=predicate, limit=limit)
+        asked = StatementsAsked(
+            subject=subject,
+            predicate=predicate,
+            limit=limit,
+            live_only=live_only,
+            behind=behind,
+        )
         return await self._connection.call(self._operations.history, asked, **self._names)
 
     async def add(

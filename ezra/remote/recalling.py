@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Unpack
 
 from tiers.plans import AnyGrain
-from tiers.records import Fact, Kind, Turn
+from tiers.records import Fact, FactTier, Kind, Rule, Turn
+from tiers.upkeep import Page
 
+from ..latest import LATEST_MAX
 from ..memory_search import MemorySearch
 from ..recall import RecallResult
 from ..request import Narrowing, ScopeName
 from ..wire.knowledge import GRAPH_KNOWLEDGE
 from ..wire.recalling import (
     GRAPH_FACTS,
+    GRAPH_LATEST_FACTS,
+    GRAPH_LATEST_RULES,
     GRAPH_RECALL,
     GRAPH_SEARCH_MEMORY,
     GRAPH_TURNS_BY_REF,
     FactsAsked,
     GraphSearchMemoryAsked,
+    LatestFactsAsked,
+    LatestRulesAsked,
     RecallAsked,
     TurnsByRefAsked,
 )
@@ -47,6 +53,8 @@ def recall_asked(
     lists: dict[str, object] = {"kinds": listed("kinds", kinds)}
     if "grains" in more:
         lists["grains"] = listed("grains", more["grains"])
+    if "ids" in more:
+        lists["ids"] = listed("ids", more["ids"])
     if "topics" in more:
         lists["topics"] = listed("topics", more["topics"])
     return RecallAsked.model_validate({**more, **said, **lists})
@@ -105,6 +113,39 @@ class GraphRecall:
         """Return the shared facts among ``ids``, in the order asked."""
         asked = FactsAsked(ids=listed("ids", ids) or ())
         return await self._connection.call(GRAPH_FACTS, asked, graph_id=self._graph_id)
+
+    async def latest_facts(
+        self,
+        *,
+        tier: FactTier | None = None,
+        topics: Iterable[str] | None = None,
+        after: str = "",
+        limit: int = LATEST_MAX,
+    ) -> Page[Fact]:
+        """Return the graph's live shared facts, the latest first; as ``Graph.latest_facts``.
+
+        Raises:
+            UsageError: An argument is not acceptable.
+        """
+        asked = LatestFactsAsked(
+            tier=tier, topics=listed("topics", topics), after=after, limit=limit
+        )
+        return await self._connection.call(GRAPH_LATEST_FACTS, asked, graph_id=self._graph_id)
+
+    async def latest_rules(
+        self,
+        *,
+        topics: Iterable[str] | None = None,
+        after: str = "",
+        limit: int = LATEST_MAX,
+    ) -> Page[Rule]:
+        """Return the graph's shared rules, the latest first; as ``Graph.latest_rules``.
+
+        Raises:
+            UsageError: An argument is not acceptable.
+        """
+        asked = LatestRulesAsked(topics=listed("topics", topics), after=after, limit=limit)
+        return await self._connection.call(GRAPH_LATEST_RULES, asked, graph_id=self._graph_id)
 
     async def turns_by_ref(self, refs: Sequence[str]) -> dict[str, Turn]:
         """Return the stored turns among ``refs``, by ``ref``."""

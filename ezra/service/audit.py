@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tiers.records import AuditEvent, Receipt
+from tiers.records import AuditEvent, Receipt, Turn
 
 from ..explaining import Story
 from ..rebuilding import ReplayedContext
@@ -33,6 +33,21 @@ async def graph_audit(
     """Return a page of a graph's audit feed."""
     graph = await desk.graph(names["graph_id"])
     return await graph.audit(asked.after, asked.limit, only=asked.only)
+
+
+@handlers.does(wire.TURNS)
+async def turns(desk: Desk, _: Caller, names: Names, asked: wire.TurnsAsked) -> tuple[Turn, ...]:
+    """Return a page of a member's turns."""
+    graph = await desk.graph(names["graph_id"])
+    return await graph.turns(names["agent_id"], **asked.said)
+
+
+@handlers.does(wire.RECEIPTS_OF)
+async def receipts_of(
+    desk: Desk, _: Caller, names: Names, asked: wire.ReceiptsOfAsked
+) -> dict[str, Receipt]:
+    """Return what turns saw."""
+    return await (await desk.graph(names["graph_id"])).receipts_of(asked.turn_ids)
 
 
 @handlers.does(wire.RECEIPT)

@@ -20,6 +20,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "graph.inherit": {"parent": "race-weekend-bahrain-2026"},
     "graph.recall": _RECALL,
     "graph.search_memory": {"text": "tyres", "grain": "daily", "max_days_ago": 30},
+    "graph.receipts_of": {"turn_ids": ["01985a4c-0000-7000-8000-000000000000"]},
     "graph.redact": {"record_ids": ["01985a4c-0000-7000-8000-000000000000"], **_REASON},
     "graph.erase": {"user_id": "driver-16", **_REASON},
     "tenant.erase": {"user_id": "driver-16", **_REASON},

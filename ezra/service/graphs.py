@@ -11,6 +11,7 @@ from tiers.errors import PolicyDenied
 from tiers.records import AgentRecord, Episode, SessionGraph, Summary, Usage
 
 from ..agent import Agent
+from ..agent_memory import AgentMemory
 from ..graph import Graph
 from ..graph_status import GraphStatus
 from ..wire import Nothing
@@ -177,6 +178,12 @@ async def member(desk: Desk, caller: Caller, names: Names, _: Nothing) -> AgentA
     await acting(desk, caller, names)
     agent = await (await desk.graph(names["graph_id"])).agent(names["agent_id"])
     return _agent(desk.hold(names["graph_id"], agent))
+
+
+@handlers.does(wire.MEMORY)
+async def memory(desk: Desk, _: Caller, names: Names, __: Nothing) -> AgentMemory:
+    """Return what each tier holds for a member."""
+    return await (await desk.graph(names["graph_id"])).memory_of(names["agent_id"])
 
 
 @handlers.does(wire.LEAVE)

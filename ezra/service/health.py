@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Literal, TypeAlias
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict
 
-from tiers.errors import TierError
-from tiers.records import Scope
-from tiers.registry import CATALOG
-
 from ..app import Ezra
+from ..graph_status import HealthState, TierState
 
 PATH = "/health"
-ASK_SECONDS = 2.0
 KEEP_SECONDS = 1.0
 """An answer serves everybody who asks within so long: nobody loads the tiers by asking."""
 
-State: TypeAlias = Literal["ok", "unavailable"]
 _SUMMARY = (
     "Whether each tier answers; 503 when the cold tier, without which nothing goes, does not."
 )
@@ -37,8 +30,8 @@ class Health(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    status: Literal["ok", "degraded", "failing"]
-    tiers: dict[str, State]
+    status: HealthState
+    tiers: dict[str, TierState]
 
 
 class Pulse:
@@ -59,28 +52,11 @@ class Pulse:
             now = time.monotonic()
             if self._last is not None and now - self._last[0] <= KEEP_SECONDS:
                 return self._last[1]
-            found = health_of(await self._tiers())
+            felt = await self._ezra.health()
+            states = {name: one.state for name, one in felt.tiers.items()}
+            found = Health(status=felt.status, tiers=states)
             self._last = (time.monotonic(), found)
             return found
-
-    async def _tiers(self) -> dict[str, State]:
-        parts = self._ezra._parts  # noqa: SLF001 - no handle asks a tier without a graph
-        scope = Scope.of_graph(parts.settings.tenant, CATALOG)
-        asked: Mapping[str, Callable[[], Awaitable[object]]] = {
-            "hot": lambda: parts.hot.read(scope.for_agent("health")),
-            "warm": lambda: parts.warm.count(scope),
-            "cold": lambda: parts.graphs.graph(scope.tenant, CATALOG),
-        }
-        states = await asyncio.gather(*map(_state, asked.values()))
-        return dict(zip(asked, states, strict=True))
-
-
-def health_of(tiers: Mapping[str, State]) -> Health:
-    """Return how a service is whose tiers are so."""
-    if tiers["cold"] != "ok":
-        return Health(status="failing", tiers=dict(tiers))
-    is_whole = all(state == "ok" for state in tiers.values())
-    return Health(status="ok" if is_whole else "degraded", tiers=dict(tiers))
 
 
 def add_health(router: APIRouter, pulse: Pulse) -> None:
@@ -102,12 +78,3 @@ def add_health(router: APIRouter, pulse: Pulse) -> None:
         response_model=None,
         responses={code: {"description": _SUMMARY, "content": content} for code in (200, 503)},
     )
-
-
-async def _state(ask: Callable[[], Awaitable[object]]) -> State:
-    try:
-        async with asyncio.timeout(ASK_SECONDS):
-            await ask()
-    except (TierError, TimeoutError):
-        return "unavailable"
-    return "ok"

@@ -18,6 +18,7 @@ from tiers.records import (
 
 from ..difference import BeliefDiff
 from ..history import Explanation, History, ReplayedTurn
+from ..lives import BeliefLife
 from ..proving import Inclusion, Verification
 from ..redaction import RedactionReport
 from ..wire import Nothing, branching, history, proofs
@@ -39,6 +40,14 @@ async def query(
 ) -> tuple[HistoricBelief, ...]:
     """Return beliefs, active or not."""
     return await (await _history(desk, names)).query(**asked.said)
+
+
+@handlers.does(history.LIVES)
+async def lives(
+    desk: Desk, _: Caller, names: Names, asked: history.LivesAsked
+) -> tuple[BeliefLife, ...]:
+    """Return beliefs with the spans in which they were active."""
+    return await (await _history(desk, names)).lives(asked.belief_ids)
 
 
 @handlers.does(history.ACTIVE)

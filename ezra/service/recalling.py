@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from tiers.records import Fact, Turn
+from tiers.records import Fact, Rule, Turn
+from tiers.upkeep import Page
 
 from ..memory_search import MemorySearch
 from ..recall import RecallResult
@@ -35,6 +36,22 @@ async def search_memory(
 async def facts(desk: Desk, _: Caller, names: Names, asked: wire.FactsAsked) -> tuple[Fact, ...]:
     """Return shared facts by id."""
     return await (await desk.graph(names["graph_id"])).facts(asked.ids)
+
+
+@handlers.does(wire.GRAPH_LATEST_FACTS)
+async def latest_facts(
+    desk: Desk, _: Caller, names: Names, asked: wire.LatestFactsAsked
+) -> Page[Fact]:
+    """Return a page of live facts."""
+    return await (await desk.graph(names["graph_id"])).latest_facts(**asked.said)
+
+
+@handlers.does(wire.GRAPH_LATEST_RULES)
+async def latest_rules(
+    desk: Desk, _: Caller, names: Names, asked: wire.LatestRulesAsked
+) -> Page[Rule]:
+    """Return a page of rules."""
+    return await (await desk.graph(names["graph_id"])).latest_rules(**asked.said)
 
 
 @handlers.does(wire.GRAPH_TURNS_BY_REF)

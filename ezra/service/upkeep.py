@@ -11,6 +11,7 @@ from metaagents.reindex.rules import Reembedding
 from metaagents.work import WorkReport
 from tiers.records import Work
 
+from ..graph_status import Health
 from ..redaction import RedactionReport
 from ..wire import Nothing
 from ..wire import upkeep as wire
@@ -56,6 +57,18 @@ async def reembed(desk: Desk, _: Caller, __: Names, ___: Nothing) -> ReembedRepo
 async def archival_index(desk: Desk, _: Caller, __: Names, ___: Nothing) -> str:
     """Make or check the cold tier's vector index."""
     return await desk.ezra.ensure_archival_index()
+
+
+@handlers.does(wire.HEALTH)
+async def health(desk: Desk, _: Caller, __: Names, ___: Nothing) -> Health:
+    """Return whether each tier answers."""
+    return await desk.ezra.health()
+
+
+@handlers.does(wire.METRICS)
+async def metrics(desk: Desk, _: Caller, __: Names, ___: Nothing) -> str:
+    """Return the numbers."""
+    return await desk.ezra.metrics()
 
 
 @handlers.does(wire.WAITING)

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from tiers.records import AuditEvent, AuditFilter, Receipt
+from tiers.records import AuditEvent, AuditFilter, Receipt, Turn
 
 from ..explaining import Story
+from ..graph_past import TURN_IDS_MAX, TURNS_MAX
 from ..rebuilding import ReplayedContext
 from .operation import Asked, Nothing, Operation
 from .points import Count, Time
@@ -28,6 +29,7 @@ class AuditAsked(Asked):
     record_id: str | None = None
     since: Time | None = None
     until: Time | None = None
+    before: Annotated[Count, Field(ge=1)] | None = None
 
     @classmethod
     def page(cls, after: int, limit: int, only: AuditFilter | None) -> AuditAsked:
@@ -43,6 +45,19 @@ class AuditAsked(Asked):
     def only(self) -> AuditFilter:
         """Which events are wanted."""
         return AuditFilter(**self.model_dump(exclude={"after", "limit"}))
+
+
+class TurnsAsked(Asked):
+    """A page of a member's turns, the last one first."""
+
+    before: Annotated[Count, Field(ge=1)] | None = None
+    limit: Annotated[int, Field(ge=1, le=TURNS_MAX)] = 50
+
+
+class ReceiptsOfAsked(Asked):
+    """Of which turns."""
+
+    turn_ids: Annotated[tuple[str, ...], Field(max_length=TURN_IDS_MAX)]
 
 
 class ReplayAsked(Asked):
@@ -68,6 +83,24 @@ GRAPH_AUDIT = Operation(
     TypeAdapter(tuple[AuditEvent, ...]),
     "read",
     "A graph's audit feed after a seq: ids and reasons, never content.",
+)
+TURNS = Operation(
+    "graph.turns",
+    "GET",
+    "/v1/graphs/{graph_id}/agents/{agent_id}/turns",
+    TurnsAsked,
+    TypeAdapter(tuple[Turn, ...]),
+    "read",
+    "The turns of a member of a graph, the last one first.",
+)
+RECEIPTS_OF = Operation(
+    "graph.receipts_of",
+    "POST",
+    "/v1/graphs/{graph_id}/receipts/lookup",
+    ReceiptsOfAsked,
+    TypeAdapter(dict[str, Receipt]),
+    "read",
+    "What turns of a graph saw, by turn.",
 )
 RECEIPT = Operation(
     "graph.receipt",
@@ -109,6 +142,8 @@ EXPLAIN = Operation(
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     TENANT_AUDIT,
     GRAPH_AUDIT,
+    TURNS,
+    RECEIPTS_OF,
     RECEIPT,
     GRAPH_REPLAY,
     REPLAY,

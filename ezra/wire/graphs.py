@@ -26,6 +26,7 @@ from tiers.records import (
     Usage,
 )
 
+from ..agent_memory import AgentMemory
 from ..graph_status import GraphStatus
 from .operation import Asked, Nothing, Operation
 from .points import Time
@@ -294,6 +295,15 @@ MEMBER = Operation(
     "act",
     "A member of a graph as it is.",
 )
+MEMORY = Operation(
+    "graph.memory_of",
+    "GET",
+    "/v1/graphs/{graph_id}/agents/{agent_id}/memory",
+    Nothing,
+    TypeAdapter(AgentMemory),
+    "read",
+    "What each tier holds for a member: its ring, what waits to be compressed, its summaries.",
+)
 LEAVE = Operation(
     "agent.leave",
     "DELETE",
@@ -333,6 +343,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     MEMBERS,
     SPAWN,
     MEMBER,
+    MEMORY,
     LEAVE,
     HEARTBEAT,
 )

@@ -19,6 +19,7 @@ from tiers.records import (
 
 from ..difference import BeliefDiff
 from ..history import Explanation, ReplayedTurn
+from ..lives import LIVES_MAX, BeliefLife
 from ..redaction import RedactionReport
 from .operation import Asked, Nothing, Operation
 from .points import Count, Point
@@ -43,8 +44,15 @@ class QueryAsked(Asked):
     since: Point | None = None
     until: Point | None = None
     as_of: Point | None = None
+    as_of_seq: Count | None = None
     after: Count = 0
     limit: Annotated[int, Field(ge=1, le=BELIEFS_MAX)] = 100
+
+
+class LivesAsked(Asked):
+    """Which beliefs, by id."""
+
+    belief_ids: Annotated[tuple[Word, ...], Field(max_length=LIVES_MAX)] = ()
 
 
 class AsOfAsked(Asked):
@@ -120,6 +128,15 @@ QUERY = Operation(
     TypeAdapter(tuple[HistoricBelief, ...]),
     "read",
     "Beliefs in the order in which they were committed, active or not.",
+)
+LIVES = Operation(
+    "beliefs.lives",
+    "GET",
+    f"{BELIEFS}/lives",
+    LivesAsked,
+    TypeAdapter(tuple[BeliefLife, ...]),
+    "read",
+    "Beliefs by id, each with the spans in which it was active.",
 )
 ACTIVE = Operation(
     "beliefs.active", "GET", f"{BELIEFS}/active", Nothing, _ACTIVE, "read", "What is believed now."
@@ -265,6 +282,7 @@ REDACT = Operation(
 )
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     QUERY,
+    LIVES,
     ACTIVE,
     AS_OF,
     DIFF,

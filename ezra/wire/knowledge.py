@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import Field, TypeAdapter
 
 from tiers.knowledge import NAMES_MAX, NEIGHBOURS_MAX, PATH_DEPTH_MAX, Entity, Neighbour
+from tiers.recollection import Place
 from tiers.records import Fact
 
 from ..knowledge import CHANGES_MAX, Applied, Change
@@ -50,6 +51,8 @@ class StatementsAsked(Asked):
     subject: str
     predicate: str | None = None
     limit: Count = NAMES_MAX
+    live_only: bool = False
+    behind: Place | None = None
 
 
 class StatementAsked(Asked):

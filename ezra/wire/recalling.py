@@ -9,8 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from tiers.records import Fact, Grain, Kind, Turn
+from tiers.records import Fact, FactTier, Grain, Kind, Rule, Turn
+from tiers.upkeep import Page
 
+from ..latest import LATEST_MAX
 from ..memory_search import MemorySearch
 from ..recall import RecallResult
 from ..request import KINDS, ModeName, ScopeName
@@ -35,6 +37,7 @@ class RecallAsked(Asked):
     min_days_ago: Count = 0
     max_days_ago: Count | None = None
     topics: tuple[str, ...] | None = None
+    ids: tuple[str, ...] = ()
     token_budget: Count | None = None
     depth: Count = 1
     explain: bool = False
@@ -61,6 +64,20 @@ class FactsAsked(Asked):
     """Which facts."""
 
     ids: tuple[str, ...] = Field(max_length=IDS_MAX)
+
+
+class LatestRulesAsked(Asked):
+    """A page of rules, the latest first."""
+
+    topics: tuple[str, ...] | None = None
+    after: str = ""
+    limit: Count = LATEST_MAX
+
+
+class LatestFactsAsked(LatestRulesAsked):
+    """A page of facts, the latest first."""
+
+    tier: FactTier | None = None
 
 
 class TurnsByRefAsked(Asked):
@@ -99,6 +116,24 @@ GRAPH_FACTS = Operation(
     "read",
     "Shared facts by id, in the order asked.",
 )
+GRAPH_LATEST_FACTS = Operation(
+    "graph.latest_facts",
+    "GET",
+    f"{GRAPH}/facts",
+    LatestFactsAsked,
+    TypeAdapter(Page[Fact]),
+    "read",
+    "The shared facts of a graph that are live, the latest first, page by page.",
+)
+GRAPH_LATEST_RULES = Operation(
+    "graph.latest_rules",
+    "GET",
+    f"{GRAPH}/rules",
+    LatestRulesAsked,
+    TypeAdapter(Page[Rule]),
+    "read",
+    "The shared rules of a graph, the latest first, page by page.",
+)
 GRAPH_TURNS_BY_REF = Operation(
     "graph.turns_by_ref",
     "POST",
@@ -113,5 +148,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     GRAPH_RECALL,
     GRAPH_SEARCH_MEMORY,
     GRAPH_FACTS,
+    GRAPH_LATEST_FACTS,
+    GRAPH_LATEST_RULES,
     GRAPH_TURNS_BY_REF,
 )

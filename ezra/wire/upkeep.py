@@ -13,6 +13,7 @@ from metaagents.reindex.rules import Reembedding
 from metaagents.work import WorkReport
 from tiers.records import Text, Work
 
+from ..graph_status import Health
 from ..redaction import RedactionReport
 from .operation import Asked, Nothing, Operation
 
@@ -104,6 +105,24 @@ ARCHIVAL_INDEX = Operation(
     "operate",
     "Make or check the vector index of a cold tier that searches facts by meaning itself.",
 )
+HEALTH = Operation(
+    "health.get",
+    "GET",
+    "/v1/health",
+    Nothing,
+    TypeAdapter(Health),
+    "read",
+    "Whether each tier answers, and in how many milliseconds; 200 also where one does not.",
+)
+METRICS = Operation(
+    "metrics.get",
+    "GET",
+    "/v1/metrics",
+    Nothing,
+    TypeAdapter(str),
+    "read",
+    "The numbers in Prometheus' text form, as JSON; Prometheus itself reads /metrics.",
+)
 WAITING = Operation(
     "work.waiting",
     "GET",
@@ -189,6 +208,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     REEMBEDDING,
     REEMBED,
     ARCHIVAL_INDEX,
+    HEALTH,
+    METRICS,
     WAITING,
     PARKED,
     RERUN,

@@ -15,9 +15,9 @@ import pytest
 from support.service import Slow, Ticking, bearer, inside, serving
 
 from ezra import Ezra, Settings
+from ezra.graph_status import overall
 from ezra.service.examples import EXAMPLES
 from ezra.service.handlers import handlers
-from ezra.service.health import health_of
 from ezra.service.limits import BUCKETS_MAX, Buckets, TooManyRequests
 from ezra.service.tokens import TokenFile
 from ezra.wire.problems import CONTENT_TYPE
@@ -292,7 +292,7 @@ async def test_health_names_tiers_and_nothing_else(
         answer = await http.get("/health")
     tiers = {"hot": "ok", "warm": "ok", "cold": "ok"}
     assert (answer.status_code, answer.json()) == (200, {"status": "ok", "tiers": tiers})
-    assert health_of({**tiers, "warm": "unavailable"}).status == "degraded"
+    assert overall({**tiers, "warm": "unavailable"}) == "degraded"
 
     async def down(*_: object) -> Any:
         raise TierUnavailable("cold", "graph", "down")
@@ -302,6 +302,24 @@ async def test_health_names_tiers_and_nothing_else(
         answer = await http.get("/health")
     assert answer.status_code == 503
     assert answer.json() == {"status": "failing", "tiers": {**tiers, "cold": "unavailable"}}
+
+
+async def test_the_runtime_says_how_its_tiers_answer(
+    runtime: Any, behind: Ezra, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through either door: each tier in milliseconds; one that does not answer is no error."""
+    found = await runtime.health()
+    assert (found.status, list(found.tiers)) == ("ok", ["hot", "warm", "cold"])
+    assert all(one.state == "ok" and one.milliseconds > 0 for one in found.tiers.values())
+
+    async def down(*_: object) -> Any:
+        raise TierUnavailable("warm", "count", "down")
+
+    monkeypatch.setattr(type(behind._parts.warm), "count", down)
+    found = await runtime.health()
+    assert found.status == "degraded"
+    assert (found.tiers["warm"].state, found.tiers["warm"].milliseconds) == ("unavailable", None)
+    assert found.tiers["cold"].state == "ok"
 
 
 async def test_the_openapi_document_is_whole(behind: Ezra) -> None:
