@@ -1,0 +1,296 @@
+"""Tokens of an identity provider: OpenID Connect's JSON Web Tokens, verified by PyJWT.
+
+A token counts when the provider signed it for this server's audience, it has not expired, and one
+claim of it says what its bearer may do here. That claim is an object of the provider's own making:
+
+    "ezra": {"role": "agent", "graph_id": "monza-2026", "agent_id": "strategist",
+             "user_id": "driver-16", "topics": ["tyres"], "tenant": "default"}
+
+Only ``role`` is required; what is missing sets no limit, as with this server's own tokens. A token
+for another tenant lets nobody in. Keys are signed with asymmetrically, or not at all: who can read
+this server's memory cannot sign.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import jwt
+from pydantic import Field, ValidationError
+
+from tiers.errors import ConfigError, TierUnavailable
+from tiers.fields import ALL_TOPICS, Name, Record, Topics
+
+from .caller import Caller, Role
+
+ALGORITHMS = (
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    *("ES256", "ES384", "ES512", "EdDSA"),
+)
+LEEWAY_SECONDS = 30
+"""So far the clocks of the provider and of this server may be apart."""
+
+KEYS_SECONDS = 300.0
+"""So long keys are kept before they are asked for again."""
+
+STALE_SECONDS = 3_600.0
+"""So long they serve at most while the provider does not answer."""
+
+AGAIN_SECONDS = 10.0
+"""Not sooner than that an unknown key makes this server ask again."""
+
+ASK_SECONDS = 5.0
+ANSWER_BYTES_MAX = 1 << 20
+TOKEN_CHARS_MAX = 16_384
+SUBJECTS_MAX = 10_000
+DISCOVERY = "/.well-known/openid-configuration"
+_REQUIRED = ("exp", "iss", "aud", "sub")
+
+
+class _Claim(Record):
+    """What a token says of its bearer."""
+
+    role: Role
+    graph_id: Name | None = None
+    agent_id: Name | None = None
+    user_id: Name | None = None
+    topics: Topics = (ALL_TOPICS,)
+    tenant: Name | None = None
+
+
+class _Subject(Record):
+    sub: Name
+    exp: float = Field(gt=0)
+
+
+@dataclass(frozen=True)
+class Identified:
+    """Somebody for whom the provider vouches.
+
+    Attributes:
+        id: What logs and limits call them: a hash of the provider's name for them.
+        caller: Who asks, and what for.
+    """
+
+    id: str
+    caller: Caller
+
+
+@dataclass(frozen=True)
+class _Keys:
+    by_id: Mapping[str, jwt.PyJWK]
+    since: float
+
+
+class IdentityProvider:
+    """Lets those in for whom a provider vouches.
+
+    Args:
+        issuer: The provider's address, as its tokens have it in ``iss``.
+        audience: What its tokens for this server have in ``aud``.
+        tenant: The server's.
+        keys_url: Where its keys are; found by its discovery document if not given.
+        claim: The claim that says what a bearer may do here.
+        seconds: Monotonic seconds.
+        now: Seconds since 1970.
+
+    Raises:
+        ConfigError: An address is none that keys may be had from: https, or this machine's own.
+    """
+
+    def __init__(
+        self,
+        issuer: str,
+        audience: str,
+        tenant: str,
+        *,
+        keys_url: str | None = None,
+        claim: str = "ezra",
+        seconds: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        _check_address("EZRA_SERVE_JWT_ISSUER", issuer)
+        if keys_url is not None:
+            _check_address("EZRA_SERVE_JWT_KEYS_URL", keys_url)
+        self._issuer = issuer
+        self._audience = audience
+        self._tenant = tenant
+        self._keys_url = keys_url
+        self._claim = claim
+        self._seconds = seconds
+        self._now = now
+        self._keys: _Keys | None = None
+        self._asked_at: float | None = None
+        self._asking = asyncio.Lock()
+        self._until: OrderedDict[str, float] = OrderedDict()
+
+    def counts(self, token_id: str) -> bool:
+        """Return whether the last token of somebody who was let in has not expired."""
+        return self._now() < self._until.get(token_id, 0.0)
+
+    async def find(self, given: str) -> Identified | None:
+        """Return for whom a token vouches; ``None`` if it does not count.
+
+        Raises:
+            TierUnavailable: The provider's keys cannot be had.
+        """
+        key = await self._key_of(given)
+        if key is None:
+            return None
+        try:
+            claims = jwt.decode(
+                given,
+                key,
+                algorithms=ALGORITHMS,
+                audience=self._audience,
+                issuer=self._issuer,
+                leeway=LEEWAY_SECONDS,
+                options={"require": list(_REQUIRED)},
+            )
+        except jwt.PyJWTError:
+            return None
+        return self._identified(claims)
+
+    def _identified(self, claims: Mapping[str, Any]) -> Identified | None:
+        try:
+            said = _Claim.model_validate(claims.get(self._claim))
+            subject = _Subject(sub=claims["sub"], exp=claims["exp"])
+        except ValidationError:
+            return None
+        if said.tenant not in (None, self._tenant):
+            return None
+        if said.agent_id is not None and said.role != "agent":
+            return None
+        name = hashlib.sha256(f"{self._issuer}\n{subject.sub}".encode()).hexdigest()
+        found = Identified(
+            f"jwt-{name[:12]}",
+            Caller(
+                name=subject.sub,
+                role=said.role,
+                graph_id=said.graph_id,
+                agent_id=said.agent_id,
+                user_id=said.user_id,
+                topics=said.topics,
+            ),
+        )
+        self._until[found.id] = subject.exp + LEEWAY_SECONDS
+        self._until.move_to_end(found.id)
+        while len(self._until) > SUBJECTS_MAX:
+            self._until.popitem(last=False)
+        return found
+
+    async def _key_of(self, given: str) -> jwt.PyJWK | None:
+        """Return the key by which a token says it is signed, if it is one of the provider's."""
+        if len(given) > TOKEN_CHARS_MAX:
+            return None
+        try:
+            header = jwt.get_unverified_header(given)
+        except jwt.PyJWTError:
+            return None
+        name = header.get("kid")
+        if not isinstance(name, str) or header.get("alg") not in ALGORITHMS:
+            return None
+        keys = await self._fresh(name)
+        return keys.by_id.get(name)
+
+    async def _fresh(self, name: str) -> _Keys:
+        """Return the keys, asked for anew when they are old or lack one that may be new."""
+        if self._serves(name):
+            return self._keys or _Keys({}, 0.0)
+        async with self._asking:
+            if self._serves(name):
+                return self._keys or _Keys({}, 0.0)
+            self._asked_at = self._seconds()
+            try:
+                self._keys = _Keys(await self._asked(), self._seconds())
+            except TierUnavailable:
+                if self._keys is None or self._seconds() - self._keys.since > STALE_SECONDS:
+                    raise
+            return self._keys
+
+    def _serves(self, name: str) -> bool:
+        """Whether what is kept will do: it is not old, or was asked for a moment ago."""
+        if self._keys is None:
+            return False
+        now = self._seconds()
+        if self._asked_at is not None and now - self._asked_at < AGAIN_SECONDS:
+            return now - self._keys.since <= STALE_SECONDS
+        return now - self._keys.since <= KEYS_SECONDS and name in self._keys.by_id
+
+    async def _asked(self) -> dict[str, jwt.PyJWK]:
+        async with httpx2.AsyncClient(timeout=ASK_SECONDS, follow_redirects=False) as http:
+            where = self._keys_url
+            if where is None:
+                found = await _document(http, self._issuer.rstrip("/") + DISCOVERY)
+                where = str(found.get("jwks_uri", ""))
+                if found.get("issuer") != self._issuer:
+                    raise _away(f"the discovery document is of {found.get('issuer')!r}")
+                if not _may_ask(where):
+                    raise _away(f"the discovery document has the keys at {where!r}")
+            said = await _document(http, where)
+        try:
+            keys = jwt.PyJWKSet.from_dict(dict(said)).keys
+        except jwt.PyJWTError as error:
+            raise _away(f"no keys that can be used: {type(error).__name__}") from error
+        return {key.key_id: key for key in keys if key.key_id and key.key_type != "oct"}
+
+
+async def _document(http: httpx2.AsyncClient, url: str) -> Mapping[str, Any]:
+    """Return the JSON object at an address.
+
+    Raises:
+        TierUnavailable: There is none, or it is too large.
+    """
+    try:
+        async with asyncio.timeout(ASK_SECONDS), http.stream("GET", url) as answer:
+            if answer.status_code != httpx2.codes.OK:
+                raise _away(f"HTTP {answer.status_code} from {url}")
+            content = b""
+            async for part in answer.aiter_bytes():
+                content += part
+                if len(content) > ANSWER_BYTES_MAX:
+                    raise _away(f"more than {ANSWER_BYTES_MAX} bytes from {url}")
+        said = json.loads(content)
+    except (httpx2.HTTPError, TimeoutError, ValueError) as error:
+        raise _away(f"{url}: {type(error).__name__}") from error
+    if not isinstance(said, dict):
+        raise _away(f"no JSON object at {url}")
+    return said
+
+
+def _away(reason: str) -> TierUnavailable:
+    return TierUnavailable("identity provider", "keys", reason)
+
+
+def _check_address(setting: str, url: str) -> None:
+    if not _may_ask(url):
+        raise ConfigError(setting, f"must be https, or http of this machine, got {url!r}")
+
+
+def _may_ask(url: str) -> bool:
+    """Whether keys may be had from an address: nobody on the way can put others in their place."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    if not host or parts.username is not None:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and _is_here(host))
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
