@@ -24,6 +24,7 @@ from ..settings import Settings
 from . import (
     agents,
     audit,
+    carrying,
     catalog,
     graphs,
     health,
@@ -34,6 +35,8 @@ from . import (
     upkeep,
 )
 from .caller import Caller
+from .console import Console, pages
+from .credentials import Credentials
 from .desk import Desk
 from .exporting import add_export
 from .feed import Feeds, Pace, add_feed
@@ -41,12 +44,14 @@ from .gate import Gate, Rules
 from .handlers import handlers
 from .health import Pulse, add_health
 from .mcp import McpDoor
+from .metrics import add_metrics
 from .openapi import Document
 from .routes import router_of
 from .saying import NotJson, on_error, on_http, on_invalid
-from .tokens import TokenFile
+from .turnstile import Turnstile
+from .watching import Watching
 
-_DONE_BY = (agents, audit, catalog, graphs, history, knowledge, recalling, upkeep)
+_DONE_BY = (agents, audit, carrying, catalog, graphs, history, knowledge, recalling, upkeep)
 """Importing them filled ``handlers``."""
 
 MCP_PATH = "/mcp"
@@ -58,7 +63,7 @@ OPEN_PATHS = frozenset({health.PATH, openapi.PATH})
 def service_app(
     ezra: Ezra,
     *,
-    tokens: TokenFile | None,
+    tokens: Credentials | None,
     settings: Settings,
     pace: Pace | None = None,
     seconds: Callable[[], float] = time.monotonic,
@@ -87,10 +92,13 @@ def service_app(
     add_feed(router, _desk, _caller, feeds, _still_counts)
     add_health(router, Pulse(ezra))
     add_export(router, _desk, _caller)
+    add_metrics(router, _desk, _caller)
     app.router.routes.extend((*_with_names(router), *_operation_routes()))
     document = Document(app, handlers)
     app.add_route(openapi.PATH, document.answer, include_in_schema=False)
     app.router.routes.append(Route(MCP_PATH, app.state.mcp))
+    console = _console(app.state.desk, tokens, seconds)
+    app.router.routes.extend(console.routes())
     app.add_exception_handler(EzraError, on_error)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http)
@@ -99,12 +107,15 @@ def service_app(
         open_paths=OPEN_PATHS,
         requests_per_minute=settings.serve_requests_per_minute,
         body_bytes_max=settings.serve_body_bytes_max,
+        front=console,
     )
+    app.add_middleware(Turnstile)
     app.add_middleware(Gate, rules=rules, seconds=seconds)
+    app.add_middleware(Watching, telemetry=app.state.desk.telemetry)  # the last is the outermost
     return app
 
 
-async def check_place(host: str, tokens: TokenFile) -> None:
+async def check_place(host: str, tokens: Credentials) -> None:
     """Refuse to listen where others can reach a server that asks nobody for a token.
 
     Raises:
@@ -124,6 +135,11 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _console(desk: Desk, tokens: Credentials | None, seconds: Callable[[], float]) -> Console:
+    clock = desk.ezra._parts.clock  # noqa: SLF001 - no handle tells the time of the runtime
+    return Console(pages, desk, None if tokens is None else tokens.find, clock, seconds)
 
 
 @cache
@@ -169,12 +185,12 @@ async def _caller(request: Request, _: Annotated[None, Depends(_speaks_json)]) -
 
 
 async def _still_counts(request: Request) -> bool:
-    tokens: TokenFile | None = request.app.state.tokens
+    tokens: Credentials | None = request.app.state.tokens
     token_id: str | None = request.state.token_id
     if tokens is None:
         return True
     return await (tokens.counts(token_id) if token_id is not None else _is_open(tokens))
 
 
-async def _is_open(tokens: TokenFile) -> bool:
+async def _is_open(tokens: Credentials) -> bool:
     return not await tokens.needed()

@@ -10,6 +10,7 @@ from tiers.errors import NotFound
 from ..agent import Agent
 from ..app import Ezra
 from ..graph import Graph
+from ..telemetry import Telemetry
 from ..turn import OpenTurn
 
 AGENTS_MAX = 10_000
@@ -31,6 +32,11 @@ class Desk:
         self._seconds = seconds
         self._agents: OrderedDict[tuple[str, str], Agent] = OrderedDict()
         self._turns: OrderedDict[tuple[str, str, str], tuple[float, OpenTurn]] = OrderedDict()
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """What is told of requests goes where the runtime tells of itself."""
+        return self.ezra._parts.telemetry  # noqa: SLF001 - no handle gives it, and none should
 
     async def graph(self, graph_id: str) -> Graph:
         """Return the handle of a graph.

@@ -13,18 +13,21 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiers.errors import EzraError
 
 from .caller import LOCAL, Caller
+from .credentials import Credentials
 from .limits import Buckets, Disconnected, again, body_of
 from .repeats import HEADER, Repeats, fingerprint_of, key_of
 from .saying import Unauthorized, WrongHost, failure_answer, problem_answer
-from .tokens import TokenFile
+from .watching import operation_of
 
 log = logging.getLogger("ezra.service")
 access = logging.getLogger("ezra.access")
@@ -40,6 +43,22 @@ _SECURITY = {
 }
 
 
+class Front(Protocol):
+    """The part of the service that people look at, where a session stands for a token."""
+
+    def owns(self, path: str) -> bool:
+        """Return whether an address is of this part."""
+
+    def is_open(self, path: str) -> bool:
+        """Return whether anybody may read an address."""
+
+    def shown(self, headers: Headers) -> str:
+        """Return the token that the session of a request stands for, which may be nothing."""
+
+    async def refusal(self, scope: Scope, error: EzraError | None, request_id: str) -> Response:
+        """Return how people are told of an error, or of a failure of the service."""
+
+
 @dataclass(frozen=True)
 class Rules:
     """What the gate goes by.
@@ -49,12 +68,14 @@ class Rules:
         open_paths: What anybody may read.
         requests_per_minute: Per token; ``None`` is no limit.
         body_bytes_max: The largest body.
+        front: The pages for people.
     """
 
-    tokens: TokenFile | None
+    tokens: Credentials | None
     open_paths: frozenset[str]
     requests_per_minute: int | None
     body_bytes_max: int
+    front: Front
 
 
 class Gate:
@@ -82,7 +103,7 @@ class Gate:
         except Disconnected:
             passing.status = 499
         except EzraError as error:
-            answer = problem_answer(error)
+            answer = await self._refusal(error, scope, passing)
             if not passing.is_read and not _ends_soon(Headers(scope=scope)):
                 answer.headers["connection"] = "close"
             await answer(scope, receive, passing.send)
@@ -124,13 +145,22 @@ class Gate:
             _check_local(headers)
             _put(scope, LOCAL, None)
             return LOCAL.name
-        if scope["path"] in self._rules.open_paths:
+        path, front = scope["path"], self._rules.front
+        if path in self._rules.open_paths or front.is_open(path):
             return "anybody"
-        token = await tokens.find(_bearer(headers))
+        # A session counts on its own pages alone: no other site can have anything done by it.
+        shown = _bearer(headers) or (front.shown(headers) if front.owns(path) else "")
+        token = await tokens.find(shown)
         if token is None:
             raise Unauthorized
         _put(scope, token.caller, token.id)
         return token.id
+
+    async def _refusal(self, error: EzraError | None, scope: Scope, passing: _Passing) -> Response:
+        """Return what tells of an error: to people a page, to programs a problem document."""
+        if self._rules.front.owns(scope["path"]):
+            return await self._rules.front.refusal(scope, error, passing.id)
+        return failure_answer(passing.id) if error is None else problem_answer(error)
 
     async def _failed(
         self, error: Exception, scope: Scope, receive: Receive, passing: _Passing
@@ -140,7 +170,8 @@ class Gate:
         said = {"request": passing.id, "error": type(error).__name__, "where": where}
         log.error("a request failed", extra={"fields": said})
         if not passing.has_begun:
-            await failure_answer(passing.id)(scope, receive, passing.send)
+            answer = await self._refusal(None, scope, passing)
+            await answer(scope, receive, passing.send)
 
 
 class _Passing:
@@ -184,6 +215,7 @@ class _Passing:
             "request": self.id,
             "token": self.who,
             "method": self._scope["method"][:_SHOWN_CHARS],
+            "operation": operation_of(self._scope),
             "route": getattr(route, "path", None),
             **{name: str(value)[:_SHOWN_CHARS] for name, value in names.items()},
             "status": self.status,

@@ -12,6 +12,9 @@ from fastapi import FastAPI
 
 from tiers.errors import ConfigError
 
+from .console.sampling import sampled
+from .lag import lag_watched
+
 CONNECTIONS_MAX = 1_000
 KEEP_ALIVE_SECONDS = 30
 STOP_SECONDS = 30
@@ -48,7 +51,9 @@ async def listening(app: FastAPI, host: str, port: int) -> AsyncIterator[str]:
 
 async def _serve(app: FastAPI, server: uvicorn.Server, listener: socket.socket) -> None:
     # In one task: what answers MCP must be closed by the task that opened it.
-    async with app.state.mcp.running():
+    desk = app.state.desk
+    watched = lag_watched(desk.telemetry.numbers)
+    async with app.state.mcp.running(), watched, sampled(desk):
         await server.serve(sockets=[listener])
 
 

@@ -48,13 +48,19 @@ _STATUS: Mapping[type[EzraError], int] = {
 def problem_answer(error: EzraError, status: int | None = None) -> Response:
     """Return the answer that tells of an error."""
     said = problem_of(error)
-    said["status"] = status or _STATUS.get(type(error), said["status"])
+    said["status"] = status or status_of(error, said)
     headers: dict[str, str] = {}
     if isinstance(error, Unauthorized):
         headers["www-authenticate"] = "Bearer"
     if isinstance(error, TooManyRequests):
         headers["retry-after"] = str(error.seconds)
     return document(said, headers)
+
+
+def status_of(error: EzraError, said: Mapping[str, Any]) -> int:
+    """Return the status of the answer that tells of an error, of which ``said`` is the problem."""
+    status: int = _STATUS.get(type(error), said["status"])
+    return status
 
 
 def failure_answer(request_id: str) -> Response:

@@ -1,0 +1,42 @@
+"""The console: web pages over the same handles as every other surface, part of ``ezra serve``.
+
+Drawn on the server, with one small script of its own that keeps live sections fresh. Importing the
+modules below fills ``pages``.
+"""
+
+from __future__ import annotations
+
+from . import (
+    agents,
+    audit,
+    belief_story,
+    beliefs,
+    facts,
+    graphs,
+    knowledge,
+    overview,
+    searching,
+    turns,
+    upkeep,
+)
+from .door import Console
+from .pages import PREFIX, pages
+
+_SHOWN_BY = (
+    overview,
+    graphs,
+    agents,
+    turns,
+    beliefs,
+    belief_story,
+    facts,
+    knowledge,
+    searching,
+    audit,
+    upkeep,
+)
+"""Importing them filled ``pages``; the navigation has them in this order."""
+
+pages.arrange(*(module.__name__ for module in _SHOWN_BY))
+
+__all__ = ["PREFIX", "Console", "pages"]

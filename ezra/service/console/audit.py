@@ -1,0 +1,172 @@
+"""The audit feed: who did what, when and why, filtered, paged from its end, and live."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, TypeAlias
+
+from pydantic import Field, StringConstraints
+
+from tiers.fields import NAME_CHARS_MAX
+from tiers.records import AuditEvent, AuditFilter
+
+from ..caller import Caller
+from ..desk import Desk
+from .pages import Names, Query, View, href, pages
+from .times import FormTime
+
+EVENTS_PER_PAGE = 50
+NEW_MAX = 100
+LATEST = 2**53 - 1
+KINDS = (
+    "created",
+    "spawned",
+    "reattached",
+    "left",
+    "linked",
+    "revoked",
+    "configured",
+    "fetched",
+    "denied",
+    "committed",
+    "contradiction",
+    "reconciliation",
+    "pinned",
+    "unpinned",
+    "reverted",
+    "rewound",
+    "trusted",
+    "branched",
+    "promoted",
+    "demoted",
+    "superseded",
+    "judged",
+    "forgotten",
+    "evicted",
+    "retired",
+    "redacted",
+)
+"""Suggested in the form, which takes any other kind as well."""
+
+Word: TypeAlias = Annotated[
+    str, StringConstraints(max_length=NAME_CHARS_MAX, strip_whitespace=True)
+]
+Number: TypeAlias = Annotated[int, Field(ge=0, le=LATEST)]
+
+
+class AuditQuery(Query):
+    """Which events of the feed, before a number of the page before, or behind the newest seen."""
+
+    kind: Word | None = None
+    agent: Word | None = None
+    record: Word | None = None
+    graph: Word | None = None
+    since: FormTime | None = None
+    until: FormTime | None = None
+    before: Annotated[int, Field(ge=1, le=LATEST)] | None = None
+    after: Number = 0
+
+    def only(self, before: int | None) -> AuditFilter:
+        """Return which events are wanted, the last ones before a number first."""
+        return AuditFilter(
+            kinds=() if self.kind is None else (self.kind,),
+            graph_id=self.graph,
+            agent_id=self.agent,
+            record_id=self.record,
+            since=self.since,
+            until=self.until,
+            before=before,
+        )
+
+    @property
+    def said(self) -> dict[str, object]:
+        """The filter, as an address says it."""
+        named = {name: getattr(self, name) for name in ("kind", "agent", "record", "graph")}
+        spans = {"since": self.since, "until": self.until}
+        return named | {name: at.isoformat() for name, at in spans.items() if at is not None}
+
+
+@pages.page("/audit", needs="read", asks=AuditQuery, label="Audit", key="a")
+async def tenant_feed(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
+    """Show the tenant's feed."""
+    return View("audit.html", await _page(desk, names, query), "Audit feed")
+
+
+@pages.page("/audit/rows", needs="read", asks=AuditQuery)
+async def tenant_rows(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
+    """Return the next rows of the tenant's feed."""
+    return View("audit_rows.html", await _page(desk, names, query))
+
+
+@pages.page("/audit/new", needs="read", asks=AuditQuery)
+async def tenant_new(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
+    """Return what happened in the tenant since the page was opened."""
+    return View("audit_new.html", await _new(desk, names, query))
+
+
+@pages.page("/graphs/{graph_id}/audit", needs="read", asks=AuditQuery, label="Audit", key="l")
+async def graph_feed(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
+    """Show a graph's feed."""
+    return View("audit.html", await _page(desk, names, query), f"Audit feed of {names['graph_id']}")
+
+
+@pages.page("/graphs/{graph_id}/audit/rows", needs="read", asks=AuditQuery)
+async def graph_rows(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
+    """Return the next rows of a graph's feed."""
+    return View("audit_rows.html", await _page(desk, names, query))
+
+
+@pages.page("/graphs/{graph_id}/audit/new", needs="read", asks=AuditQuery)
+async def graph_new(desk: Desk, _: Caller, names: Names, query: AuditQuery) -> View:
+    """Return what happened in a graph since the page was opened."""
+    return View("audit_new.html", await _new(desk, names, query))
+
+
+async def _page(desk: Desk, names: Names, query: AuditQuery) -> dict[str, object]:
+    """Return one page from the end of the feed."""
+    last = await _read(desk, names, 0, 1, AuditFilter(before=LATEST))
+    newest = _number(last[0], names) if last else 0
+    # What comes behind the newest from now on is of the live part, and of it alone.
+    only = query.only(query.before or newest + 1)
+    found = await _read(desk, names, 0, EVENTS_PER_PAGE + 1, only)
+    shown = found[:EVENTS_PER_PAGE]
+    place = _place(names)
+    values = {
+        "rows": shown,
+        "kinds": KINDS,
+        "live": href(*place, "new", after=newest, **query.said),
+    }
+    if len(found) > len(shown):
+        before = _number(shown[-1], names)
+        values["more"] = href(*place, before=before, **query.said)
+        values["more_rows"] = href(*place, "rows", before=before, **query.said)
+    return {**_frame(names, query), "more": None, **values}
+
+
+async def _new(desk: Desk, names: Names, query: AuditQuery) -> dict[str, object]:
+    """Return what came behind a number, the last first."""
+    found = await _read(desk, names, query.after, NEW_MAX + 1, query.only(LATEST))
+    again = href(*_place(names), **query.said) if len(found) > NEW_MAX else None
+    return {**_frame(names, query), "rows": found[:NEW_MAX], "again": again}
+
+
+async def _read(
+    desk: Desk, names: Names, after: int, limit: int, only: AuditFilter
+) -> Sequence[AuditEvent]:
+    graph_id = names.get("graph_id")
+    if graph_id is None:
+        return await desk.ezra.audit(after, limit, only=only)
+    return await (await desk.graph(graph_id)).audit(after, limit, only=only)
+
+
+def _place(names: Names) -> tuple[str, ...]:
+    return ("graphs", names["graph_id"], "audit") if "graph_id" in names else ("audit",)
+
+
+def _frame(names: Names, query: AuditQuery) -> dict[str, object]:
+    return {"asked": query, "here": href(*_place(names)), "is_of_graph": "graph_id" in names}
+
+
+def _number(event: AuditEvent, names: Names) -> int:
+    """Return by which number of an event the feed is paged."""
+    return event.seq if "graph_id" in names else event.position

@@ -1,0 +1,243 @@
+"""What a graph believes and believed: a timeline with a moment to choose, and what was settled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field, StringConstraints
+
+from tiers.errors import UsageError
+from tiers.fields import NAME_CHARS_MAX
+from tiers.records import AuditEvent, AuditFilter, BeliefStatus, HistoricBelief
+
+from ...history import Explanation, History
+from ...lives import BeliefLife
+from ..caller import Caller
+from ..desk import Desk
+from .lanes import Timeline, timeline
+from .pages import Names, Query, View, href, pages
+from .times import FormTime
+
+BARS_MAX = 40
+ROWS_PER_PAGE = 40
+SETTLED_PER_PAGE = 10
+WINDOW = 160
+"""Events of the log whose beliefs a timeline shows, where not all can be shown."""
+
+STEP = 40
+LATEST = 2**53 - 1
+STATUSES: tuple[BeliefStatus, ...] = ("active", "superseded", "reverted", "redacted")
+
+Count: TypeAlias = Annotated[int, Field(ge=0, le=LATEST)]
+Word: TypeAlias = Annotated[
+    str, StringConstraints(max_length=NAME_CHARS_MAX, strip_whitespace=True)
+]
+
+
+class BeliefsQuery(Query):
+    """Which beliefs, and when: after an event, or else at a time, or during a turn; else now."""
+
+    topic: Word | None = None
+    agent: Word | None = None
+    subject: Word | None = None
+    status: BeliefStatus | None = None
+    seq: Count | None = None
+    time: FormTime | None = None
+    turn: Count | None = None
+    after: Count = 0
+
+    @property
+    def narrow(self) -> dict[str, Any]:
+        """The filter, as the handle takes it."""
+        return {
+            "topic": self.topic,
+            "agent_id": self.agent,
+            "subject": self.subject,
+            "status": self.status,
+        }
+
+    @property
+    def said(self) -> dict[str, object]:
+        """The filter, as an address says it."""
+        names = ("topic", "agent", "subject", "status")
+        return {name: getattr(self, name) for name in names}
+
+
+class SettledQuery(Query):
+    """Which page of settled contradictions."""
+
+    before: Annotated[int, Field(ge=1, le=LATEST)] | None = None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The moment that is looked at.
+
+    Attributes:
+        seq: The last event that counts.
+        last: The last of all.
+        at: When it was recorded; ``None`` before the first.
+        turn: The turn that was under way.
+        kind: What it was.
+    """
+
+    seq: int
+    last: int
+    at: datetime | None = None
+    turn: int = 0
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Two beliefs that contradicted each other, and how that ended.
+
+    Attributes:
+        event: Of the audit feed.
+        new: The later belief.
+        old: The one that was there.
+        decision: What the log says of it; ``None`` where that was destroyed.
+    """
+
+    event: AuditEvent
+    new: HistoricBelief | None
+    old: HistoricBelief | None
+    decision: dict[str, Any] | None
+
+
+@pages.page("/graphs/{graph_id}/beliefs", needs="read", asks=BeliefsQuery, label="Beliefs", key="b")
+async def beliefs(desk: Desk, _: Caller, names: Names, query: BeliefsQuery) -> View:
+    """Show what is believed, and what was at any moment."""
+    values = await _at_moment(desk, names, query)
+    return View("beliefs.html", values, f"Beliefs of {names['graph_id']}")
+
+
+@pages.page("/graphs/{graph_id}/beliefs/then", needs="read", asks=BeliefsQuery)
+async def beliefs_then(desk: Desk, _: Caller, names: Names, query: BeliefsQuery) -> View:
+    """Return what follows the slider: the timeline and what was believed at a moment."""
+    return View("beliefs_then.html", await _at_moment(desk, names, query))
+
+
+@pages.page("/graphs/{graph_id}/beliefs/rows", needs="read", asks=BeliefsQuery)
+async def belief_rows(desk: Desk, _: Caller, names: Names, query: BeliefsQuery) -> View:
+    """Return the next rows of what was believed at a moment."""
+    history = (await desk.graph(names["graph_id"])).beliefs
+    moment = await _moment(history, query)
+    return View("beliefs_rows.html", await _rows(history, names, query, moment))
+
+
+@pages.page("/graphs/{graph_id}/contradictions", needs="read", asks=SettledQuery)
+async def contradictions(desk: Desk, _: Caller, names: Names, query: SettledQuery) -> View:
+    """Show contradictions and how each was settled, the last first."""
+    values = await _settled(desk, names, query)
+    return View("beliefs_settled.html", values, f"Contradictions in {names['graph_id']}")
+
+
+@pages.page("/graphs/{graph_id}/contradictions/rows", needs="read", asks=SettledQuery)
+async def contradiction_rows(desk: Desk, _: Caller, names: Names, query: SettledQuery) -> View:
+    """Return the next rows of that list."""
+    return View("beliefs_settled_rows.html", await _settled(desk, names, query))
+
+
+async def _at_moment(desk: Desk, names: Names, query: BeliefsQuery) -> dict[str, object]:
+    history = (await desk.graph(names["graph_id"])).beliefs
+    moment = await _moment(history, query)
+    rows, drawn = await asyncio.gather(
+        _rows(history, names, query, moment), _drawn(history, query, moment)
+    )
+    return {**rows, **drawn, "statuses": STATUSES}
+
+
+async def _moment(history: History, query: BeliefsQuery) -> Moment:
+    """Return the moment that is asked for; the end of the log without one.
+
+    Raises:
+        UsageError: The log has no such event.
+    """
+    last = await history.seq_at()
+    seq = query.seq
+    if seq is None:
+        point = query.time if query.time is not None else query.turn
+        seq = last if point is None else await history.seq_at(point)
+    if seq > last:
+        raise UsageError("seq", seq, f"an event of the log, 0 to {last}")
+    if not seq:
+        return Moment(0, last)
+    (event,) = await history.events(seq - 1, 1)
+    return Moment(seq, last, event.recorded_at, event.turn, event.kind)
+
+
+async def _rows(
+    history: History, names: Names, query: BeliefsQuery, moment: Moment
+) -> dict[str, object]:
+    found = await history.query(
+        **query.narrow, as_of_seq=moment.seq, after=query.after, limit=ROWS_PER_PAGE + 1
+    )
+    shown = found[:ROWS_PER_PAGE]
+    after = shown[-1].committed_seq if len(found) > len(shown) else None
+    here = href("graphs", names["graph_id"], "beliefs")
+    return {"rows": shown, "after": after, "moment": moment, "asked": query, "here": here}
+
+
+async def _drawn(history: History, query: BeliefsQuery, moment: Moment) -> dict[str, object]:
+    """Return the timeline: of all beliefs that are asked for, or of those around the moment."""
+    found = await history.query(**query.narrow, limit=BARS_MAX + 1)
+    start, is_whole = 0, len(found) <= BARS_MAX
+    if not is_whole:
+        start = _window(moment)
+        found = await history.query(**query.narrow, after=start, limit=BARS_MAX)
+    shown: Sequence[HistoricBelief] = found[:BARS_MAX]
+    lives: tuple[BeliefLife, ...] = await history.lives([one.id for one in shown])
+    drawing: Timeline = timeline(lives, moment.seq, moment.at)
+    until = shown[-1].committed_seq if shown else start
+    return {"drawing": drawing, "drawn_from": start + 1, "drawn_to": until, "is_whole": is_whole}
+
+
+def _window(moment: Moment) -> int:
+    """Return the event behind which the timeline begins, in steps, so that it does not tremble."""
+    start = min(moment.seq - WINDOW // 2, moment.last - WINDOW)
+    return max(0, start // STEP * STEP)
+
+
+async def _settled(desk: Desk, names: Names, query: SettledQuery) -> dict[str, object]:
+    graph = await desk.graph(names["graph_id"])
+    only = AuditFilter(kinds=("reconciliation",), before=query.before or LATEST)
+    found = await graph.audit(limit=SETTLED_PER_PAGE + 1, only=only)
+    shown = found[:SETTLED_PER_PAGE]
+    pairs = [event.record_ids for event in shown]
+    known = await graph.beliefs.lives(list(dict.fromkeys(one for pair in pairs for one in pair)))
+    by_id = {life.belief.id: life.belief for life in known}
+    told = await asyncio.gather(
+        *(graph.beliefs.explain(pair[0]) for pair in pairs if pair and pair[0] in by_id)
+    )
+    decisions = {
+        (one.belief.id, str(decision.get("rival_id"))): decision
+        for one in told
+        for decision in decisions_of(one)
+    }
+    rows = [_settlement(event, by_id, decisions) for event in shown]
+    before = shown[-1].seq if len(found) > len(shown) else None
+    here = href("graphs", names["graph_id"], "contradictions")
+    return {"rows": rows, "before": before, "here": here, "is_first": query.before is None}
+
+
+def decisions_of(told: Explanation) -> list[dict[str, Any]]:
+    """Return the decisions about a belief, each with the ids of both sides."""
+    return [
+        {**said, "belief_id": one.event.belief_id, "at": one.event.recorded_at}
+        for one in told.events
+        if one.event.kind == "contradicted" and (said := one.said) is not None
+    ]
+
+
+def _settlement(
+    event: AuditEvent,
+    by_id: dict[str, HistoricBelief],
+    decisions: dict[tuple[str, str], dict[str, Any]],
+) -> Settled:
+    new, old = (*event.record_ids, "", "")[:2]
+    return Settled(event, by_id.get(new), by_id.get(old), decisions.get((new, old)))

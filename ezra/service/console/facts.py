@@ -1,0 +1,218 @@
+"""The facts of a graph, one fact's story, what became of facts, and playbooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import Field
+
+from tiers.errors import NotFound
+from tiers.records import AuditEvent, AuditFilter, Fact, FactTier
+
+from ...graph import Graph
+from ..caller import Caller
+from ..desk import Desk
+from .charts import Segment, spans
+from .pages import Names, Query, View, href, pages
+
+ROWS = 50
+"""So many rows come at once."""
+
+MOVES = (
+    *("promoted", "demoted", "superseded", "deduplicated", "forgotten", "retired", "redacted"),
+)
+"""What the audit feed says becomes of facts."""
+
+NEWEST = 2**53 - 1
+"""Behind the last event of every feed."""
+
+OTHERS_SHOWN = 20
+
+
+class ShelfAsked(Query):
+    """Which facts: of a tier, of a topic, and from where on."""
+
+    tier: FactTier | None = None
+    topic: str | None = None
+    after: str = ""
+
+
+class MovesAsked(Query):
+    """What became of facts before an event, the last first."""
+
+    before: int = Field(default=NEWEST, ge=1, le=NEWEST)
+
+
+@dataclass(frozen=True)
+class Move:
+    """One thing that became of facts.
+
+    Attributes:
+        event: As the audit feed has it.
+        facts: Those that it names, as they are now; what the reader may not see is left out.
+    """
+
+    event: AuditEvent
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Life:
+    """One fact, and what became of it.
+
+    Attributes:
+        fact: As it is now.
+        lines: How it stands, and what would change that, in words.
+        events: What the audit feed of its graph says about it, oldest first.
+        others: The other facts that these events or the fact name, by id.
+        core: When it was core, of the time since it was recorded.
+    """
+
+    fact: Fact
+    lines: tuple[str, ...]
+    events: tuple[AuditEvent, ...]
+    others: dict[str, Fact]
+    core: tuple[Segment, ...]
+
+
+@pages.page("/graphs/{graph_id}/facts", needs="read", asks=ShelfAsked, label="Facts", key="f")
+async def shelf(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
+    """Show the live facts of a graph, the latest first."""
+    graph = await desk.graph(names["graph_id"])
+    status = await graph.status()
+    held = {topic for member in await graph.agents() for topic in member.topics} - {"*"}
+    values = await _rows(graph, asked)
+    counts = {tier: status.cold.get(f"facts_{tier}", 0) for tier in ("core", "archival")}
+    more = {"counts": counts, "held_topics": sorted(held)}
+    return View("facts.html", values | more, "Facts")
+
+
+@pages.page("/graphs/{graph_id}/fact-rows", needs="read", asks=ShelfAsked)
+async def shelf_rows(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
+    """Show the next rows of them."""
+    return View("facts_rows.html", await _rows(await desk.graph(names["graph_id"]), asked))
+
+
+@pages.page("/graphs/{graph_id}/facts/{fact_id}", needs="read")
+async def life(desk: Desk, _: Caller, names: Names, __: Query) -> View:
+    """Show one fact and what became of it."""
+    graph = await desk.graph(names["graph_id"])
+    found = await life_of(desk, graph, names["fact_id"])
+    return View("facts_one.html", {"life": found}, "One fact")
+
+
+@pages.page("/graphs/{graph_id}/fact-moves", needs="read", asks=MovesAsked)
+async def moves(desk: Desk, _: Caller, names: Names, asked: MovesAsked) -> View:
+    """Show what became of facts: promoted, demoted, superseded, forgotten, retired."""
+    values = await _moves(await desk.graph(names["graph_id"]), asked)
+    return View("facts_moves.html", values, "What became of facts")
+
+
+@pages.page("/graphs/{graph_id}/fact-move-rows", needs="read", asks=MovesAsked)
+async def move_rows(desk: Desk, _: Caller, names: Names, asked: MovesAsked) -> View:
+    """Show the next rows of that."""
+    return View("facts_move_rows.html", await _moves(await desk.graph(names["graph_id"]), asked))
+
+
+@pages.page("/graphs/{graph_id}/rules", needs="read", asks=ShelfAsked, label="Playbooks", key="p")
+async def playbooks(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
+    """Show the playbooks of a graph, the latest first."""
+    values = await _rules(await desk.graph(names["graph_id"]), asked)
+    return View("facts_rules.html", values, "Playbooks")
+
+
+@pages.page("/graphs/{graph_id}/rule-rows", needs="read", asks=ShelfAsked)
+async def playbook_rows(desk: Desk, _: Caller, names: Names, asked: ShelfAsked) -> View:
+    """Show the next rows of them."""
+    return View("facts_rule_rows.html", await _rules(await desk.graph(names["graph_id"]), asked))
+
+
+async def life_of(desk: Desk, graph: Graph, fact_id: str) -> Life:
+    """Return a shared fact of a graph with its story.
+
+    Raises:
+        NotFound: The graph has none of that id; of private ones nothing is told.
+    """
+    found = await graph.facts([fact_id])
+    if not found:
+        raise NotFound("fact", fact_id)
+    fact = found[0]
+    story = await desk.ezra.explain(fact_id)
+    is_of_it = story.graph_id == graph.id  # an id may be there in another graph too
+    events = tuple(one for one in story.events if one.graph_id == graph.id)
+    named = [one for event in events for one in event.record_ids]
+    ids = dict.fromkeys([*([fact.superseded_by] if fact.superseded_by else []), *named])
+    others = await graph.facts([one for one in ids if one != fact_id][:OTHERS_SHOWN])
+    return Life(
+        fact,
+        story.lines if is_of_it else (),
+        events,
+        {one.id: one for one in others},
+        spans(
+            fact.recorded_at, _end_of(fact, events), [(s.since, s.until) for s in fact.core_spans]
+        ),
+    )
+
+
+def _end_of(fact: Fact, events: Sequence[AuditEvent]) -> datetime:
+    """Return the last moment that is known of a fact, to which its bar of time reaches."""
+    known = [fact.superseded_at, fact.forgotten_at, fact.last_used_at, fact.judged_at]
+    known += [one.recorded_at for one in events]
+    known += [end for span in fact.core_spans for end in (span.since, span.until)]
+    return max((one for one in known if one is not None), default=fact.recorded_at)
+
+
+async def _rows(graph: Graph, asked: ShelfAsked) -> dict[str, object]:
+    page = await graph.latest_facts(
+        tier=asked.tier, topics=_topics(asked), after=asked.after, limit=ROWS
+    )
+    said = {"tier": asked.tier, "topic": asked.topic}
+    return {
+        "rows": page.rows,
+        "asked": asked,
+        **_further(graph, "facts", "fact-rows", page.cursor, said),
+    }
+
+
+async def _rules(graph: Graph, asked: ShelfAsked) -> dict[str, object]:
+    page = await graph.latest_rules(topics=_topics(asked), after=asked.after, limit=ROWS)
+    said = {"topic": asked.topic}
+    return {
+        "rows": page.rows,
+        "asked": asked,
+        **_further(graph, "rules", "rule-rows", page.cursor, said),
+    }
+
+
+async def _moves(graph: Graph, asked: MovesAsked) -> dict[str, object]:
+    only = AuditFilter(kinds=MOVES, before=asked.before)
+    events = await graph.audit(limit=ROWS + 1, only=only)
+    shown = events[:ROWS]
+    ids = list(dict.fromkeys(one for event in shown for one in event.record_ids))
+    facts = {fact.id: fact for fact in await graph.facts(ids)}
+    rows = tuple(
+        Move(event, tuple(facts[one] for one in event.record_ids if one in facts))
+        for event in shown
+    )
+    further = shown[-1].seq if len(events) > ROWS else None
+    address = href("graphs", graph.id, "fact-moves", before=further) if further else None
+    fragment = href("graphs", graph.id, "fact-move-rows", before=further)
+    return {"rows": rows, "more_address": address, "more_fragment": fragment}
+
+
+def _further(
+    graph: Graph, page: str, rows: str, cursor: str | None, said: dict[str, str | None]
+) -> dict[str, object]:
+    """Return where the next rows are; nowhere when there are none."""
+    if cursor is None:
+        return {"more_address": None, "more_fragment": None}
+    return {
+        "more_address": href("graphs", graph.id, page, **said, after=cursor),
+        "more_fragment": href("graphs", graph.id, rows, **said, after=cursor),
+    }
+
+
+def _topics(asked: ShelfAsked) -> tuple[str, ...] | None:
+    return None if asked.topic is None else (asked.topic,)

@@ -1,0 +1,73 @@
+"""The front of the console: what there is, whether the tiers answer, and what waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+
+from tiers.errors import PolicyDenied
+
+from ...graph_status import GraphStatus
+from ..caller import Caller
+from ..desk import Desk
+from .pages import Names, Query, Sent, View, href, pages
+
+GRAPHS_SHOWN = 8
+"""So many of the latest graphs are counted: each one costs a look into every tier."""
+
+
+class AgentAsked(Query):
+    """Which agent of which graph."""
+
+    graph: str
+    agent: str
+
+
+@pages.page("/", needs=None, label="Overview", key="o")
+async def overview(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+    """Show what there is; to whom is bound to less than the tenant, where to go."""
+    del names, query
+    try:
+        caller.check("read", "console /", None, None)
+    except PolicyDenied:
+        return View("overview_bound.html", {}, "Overview")
+    values = {**await _sizes(desk), **await _pulse(desk)}
+    return View("overview.html", values, "Overview")
+
+
+@pages.page("/overview/live", needs="read")
+async def live(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+    """Show how the tiers are and what waits."""
+    del caller, names, query
+    return View("overview_live.html", await _pulse(desk))
+
+
+@pages.page("/agent", needs=None, asks=AgentAsked)
+async def agent(desk: Desk, caller: Caller, names: Names, query: AgentAsked) -> Sent:
+    """Lead to an agent; whether the caller may see it is decided there."""
+    del desk, caller, names
+    return Sent(href("graphs", query.graph, "agents", query.agent))
+
+
+async def _pulse(desk: Desk) -> Mapping[str, object]:
+    health, waiting = await asyncio.gather(desk.ezra.health(), desk.ezra.waiting_work())
+    parked = waiting.pop("parked", 0)
+    return {
+        "health": health,
+        "waiting": {kind: count for kind, count in waiting.items() if count},
+        "parked": parked,
+        "reembedding": desk.ezra.reembedding,
+        "embedder": desk.ezra.embedder,
+    }
+
+
+async def _sizes(desk: Desk) -> Mapping[str, object]:
+    graphs = await desk.ezra.session_graphs()
+    latest = graphs[: -GRAPHS_SHOWN - 1 : -1]
+    statuses: list[GraphStatus] = [await (await desk.graph(graph.id)).status() for graph in latest]
+    return {
+        "count": len(graphs),
+        "states": Counter(graph.state.value for graph in graphs),
+        "latest": list(zip(latest, statuses, strict=True)),
+    }

@@ -1,0 +1,251 @@
+"""Which pages the console has: each a function of what is asked, named by its address.
+
+A page asks handles and returns a ``View``. What it may show was checked before it is called, from
+the names in its path; a page that is given ``needs=None`` checks by ``caller.check`` itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import UnionType
+from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
+from urllib.parse import quote, unquote, urlencode
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tiers.errors import PolicyDenied, UsageError
+
+from ...wire import Need
+from ..caller import Caller
+
+PREFIX = "/console"
+
+_MANY = (tuple, list, frozenset)
+_NAME = re.compile(r"{(\w+)}")
+
+Verb: TypeAlias = Literal["GET", "POST"]
+Names: TypeAlias = Mapping[str, str]
+
+
+class Query(BaseModel):
+    """Base of what a page is asked beside its path; blank fields of a form count as not given."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @classmethod
+    def of(cls, fields: Iterable[tuple[str, str]]) -> Any:  # noqa: ANN401 - whichever it is called on
+        """Return what a query string or a form asks; a ``tuple`` field takes every value.
+
+        Raises:
+            UsageError: A value is not acceptable.
+        """
+        given: dict[str, list[str]] = {}
+        for name, value in fields:
+            if value.strip():
+                given.setdefault(name, []).append(value)
+        known = {name: one.annotation for name, one in cls.model_fields.items() if name in given}
+        values = {
+            name: given[name] if _takes_many(annotation) else given[name][-1]
+            for name, annotation in known.items()
+        }
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = str(first["loc"][0]) if first["loc"] else "query"
+            said = None if first["type"] == "missing" else ", ".join(given.get(where, ()))
+            raise UsageError(where, said, first["msg"]) from None
+
+
+@dataclass(frozen=True)
+class View:
+    """What a page shows.
+
+    Attributes:
+        template: The file under ``templates/``. One that does not extend ``base.html`` is a
+            fragment.
+        values: What it is made of; records as handles return them.
+        title: Of the page; for a fragment it does not matter.
+        status: Of the answer.
+    """
+
+    template: str
+    values: Mapping[str, object] = field(default_factory=dict)
+    title: str = ""
+    status: int = 200
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Where an action leads: the browser is sent there by ``GET``.
+
+    Attributes:
+        to: The address, as ``href`` makes it.
+    """
+
+    to: str
+
+
+Answering: TypeAlias = Callable[..., Awaitable[View | Sent]]
+_F = TypeVar("_F", bound=Callable[..., Awaitable[Any]])
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page, fragment or action.
+
+    Attributes:
+        path: Below ``/console``, with names in braces.
+        verb: ``GET`` for pages and fragments, ``POST`` for actions.
+        needs: What the caller has to be allowed; ``None`` when the function checks.
+        asks: What is parsed from the query string, or from the form.
+        function: Called with the desk, the caller, the names, and what is asked.
+        label: Its name in the navigation; ``None`` keeps it out.
+        key: The letter that leads there after ``g``.
+    """
+
+    path: str
+    verb: Verb
+    needs: Need | None
+    asks: type[Query]
+    function: Answering
+    label: str | None = None
+    key: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in its path, in order."""
+        return tuple(_NAME.findall(self.path))
+
+    def check(self, caller: Caller, names: Names) -> None:
+        """Refuse what the caller's token does not cover; nothing was read.
+
+        Raises:
+            PolicyDenied: It does not.
+        """
+        if self.needs is not None:
+            operation = f"console {self.path}"
+            caller.check(self.needs, operation, names.get("graph_id"), names.get("agent_id"))
+
+    def is_for(self, caller: Caller, names: Names) -> bool:
+        """Return whether a caller may open it."""
+        try:
+            self.check(caller, names)
+        except PolicyDenied:
+            return False
+        return True
+
+    def address(self, names: Names) -> str:
+        """Return where it is for these names."""
+        return PREFIX + _NAME.sub(lambda found: named(names[found[1]]), self.path).rstrip("/")
+
+
+class Pages:
+    """The pages of the console, in the order in which the navigation shows them."""
+
+    def __init__(self) -> None:
+        self._pages: dict[tuple[Verb, str], Page] = {}
+
+    def page(
+        self,
+        path: str,
+        *,
+        needs: Need | None,
+        asks: type[Query] = Query,
+        label: str | None = None,
+        key: str | None = None,
+    ) -> Callable[[_F], _F]:
+        """Register the decorated function for a page or a fragment.
+
+        Args:
+            path: Below ``/console``: ``/graphs/{graph_id}/beliefs``.
+            needs: What the caller has to be allowed about the graph and the agent of the path.
+            asks: What its query string may say.
+            label: Puts it into the navigation: of the console when its path has no name, of the
+                graph when it has ``graph_id`` alone, of the agent with ``agent_id`` as well.
+            key: A letter that leads there after ``g``; each once.
+        """
+        return self._register("GET", path, needs, asks, label, key)
+
+    def action(
+        self, path: str, *, needs: Need | None, asks: type[Query] = Query
+    ) -> Callable[[_F], _F]:
+        """Register the decorated function for a form that is sent by ``POST``.
+
+        Its form holds ``csrf_field()`` of ``macros.html``, which is checked before it is called.
+        """
+        return self._register("POST", path, needs, asks, None, None)
+
+    def __iter__(self) -> Iterator[Page]:
+        return iter(self._pages.values())
+
+    def arrange(self, *modules: str) -> None:
+        """Show pages in the order of the modules that they are in; others come last."""
+        place = {name: index for index, name in enumerate(modules)}
+        ordered = sorted(
+            self._pages.items(),
+            key=lambda item: place.get(item[1].function.__module__, len(place)),
+        )
+        self._pages = dict(ordered)
+
+    def labelled(self, *names: str) -> tuple[Page, ...]:
+        """Return the pages of the navigation whose path has exactly these names."""
+        return tuple(page for page in self if page.label is not None and page.names == names)
+
+    def _register(
+        self,
+        verb: Verb,
+        path: str,
+        needs: Need | None,
+        asks: type[Query],
+        label: str | None,
+        key: str | None,
+    ) -> Callable[[_F], _F]:
+        def register(function: _F) -> _F:
+            if (verb, path) in self._pages:
+                message = f"{verb} {path} is there twice"
+                raise ValueError(message)
+            page = Page(path, verb, needs, asks, function, label, key)
+            if key is not None and any(one.key == key for one in self):
+                message = f"the key {key!r} leads to two pages"
+                raise ValueError(message)
+            self._pages[verb, path] = page
+            return function
+
+        return register
+
+
+def href(*parts: str | int, **query: object) -> str:
+    """Return the address of a page, each part one name: ``href("graphs", graph_id, "beliefs")``.
+
+    What the query holds as ``None`` or empty is left out; of a sequence each value is said.
+    """
+    path = "/".join((PREFIX, *(named(str(part)) for part in parts)))
+    said = {name: value for name, value in query.items() if value not in (None, "", ())}
+    return f"{path}?{urlencode(said, doseq=True)}" if said else path
+
+
+def named(name: str) -> str:
+    """Return a name as one part of a path.
+
+    A browser takes ``.`` and ``..`` for steps, even escaped, so these are told by a tilde.
+    """
+    is_step = name in (".", "..") or name.startswith("~")
+    return quote(f"~{name}" if is_step else name, safe="")
+
+
+def name_of(part: str) -> str:
+    """Return the name that a part of a path says; the other way round of ``named``."""
+    said = unquote(part)
+    return said.removeprefix("~")
+
+
+def _takes_many(annotation: Any) -> bool:  # noqa: ANN401 - annotations have no type
+    if get_origin(annotation) in (Union, UnionType):
+        return any(_takes_many(one) for one in get_args(annotation))
+    return get_origin(annotation) in _MANY or annotation in _MANY
+
+
+pages = Pages()

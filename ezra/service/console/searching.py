@@ -1,0 +1,171 @@
+"""Search with its reasons: recall as any agent, and of each answer why it is where it is.
+
+A question travels in the body of a form: addresses are for ids, proxies and browsers keep them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from tiers.errors import NotFound, UsageError
+from tiers.records import AgentRecord, Hit, Kind
+
+from ...agent import Agent
+from ...graph import Graph
+from ...recall import Reason, RecallResult
+from ...request import KINDS, LIMIT_MAX, MODES, SCOPES, ModeName, Narrowing, ScopeName
+from ..acting import acting
+from ..caller import Caller
+from ..desk import Desk
+from .charts import Segment, stacked
+from .pages import Names, Query, View, pages
+from .times import FormTime
+
+WITHIN_DAYS = 36_500
+
+
+class SearchAsked(Query):
+    """A question, as whom it is asked, and what narrows it."""
+
+    query: str = ""
+    agent: str | None = None
+    kinds: tuple[Kind, ...] = ()
+    scope: ScopeName = "any"
+    mode: ModeName = "hybrid"
+    min_days_ago: int = Field(default=0, ge=0, le=WITHIN_DAYS)
+    max_days_ago: int | None = Field(default=None, ge=0, le=WITHIN_DAYS)
+    as_of: FormTime | None = None
+    topic: str | None = None
+    depth: int = Field(default=1, ge=0, le=4)
+    limit: int = Field(default=10, ge=1, le=LIMIT_MAX)
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """One answer, and how its score came about.
+
+    Attributes:
+        hit: The answer.
+        reason: What spoke for it, as recall tells it.
+        segments: What each sign added, as parts of a bar.
+        base: The sum of them; below 0 it counts 0.
+        score: The sum times every factor.
+        width: How wide the bar of the score is beside the best one's.
+        considered: The score that recall itself gives before a reranker; ``None`` when it does
+            not say.
+    """
+
+    hit: Hit
+    reason: Reason
+    segments: tuple[Segment, ...]
+    base: float
+    score: float
+    width: float
+    considered: float | None
+
+
+@pages.page("/graphs/{graph_id}/search", needs="read", label="Search", key="s")
+async def form(desk: Desk, caller: Caller, names: Names, _: Query) -> View:
+    """Show the form of a search."""
+    members = await (await desk.graph(names["graph_id"])).agents()
+    return _view(SearchAsked(), _present(caller, members), None, ())
+
+
+@pages.action("/graphs/{graph_id}/search", needs="read", asks=SearchAsked)
+async def search(desk: Desk, caller: Caller, names: Names, asked: SearchAsked) -> View:
+    """Answer a question, with the reasons."""
+    if not asked.query.strip():
+        raise UsageError("query", asked.query, "a question that is not blank")
+    graph = await desk.graph(names["graph_id"])
+    members = _present(caller, await graph.agents())
+    who: Graph | Agent = graph
+    if asked.agent is not None:
+        if asked.agent not in [one.id for one in members]:
+            raise NotFound("agent", asked.agent)
+        place = {"graph_id": graph.id, "agent_id": asked.agent}
+        caller.check("act", f"search as {asked.agent}", graph.id, asked.agent)
+        who = await acting(desk, caller, place)
+    found = await who.recall(
+        asked.query,
+        limit=asked.limit,
+        kinds=asked.kinds or None,
+        scope=asked.scope,
+        as_of=asked.as_of,
+        **_narrowing(asked),
+    )
+    return _view(asked, members, found, weighed(found))
+
+
+def weighed(found: RecallResult) -> tuple[Weighed, ...]:
+    """Return the answers with how their scores came about; bars are beside the best of them."""
+    told = dict(found.considered)
+    shown = [(hit, found.reasons[hit.id]) for hit in found.items if hit.id in found.reasons]
+    added = [sum(value for value in one.parts.values() if value > 0) for _, one in shown]
+    most = max(added, default=0.0)
+    scores = [_score(reason) for _, reason in shown]
+    best = max(scores, default=0.0)
+    return tuple(
+        Weighed(
+            hit,
+            reason,
+            stacked(reason.parts, most),
+            _base(reason),
+            score,
+            100 * score / best if best > 0 else 0.0,
+            told.get(hit.id),
+        )
+        for (hit, reason), score in zip(shown, scores, strict=True)
+    )
+
+
+def _base(reason: Reason) -> float:
+    return max(0.0, sum(reason.parts.values()))
+
+
+def _score(reason: Reason) -> float:
+    return _base(reason) * math.prod(reason.factors.values())
+
+
+def _narrowing(asked: SearchAsked) -> Narrowing:
+    return {
+        "mode": asked.mode,
+        "min_days_ago": asked.min_days_ago,
+        "max_days_ago": asked.max_days_ago,
+        "topics": None if asked.topic is None else (asked.topic,),
+        "depth": asked.depth,
+        "explain": True,
+    }
+
+
+def _present(caller: Caller, members: Sequence[AgentRecord]) -> tuple[AgentRecord, ...]:
+    """Return the members as whom somebody may ask: present, and none but the token's own."""
+    return tuple(
+        one for one in members if one.left_at is None and caller.agent_id in (None, one.id)
+    )
+
+
+def _view(
+    asked: SearchAsked,
+    members: Sequence[AgentRecord],
+    found: RecallResult | None,
+    answers: Sequence[Weighed],
+) -> View:
+    parts: Mapping[str, None] = dict.fromkeys(
+        segment.name for answer in answers for segment in answer.segments
+    )
+    values = {
+        "asked": asked,
+        "as_of": asked.as_of.replace(tzinfo=None).isoformat() if asked.as_of else "",
+        "members": members,
+        "found": found,
+        "answers": answers,
+        "parts": tuple(parts),
+        "kinds": KINDS,
+        "scopes": SCOPES,
+        "modes": tuple(MODES),
+    }
+    return View("search.html", values, "Search")

@@ -1,0 +1,245 @@
+"""An agent's turns, and what each was given: slot by slot, what was cut, and how it is today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field
+
+from tiers.errors import NotFound
+from tiers.records import Receipt, Turn
+
+from ...assemble import Slot
+from ...graph import Graph
+from ...rebuilding import ReplayedContext
+from ...receipts import KeptSlot
+from ..caller import Caller
+from ..desk import Desk
+from .pages import Names, Query, View, href, pages
+
+TURNS_PER_PAGE = 25
+SHOWN_MAX = 200
+"""So many entries of what a receipt names besides its slots are shown at most."""
+
+Number: TypeAlias = Annotated[int, Field(ge=1, le=2**53 - 1)]
+
+
+class TurnsQuery(Query):
+    """Which page of turns."""
+
+    before: Number | None = None
+
+
+class ContextQuery(Query):
+    """Whether the context of today is compared with."""
+
+    today: bool = False
+
+
+@dataclass(frozen=True)
+class TurnRow:
+    """A turn and, where its receipt is found, what its context cost and lost.
+
+    Attributes:
+        turn: The turn.
+        receipt_id: The receipt; ``None`` where there is none.
+        tokens: Of its context.
+        slots: How many went in.
+        dropped: How many did not fit.
+        degraded: What did not take part.
+    """
+
+    turn: Turn
+    receipt_id: str | None = None
+    tokens: int | None = None
+    slots: int | None = None
+    dropped: int | None = None
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Share:
+    """What the slots of one kind take of the budget: a part of a bar of width 100."""
+
+    kind: str
+    slots: int
+    tokens: int
+    at: float
+    width: float
+
+
+@dataclass(frozen=True)
+class ShownContext:
+    """A rebuilt context as the page shows it.
+
+    Attributes:
+        told: What the handle answered.
+        tokens: The sum over the slots.
+        budget: What they had to fit in; ``None`` for a recall.
+        shares: What each kind took, in the order of the context.
+        free: Tokens of the budget that were left.
+        over: Found, and not thought to be about the question: ids with scores.
+        core_out: Core facts that found no place in the core block: ids with reasons.
+        shadowed: Inherited core facts behind a nearer definition.
+        models: Which model each part used.
+        notes: What was left out on the way, and why.
+    """
+
+    told: ReplayedContext
+    tokens: int
+    budget: int | None
+    shares: tuple[Share, ...]
+    free: int | None
+    over: tuple[tuple[str, float | None], ...]
+    core_out: tuple[tuple[str, str], ...]
+    shadowed: tuple[str, ...]
+    models: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+@pages.page(
+    "/graphs/{graph_id}/agents/{agent_id}/turns",
+    needs="read",
+    asks=TurnsQuery,
+    label="Turns",
+    key="t",
+)
+async def agent_turns(desk: Desk, _: Caller, names: Names, query: TurnsQuery) -> View:
+    """Show an agent's turns, the last first."""
+    values = await _rows(desk, names, query)
+    return View("turns.html", values, f"Turns of {names['agent_id']}")
+
+
+@pages.page("/graphs/{graph_id}/agents/{agent_id}/turns/rows", needs="read", asks=TurnsQuery)
+async def turn_rows(desk: Desk, _: Caller, names: Names, query: TurnsQuery) -> View:
+    """Return the next rows of that list."""
+    return View("turns_rows.html", await _rows(desk, names, query))
+
+
+@pages.page("/graphs/{graph_id}/agents/{agent_id}/turns/{seq}", needs="read", asks=ContextQuery)
+async def one_turn(desk: Desk, _: Caller, names: Names, query: ContextQuery) -> View:
+    """Show a turn, and the context that it was answered with."""
+    graph = await desk.graph(names["graph_id"])
+    turn = await _turn(graph, names["agent_id"], names["seq"])
+    receipt = (await graph.receipts_of([turn.id])).get(turn.id)
+    context = None if receipt is None else await _context(graph, receipt.id, query)
+    values = {"turn": turn, "context": context, "asked": query, "here": _here(names)}
+    return View("turns_one.html", values, f"Turn {turn.seq} of {turn.agent_id}")
+
+
+@pages.page("/graphs/{graph_id}/receipts/{receipt_id}", needs="read", asks=ContextQuery)
+async def one_receipt(desk: Desk, _: Caller, names: Names, query: ContextQuery) -> View:
+    """Show what a turn or a recall was given, by its receipt."""
+    graph = await desk.graph(names["graph_id"])
+    context = await _context(graph, names["receipt_id"], query)
+    here = href("graphs", names["graph_id"], "receipts", names["receipt_id"])
+    values = {"context": context, "asked": query, "here": here}
+    return View("turns_receipt.html", values, f"What a {context.told.kind} was given")
+
+
+async def _rows(desk: Desk, names: Names, query: TurnsQuery) -> dict[str, object]:
+    graph = await desk.graph(names["graph_id"])
+    # One more than is shown tells whether there is a further page.
+    found = await graph.turns(names["agent_id"], before=query.before, limit=TURNS_PER_PAGE + 1)
+    shown = found[:TURNS_PER_PAGE]
+    receipts = await graph.receipts_of([turn.id for turn in shown])
+    rows = [_row(turn, receipts.get(turn.id)) for turn in shown]
+    before = shown[-1].seq if len(found) > len(shown) else None
+    here = href("graphs", names["graph_id"], "agents", names["agent_id"], "turns")
+    return {"rows": rows, "before": before, "here": here, "is_first": query.before is None}
+
+
+def _row(turn: Turn, receipt: Receipt | None) -> TurnRow:
+    if receipt is None:
+        return TurnRow(turn)
+    body = receipt.body
+    return TurnRow(
+        turn,
+        receipt.id,
+        _count(body.get("tokens")),
+        _size(body, "slots"),
+        _size(body, "dropped"),
+        tuple(map(str, _listed(body, "degraded"))),
+    )
+
+
+async def _turn(graph: Graph, agent_id: str, seq: str) -> Turn:
+    """Return a turn of an agent by its number.
+
+    Raises:
+        NotFound: There is none.
+    """
+    is_number = seq.isascii() and seq.isdigit() and len(seq) < len(str(2**53))
+    if is_number and int(seq) > 0:
+        for turn in await graph.turns(agent_id, before=int(seq) + 1, limit=1):
+            if turn.seq == int(seq):
+                return turn
+    raise NotFound("turn", f"{seq} of {agent_id}")
+
+
+async def _context(graph: Graph, receipt_id: str, query: ContextQuery) -> ShownContext:
+    return shown_context(await graph.replay_context(receipt_id, today=query.today))
+
+
+def shown_context(told: ReplayedContext) -> ShownContext:
+    """Return a rebuilt context with its sums. Pure."""
+    body = told.body
+    given: list[Slot | KeptSlot] = [*told.slots, *(one.slot for one in told.missing)]
+    tokens = sum(slot.tokens for slot in given)
+    budget = _count(body.get("budget"))
+    models = body.get("models")
+    return ShownContext(
+        told=told,
+        tokens=tokens,
+        budget=budget,
+        shares=_shares(given, max(budget or 0, tokens)),
+        free=None if budget is None else max(0, budget - tokens),
+        over=tuple(
+            (str(one.get("id")), one.get("score"))
+            for one in (*_dicts(body, "passed_over"), *_dicts(body, "considered"))
+        ),
+        core_out=tuple(
+            (str(one.get("id")), str(one.get("reason"))) for one in _dicts(body, "core_left_out")
+        ),
+        shadowed=tuple(map(str, _listed(body, "shadowed"))),
+        models={name: str(one) for name, one in models.items() if one} if models else {},
+        notes=tuple(map(str, _listed(body, "skipped") or _listed(body, "degraded"))),
+    )
+
+
+def _shares(given: Iterable[Slot | KeptSlot], whole: int) -> tuple[Share, ...]:
+    """Return what each kind of slot takes of the whole, side by side."""
+    sums: dict[str, list[int]] = {}
+    for slot in given:
+        sums.setdefault(slot.kind, []).append(slot.tokens)
+    shares: list[Share] = []
+    at = 0.0
+    for kind, tokens in sums.items():
+        width = 100 * sum(tokens) / whole if whole else 0.0
+        shares.append(Share(kind, len(tokens), sum(tokens), round(at, 2), round(width, 2)))
+        at += width
+    return tuple(shares)
+
+
+def _here(names: Names) -> str:
+    return href("graphs", names["graph_id"], "agents", names["agent_id"], "turns", names["seq"])
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _size(body: Mapping[str, Any], name: str) -> int | None:
+    value = body.get(name)
+    return len(value) if isinstance(value, list) else None
+
+
+def _listed(body: Mapping[str, Any], name: str) -> Sequence[Any]:
+    value = body.get(name)
+    return value[:SHOWN_MAX] if isinstance(value, list) else ()
+
+
+def _dicts(body: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    return [one for one in _listed(body, name) if isinstance(one, dict)]

@@ -1,0 +1,55 @@
+"""The numbers of the runtime and of this process, for Prometheus: ``GET /metrics``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from ..wire.upkeep import METRICS
+from .caller import Caller
+from .desk import Desk
+
+PATH = "/metrics"
+_SUMMARY = "Counters, timers and the queue in Prometheus' text form; no ids and no content."
+
+
+def add_metrics(router: APIRouter, desk: Callable[..., Any], caller: Callable[..., Any]) -> None:
+    """Add the route that Prometheus reads; it asks for the token of a reader or an operator.
+
+    Args:
+        router: Where to add it.
+        desk: Dependency that gives the desk.
+        caller: Dependency that gives the caller.
+    """
+
+    async def metrics(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
+        given["caller_"].check(METRICS.needs, METRICS.name, None, None)
+        text = await given["desk_"].ezra.metrics()
+        return Response(text, media_type=CONTENT_TYPE_LATEST)
+
+    parameters = {
+        "desk_": Annotated[Desk, Depends(desk)],
+        "caller_": Annotated[Caller, Depends(caller)],
+    }
+    metrics.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+            for name, annotation in parameters.items()
+        ]
+    )
+    content = {CONTENT_TYPE_LATEST: {"schema": {"type": "string"}}}
+    router.add_api_route(
+        PATH,
+        metrics,
+        methods=["GET"],
+        operation_id="metrics",
+        summary=_SUMMARY,
+        tags=["health"],
+        response_class=Response,
+        response_model=None,
+        responses={200: {"description": _SUMMARY, "content": content}},
+    )
