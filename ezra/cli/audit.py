@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperGroup
 
-from tiers.errors import UsageError
 from tiers.history.signing import public_key_of
 from tiers.history.verification import Verification, verify_export
 from tiers.records import HistoricBelief
 
-from ..app import Ezra
 from ..believing import Point
-from ..history import History
 from ..proving import anchor_of
 from .beliefs import claim_of, document_of, document_of_diff, lines_of, lines_of_diff, row_of
+from .doors import AnyHistory, Url, opened
 from .feed import EXAMPLES as FEED_EXAMPLES
 from .feed import feed
-from .options import GraphId, Home, Json, in_utc, run, settings_at
+from .moments import point_of
+from .options import GraphId, Home, Json, run
 from .screen import Screen
 
 T = TypeVar("T")
@@ -74,6 +72,7 @@ def query(
     after: Annotated[int, typer.Option(help="Where the page before ended.", min=0)] = 0,
     limit: Annotated[int, typer.Option(help="The most beliefs to print.", min=1, max=1000)] = 100,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """List beliefs in the order in which they were committed, active or not."""
@@ -85,7 +84,7 @@ def query(
         "as_of": _point("as_of", as_of),
     }
 
-    async def work(history: History) -> tuple[HistoricBelief, ...]:
+    async def work(history: AnyHistory) -> tuple[HistoricBelief, ...]:
         return await history.query(
             topic=topic,
             agent_id=agent,
@@ -97,7 +96,7 @@ def query(
             **asked,
         )
 
-    found = _asked(home, graph, work)
+    found = _asked(home, url, graph, work)
     if json:
         screen.document([one.model_dump(mode="json") for one in found])
         return
@@ -113,11 +112,13 @@ def query(
     "as-of",
     epilog="Examples: ezra audit as-of imola 2026-05-14T15:04  ·  ezra audit as-of imola 15 --json",
 )
-def as_of(graph: GraphId, moment: Moment, home: Home = None, json: Json = False) -> None:
+def as_of(
+    graph: GraphId, moment: Moment, home: Home = None, url: Url = None, json: Json = False
+) -> None:
     """Show what was believed at a time, or at the end of a turn."""
     screen = Screen()
-    point = _point("moment", moment)
-    found = _asked(home, graph, lambda history: history.as_of(point))
+    point = point_of("moment", moment)
+    found = _asked(home, url, graph, lambda history: history.as_of(point))
     if json:
         screen.document([one.model_dump(mode="json") for one in found])
         return
@@ -135,12 +136,13 @@ def diff(
     earlier: Moment,
     later: Moment,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Show how what was believed changed between two moments."""
     screen = Screen()
-    a, b = _given("earlier", earlier), _given("later", later)
-    found = _asked(home, graph, lambda history: history.diff(a, b))
+    a, b = point_of("earlier", earlier), point_of("later", later)
+    found = _asked(home, url, graph, lambda history: history.diff(a, b))
     if json:
         screen.document(document_of_diff(found))
         return
@@ -149,10 +151,12 @@ def diff(
 
 
 @audit_app.command("explain", epilog="Example: ezra audit explain imola BELIEF --json")
-def explain(graph: GraphId, belief: BeliefId, home: Home = None, json: Json = False) -> None:
+def explain(
+    graph: GraphId, belief: BeliefId, home: Home = None, url: Url = None, json: Json = False
+) -> None:
     """Show who said it, on what evidence, who disagreed, how that was settled, what came of it."""
     screen = Screen()
-    found = _asked(home, graph, lambda history: history.explain(belief))
+    found = _asked(home, url, graph, lambda history: history.explain(belief))
     if json:
         screen.document(document_of(found))
         return
@@ -168,11 +172,12 @@ def export(
     graph: GraphId,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Write a graph's whole belief log into one file that anybody can verify."""
     screen = Screen()
-    done = _asked(home, graph, lambda history: history.export(output))
+    done = _asked(home, url, graph, lambda history: history.export(output))
     if json:
         screen.document({**done.as_json(), "file": str(output)})
         return
@@ -205,15 +210,16 @@ def verify(
 
 
 @audit_app.command("check", epilog="Example: ezra audit check imola")
-def check(graph: GraphId, home: Home = None, json: Json = False) -> None:
+def check(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
     """Check a graph's stored log, and the stored beliefs against it. Exit code 1: not intact."""
-    _told(Screen(), _asked(home, graph, lambda history: history.verify()), json)
+    _told(Screen(), _asked(home, url, graph, lambda history: history.verify()), json)
 
 
 @audit_app.command("sign", epilog="Example: ezra audit sign imola > head.json")
-def sign(graph: GraphId, home: Home = None) -> None:
+def sign(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
     """Sign a graph's log as it is now; keep the head elsewhere as an anchor. Prints JSON."""
-    head = _asked(home, graph, lambda history: history.sign())
+    del json  # a head is for programs: there is no other form of it
+    head = _asked(home, url, graph, lambda history: history.sign())
     Screen().document(head.model_dump(mode="json"))
 
 
@@ -223,13 +229,14 @@ def key(
         bool, typer.Option("--rotate", help="Make a new key; the old one vouches for it.")
     ] = False,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Print the public key that signs this installation's logs; give it to whoever verifies."""
     screen = Screen()
 
     async def work() -> str:
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
+        async with opened(home, url) as ezra:
             return await (ezra.rotate_key() if rotate else ezra.public_key())
 
     found = run(work())
@@ -239,9 +246,11 @@ def key(
         screen.line(found)
 
 
-def _asked(home: Path | None, graph: str, work: Callable[[History], Awaitable[T]]) -> T:
+def _asked(
+    home: Path | None, url: str | None, graph: str, work: Callable[[AnyHistory], Awaitable[T]]
+) -> T:
     async def asking() -> T:
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
+        async with opened(home, url) as ezra:
             return await work((await ezra.session_graph(graph)).beliefs)
 
     return run(asking())
@@ -259,26 +268,5 @@ def _told(screen: Screen, found: Verification, json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _given(name: str, text: str) -> Point:
-    point = _point(name, text)
-    if point is None:
-        raise UsageError(name, text, "a time or a turn")
-    return point
-
-
 def _point(name: str, text: str | None) -> Point | None:
-    """Return the moment that was written on the command line.
-
-    Raises:
-        UsageError: It is neither a turn nor a time.
-    """
-    if text is None:
-        return None
-    if text.strip().isdecimal():
-        return int(text)
-    try:
-        return in_utc(datetime.fromisoformat(text))
-    except ValueError as error:
-        raise UsageError(
-            name, text, "a turn such as 15, or a time such as 2026-05-14T15:04"
-        ) from error
+    return None if text is None else point_of(name, text)

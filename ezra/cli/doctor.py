@@ -6,14 +6,38 @@ import platform
 from importlib.metadata import packages_distributions, version
 from typing import Any
 
+import typer
+
 from tiers.errors import EzraError
 from tiers.health import TierHealth
 
 from ..app import Ezra
 from ..engines import check_up
 from ..settings import Settings
+from .doors import NoUrl, only_here
+from .options import Home, Json, run, settings_at
+from .screen import Screen
 
+EXAMPLES = "Examples: ezra doctor  ·  ezra doctor --home /srv/ezra --json"
 OURS = ("ezra", "tiers", "metaagents")
+
+
+def doctor(home: Home = None, url: NoUrl = None, json: Json = False) -> None:
+    """Check the installation and every tier: reachable, version, indexes, permissions, speed.
+
+    Says what to do about each problem. Exit code 1 when a tier does not answer or the memory
+    cannot be opened. Of a server, 'ezra status --url' tells how its tiers answer.
+    """
+    only_here("doctor", url)
+    screen = Screen()
+    report, healthy = run(examined(settings_at(home)))
+    if json:
+        screen.document(report)
+    else:
+        for line in lines_of(report):
+            screen.line(line)
+    if not healthy:
+        raise typer.Exit(1)
 
 
 def foreign_owners() -> dict[str, list[str]]:

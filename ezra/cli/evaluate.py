@@ -18,6 +18,7 @@ from ..evaluation.metrics import Figures
 from ..evaluation.results import Asked, Evaluation, System, floor_of, shortfalls
 from ..evaluation.run import K_DEFAULT, Options, checked_options, evaluate, steps_of
 from ..evaluation.sets import EvaluationSet, read_set
+from .doors import NoUrl, only_here
 from .options import Json, run, settings_at
 from .screen import Screen
 
@@ -74,6 +75,7 @@ def evaluate_set(
         typer.Option("--min", help="Exit with 1 when ezra is below: recall@10=0.8. Repeatable."),
     ] = None,
     home: Kept = None,
+    url: NoUrl = None,
     json: Json = False,
 ) -> None:
     """Measure recall on a set: conversations, questions, and the turns that answer them.
@@ -82,6 +84,7 @@ def evaluate_set(
     gone afterwards, and every question is asked. No model judges: what counts is where the
     evidence stands among the hits. Settings are those of the environment, the home excepted.
     """
+    only_here("eval", url, tell=False)
     screen = Screen()
     options = checked_options(
         Options(

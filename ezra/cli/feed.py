@@ -9,8 +9,8 @@ import typer
 
 from tiers.records import AuditEvent, AuditFilter
 
-from ..app import Ezra
-from .options import Home, Json, in_utc, run, settings_at
+from .doors import Url, opened
+from .options import Home, Json, MaybeGraph, in_utc, run
 from .screen import Screen
 
 EXAMPLES = (
@@ -18,11 +18,11 @@ EXAMPLES = (
     "ezra audit feed --after 1000 --limit 1000 --json"
 )
 
+HEADINGS = ("no.", "recorded", "graph", "agent", "kind", "records", "reason")
+
 
 def feed(
-    graph: Annotated[
-        str | None, typer.Argument(help="Session graph; the whole tenant if not given.")
-    ] = None,
+    graph: MaybeGraph = None,
     kind: Annotated[
         list[str] | None, typer.Option(help="Only events of this kind. Repeatable.")
     ] = None,
@@ -39,6 +39,7 @@ def feed(
     ] = 0,
     limit: Annotated[int, typer.Option(help="The most events to print.", min=1, max=10_000)] = 1000,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Show who came, went, wrote and was refused, in order: ids and reasons, never content.
@@ -55,25 +56,28 @@ def feed(
     )
 
     async def found() -> tuple[AuditEvent, ...]:
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
+        async with opened(home, url) as ezra:
             if graph is None:
                 return await ezra.audit(after, limit, only=only)
-            opened = await ezra.session_graph(graph)
-            return await opened.audit(after, limit, only=only)
+            return await (await ezra.session_graph(graph)).audit(after, limit, only=only)
 
     events = run(found())
     if json:
         screen.document([event.model_dump(mode="json") for event in events])
         return
     numbers = [event.position if graph is None else event.seq for event in events]
-    for number, event in zip(numbers, events, strict=True):
-        screen.line(_line(event, number))
+    rows = [_cells(event, number) for number, event in zip(numbers, events, strict=True)]
+    if screen.is_terminal:
+        screen.table(HEADINGS, rows)
+    else:
+        for row in rows:
+            screen.line("  ".join(cell for cell in row if cell))
     if len(events) == limit:
         screen.note(f"there may be more: --after {numbers[-1]}")
 
 
-def _line(event: AuditEvent, number: int) -> str:
-    parts = [
+def _cells(event: AuditEvent, number: int) -> tuple[str, ...]:
+    return (
         f"{number:>6}",
         f"{event.recorded_at:%Y-%m-%d %H:%M:%S}",
         event.graph_id,
@@ -81,5 +85,4 @@ def _line(event: AuditEvent, number: int) -> str:
         event.kind,
         " ".join(event.record_ids),
         event.reason,
-    ]
-    return "  ".join(part for part in parts if part)
+    )

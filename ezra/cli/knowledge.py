@@ -12,9 +12,9 @@ from tiers.knowledge import NAMES_MAX, PATH_DEPTH_MAX, Neighbour
 from tiers.learning import is_live
 from tiers.records import Fact
 
-from ..app import Ezra
-from ..knowledge import Knowledge, Operation
-from .options import GraphId, Home, Json, in_utc, run, settings_at
+from ..knowledge import Operation
+from .doors import AnyKnowledge, Url, opened
+from .options import GraphId, Home, Json, in_utc, run
 from .plain import plain
 from .screen import Screen
 
@@ -44,14 +44,19 @@ ValidFrom = Annotated[
 
 @knowledge_app.command("entity", epilog="Example: ezra knowledge entity imola 'Max Verstappen'")
 def entity(
-    graph: GraphId, name: Name, as_of: AsOf = None, home: Home = None, json: Json = False
+    graph: GraphId,
+    name: Name,
+    as_of: AsOf = None,
+    home: Home = None,
+    url: Url = None,
+    json: Json = False,
 ) -> None:
     """Show what a name stands for: its other names, and how many facts name it.
 
     Exit code 1 when no fact names it.
     """
     screen = Screen()
-    found = _asked(graph, lambda known: known.entity(name, as_of=in_utc(as_of)), home)
+    found = _asked(graph, lambda known: known.entity(name, as_of=in_utc(as_of)), home, url)
     if json:
         screen.document(None if found is None else plain(found))
     elif found is not None:
@@ -75,6 +80,7 @@ def neighbours(
     limit: Annotated[int, typer.Option(help="How many, 1 to 1,000.")] = NEIGHBOURS_SHOWN,
     as_of: AsOf = None,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Show the facts around a name, nearest first."""
@@ -83,6 +89,7 @@ def neighbours(
         graph,
         lambda known: known.neighbours(name, depth, limit=limit, as_of=in_utc(as_of)),
         home,
+        url,
     )
     if json:
         screen.document([plain(one) for one in found])
@@ -100,12 +107,13 @@ def path(
     depth: Annotated[int, typer.Option(help="The most facts, 1 to 6.")] = PATH_DEPTH_MAX,
     as_of: AsOf = None,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Show a shortest chain of facts between two names. Exit code 1 when there is none."""
     screen = Screen()
     found = _asked(
-        graph, lambda known: known.path(start, end, depth=depth, as_of=in_utc(as_of)), home
+        graph, lambda known: known.path(start, end, depth=depth, as_of=in_utc(as_of)), home, url
     )
     if json:
         screen.document(None if found is None else [plain(fact) for fact in found])
@@ -131,11 +139,12 @@ def history(
     predicate: Annotated[str | None, typer.Option(help="Only what is said with it.")] = None,
     limit: Annotated[int, typer.Option(help="How many, 1 to 1,000.")] = NAMES_MAX,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Show what was ever stated of an entity, oldest first, and what ended it."""
     screen = Screen()
-    found = _asked(graph, lambda known: known.history(subject, predicate, limit=limit), home)
+    found = _asked(graph, lambda known: known.history(subject, predicate, limit=limit), home, url)
     if json:
         screen.document([plain(fact) for fact in found])
         return
@@ -155,10 +164,13 @@ def add(
     confidence: Confidence = 1.0,
     valid_from: ValidFrom = None,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """State a fact beside those that are there."""
-    _changed(graph, "ADD", (subject, predicate, object_), topic, confidence, valid_from, home, json)
+    _changed(
+        graph, "ADD", (subject, predicate, object_), topic, confidence, valid_from, home, url, json
+    )
 
 
 @knowledge_app.command(
@@ -173,11 +185,12 @@ def update(
     confidence: Confidence = 1.0,
     valid_from: ValidFrom = None,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """State what holds now; where there is one value at a time, the former one gives way."""
     said = (subject, predicate, object_)
-    _changed(graph, "UPDATE", said, topic, confidence, valid_from, home, json)
+    _changed(graph, "UPDATE", said, topic, confidence, valid_from, home, url, json)
 
 
 @knowledge_app.command(
@@ -193,12 +206,13 @@ def delete(
     *,
     reason: Annotated[str, typer.Option(help="Why; kept in the audit feed.")],
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """End facts on request; they stay in history. Exit code 1 when there are none."""
     screen = Screen()
     ended = _asked(
-        graph, lambda known: known.delete(subject, predicate, object_, reason=reason), home
+        graph, lambda known: known.delete(subject, predicate, object_, reason=reason), home, url
     )
     if json:
         screen.document({"ended": list(ended)})
@@ -216,11 +230,12 @@ def alias(
     other: Annotated[str, typer.Argument(help="What it is also called.")],
     topic: Topics = None,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Say that an entity is also called something else."""
     screen = Screen()
-    stored = _asked(graph, lambda known: known.alias(name, other, topics=topic), home)
+    stored = _asked(graph, lambda known: known.alias(name, other, topics=topic), home, url)
     if json:
         screen.document({"id": stored})
     else:
@@ -235,6 +250,7 @@ def _changed(
     confidence: float,
     valid_from: datetime | None,
     home: Home,
+    url: Url,
     json: Json,
 ) -> None:
     screen = Screen()
@@ -248,7 +264,7 @@ def _changed(
         "confidence": confidence,
         "valid_from": in_utc(valid_from),
     }
-    (done,) = _asked(graph, lambda known: known.apply([change]), home)
+    (done,) = _asked(graph, lambda known: known.apply([change]), home, url)
     if json:
         screen.document(plain(done))
     elif done.problem is None:
@@ -260,11 +276,11 @@ def _changed(
         raise typer.Exit(1)
 
 
-def _asked(graph: str, question: Callable[[Knowledge], Awaitable[T]], home: Home) -> T:
+def _asked(graph: str, question: Callable[[AnyKnowledge], Awaitable[T]], home: Home, url: Url) -> T:
     """Return what the knowledge of a session graph answers."""
 
     async def work() -> T:
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
+        async with opened(home, url) as ezra:
             return await question((await ezra.session_graph(graph)).knowledge)
 
     return run(work())

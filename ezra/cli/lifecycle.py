@@ -9,9 +9,9 @@ import typer
 from tiers.errors import UsageError
 from tiers.records import Work
 
-from ..app import Ezra
 from ..explaining import Story
-from .options import GraphId, Home, Json, run, settings_at
+from .doors import Url, opened
+from .options import GraphId, Home, Json, run
 from .plain import plain
 from .screen import Screen
 
@@ -20,15 +20,17 @@ lifecycle_app = typer.Typer(
 )
 
 PARKED_SHOWN = 1_000
+EXPLAIN_EXAMPLES = "Examples: ezra explain 01985a4c-…  ·  ezra explain 01985a4c-… --json"
+CORE_EXAMPLES = "Examples: ezra core imola strategist  ·  ezra core imola strategist --json"
 
 
 @lifecycle_app.command("run", epilog="Example: ezra lifecycle run imola --json")
-def run_pass(graph: GraphId, home: Home = None, json: Json = False) -> None:
+def run_pass(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
     """Compress, consolidate, retain and learn now, instead of by the schedule."""
     screen = Screen()
 
     async def work() -> dict[str, Any]:
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
+        async with opened(home, url) as ezra:
             learnt = await ezra.drain_learning()
             passed = await ezra.run_lifecycle_tick(graph)
             indexed = await ezra.drain_learning()
@@ -49,7 +51,7 @@ def run_pass(graph: GraphId, home: Home = None, json: Json = False) -> None:
 
 
 @lifecycle_app.command("report", epilog="Example: ezra lifecycle report imola")
-def report(graph: GraphId, home: Home = None, json: Json = False) -> None:
+def report(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
     """Account for every turn of a graph, grain by grain; list what was lost or is flagged.
 
     Exit code 1 when a turn is missing or counted twice.
@@ -57,7 +59,7 @@ def report(graph: GraphId, home: Home = None, json: Json = False) -> None:
     screen = Screen()
 
     async def work() -> tuple[dict[str, Any], bool, tuple[str, ...]]:
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
+        async with opened(home, url) as ezra:
             found = await (await ezra.session_graph(graph)).conservation()
             return plain(found), found.ok, tuple(found.problems)
 
@@ -97,6 +99,7 @@ def retain(
         bool, typer.Option("--force", help="Also where a large share would be touched.")
     ] = False,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Destroy the content of what is past its retention now, finest grain first.
@@ -106,9 +109,9 @@ def retain(
     screen = Screen()
 
     async def work() -> Any:  # noqa: ANN401 - a RetentionReport, plain
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
-            opened = await ezra.session_graph(graph)
-            done = await opened.retain(dry_run=dry_run, force=force)
+        async with opened(home, url) as ezra:
+            chosen = await ezra.session_graph(graph)
+            done = await chosen.retain(dry_run=dry_run, force=force)
             if not dry_run:
                 await ezra.drain_learning()
             return plain(done)
@@ -128,12 +131,12 @@ def retain(
 
 
 @lifecycle_app.command("work", epilog="Example: ezra lifecycle work --json")
-def waiting(home: Home = None, json: Json = False) -> None:
+def waiting(home: Home = None, url: Url = None, json: Json = False) -> None:
     """Show the work that waits, and what is parked because it failed too often."""
     screen = Screen()
 
     async def work() -> tuple[dict[str, int], tuple[Work, ...]]:
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
+        async with opened(home, url) as ezra:
             return await ezra.waiting_work(), await ezra.parked_work()
 
     counts, parked = run(work())
@@ -152,6 +155,7 @@ def rerun(
     ids: Annotated[list[str] | None, typer.Argument(help="Ids of parked work.")] = None,
     every: Annotated[bool, typer.Option("--all", help="All that is parked.")] = False,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Put parked work back into the queue."""
@@ -160,7 +164,7 @@ def rerun(
         raise UsageError("ids", ids or [], "ids of parked work, or --all")
 
     async def work() -> int:
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
+        async with opened(home, url) as ezra:
             wanted = [one.id for one in await ezra.parked_work()] if every else ids or []
             return await ezra.rerun_work(wanted)
 
@@ -174,13 +178,14 @@ def rerun(
 def explain(
     record: Annotated[str, typer.Argument(help="Id of a fact, playbook, turn or summary.")],
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Tell what became of a record and why: used, promoted, demoted, superseded, retired."""
     screen = Screen()
 
     async def work() -> Story:
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
+        async with opened(home, url) as ezra:
             return await ezra.explain(record)
 
     story = run(work())
@@ -202,13 +207,14 @@ def core(
     graph: GraphId,
     agent: Annotated[str, typer.Argument(help="The member whose context it is.")],
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Show the core facts of a member's next context, what they cost, and what is left out."""
     screen = Screen()
 
     async def work() -> Any:  # noqa: ANN401 - a CoreBlock
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
+        async with opened(home, url) as ezra:
             return await (await ezra.session_graph(graph)).core(agent)
 
     block = run(work())

@@ -8,9 +8,9 @@ import typer
 
 from tiers.plans import AnyGrain
 
-from ..app import Ezra
 from ..memory_search import MemorySearch
-from .options import GraphId, Home, Json, run, settings_at
+from .doors import Url, opened
+from .options import GraphId, Home, Json, run
 from .plain import plain
 from .screen import Screen
 
@@ -39,6 +39,7 @@ def search_memory(
         str | None, typer.Option(help="As this member sees it; default: the graph's operator.")
     ] = None,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Show what happened in a window of days, each line with its day or period.
@@ -48,7 +49,7 @@ def search_memory(
     screen = Screen()
 
     async def work() -> MemorySearch:
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
+        async with opened(home, url) as ezra:
             return await (await ezra.session_graph(graph)).search_memory(
                 text,
                 grain=cast("AnyGrain", grain),

@@ -15,6 +15,7 @@ import typer
 from ..engines import opened_house
 from ..moving import MoveReport, Step, move, verify
 from ..moving.ends import Ends, ends_of
+from .doors import NoUrl, only_here
 from .screen import Screen
 
 EXAMPLES = (
@@ -55,6 +56,7 @@ def migrate(
     verify_only: Annotated[
         bool, typer.Option("--verify-only", help="Compare both ends and write nothing.")
     ] = False,
+    url: NoUrl = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Move everything a memory holds into another mode, and prove that it arrived.
@@ -63,6 +65,7 @@ def migrate(
     where it stopped when the same command is run again; one that is finished says so. Vectors move
     as they are. At the end both ends are compared row by row; exit code 1 if they differ.
     """
+    only_here("migrate", url, tell=False)
     screen = Screen()
     ends = ends_of(source, target, home, to_home, os.environ)
     report = asyncio.run(

@@ -19,7 +19,20 @@ Home = Annotated[
     Path | None,
     typer.Option("--home", help="Folder of the embedded data.", show_default="EZRA_HOME or .ezra"),
 ]
-GraphId = Annotated[str, typer.Argument(help="The session graph.")]
+
+
+def _graph_ids(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the graphs that a shell may complete; they are behind the doors, which need this."""
+    from .completing import graph_ids  # noqa: PLC0415
+
+    return graph_ids(context, incomplete)
+
+
+GraphId = Annotated[str, typer.Argument(help="The session graph.", autocompletion=_graph_ids)]
+MaybeGraph = Annotated[
+    str | None,
+    typer.Argument(help="The session graph; all if not given.", autocompletion=_graph_ids),
+]
 
 
 def settings_at(home: Path | None, *, background: bool = True) -> Settings:

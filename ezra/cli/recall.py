@@ -11,15 +11,16 @@ import typer
 from tiers.errors import UsageError
 from tiers.records import Grain, Kind
 
-from ..app import Ezra
+from ..recall import RecallResult
 from ..replay.play import ANSWER_KINDS, answer_of
 from ..request import ModeName, Narrowing, ScopeName
-from .options import Home, Json, run, settings_at
+from .doors import Url, opened
+from .options import GraphId, Home, Json, run
 from .screen import Screen
 
 EXAMPLES = (
     "Examples: ezra recall imola 'How long do the mediums last?'  ·  "
-    "ezra recall imola 'tyre life' --kind fact --explain  ·  "
+    "ezra recall imola 'tyre life' --agent strategist --kind fact --explain  ·  "
     "ezra recall imola 'tyre life' --as-of 2026-05-15T12:00:00Z --json"
 )
 
@@ -34,11 +35,16 @@ Topics = Annotated[list[str] | None, typer.Option(help="Only records with this t
 
 
 def recall(
-    graph: Annotated[str, typer.Argument(help="Session graph to ask.")],
+    graph: GraphId,
     question: Annotated[str, typer.Argument(help="What to recall.")],
+    agent: Annotated[
+        str | None, typer.Option(help="As this member sees it; default: the graph's operator.")
+    ] = None,
     limit: Annotated[int, typer.Option(help="How many records, 1 to 100.")] = 10,
     kind: Kinds = None,
-    scope: Annotated[str, typer.Option(help="any, session or tenant.")] = "any",
+    scope: Annotated[
+        str, typer.Option(help="any, session, tenant; of a member also user or agent.")
+    ] = "any",
     mode: Annotated[str, typer.Option(help="hybrid, keyword or semantic.")] = "hybrid",
     as_of: Annotated[
         str | None, typer.Option(help="Answer as at this moment (ISO 8601; UTC without offset).")
@@ -61,6 +67,7 @@ def recall(
         bool, typer.Option("--receipt", help="Keep a receipt, for 'ezra replay-context'.")
     ] = False,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Answer a question from a graph's memory, with sources, dates and scores.
@@ -81,9 +88,10 @@ def recall(
     }
     kinds = cast("list[Kind]", kind) if kind else (*ANSWER_KINDS, *(("episode",) if grain else ()))
 
-    async def work() -> None:
-        async with Ezra.open(settings_at(home)) as ezra:
-            found = await (await ezra.session_graph(graph)).recall(
+    async def work() -> RecallResult:
+        async with opened(home, url, background=True) as ezra:
+            held = await ezra.session_graph(graph)
+            return await (held if agent is None else await held.agent(agent)).recall(
                 question,
                 limit=limit,
                 kinds=kinds,
@@ -92,13 +100,9 @@ def recall(
                 rerank=rerank,
                 **more,
             )
-            told = answer_of(question, found)
-            if json:
-                screen.document(asdict(told))
-            else:
-                screen.answer(told)
 
-    run(work())
+    told = answer_of(question, run(work()))
+    screen.document(asdict(told)) if json else screen.answer(told)
 
 
 def _moment(text: str | None) -> datetime | None:

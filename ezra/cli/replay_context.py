@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from ..app import Ezra
 from ..assemble import Slot
 from ..comparing import ContextDiff
 from ..rebuilding import ReplayedContext
 from ..receipts import KeptSlot
-from .options import Home, Json, run, settings_at
+from .doors import Url, opened
+from .options import Home, Json, run
 from .plain import plain
 from .screen import Screen
 
@@ -34,6 +34,7 @@ def replay_context(
         bool, typer.Option("--messages", help="Print the messages as the model read them.")
     ] = False,
     home: Home = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Rebuild the context of a turn, or the answer of a recall, from its receipt.
@@ -45,11 +46,10 @@ def replay_context(
     screen = Screen()
 
     async def work() -> ReplayedContext:
-        async with Ezra.open(settings_at(home, background=False)) as ezra:
+        async with opened(home, url) as ezra:
             if graph is None:
                 return await ezra.replay_context(receipt, today=diff)
-            opened = await ezra.session_graph(graph)
-            return await opened.replay_context(receipt, today=diff)
+            return await (await ezra.session_graph(graph)).replay_context(receipt, today=diff)
 
     found = run(work())
     if json:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import BaseModel
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.live import Live
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -18,17 +21,34 @@ from tiers.errors import EzraError
 from ..graph_status import GraphStatus
 from ..recall import Reason
 from ..replay.play import Answer, ReplayReport, Source
+from .tables import plain_table, table_of, toned
 
 SOURCE_TEXT_CHARS = 160
 PROMOTED_TEXT_CHARS = 80
 PLAIN_PROGRESS_STEPS = 10
+NOBODY_READS = 141
+"""The exit code when the reader of a pipe has gone, as shells give it for a signal SIGPIPE."""
+
+
+def _stop_writing() -> NoReturn:
+    """End the command quietly: who reads has seen enough. What is open is closed on the way."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    raise SystemExit(NOBODY_READS)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Stop, and say nothing."""
+        _stop_writing()
 
 
 class Screen:
     """Standard output for results, standard error for progress and errors."""
 
     def __init__(self) -> None:
-        self._out = Console(highlight=False)
+        self._out = _Console(highlight=False)
         self._err = Console(stderr=True, highlight=False)
 
     def error(self, error: EzraError) -> None:
@@ -51,14 +71,45 @@ class Screen:
             for row in rows:
                 self.line("  ".join(row))
             return
-        table = Table(*headings)
-        for row in rows:
-            table.add_row(*(escape(cell) for cell in row))
-        self._out.print(table)
+        self._out.print(table_of(headings, rows, self._out.width))
+
+    def show(self, what: RenderableType) -> None:
+        """Print what knows itself how it looks."""
+        self._out.print(what)
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether people read the results as they come."""
+        return self._out.is_terminal
+
+    @property
+    def columns(self) -> int:
+        """How wide the terminal is."""
+        return self._out.width
+
+    @property
+    def rows(self) -> int:
+        """How many lines the terminal has."""
+        return self._out.height
+
+    def live(self) -> Live:
+        """Return a view that takes the whole terminal, and gives it back as it was."""
+        return Live(console=self._out, screen=True, auto_refresh=False)
 
     def document(self, value: Any) -> None:  # noqa: ANN401 - anything json can print
         """Print a result for programs: one JSON document."""
-        print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))  # noqa: T201
+        self._print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+
+    def json_line(self, value: Any) -> None:  # noqa: ANN401 - anything json can print
+        """Print one of many results for programs, on a line of its own."""
+        self._print(json.dumps(value, ensure_ascii=False, default=_plain))
+
+    @staticmethod
+    def _print(text: str) -> None:
+        try:
+            print(text, flush=True)  # noqa: T201
+        except BrokenPipeError:
+            _stop_writing()
 
     @contextmanager
     def progress(self, what: str, total: int) -> Iterator[Callable[[], None]]:
@@ -90,9 +141,13 @@ class Screen:
 
     def status(self, name: str, status: GraphStatus) -> None:
         """Print what the tiers hold for a graph."""
-        table = Table(title=f"{name} ({status.state}, {status.agents} agents present)")
-        table.add_column("tier")
-        table.add_column("holds")
+        members = "1 agent" if status.agents == 1 else f"{status.agents} agents"
+        self._out.print(
+            f"[bold]{escape(name)}[/] (", toned(status.state), f", {members} present)", sep=""
+        )
+        table = plain_table()
+        table.add_column("tier", no_wrap=True)
+        table.add_column("holds", overflow="fold")
         table.add_row("hot", f"{status.hot} turns")
         table.add_row("warm", f"{status.warm} entries")
         cold = ", ".join(f"{key.replace('_', ' ')} {count}" for key, count in status.cold.items())

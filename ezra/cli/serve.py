@@ -11,6 +11,7 @@ import typer
 
 from ..app import Ezra
 from ..settings import Settings
+from .doors import NoUrl, only_here
 from .options import Home, Json, run, settings_at
 from .screen import Screen
 
@@ -41,6 +42,7 @@ def serve(
         bool, typer.Option(help="Log every request on standard error: ids, never content.")
     ] = True,
     home: Home = None,
+    url: NoUrl = None,
     json: Json = False,
 ) -> None:
     """Serve the memory over HTTP until stopped: REST under /v1, MCP at /mcp, /openapi.json.
@@ -48,6 +50,7 @@ def serve(
     Without tokens only this machine may ask, and may do everything. Stops cleanly on SIGTERM and
     SIGINT: nothing new is accepted, what runs is finished, the tiers are closed.
     """
+    only_here("serve", url, tell=False)
     given = {"serve_host": host, "serve_port": port}
     chosen = settings_at(home).model_copy(
         update={name: value for name, value in given.items() if value is not None}
@@ -58,19 +61,21 @@ def serve(
 async def _served(settings: Settings, screen: Screen, *, has_access: bool, json: bool) -> None:
     # A web framework is a third of a second of imports that no other command should pay.
     from ..service.app import check_place, service_app  # noqa: PLC0415
+    from ..service.credentials import credentials_of  # noqa: PLC0415
+    from ..service.lag import leave_out_what_stays  # noqa: PLC0415
     from ..service.listening import listening  # noqa: PLC0415
     from ..service.logs import log_to_stderr  # noqa: PLC0415
-    from ..service.tokens import TokenFile  # noqa: PLC0415
 
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stopped.set)
-    tokens = TokenFile(settings.tokens_path)
+    tokens = credentials_of(settings)
     await check_place(settings.serve_host, tokens)
-    log_to_stderr(has_access=has_access)
+    log_to_stderr(has_access=has_access, style=settings.serve_log)
     async with Ezra.open(settings) as ezra:
         app = service_app(ezra, tokens=tokens, settings=settings)
+        leave_out_what_stays()
         async with listening(app, settings.serve_host, settings.serve_port) as url:
             asks = await tokens.needed()
             if json:

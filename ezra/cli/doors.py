@@ -1,0 +1,142 @@
+"""The two doors to a memory: the embedded store of this machine, or a server that runs one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from tiers.errors import ConfigError, UsageError
+
+from ..app import Ezra
+from .options import settings_at
+from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+    from ..graph import Graph
+    from ..history import History
+    from ..knowledge import Knowledge
+    from ..remote.agent import RemoteAgent
+    from ..remote.ezra import RemoteEzra
+    from ..remote.graph import RemoteGraph
+    from ..remote.history import RemoteHistory
+    from ..remote.knowledge import RemoteKnowledge
+
+AnyEzra: TypeAlias = "Ezra | RemoteEzra"
+AnyGraph: TypeAlias = "Graph | RemoteGraph"
+AnyAgent: TypeAlias = "Agent | RemoteAgent"
+AnyHistory: TypeAlias = "History | RemoteHistory"
+AnyKnowledge: TypeAlias = "Knowledge | RemoteKnowledge"
+
+URL_VARIABLE = "EZRA_URL"
+TOKEN_VARIABLE = "EZRA_TOKEN"  # noqa: S105 - the name of a variable
+TOKEN_FILE_VARIABLE = "EZRA_TOKEN_FILE"  # noqa: S105 - the name of a variable
+TOKEN_FILE_BYTES_MAX = 65_536
+
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        metavar="URL",
+        help="A running server instead of the embedded store.",
+        show_default=URL_VARIABLE,
+    ),
+]
+NoUrl = Annotated[
+    str | None, typer.Option("--url", hidden=True, help="Refused: it is about this machine.")
+]
+"""For a command that looks at this machine only, and says so."""
+
+
+@asynccontextmanager
+async def opened(
+    home: Path | None, url: str | None, *, background: bool = False
+) -> AsyncIterator[AnyEzra]:
+    """Open the memory that a command is about.
+
+    Args:
+        home: As ``--home`` gave it.
+        url: As ``--url`` gave it.
+        background: Whether an embedded store runs its meta-agents meanwhile; a server has its own.
+
+    Raises:
+        UsageError: Both are given.
+        ConfigError: The address or the token cannot be one, or the store cannot be opened.
+    """
+    address = server_of(home, url)
+    if address is None:
+        async with Ezra.open(settings_at(home, background=background)) as embedded:
+            yield embedded
+    else:
+        async with Ezra.connect(address, token()) as remote:
+            yield remote
+
+
+def server_of(home: Path | None, url: str | None) -> str | None:
+    """Return the server's address, or ``None`` for the embedded store.
+
+    ``EZRA_URL`` counts where neither option is given.
+
+    Raises:
+        UsageError: Both are given.
+    """
+    if home is not None and url is not None:
+        raise UsageError("--home", str(home), "--home or --url: the data are here or on a server")
+    if url is not None or home is not None:
+        return url
+    return os.environ.get(URL_VARIABLE, "").strip() or None
+
+
+def name_of(home: Path | None, url: str | None) -> str:
+    """Return what people call the memory that ``opened`` opens: the address, or the folder."""
+    address = server_of(home, url)
+    if address is not None:
+        return address
+    settings = settings_at(home)
+    return str(settings.home) if settings.needs_home else "the servers of the settings"
+
+
+def token() -> str | None:
+    """Return who asks a server: from the environment, since others on a machine see arguments.
+
+    Raises:
+        ConfigError: There are two, or the file with it cannot be read.
+    """
+    said = os.environ.get(TOKEN_VARIABLE, "").strip()
+    path = os.environ.get(TOKEN_FILE_VARIABLE, "").strip()
+    if said and path:
+        raise ConfigError(TOKEN_VARIABLE, f"{TOKEN_FILE_VARIABLE} is set too; only one may be")
+    if not path:
+        return said or None
+    try:
+        with Path(path).expanduser().open(encoding="utf-8") as file:
+            found = file.read(TOKEN_FILE_BYTES_MAX).strip()
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise ConfigError(TOKEN_FILE_VARIABLE, f"{path!r} cannot be read: {reason}") from error
+    if not found:
+        raise ConfigError(TOKEN_FILE_VARIABLE, f"{path!r} is empty")
+    return found
+
+
+def only_here(command: str, url: str | None, *, tell: bool = True) -> None:
+    """Make sure that nobody takes what a command says of this machine for a server's.
+
+    Args:
+        command: Its name, as people type it.
+        url: As ``--url`` gave it.
+        tell: Whether to say that the environment's server is not asked.
+
+    Raises:
+        UsageError: A server is named on the command line.
+    """
+    why = f"ezra {command} is about this machine; run it where the server runs"
+    if url is not None:
+        raise UsageError("--url", url, f"none: {why}")
+    if tell and os.environ.get(URL_VARIABLE, "").strip():
+        Screen().note(f"{URL_VARIABLE} is not asked: {why}")

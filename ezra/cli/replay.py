@@ -1,0 +1,86 @@
+"""``ezra replay``: conversations are played through the runtime."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..app import Ezra
+from ..replay.formats import derive_topics, read_script
+from ..replay.play import Replayer
+from ..replay.script import Script
+from .doors import AnyEzra, Url, opened
+from .options import Home, Json, run
+from .screen import Screen
+
+EXAMPLES = (
+    "Examples: ezra replay chat.jsonl --ask 'Who won?'  ·  "
+    "ezra replay weekend.md --graph imola --inherits-from monaco  ·  "
+    "EZRA_TOKEN=… ezra replay chat.jsonl --url http://127.0.0.1:8765 --json"
+)
+
+
+def replay(
+    files: Annotated[list[Path], typer.Argument(help="Conversations: JSONL, JSON or Markdown.")],
+    graph: Annotated[
+        str | None, typer.Option(help="Session graph to play into; default: the first file's name.")
+    ] = None,
+    inherits_from: Annotated[
+        list[str] | None, typer.Option(help="A graph whose core facts are inherited. Repeatable.")
+    ] = None,
+    ask: Annotated[
+        list[str] | None, typer.Option(help="A question to answer from recall. Repeatable.")
+    ] = None,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(help="A topic of every agent and untopiced line; derived if not given."),
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", help="jsonl, openai, markdown or locomo; told from the file."),
+    ] = None,
+    home: Home = None,
+    url: Url = None,
+    json: Json = False,
+) -> None:
+    """Play conversations through the runtime, one agent per speaker, and report.
+
+    Replaying a file again adds nothing; a replay that was killed goes on where it stopped.
+    """
+    screen = Screen()
+    script = read_script(files, format=format_, now=datetime.now(UTC), topics=topic)
+    topics = {one.id: tuple(topic) for one in script.conversations} if topic else _derived(script)
+
+    async def work() -> None:
+        async with opened(home, url, background=True) as ezra:
+            _tell_of_words(ezra, screen)
+            with screen.progress("turns", len(script)) as advance:
+                replayer = Replayer(ezra, script, topics, lambda _line, _new: advance())
+                report = await replayer.play(graph or files[0].stem, inherits_from or [], ask or [])
+            if json:
+                screen.document(asdict(report))
+            else:
+                screen.replay(report)
+
+    run(work())
+
+
+def _tell_of_words(ezra: AnyEzra, screen: Screen) -> None:
+    if not isinstance(ezra, Ezra):
+        return
+    if ezra.embedder is None and ezra.settings.embedder == "auto":
+        screen.note("no embedding model: recall is by words only ('ezra embedder install')")
+
+
+def _derived(script: Script) -> dict[str, tuple[str, ...]]:
+    """Return each conversation's derived topics, for conversations that name none themselves."""
+    derived = derive_topics(script)
+    return {
+        after.id: tuple(sorted({topic for line in after.lines for topic in line.topics or ()}))
+        for before, after in zip(script.conversations, derived.conversations, strict=True)
+        if all(line.topics is None for line in before.lines)
+    }

@@ -1,0 +1,117 @@
+"""``ezra init``: a home for a memory, and how to go on."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tiers.embedding.installed import find_model
+
+from ..app import Ezra
+from ..settings import Settings
+from .doors import NoUrl, only_here
+from .options import Home, Json, run, settings_at
+from .screen import Screen
+
+EXAMPLES = "Examples: ezra init  ·  ezra init --home /srv/ezra --json"
+BEGIN = (
+    "ezra graph create imola",
+    "ezra agent spawn imola strategist --topic tyres",
+    "ezra remember imola strategist 'Mediums last about 18 laps.' --topic tyres",
+)
+INSTALL = "ezra embedder install"
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a home is after ``init``.
+
+    Attributes:
+        home: The folder; ``None`` where every tier is on a server.
+        is_new: Whether it was not there before.
+        graphs: The session graphs in it.
+        model: What makes the vectors; ``None``: recall is by words only.
+        lacks_model: Whether installing one would change that.
+        environment: What to export, so that every command finds the home.
+        next: The commands to go on with.
+    """
+
+    home: str | None
+    is_new: bool
+    graphs: int
+    model: str | None
+    lacks_model: bool
+    environment: dict[str, str]
+    next: tuple[str, ...] = field(default=BEGIN)
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "home": self.home,
+            "new": self.is_new,
+            "session_graphs": self.graphs,
+            "model": self.model,
+            "environment": self.environment,
+            "next": list(self.next),
+        }
+
+
+def init(home: Home = None, url: NoUrl = None, json: Json = False) -> None:
+    """Make a home for a memory, check what it needs, and say the next three commands.
+
+    Nothing secret is written, no token and no key, and nothing that is there is changed: it may be
+    run as often as one likes. Every other command makes its home too when it is not there.
+    """
+    only_here("init", url, tell=False)
+    screen = Screen()
+    found = run(_made(home))
+    if json:
+        screen.document(found.document())
+        return
+    if found.home is None:
+        screen.line("every tier is on a server; no folder is needed")
+    else:
+        graphs = "1 session graph" if found.graphs == 1 else f"{found.graphs} session graphs"
+        screen.line(f"{found.home}: {'made' if found.is_new else 'here already'}, {graphs}")
+    if found.model is None:
+        more = f"; '{INSTALL}' lets it understand meaning" if found.lacks_model else ""
+        screen.line(f"no embedding model: recall is by words only{more}")
+    else:
+        screen.line(f"embedding model: {found.model}")
+    screen.line("next:")
+    for name, value in found.environment.items():
+        screen.line(f"  export {name}={shlex.quote(value)}")
+    for command in found.next:
+        screen.line(f"  {command}")
+
+
+async def _made(home: Path | None) -> _Found:
+    settings = settings_at(home, background=False)
+    folder = settings.home.expanduser().absolute() if settings.needs_home else None
+    is_new = folder is not None and not folder.exists()
+    async with Ezra.open(settings) as ezra:
+        graphs = [one.id for one in await ezra.session_graphs()]
+        model = ezra.embedder
+    installable = settings.embedder == "auto" and find_model(settings.models_folder()) is None
+    return _Found(
+        home=None if folder is None else str(folder),
+        is_new=is_new,
+        graphs=len(graphs),
+        model=model,
+        lacks_model=installable,
+        environment=_environment(home, folder),
+        next=BEGIN if not graphs else _going_on(graphs[-1]),
+    )
+
+
+def _environment(home: Path | None, folder: Path | None) -> dict[str, str]:
+    """Return what to export: nothing where every command finds the folder by itself."""
+    if home is None or folder is None or Settings().home.expanduser().absolute() == folder:
+        return {}
+    return {"EZRA_HOME": str(folder)}
+
+
+def _going_on(graph: str) -> tuple[str, ...]:
+    """Return how to go on with a memory that holds something."""
+    return ("ezra status", f"ezra recall {shlex.quote(graph)} 'What do we know?'", "ezra serve")

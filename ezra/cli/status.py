@@ -1,0 +1,102 @@
+"""``ezra status``: what each tier holds, whether it answers, and the work that waits."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from metaagents.reindex.rules import Reembedding
+
+from ..graph_status import Health
+from .doors import Url, name_of, opened
+from .options import Home, Json, MaybeGraph, run
+from .screen import Screen
+from .watching import Picture, picture_of
+
+EXAMPLES = (
+    "Examples: ezra status  ·  ezra status imola --json  ·  ezra status --url http://127.0.0.1:8765"
+)
+GRAPHS_SHOWN = 100
+HEADINGS = ("graph", "state", "members", "hot", "warm", "turns", "facts", "beliefs", "waiting")
+
+
+def status(
+    graph: MaybeGraph = None,
+    limit: Annotated[
+        int, typer.Option(help="The most graphs to show: those in use first.", min=1, max=10_000)
+    ] = GRAPHS_SHOWN,
+    home: Home = None,
+    url: Url = None,
+    json: Json = False,
+) -> None:
+    """Show what each tier holds, whether it answers, and the work that waits.
+
+    The embedded rings live in the process that speaks: in a new one the hot tier is empty until
+    an agent's next turn rebuilds its ring from cold. A server's are those of its agents.
+    """
+    screen = Screen()
+
+    async def work() -> Picture:
+        async with opened(home, url, background=True) as ezra:
+            return await picture_of(ezra, name_of(home, url), graph, graphs=limit)
+
+    found = run(work())
+    if json:
+        screen.document(found.document())
+    else:
+        _show(screen, found, is_one=graph is not None)
+
+
+def _show(screen: Screen, found: Picture, *, is_one: bool) -> None:
+    if is_one:
+        for name, one in found.graphs.items():
+            screen.status(name, one)
+    elif found.graphs:
+        screen.table(HEADINGS, rows_of(found))
+    if found.more:
+        screen.note(f"{found.more} more graphs: --limit {len(found.graphs) + found.more}")
+    if found.health is not None:
+        screen.line(f"{found.where}: {health_line(found.health)}")
+    if found.waiting is not None:
+        count = len(found.graphs) + found.more
+        graphs = "1 session graph" if count == 1 else f"{count} session graphs"
+        about = "of all session graphs" if is_one else graphs
+        screen.line(f"{about}; waiting work: {work_line(found.waiting)}")
+    if found.reembedding is not None:
+        screen.line(reembedding_line(found.reembedding))
+
+
+def rows_of(found: Picture) -> list[tuple[str, ...]]:
+    """Return a row for each graph, under ``HEADINGS``."""
+    return [
+        (
+            name,
+            one.state,
+            *map(str, (one.agents, one.hot, one.warm, one.cold["turns"])),
+            str(one.cold["facts_core"] + one.cold["facts_archival"]),
+            str(one.cold["beliefs"]),
+            str(one.cold["waiting_work"]),
+        )
+        for name, one in found.graphs.items()
+    ]
+
+
+def health_line(health: Health) -> str:
+    """Return how the tiers answer, on one line."""
+    tiers = (
+        f"{name} {one.state}" + ("" if one.milliseconds is None else f" {one.milliseconds:.1f} ms")
+        for name, one in health.tiers.items()
+    )
+    return f"{health.status} ({', '.join(tiers)})"
+
+
+def work_line(waiting: dict[str, int]) -> str:
+    """Return how much work waits, on one line."""
+    return ", ".join(f"{count} {kind}" for kind, count in waiting.items() if count) or "none"
+
+
+def reembedding_line(going: Reembedding) -> str:
+    """Return how far re-embedding has come, on one line."""
+    models = f"from {going.model_from or 'words'} to {going.model_to or 'words'}"
+    return f"re-embedding {models}: {going.done} of {going.total}"

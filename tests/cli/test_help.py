@@ -1,0 +1,62 @@
+"""Help: every command has examples, takes --json where it answers, and fits a narrow terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+from support.doors import run
+
+from ezra.cli.app import app
+from ezra.cli.helping import laid_out
+
+SPEAKS_ANOTHER_LANGUAGE = {("mcp", "run")}
+"""Its output is a protocol."""
+NEEDS_NO_MEMORY = {("audit", "verify")}
+
+
+def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Return every command with its path, groups as well."""
+    yield path, command
+    for name, one in getattr(command, "commands", {}).items():
+        yield from commands(one, (*path, name))
+
+
+EVERY = list(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize(("path", "command"), EVERY, ids=[" ".join(path) for path, _ in EVERY])
+def test_every_command_explains_itself_in_80_columns(path: tuple[str, ...], command: Any) -> None:
+    """A sentence, examples that begin with its name, --json, and a help text for every option."""
+    done = run(*path, "--help")
+    assert done.code == 0
+    assert max(map(len, done.out.splitlines())) <= 80
+    if hasattr(command, "commands"):
+        return
+    examples = done.out.split(" Examples", 1)[1]
+    assert f"ezra {path[0]}" in examples
+    options = {name for one in command.params for name in one.opts}
+    assert "--json" in options or path in SPEAKS_ANOTHER_LANGUAGE
+    assert {"--home", "--url"} & options or path in NEEDS_NO_MEMORY
+    assert [one.name for one in command.params if not one.help] == []
+
+
+def test_the_overview_says_what_exit_codes_mean() -> None:
+    """And which variables lead commands to a memory."""
+    said = run("--help").out
+    for part in ("Exit codes", "130  interrupted", "EZRA_URL", "EZRA_TOKEN_FILE", "EZRA_HOME"):
+        assert part in said
+
+
+def test_examples_are_cut_where_a_shell_takes_a_cut() -> None:
+    """A long one goes on after a backslash, never inside quotes; laying out twice does nothing."""
+    long = "ezra recall imola 'How long do the mediums last in the heat of the day?' --kind turn"
+    told = laid_out(f"Examples: ezra status  ·  {long} --explain")
+    lines = told.splitlines()
+    assert lines[:3] == ["", "[bold]Examples[/]", "  ezra status"]
+    assert lines[3].endswith(" \\")
+    assert max(map(len, lines)) <= 78
+    assert " ".join(part.strip(" \\") for part in lines[3:]) == f"{long} --explain"
+    assert laid_out(told) == told

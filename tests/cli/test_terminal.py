@@ -1,0 +1,142 @@
+"""The command line as people have it: a real terminal, 80 columns wide, and pipes that close."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pexpect
+import pyte
+from support.command import COMMAND
+from support.doors import Door
+
+from ezra.cli.screen import NOBODY_READS
+
+ROWS, COLUMNS = 24, 80
+SECONDS = 60
+"""Until something must have appeared; a machine that runs other tests too may be slow."""
+
+
+class Terminal:
+    """A process on a pseudo-terminal, and what a person would see there."""
+
+    def __init__(self, process: pexpect.spawn[bytes]) -> None:
+        self.process = process
+        self.raw = b""
+        self._screen = pyte.Screen(COLUMNS, ROWS)
+        self._stream = pyte.ByteStream(self._screen)
+
+    @property
+    def text(self) -> str:
+        """All rows as they stand."""
+        return "\n".join(self._screen.display)
+
+    @property
+    def is_cursor_shown(self) -> bool:
+        """Whether the terminal shows where people type."""
+        return not self._screen.cursor.hidden
+
+    def wait_for(self, is_there: Callable[[str], bool]) -> str:
+        """Read until the rows are as they should be, and return them."""
+        ends = time.monotonic() + SECONDS
+        while not is_there(self.text):
+            assert time.monotonic() < ends, self.text
+            self._read(0.1)
+        return self.text
+
+    def end(self) -> int:
+        """Read to the end and return the exit code."""
+        while self._read(SECONDS):
+            pass
+        self.process.close()
+        code: int = self.process.exitstatus
+        return code
+
+    def _read(self, seconds: float) -> bool:
+        try:
+            came = self.process.read_nonblocking(65_536, seconds)
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        self.raw += came
+        self._stream.feed(came)
+        return True
+
+
+@contextmanager
+def on_terminal(door: Door, *arguments: str) -> Iterator[Terminal]:
+    """Run a command on a terminal for the length of the block."""
+    known = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "EZRA_EMBEDDER": "off"}
+    process = pexpect.spawn(
+        str(COMMAND),
+        list(arguments),
+        env={**known, **door.variables},
+        dimensions=(ROWS, COLUMNS),
+        timeout=SECONDS,
+    )
+    try:
+        yield Terminal(process)
+    finally:
+        process.close(force=True)
+
+
+def test_top_shows_a_server_live_and_gives_the_terminal_back(server: Door) -> None:
+    """Tiers, graphs, work and events; what happens appears; Ctrl-C leaves no trace of it."""
+    with on_terminal(server, "top", "--interval", "0.2") as terminal:
+        seen = terminal.wait_for(lambda text: "when" in text)
+        for part in ("hot", "warm", "cold", "ok", "imola", "waiting work:", "created", " ms"):
+            assert part in seen
+        assert not terminal.is_cursor_shown
+        assert server.ezra("graph", "create", "during").code == 0
+        terminal.wait_for(lambda text: text.count("during") == 2)
+        terminal.process.sendintr()
+        assert terminal.end() == 0
+    assert b"\x1b[?1049h" in terminal.raw  # the other screen, which people leave by the next
+    assert terminal.raw.rindex(b"\x1b[?1049l") > terminal.raw.rindex(b"\x1b[?1049h")
+    assert terminal.is_cursor_shown
+    assert b"Traceback" not in terminal.raw
+
+
+def test_top_shows_the_members_of_a_graph_and_ends_on_sigterm(embedded: Door) -> None:
+    """The same on the embedded store, which is closed properly: the next command opens it."""
+    with on_terminal(embedded, "top", "imola", "--interval", "0.2") as terminal:
+        seen = terminal.wait_for(lambda text: "when" in text)
+        for part in ("agent", "Ada", "Ben", "present", "writes", "imola"):
+            assert part in seen
+        terminal.process.kill(signal.SIGTERM)
+        assert terminal.end() == 0
+    assert terminal.is_cursor_shown
+    assert embedded.ezra("status").code == 0
+
+
+def test_tables_have_colours_on_a_terminal_and_fit_it(server: Door) -> None:
+    """States are coloured, no row is cut, and no line is wider than the terminal."""
+    with on_terminal(server, "status") as terminal:
+        assert terminal.end() == 0
+    assert b"\x1b[" in terminal.raw
+    head, *rows = [line.rstrip() for line in terminal.text.splitlines() if line.strip()]
+    assert head.split()[:3] == ["graph", "state", "members"]
+    assert any(row.split()[:3] == ["imola", "active", "2"] for row in rows)
+    piped = server.ezra("status").out.splitlines()
+    assert any(line.split("  ")[:3] == ["imola", "active", "2"] for line in piped)
+
+
+def test_a_pipe_that_nobody_reads_is_left_quietly(server: Door) -> None:
+    """As with ``| head -1``: no traceback, nothing on standard error, and the code of a pipe."""
+    with subprocess.Popen(
+        [str(COMMAND), "audit"],
+        env={"PATH": os.environ["PATH"], **server.variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+        assert (process.wait(timeout=SECONDS), said) == (NOBODY_READS, "")

@@ -1,0 +1,110 @@
+"""The command line in this process, as its entry point runs it, on a folder or on a server."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from typer.main import get_command
+
+import ezra.cli
+
+from .command import COMMAND
+
+COLUMNS = "80"
+
+
+@cache
+def _command() -> Any:
+    """Return all commands, built once: that takes longer than most of them."""
+    return get_command(ezra.cli.app)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """What it printed with ``--json``."""
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class Door:
+    """A way to a memory.
+
+    Attributes:
+        name: ``embedded`` or ``server``.
+        variables: The environment that leads commands to it.
+        home: Where its data are; a server owns the folder.
+    """
+
+    name: str
+    variables: dict[str, str]
+    home: Path
+
+    def ezra(self, *arguments: object, **more: str) -> Done:
+        """Run a command; what it raises but an exit is a mistake of ours and comes through."""
+        return run(*arguments, **{**self.variables, **more})
+
+    def document(self, *arguments: object) -> Any:
+        """Return what a command prints with ``--json``; it must not fail."""
+        done = self.ezra(*arguments, "--json")
+        assert done.code == 0, (arguments, done.err)
+        return done.document
+
+
+def run(*arguments: object, **variables: str) -> Done:
+    """Run ``ezra`` in this process, by its entry point: of this environment it gets ``PATH``."""
+    out, err = io.StringIO(), io.StringIO()
+    known = {"PATH": os.environ["PATH"], "COLUMNS": COLUMNS, "EZRA_EMBEDDER": "off"}
+    code: object = 0
+    with (
+        patch.dict(os.environ, {**known, **variables}, clear=True),
+        patch.object(sys, "argv", ["ezra", *map(str, arguments)]),
+        patch.object(ezra.cli, "app", _command()),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            ezra.cli.main()
+        except SystemExit as ended:
+            code = ended.code
+    return Done(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
+
+
+@contextmanager
+def server_process(home: Path) -> Iterator[str]:
+    """Run ``ezra serve`` on a folder for the length of the block; yields its address."""
+    process = subprocess.Popen(
+        [str(COMMAND), "serve", "--port", "0", "--json", "--no-access-log"],
+        env={"PATH": os.environ["PATH"], "EZRA_HOME": str(home), "EZRA_EMBEDDER": "off"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            first = process.stdout.readline()
+            assert first, process.stderr.read()
+            yield json.loads(first)["url"]
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
