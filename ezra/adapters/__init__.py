@@ -1,0 +1,1 @@
+"""Adapters for agent frameworks: thin, over the handles of ``ezra``. Each needs its extra."""

@@ -1,0 +1,180 @@
+"""How the events of an ADK session become what is remembered as turns. Pure.
+
+A user's message and all that follows up to an agent's final response are one turn, named by the id
+of its last event. Events are never changed and only follow, so that a session that has grown is cut
+at the same places, and what is remembered of it already is told by those names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from google.adk.events.event import Event
+from google.genai.types import Content
+
+from tiers.fields import NAME_CHARS_MAX, TEXT_CHARS_MAX
+from tiers.records import ToolOutput
+
+USER = "user"
+"""The author of what a user said; every other is the name of an agent."""
+
+_DIGEST = "sha256:"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What becomes one turn.
+
+    Attributes:
+        event_id: Names it: the last event of which it is made.
+        author: Who said it: ``user``, or the name of an agent.
+        text: What was said.
+        response: What was answered, if anything.
+        outputs: What tools returned on the way.
+        at: When it was said.
+    """
+
+    event_id: str
+    author: str
+    text: str
+    response: str
+    outputs: tuple[ToolOutput, ...]
+    at: datetime
+
+
+@dataclass(frozen=True)
+class _Exchange:
+    """A message and what followed it, or what was said without one."""
+
+    events: tuple[Event, ...]
+    is_over: bool
+
+    @property
+    def asked(self) -> Event | None:
+        return self.events[0] if _is_question(self.events[0]) else None
+
+    @property
+    def followed(self) -> tuple[Event, ...]:
+        return self.events if self.asked is None else self.events[1:]
+
+
+def said_in(events: Iterable[Event], is_known: Callable[[str], bool]) -> list[Said]:
+    """Return what is to be remembered of a session, in order.
+
+    Args:
+        events: Of the session, or the latest of them, in order.
+        is_known: Whether a turn of that name is remembered already.
+    """
+    found = (_said(exchange, is_known) for exchange in _exchanges(events))
+    return [one for one in found if one is not None]
+
+
+def words_of(content: Content | None) -> str:
+    """Return what a content says in words, cut where it is longer than a record may be."""
+    parts = (content.parts if content else None) or ()
+    said = "\n".join(part.text for part in parts if part.text and not part.thought)
+    return said.strip()[:TEXT_CHARS_MAX]
+
+
+def name_of(given: str) -> str:
+    """Return a name of ADK's as one that ezra takes; no two become the same.
+
+    What cannot be a name as it is becomes its digest.
+    """
+    is_name = 0 < len(given) <= NAME_CHARS_MAX and given.isprintable() and given == given.strip()
+    if is_name and not given.startswith(_DIGEST):
+        return given
+    return _DIGEST + sha256(given.encode(errors="surrogatepass")).hexdigest()
+
+
+def ref_of(user_id: str, session_id: str, event_id: str) -> str:
+    """Return the name of a turn, unique in its graph whatever sessions are called."""
+    return name_of(f"adk:{json.dumps([user_id, session_id, event_id])}")
+
+
+def _exchanges(events: Iterable[Event]) -> Iterable[_Exchange]:
+    """Cut a session after each final response, and before each message."""
+    under_way: list[Event] = []
+    for event in events:
+        if event.partial or not event.content or not event.content.parts:
+            continue
+        if _is_question(event) and under_way:
+            yield _Exchange(tuple(under_way), is_over=True)
+            under_way = []
+        under_way.append(event)
+        if _is_answer(event):
+            yield _Exchange(tuple(under_way), is_over=True)
+            under_way = []
+    if under_way:
+        yield _Exchange(tuple(under_way), is_over=False)
+
+
+def _said(exchange: _Exchange, is_known: Callable[[str], bool]) -> Said | None:
+    asked, followed = exchange.asked, exchange.followed
+    is_asked = asked is not None and not is_known(asked.id)
+    if not exchange.is_over:
+        # More will follow under another name: of what is under way only the message is certain.
+        return _turn(asked, asked.id, ()) if asked is not None and is_asked else None
+    last = exchange.events[-1]
+    if is_known(last.id):
+        return None
+    if asked is not None and is_asked:
+        return _turn(asked, last.id, followed)
+    # What was asked is remembered by itself: whoever answered speaks.
+    return _spoken(last, followed)
+
+
+def _turn(asked: Event, event_id: str, followed: Sequence[Event]) -> Said:
+    return Said(
+        event_id=event_id,
+        author=asked.author,
+        text=words_of(asked.content),
+        response=_together(followed),
+        outputs=_outputs(followed),
+        at=_moment(asked),
+    )
+
+
+def _spoken(last: Event, followed: Sequence[Event]) -> Said | None:
+    outputs = _outputs(followed)
+    text = _together(followed) or ", ".join(one.tool for one in outputs)
+    if not text:
+        return None
+    return Said(last.id, last.author, text, "", outputs, _moment(last))
+
+
+def _together(events: Sequence[Event]) -> str:
+    return "\n".join(filter(None, (words_of(one.content) for one in events)))[:TEXT_CHARS_MAX]
+
+
+def _outputs(events: Sequence[Event]) -> tuple[ToolOutput, ...]:
+    """Return what tools returned, whole: what is longer than an output may be is several."""
+    found: list[ToolOutput] = []
+    for event in events:
+        for returned in event.get_function_responses():
+            whole = json.dumps(returned.response or {}, ensure_ascii=False, default=str)
+            found += (
+                ToolOutput(
+                    tool=name_of(returned.name or "tool"), output=whole[at:][:TEXT_CHARS_MAX]
+                )
+                for at in range(0, len(whole), TEXT_CHARS_MAX)
+            )
+    return tuple(found)
+
+
+def _is_question(event: Event) -> bool:
+    return event.author == USER and bool(words_of(event.content))
+
+
+def _is_answer(event: Event) -> bool:
+    if event.author == USER or not event.is_final_response():
+        return False
+    return bool(words_of(event.content) or event.get_function_responses())
+
+
+def _moment(event: Event) -> datetime:
+    return datetime.fromtimestamp(event.timestamp, UTC)

@@ -1,0 +1,34 @@
+"""What the adapters' tools share: whose memory a model is lent, and how it is told of a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias, cast
+
+from tiers.errors import EzraError
+
+from ..agent import Agent
+from ..remote.agent import RemoteAgent
+from ..wire.tools import ToolSpec, problem_told
+
+AnyAgent: TypeAlias = Agent | RemoteAgent
+
+
+async def answered(
+    spec: ToolSpec, agent: AnyAgent, arguments: Mapping[str, Any] | str
+) -> dict[str, Any]:
+    """Return what a tool answers a model, as JSON has it; ``{"error": …}`` where it was refused.
+
+    A model mends a call that was refused; the run of which it is a part goes on.
+
+    Args:
+        spec: Which tool.
+        agent: As whom it is called.
+        arguments: What the model gave: by name, or their JSON.
+    """
+    try:
+        # The same methods by the same names: tests of both sides hold them to it.
+        answer = await spec.call(cast("Agent", agent), arguments)
+    except EzraError as error:
+        return {"error": problem_told(error)}
+    return answer.model_dump(mode="json")

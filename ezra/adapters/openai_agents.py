@@ -1,0 +1,195 @@
+"""OpenAI Agents SDK: a session over an agent's memory, and its tools.
+
+Install ``ezra[openai-agents]``. What a session keeps are facts of the agent's session graph, so
+scope, history, audit and redaction are theirs, and recall finds what was said.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import datetime
+from json import dumps
+from typing import Any, TypeAlias
+
+from agents import FunctionTool, TResponseInputItem
+from agents.memory import SessionSettings
+from agents.memory.session_settings import resolve_session_limit
+from agents.tool_context import ToolContext
+
+from tiers.errors import UsageError
+from tiers.ids import Clock, system_clock
+from tiers.recollection import Place
+from tiers.records import Fact
+
+from ..wire.tools import ToolSpec, agent_tools
+from .keeping import Shelf
+from .lending import AnyAgent, answered
+from .said import ITEM, Piece, item_of, pieces_of
+
+ITEMS_MAX = 100_000
+"""So many live items a session may have."""
+
+POPPED, CLEARED = "popped from the session", "the session was cleared"
+
+_PAGE = 500
+_SHELF = Shelf("openai")
+
+Finding: TypeAlias = Callable[[ToolContext[Any]], Awaitable[AnyAgent]]
+
+
+class EzraSession:
+    """The SDK's ``Session`` in the memory of an agent: items are kept word for word, in order.
+
+    Each item is a fact of the agent's graph: who holds its topics and works for its user sees it,
+    so agents that are handed a conversation go on in the same session. An item that is popped and a
+    session that is cleared are forgotten: no answer has them from then on, their tombstones and the
+    audit feed tell what happened, and their content goes when ``forgotten_facts_days`` are over.
+
+    An item may have up to 9 million characters of JSON; it is refused before any of a call's items
+    is kept. Adding is not all or nothing: of a call that failed the first items may be there.
+
+    Args:
+        session_id: Of the conversation; the agent's graph may have any number.
+        agent: The agent, in process or on a server.
+        session_settings: How many items a run is given, if not all.
+        private: Whether only this agent may see the items.
+        clock: Where the time comes from; what is added later comes later, whoever adds it.
+
+    Raises:
+        UsageError: The session has no id.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        agent: AnyAgent,
+        *,
+        session_settings: SessionSettings | None = None,
+        private: bool = False,
+        clock: Clock = system_clock,
+    ) -> None:
+        if not session_id.strip():
+            raise UsageError("session_id", session_id, "text that is not blank")
+        self.session_id = session_id
+        self.session_settings = session_settings
+        self._agent = agent
+        self._private = private
+        self._clock = clock
+        self._subject = _SHELF.subject((session_id,))
+        self._last: int | None = None
+        self._writing = asyncio.Lock()
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """Return the last items, oldest first; all of them without a limit.
+
+        Raises:
+            UsageError: There are more than ``ITEMS_MAX``, or the agent has left.
+        """
+        most = resolve_session_limit(limit, self.session_settings)
+        kept = await self._kept()
+        if most is not None:
+            kept = kept[max(0, len(kept) - max(0, most)) :]
+        return [item_of(pieces) for pieces in kept]
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Add items after those that are there.
+
+        Raises:
+            UsageError: One is no JSON or too long, and none is added; or the agent has left.
+        """
+        async with self._writing:
+            first = await self._next() if items else 0
+            facts = [
+                fact
+                for number, item in enumerate(items, first)
+                for fact in pieces_of(self._subject, number, item)
+            ]
+            for fact in facts:
+                await self._agent.remember(fact, private=self._private)
+            if items:
+                self._last = first + len(items) - 1
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Take the last item away and return it; ``None`` when there is none."""
+        async with self._writing:
+            for pieces in reversed(await self._kept()):
+                # Whoever forgets it has it: of two that pop at once, one gets the item before.
+                if await self._forget(pieces, POPPED):
+                    last: TResponseInputItem = item_of(pieces)
+                    return last
+        return None
+
+    async def clear_session(self) -> None:
+        """Take all items away."""
+        async with self._writing:
+            for pieces in await self._kept():
+                await self._forget(pieces, CLEARED)
+
+    async def _forget(self, pieces: Iterable[Piece], reason: str) -> bool:
+        done = [await self._agent.forget(one.fact_id, reason=reason) for one in pieces]
+        return done[0]
+
+    async def _next(self) -> int:
+        """Return a number above those of all items that were ever seen here.
+
+        Microseconds: what another session object adds later comes later, without asking it.
+        """
+        if self._last is None:
+            await self._kept()
+        return max((self._last or 0) + 1, _microseconds(self._clock()))
+
+    async def _kept(self) -> list[list[Piece]]:
+        """Return the pieces of each whole live item, in order."""
+        found: dict[str, list[Piece]] = {}
+        behind: Place | None = None
+        while True:
+            facts = await self._agent.knowledge.history(
+                self._subject, ITEM, limit=_PAGE, live_only=True, behind=behind
+            )
+            for piece in map(Piece.of, self._own(facts)):
+                if piece is not None:
+                    found.setdefault(piece.item, []).append(piece)
+            if len(found) > ITEMS_MAX:
+                raise UsageError("session", self.session_id, f"one of at most {ITEMS_MAX} items")
+            if len(facts) < _PAGE:
+                break
+            behind = Place(facts[-1].recorded_at, facts[-1].id)
+        whole = [sorted(one, key=lambda piece: piece.place) for one in found.values()]
+        whole = [pieces for pieces in whole if len(pieces) == pieces[0].pieces]
+        whole.sort(key=lambda pieces: pieces[0].age)
+        self._last = max([self._last or 0, *(pieces[0].number for pieces in whole)])
+        return whole
+
+    def _own(self, facts: Iterable[Fact]) -> Iterable[Fact]:
+        """Leave out what the agent's graph inherits: that conversation is another's."""
+        return (fact for fact in facts if fact.graph_id == self._agent.graph_id)
+
+
+def memory_tools(agent: AnyAgent | Finding) -> list[FunctionTool]:
+    """Return the tools by which a model uses an agent's memory: recall, remember_fact, ….
+
+    Args:
+        agent: The agent, in process or on a server; or what finds it by the context of the run, for
+            an application that serves many users. What a model says never chooses it.
+    """
+    return [_tool(spec, agent) for spec in agent_tools()]
+
+
+def _tool(spec: ToolSpec, agent: AnyAgent | Finding) -> FunctionTool:
+    async def invoke(context: ToolContext[Any], arguments: str) -> str:
+        asking = await agent(context) if callable(agent) else agent
+        return dumps(await answered(spec, asking, arguments), ensure_ascii=False)
+
+    return FunctionTool(
+        name=spec.name,
+        description=spec.description,
+        params_json_schema=spec.parameters,
+        on_invoke_tool=invoke,
+        # Strict schemas know no defaults: a model would have to say every argument every time.
+        strict_json_schema=False,
+    )
+
+
+def _microseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000_000)
