@@ -35,15 +35,20 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_wheel_holds_exactly_the_three_packages(wheel: Path) -> None:
-    """No tests, no scripts, and the scripts in Lua are there."""
+    """No tests, no scripts; what is no Python is there too: Lua, and the console's pages."""
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {
         "ezra",
         "metaagents",
         "tiers",
     }
-    in_tree = {str(path.relative_to(ROOT)) for path in (ROOT / "tiers").rglob("*.lua")}
-    assert in_tree
+    in_tree = {
+        str(path.relative_to(ROOT))
+        for package in ("ezra", "tiers")
+        for path in (ROOT / package).rglob("*")
+        if path.suffix in {".css", ".html", ".js", ".lua", ".svg"}
+    }
+    assert {Path(name).suffix for name in in_tree} == {".css", ".html", ".js", ".lua", ".svg"}
     assert in_tree <= set(names)
 
 
