@@ -62,7 +62,7 @@ async def _served(settings: Settings, screen: Screen, *, has_access: bool, json:
     # A web framework is a third of a second of imports that no other command should pay.
     from ..service.app import check_place, service_app  # noqa: PLC0415
     from ..service.credentials import credentials_of  # noqa: PLC0415
-    from ..service.lag import leave_out_what_stays  # noqa: PLC0415
+    from ..service.lag import what_stays_left_out  # noqa: PLC0415
     from ..service.listening import listening  # noqa: PLC0415
     from ..service.logs import log_to_stderr  # noqa: PLC0415
 
@@ -75,14 +75,18 @@ async def _served(settings: Settings, screen: Screen, *, has_access: bool, json:
     log_to_stderr(has_access=has_access, style=settings.serve_log)
     async with Ezra.open(settings) as ezra:
         app = service_app(ezra, tokens=tokens, settings=settings)
-        leave_out_what_stays()
-        async with listening(app, settings.serve_host, settings.serve_port) as url:
-            asks = await tokens.needed()
-            if json:
-                told = {"url": url, "tenant": settings.tenant, "tokens": asks}
-                screen.line(dumps({**told, "embedder": ezra.embedder}))
-            else:
-                who = "who has a token" if asks else "everybody on this machine, without a token"
-                screen.line(f"{url} serves tenant {settings.tenant!r} to {who}; stop with Ctrl-C")
-            await stopped.wait()
-            screen.note("stopping; what runs is finished")
+        with what_stays_left_out():
+            async with listening(app, settings.serve_host, settings.serve_port) as url:
+                asks = await tokens.needed()
+                if json:
+                    told = {"url": url, "tenant": settings.tenant, "tokens": asks}
+                    screen.line(dumps({**told, "embedder": ezra.embedder}))
+                else:
+                    who = (
+                        "who has a token" if asks else "everybody on this machine, without a token"
+                    )
+                    screen.line(
+                        f"{url} serves tenant {settings.tenant!r} to {who}; stop with Ctrl-C"
+                    )
+                await stopped.wait()
+                screen.note("stopping; what runs is finished")

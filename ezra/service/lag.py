@@ -4,24 +4,49 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from ..telemetry import Numbers
 
+OLDEST = 2
 EVERY_SECONDS = 0.01
 """A stall is seen short by at most so much; looking costs a five-hundredth of a core."""
 
 
-def leave_out_what_stays() -> None:
-    """Keep everything that is there by now out of all later garbage collections.
+LOOKED_THROUGH_ONCE_IN = 500
+"""Of so many collections of the oldest generation one looks through everything again."""
 
-    For a process that serves and does nothing else, once it has started: what the libraries are
-    made of is most of its objects, and to look through them takes 200 ms, during which nothing
-    else goes on, a few times a minute.
+
+@contextmanager
+def what_stays_left_out() -> Iterator[None]:
+    """Look through objects that stay only once, for the length of the block.
+
+    For a process that serves and does nothing else. A collection of the oldest generation looks
+    through whatever is there, and nothing else goes on meanwhile: 200 ms for what the libraries
+    are made of, and more with every turn that waits for its reply. So whatever has come through
+    one is left out of the next. Objects that hold each other in a circle, and were under way at
+    that very moment, are then found only when everything is looked through again.
     """
+    seen = 0
+
+    def leave_out(phase: str, told: dict[str, int]) -> None:
+        nonlocal seen
+        if phase != "stop" or told["generation"] != OLDEST:
+            return
+        seen += 1
+        if seen % LOOKED_THROUGH_ONCE_IN:
+            gc.freeze()
+        else:
+            gc.unfreeze()
+
+    gc.callbacks.append(leave_out)
     gc.collect()
-    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.callbacks.remove(leave_out)
+        gc.unfreeze()
 
 
 @asynccontextmanager
