@@ -195,6 +195,8 @@ async def test_a_reader_of_one_graph_is_told_of_no_other(guarded: Guarded) -> No
         own = await http.get("/console/graphs/monaco")
         assert own.status_code == 200
         assert "imola" not in own.text
+        assert 'href="/console/graphs/monaco/audit"' in own.text
+        assert 'href="/console/audit"' not in own.text, "no link to what is refused"
         for path in ("/console/graphs", "/console/graphs/imola", "/console/graphs-rows"):
             assert (await http.get(path)).status_code == 403, path
         assert "monaco" in (await http.get("/console")).text

@@ -178,7 +178,8 @@ class Console:
                 (one, one.address(names), page is not None and one.path == page.path)
                 for one in self._pages.labelled(*group)
                 if caller is not None and all(name in names for name in group)
-                if one.is_for(caller, names)
+                # By its own names: who is bound to a graph is not led to pages of the tenant.
+                if one.is_for(caller, {name: names[name] for name in group})
             ]
             for group in groups
         }
