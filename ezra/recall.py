@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from metaagents.reindex.index import SwitchingIndex
+from tiers.dots import dots
 from tiers.errors import ConfigError, TierError
 from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector
 from tiers.records import Hit, Scope, SearchQuery
@@ -254,7 +255,7 @@ class Recaller:
         if not vectors:
             return [0.0] * len(hits)
         rows = np.asarray(vectors, dtype=np.float32)
-        return [float(cosine) for cosine in rows[1:] @ rows[0]]
+        return [float(cosine) for cosine in dots(rows[1:], rows[0])]
 
 
 async def _embed_beside(

@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tiers.dots import dots
 from tiers.lexical import STOP_WORDS, words
 from tiers.ports import Embedder
 from tiers.terms import term_of
@@ -156,7 +157,7 @@ class Baselines:
             return found
         # The name of a speaker stays in: that is what everybody's dense search does.
         asked = await self._embedder.embed([question], urgent=True, query=True)
-        cosines = self._vectors @ np.asarray(asked[0], dtype=np.float32)
+        cosines = dots(self._vectors, np.asarray(asked[0], dtype=np.float32))
         dense = ranked(cosines.astype(np.float64), max(limit, RRF_LEG))
         after_dense = time.perf_counter()
         both = fused((lexical[:RRF_LEG], dense[:RRF_LEG]), limit)

@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
+from tiers.dots import dots
 from tiers.lexical import content_words, estimate_tokens, sentences, stem
 from tiers.records import Turn
 
@@ -111,7 +112,7 @@ def choose(vectors: Matrix, costs: Sequence[int], budget: int) -> list[int]:
     if not len(vectors):
         return []
     centroid = vectors.mean(axis=0)
-    relevance = vectors @ centroid / max(float(np.linalg.norm(centroid)), 1e-9)
+    relevance = dots(vectors, centroid) / max(float(np.linalg.norm(centroid)), 1e-9)
     likeness = np.zeros(len(vectors), dtype=np.float32)
     left = np.ones(len(vectors), dtype=bool)
     chosen: list[int] = []
@@ -124,7 +125,7 @@ def choose(vectors: Matrix, costs: Sequence[int], budget: int) -> list[int]:
             continue
         chosen.append(best)
         spent += costs[best]
-        likeness = np.maximum(likeness, vectors @ vectors[best])
+        likeness = np.maximum(likeness, dots(vectors, vectors[best]))
     return sorted(chosen)
 
 

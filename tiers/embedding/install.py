@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock, Timeout
 
+from ..dots import dots
 from ..errors import ConfigError, EzraError, UsageError
 from .graph import write_model
 from .installed import (
@@ -226,7 +227,7 @@ def _prove(model: InstalledModel) -> None:
         vectors = sentences.encode(_PROOF_TEXTS)
     finally:
         sentences.close()
-    off = float(np.abs(vectors @ vectors.T - _PROOF).max())
+    off = float(np.abs(dots(vectors, vectors.T) - _PROOF).max())
     if not off <= _PROOF_TOLERANCE:
         reason = (
             f"the built model is off the published similarities by {off:.3f} on this machine; "
