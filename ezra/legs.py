@@ -95,6 +95,11 @@ class Search:
         """The scope classes that are asked."""
         return wanted_classes(self.request, self.parts.settings.priors.class_weights)
 
+    @property
+    def asks_all_classes(self) -> bool:
+        """Whether nothing is left out for its scope class."""
+        return len(self.classes) == len(get_args(ScopeClass))
+
 
 def queries(search: Search) -> list[SearchQuery]:
     """Return what the engines are asked of the own graph: one query unless classes are left out.
@@ -102,17 +107,13 @@ def queries(search: Search) -> list[SearchQuery]:
     A class whose weight is 0 is not asked for, so that it takes nobody's place.
     """
     base, scope = everything(search), search.scope
-    if _asks_all_classes(search):
+    if search.asks_all_classes:
         return [base]
     asked = [_of_class(base, one, scope) for one in search.classes]
     if search.request.scope_name == "any" and "session" in search.classes:
         # Facts and rules that are neither the user's nor the agent's are the session's.
         asked.append(_narrowed(base, STATEMENTS))
     return [one for one in asked if one is not None and one.kinds]
-
-
-def _asks_all_classes(search: Search) -> bool:
-    return len(search.classes) == len(get_args(ScopeClass))
 
 
 def _is_asked(search: Search, fact: Fact) -> bool:
@@ -282,7 +283,7 @@ async def _find_known(search: Search, own: Sequence[SearchQuery]) -> None:
         return
 
     # The walk does not know scope classes: where not all are asked, it goes on to its end.
-    limit = LEG_CANDIDATES if _asks_all_classes(search) else NEIGHBOURS_MAX
+    limit = LEG_CANDIDATES if search.asks_all_classes else NEIGHBOURS_MAX
 
     async def known() -> tuple[Fact, ...]:
         near = await knowledge.neighbours(
@@ -381,10 +382,10 @@ async def _follow_summaries(search: Search) -> None:
     covered: dict[str, None] = {}
     own = search.scope.graph_id
     for candidate in search.pool:
-        hit = candidate.hit
-        is_good = min(candidate.ranks.values(), default=LEADING_MAX + 1) <= LEADING_MAX
-        if hit is not None and hit.kind == "summary" and candidate.graph_id == own and is_good:
-            covered.update(dict.fromkeys(hit.source_ids))
+        if candidate.kind != "summary" or candidate.graph_id != own or candidate.hit is None:
+            continue
+        if min(candidate.ranks.values(), default=LEADING_MAX + 1) <= LEADING_MAX:
+            covered.update(dict.fromkeys(candidate.hit.source_ids))
     missing = [one for one in covered if search.pool.get((own, one)) is None]
     if not missing:
         return
@@ -407,7 +408,10 @@ async def measure(search: Search) -> None:
         one
         for one in search.pool
         if one.cosine is None
-        and (MEANT_HERE & one.ranks.keys() or (search.request.as_of and one.kind == "belief"))
+        and (
+            not MEANT_HERE.isdisjoint(one.ranks)
+            or (search.request.as_of is not None and one.kind == "belief")
+        )
     ][:MEASURED_MAX]
     if not unknown:
         return

@@ -70,12 +70,12 @@ def _rank(search: Search) -> list[Ranked]:
         search.now, max((one.happened_at for one in scored.candidates), default=search.now)
     )
     kinds, priors, past = _answered(request), settings.priors, request.as_of is not None
-    asked = set(search.classes)
+    asked, asks_all = frozenset(search.classes), search.asks_all_classes
     ranked = []
     for place in scored.best(RANKED_MAX):
         candidate, base = scored.candidates[place], scored.scores[place]
-        is_asked = not asked.isdisjoint(classes_of(candidate, search.scope))
-        is_found = bool(candidate.ranks.keys() - UNASKED) or scored.has_sign(place)
+        is_asked = asks_all or not asked.isdisjoint(classes_of(candidate, search.scope))
+        is_found = not UNASKED.issuperset(candidate.ranks) or scored.has_sign[place]
         if candidate.kind not in kinds or not is_asked or not is_found:
             continue
         prior = factors(candidate, search.scope, present, search.now, priors, past=past)
@@ -171,6 +171,7 @@ def _result(
 ) -> RecallResult:
     request, state = search.request, search.state
     items = within_budget(hits[: request.limit], request.token_budget)
+    within = set(map(id, items))
     reasons = (
         {one.candidate.id: _reason(one, search.scored) for one in ranked} if request.explain else {}
     )
@@ -182,7 +183,7 @@ def _result(
         rerank_used=rerank_used,
         reasons={hit.id: reasons[hit.id] for hit in items if hit.id in reasons},
         considered=tuple((one.candidate.id, one.score) for one in ranked),
-        left_out=tuple(hit.id for hit in hits[: request.limit] if hit not in items),
+        left_out=tuple(hit.id for hit in hits[: request.limit] if id(hit) not in within),
         model_id=search.vector.model_id if search.vector else None,
     )
 

@@ -126,10 +126,13 @@ class Pool:
         turns = [self._of_said(said, joins=joins) for said in session]
         first = len(self.said)
         self.said.extend(turns)
+        last: Candidate | None = None
         for place, turn in enumerate(turns):
             turn.earlier = (first + _window_from(turns, place), first + place)
-            turn.before = _neighbour(turn, turns[place - 1]) if place else None
-            turn.after = _neighbour(turn, turns[place + 1]) if place + 1 < len(turns) else None
+            turn.before = turn.after = None
+            if last is not None and turn.words + last.words <= NEIGHBOUR_WORDS:
+                turn.before, last.after = last.key, turn.key
+            last = turn
 
     def _of_hit(self, hit: Hit) -> Candidate:
         key = (hit.graph_id, hit.id)
@@ -193,11 +196,6 @@ def _window_from(turns: Sequence[Candidate], place: int) -> int:
             break
         first -= 1
     return first
-
-
-def _neighbour(turn: Candidate, other: Candidate) -> Key | None:
-    together = turn.words + other.words
-    return other.key if together <= NEIGHBOUR_WORDS else None
 
 
 def _tells_more(hit: Hit, known: Hit) -> bool:

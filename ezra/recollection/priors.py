@@ -127,7 +127,8 @@ def classes_of_statement(owned: Owned, scope: Scope) -> tuple[ScopeClass, ...]:
 
 def class_of(candidate: Candidate, scope: Scope, weights: Mapping[ScopeClass, float]) -> ScopeClass:
     """Return where a record belongs; of two classes that fit, the weightier."""
-    return max(classes_of(candidate, scope), key=lambda one: weights[one])
+    fitting = classes_of(candidate, scope)
+    return fitting[0] if len(fitting) == 1 else max(fitting, key=lambda one: weights[one])
 
 
 def factors(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import chain
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -16,7 +17,7 @@ from tiers.lexical import STOP_WORDS, content_words, words
 from tiers.recollection import WordStatistics
 
 from .cues import ASSISTANTS, USERS, Cues, name_of
-from .pool import SESSION_GAP, Candidate, Pool
+from .pool import SESSION_GAP, Candidate, Key, Pool
 from .terms import key_of
 from .weights import (
     BM25_B,
@@ -59,27 +60,24 @@ class Scored:
         candidates: In the pool's order.
         scores: One for each.
         parts: Each sign's share of every sum, by the names of ``Weights``.
+        has_sign: For each, whether anything speaks for it.
     """
 
     candidates: Sequence[Candidate]
     scores: Sequence[float]
     parts: Mapping[str, Scores]
+    has_sign: NDArray[np.bool_]
 
     def best(self, most: int) -> list[int]:
         """Return the places of the best, best first, ties by key."""
-        order = sorted(
-            range(len(self.scores)),
-            key=lambda place: (-self.scores[place], self.candidates[place].key),
-        )
+        least = sorted(self.scores)[-most] if most < len(self.scores) else -math.inf
+        among = (place for place, score in enumerate(self.scores) if score >= least)
+        order = sorted(among, key=lambda place: (-self.scores[place], self.candidates[place].key))
         return order[:most]
 
     def parts_of(self, place: int) -> dict[str, float]:
         """Return what made the score of one candidate, without what added nothing."""
         return {name: float(part[place]) for name, part in self.parts.items() if part[place]}
-
-    def has_sign(self, place: int) -> bool:
-        """Whether anything speaks for a candidate."""
-        return any(part[place] > 0 for part in self.parts.values())
 
 
 def score(pool: Pool, question: Question, weights: Weights) -> Scored:
@@ -90,20 +88,21 @@ def score(pool: Pool, question: Question, weights: Weights) -> Scored:
     """
     candidates = list(pool)
     if not candidates:
-        return Scored((), (), {})
+        return Scored((), (), {}, np.zeros(0, dtype=np.bool_))
     signs = _signs(pool, candidates, question)
     weighed = {name: getattr(weights, name) * sign for name, sign in signs.items()}
     weighed["question"] = -weighed["question"]
     total = np.sum(list(weighed.values()), axis=0)
     weighed["session"] = weights.session * _agreement(candidates, total)
     total = np.round(np.maximum(total + weighed["session"], 0.0), DIGITS)
-    return Scored(candidates, total.tolist(), weighed)
+    has_sign = np.any([part > 0 for part in weighed.values()], axis=0)
+    return Scored(candidates, total.tolist(), weighed, has_sign)
 
 
 def _signs(pool: Pool, candidates: Sequence[Candidate], question: Question) -> dict[str, Scores]:
     cosines = _cosines(candidates)
-    place = {candidate.key: number for number, candidate in enumerate(candidates)}
-    floor = float(cosines.min())
+    place: dict[Key | None, int] = {one.key: number for number, one in enumerate(candidates)}
+    nobody, or_floor = len(candidates), np.append(cosines, cosines.min())
 
     # Where nothing was compared, closeness says nothing of anybody.
     is_compared = any(one.cosine is not None for one in candidates)
@@ -111,23 +110,20 @@ def _signs(pool: Pool, candidates: Sequence[Candidate], question: Question) -> d
     def near(found: Scores) -> Scores:
         return scaled(found, COSINE_SPAN) if is_compared else np.zeros(len(candidates))
 
-    def beside(which: str) -> Scores:
-        found = np.full(len(candidates), floor)
-        for number, candidate in enumerate(candidates):
-            other = getattr(candidate, which)
-            if candidate.kind != "turn":
-                found[number] = cosines[number]
-            elif other in place:
-                found[number] = cosines[place[other]]
-        return near(found)
+    def beside(others: Iterable[Key | None]) -> Scores:
+        places = [
+            place.get(other, nobody) if candidate.kind == "turn" else number
+            for number, (candidate, other) in enumerate(zip(candidates, others, strict=True))
+        ]
+        return near(or_floor[places])
 
     cues = question.cues
     by_words = bm25(pool, question)
     sign = {
         "words": scaled(by_words, float(by_words.max()) if len(candidates) <= SCALED_OVER else 0.0),
         "meaning": near(cosines),
-        "following": beside("after"),
-        "preceding": beside("before"),
+        "following": beside(one.after for one in candidates),
+        "preceding": beside(one.before for one in candidates),
     }
     zeros = np.zeros(len(candidates))
     if cues.wants_time:
@@ -192,15 +188,19 @@ def _counted(pool: Pool, keys: Sequence[int]) -> tuple[Scores, Scores]:
     """Return how often each candidate has each term, and its length in terms, windows included."""
     # Candidates first, so that the first rows are theirs; a turn of several windows is read once.
     everybody = {id(one): one for one in (*pool, *pool.said)}
-    had = [[one.counts.get(key, 0) for key in keys] + [one.terms] for one in everybody.values()]
-    of_each = np.array(had, dtype=np.float64)
+    none = [0] * len(keys)
+    had = chain.from_iterable(
+        (*map(one.counts.get, keys, none), one.terms) for one in everybody.values()
+    )
+    of_each = np.fromiter(had, np.float64).reshape(len(everybody), len(keys) + 1)
     totals = of_each[: len(pool)]
     if pool.said:
         row = {name: place for place, name in enumerate(everybody)}
         up_to = np.zeros((len(pool.said) + 1, len(keys) + 1))
         np.cumsum(of_each[[row[id(one)] for one in pool.said]], axis=0, out=up_to[1:])
-        windows = np.array([one.earlier for one in pool])
-        totals = totals + up_to[windows[:, 1]] - up_to[windows[:, 0]]
+        firsts = [one.earlier[0] for one in pool]
+        behind = [one.earlier[1] for one in pool]
+        totals = totals + up_to[behind] - up_to[firsts]
     return totals[:, :-1], totals[:, -1]
 
 
@@ -291,12 +291,11 @@ def _authorship(candidates: Sequence[Candidate], cues: Cues, user_id: str | None
     named = [frozenset(map(key_of, words(name))) for name in cues.named]
 
     def about(candidate: Candidate) -> bool:
-        if candidate.kind == "turn":
-            return False
         has = candidate.counts.keys()
         return any(keys and keys <= has for keys in named)
 
-    return np.array([float(by[one.speaker] or about(one)) for one in candidates])
+    is_by = [by[one.speaker] or (one.kind != "turn" and about(one)) for one in candidates]
+    return np.array(is_by, dtype=np.float64)
 
 
 def _agreement(candidates: Sequence[Candidate], total: Scores) -> Scores:
@@ -305,14 +304,12 @@ def _agreement(candidates: Sequence[Candidate], total: Scores) -> Scores:
     Sessions are turns with no silence of ``SESSION_GAP`` between them. What is no turn counts
     nothing, and so do all when there are few sessions.
     """
-    turns = sorted(
-        (one.happened_at, one.key, number)
-        for number, one in enumerate(candidates)
-        if one.kind == "turn"
-    )
+    moments = [one.happened_at for one in candidates]
+    turns = [number for number, one in enumerate(candidates) if one.kind == "turn"]
     sessions: list[list[int]] = []
     last: datetime | None = None
-    for here, _, number in turns:
+    for number in sorted(turns, key=moments.__getitem__):
+        here = moments[number]
         if last is not None and here - last <= SESSION_GAP:
             sessions[-1].append(number)
         else:
