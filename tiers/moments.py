@@ -15,4 +15,4 @@ def microseconds(moment: datetime) -> int:
 
 def moment(stored: int) -> datetime:
     """Return stored microseconds as a moment in UTC."""
-    return _EPOCH + timedelta(microseconds=stored)
+    return _EPOCH + timedelta(0, 0, stored)

@@ -65,7 +65,7 @@ def through_ties(leg: Sequence[Candidate], most: int) -> list[Candidate]:
     if len(leg) <= most:
         return list(leg)
     least = _score(leg[most - 1])
-    return [one for one in leg if _score(one) >= least]
+    return [*leg[:most], *(one for one in leg[most:] if _score(one) >= least)]
 
 
 def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[str, float]:

@@ -56,10 +56,11 @@ def read_hits(session: Session, scope: Scope, found: Sequence[Found]) -> tuple[H
     for one in found:
         by_kind.setdefault(one.kind, {})[one.id] = one
     hits: dict[str, Hit] = {}
+    topics: dict[str, tuple[str, ...]] = {}
     for kind, known in by_kind.items():
         statement, told = _SHOWN[kind]
         for row in session.tuples(scoped(statement, scope, ids=as_json(list(known)))):
-            hits[row[0]] = _hit(scope, known[row[0]], row, told)
+            hits[row[0]] = _hit(scope, known[row[0]], row, told, topics)
     return in_order(hits, [one.id for one in found])
 
 
@@ -69,14 +70,25 @@ def text_of_turn(speaker: str, said: str, response: str, outputs: str) -> str:
     Raises:
         ValueError: The outputs are not JSON.
     """
-    loaded = () if outputs == "[]" else json.loads(outputs)
+    if outputs == "[]":
+        return said_text(speaker, said, response, ())
+    loaded = json.loads(outputs)
     made = (ToolOutput.model_construct(tool=one["tool"], output=one["output"]) for one in loaded)
     return said_text(speaker, said, response, made)
 
 
-def _hit(scope: Scope, found: Found, row: tuple[Any, ...], told: Callable[..., Fields]) -> Hit:
-    record_id, agent_id, user_id, topics, recorded_at, *rest = row
+def _hit(
+    scope: Scope,
+    found: Found,
+    row: tuple[Any, ...],
+    told: Callable[..., Fields],
+    topics: dict[str, tuple[str, ...]],
+) -> Hit:
+    """Return a row as a hit; ``topics`` are those read of other rows, by their stored form."""
+    record_id, agent_id, user_id, stored_topics, recorded_at, *rest = row
     try:
+        if stored_topics not in topics:
+            topics[stored_topics] = _strings(stored_topics)
         fields = told(record_id, agent_id, recorded_at, *rest)
         fields["text"] = fields["text"][:TEXT_CHARS_MAX]
         return Hit(
@@ -87,7 +99,7 @@ def _hit(scope: Scope, found: Found, row: tuple[Any, ...], told: Callable[..., F
             graph_id=scope.graph_id,
             agent_id=agent_id,
             user_id=user_id,
-            topics=_strings(topics),
+            topics=topics[stored_topics],
             recorded_at=moment(recorded_at),
             words_only=found.words_only,
             **fields,

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from ...errors import CorruptRecord, UsageError
@@ -26,6 +26,8 @@ from .word_search import STOOD_THEN, Found, conditions, seq_at
 
 IDS_MAX, TURNS_EACH_WAY_MAX = 200, 16
 _EVER = (1 << 63) - 1
+_ORDER = itemgetter(9, 0)
+"""By when it was recorded, then by its row: how ``_SAID`` is read."""
 
 # Turns of one moment stand in the order of their rows; of those before or behind it the order is
 # that of the index. Each way is one look into it that ends after as many turns as are wanted.
@@ -61,7 +63,7 @@ FROM (
 _SAID = (
     "SELECT t.row, t.id, t.agent_id, t.user_id, t.speaker, t.input, t.response, t.tool_outputs,"
     " t.occurred_at, t.recorded_at FROM json_each(:rows) AS w CROSS JOIN turns AS t"
-    f" WHERE t.row = w.value AND {_SEEN} ORDER BY t.recorded_at, t.row"
+    f" WHERE t.row = w.value AND {_SEEN}"
 )
 # From one name to the next in the index: how much each has said is never counted.
 _NAME = "CASE WHEN t.speaker = '' THEN t.agent_id ELSE t.speaker END"
@@ -156,10 +158,11 @@ class SqliteRecollection:
         )
 
         def question(session: Session) -> tuple[tuple[Said, ...], ...]:
-            chains = [_chain(row, before) for row in session.all(query)]
+            chains = [_chain(before, *row) for row in session.tuples(query)]
             rows = sorted({row for _, stretch in chains for row in stretch})
             told = session.tuples(scoped(_SAID, scope, rows=json.dumps(rows)))
-            said = {int(row[0]): _said(row) for row in told}
+            told.sort(key=_ORDER)  # here, where the engine need not carry the texts about
+            said = {row[0]: _said(row) for row in told}
             return tuple(_stretches(said, chains))
 
         return await self._database.read("around", question)
@@ -228,11 +231,18 @@ def _check_around(ids: Sequence[str], before: int, after: int) -> None:
             raise UsageError(name, number, f"0 to {TURNS_EACH_WAY_MAX}")
 
 
-def _chain(row: sqlite3.Row, before: int) -> tuple[int | None, list[int]]:
-    """Return the row before a stretch, if there is one, and the rows of it, oldest first."""
-    earlier: list[int] = json.loads(row["before"])
-    beyond = earlier[before] if len(earlier) > before else None
-    return beyond, [*reversed(earlier[:before]), row["row"], *json.loads(row["behind"])]
+def _chain(before: int, row: int, earlier: str, later: str) -> tuple[int | None, list[int]]:
+    """Return the row before a stretch, if there is one, and the rows of it, oldest first.
+
+    Args:
+        before: How many of the earlier ones belong to the stretch.
+        row: The one asked for.
+        earlier: Those before it as a JSON list, the nearest first.
+        later: Those behind it, likewise.
+    """
+    near, behind = json.loads(f"[{earlier},{later}]")
+    beyond = near[before] if len(near) > before else None
+    return beyond, [*reversed(near[:before]), row, *behind]
 
 
 def _stretches(
