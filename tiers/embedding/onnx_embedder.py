@@ -94,6 +94,8 @@ class SentenceModel:
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return unit vectors, one row per text."""
+        if len(texts) == 1:
+            return self._encode_one(texts[0])
         return np.vstack(list(self._pool.map(self._encode_one, texts)))
 
     def close(self) -> None:
