@@ -42,6 +42,8 @@ Grain: TypeAlias = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
 
 def in_utc(moment: datetime) -> datetime:
     """Return the same moment in UTC; refuse one that has none at the edge of the calendar."""
+    if moment.tzinfo is UTC:
+        return moment
     try:
         return moment.astimezone(UTC)
     except OverflowError:

@@ -142,9 +142,12 @@ class Cues:
 
     def speaks_of(self, moment: datetime, zone: ZoneInfo) -> bool:
         """Whether a moment lies in a time that the question speaks of."""
-        if any(span.has(moment) for span in self.spans):
-            return True
-        there = moment.astimezone(zone) if self.days else moment
+        for span in self.spans:
+            if span.has(moment):
+                return True
+        if not self.days:
+            return False
+        there = moment.astimezone(zone)
         return any(there.month == one.month and one.day in (None, there.day) for one in self.days)
 
 

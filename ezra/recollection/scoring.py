@@ -248,10 +248,11 @@ def _date_keys(keys: Mapping[int, str], text: str) -> frozenset[int]:
 
 
 _ISO_WEEK = re.compile(r"\b\d{4}-W\d\d?\b", re.IGNORECASE)
-_DATE_WORDS = frozenset(
-    "january february march april may june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday".split()
-)
+_MONTHS = (
+    "january february march april may june july august september october november december"
+).split()
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_DATE_WORDS = frozenset((*_MONTHS, *_WEEKDAYS))
 
 
 def _date_counts(
@@ -261,7 +262,8 @@ def _date_counts(
     days = [one.happened_at.astimezone(zone).date() for one in candidates]
     of_day: dict[date, list[bool]] = {}
     for day in set(days):
-        said = {key_of(word) for word in words(f"{day.day} {day:%B %Y %A}")}
+        month, weekday = _MONTHS[day.month - 1], _WEEKDAYS[day.weekday()]
+        said = {key_of(word) for word in (str(day.day), month, str(day.year), weekday)}
         of_day[day] = [key in dates and key in said for key in keys]
     return np.array([of_day[day] for day in days], dtype=np.float64)
 

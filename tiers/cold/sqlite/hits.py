@@ -91,19 +91,19 @@ def _hit(
             topics[stored_topics] = _strings(stored_topics)
         fields = told(record_id, agent_id, recorded_at, *rest)
         fields["text"] = fields["text"][:TEXT_CHARS_MAX]
-        return Hit(
-            id=record_id,
-            kind=found.kind,
-            score=found.score,
-            tier="cold",
-            graph_id=scope.graph_id,
-            agent_id=agent_id,
-            user_id=user_id,
-            topics=topics[stored_topics],
-            recorded_at=moment(recorded_at),
-            words_only=found.words_only,
-            **fields,
-        )
+        fields |= {
+            "id": record_id,
+            "kind": found.kind,
+            "score": found.score,
+            "tier": "cold",
+            "graph_id": scope.graph_id,
+            "agent_id": agent_id,
+            "user_id": user_id,
+            "topics": topics[stored_topics],
+            "recorded_at": moment(recorded_at),
+            "words_only": found.words_only,
+        }
+        return Hit.model_validate(fields)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         reason = f"a stored {found.kind} cannot be read back"
         raise CorruptRecord("cold", "read", reason) from error
