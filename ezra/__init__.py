@@ -6,149 +6,30 @@
         await agent.remember("Mediums last about 18 laps.", topics={"tyres"})
         hits = await agent.recall("medium tyre life")
 
-Everything people need is exported here; all other modules may change.
+Everything people need is exported here; all other modules may change. It is loaded when it is first
+asked for: hooks of coding agents import a small part of the package, and have no second to wait.
 """
 
-from metaagents.learning.core import CoreBlock
-from metaagents.lifecycle.agent import LifecycleReport
-from metaagents.lifecycle.conservation import ConservationReport
-from metaagents.lifecycle.retirement import RetentionReport
-from metaagents.work import WorkReport
-from tiers.errors import (
-    BudgetExceeded,
-    ConfigError,
-    Conflict,
-    CorruptRecord,
-    EzraError,
-    IntegrityError,
-    NotFound,
-    PolicyDenied,
-    TierError,
-    TierRejected,
-    TierTimeout,
-    TierUnavailable,
-    UsageError,
-)
-from tiers.knowledge import Entity, Neighbour
-from tiers.records import (
-    AgentRecord,
-    Ancestor,
-    AuditEvent,
-    AuditFilter,
-    BeliefEvent,
-    BranchPoint,
-    Budget,
-    Changed,
-    Commitment,
-    Episode,
-    Fact,
-    GraphState,
-    HistoricBelief,
-    Hit,
-    LoggedBelief,
-    MeshResult,
-    Parent,
-    Receipt,
-    Retention,
-    Rule,
-    SessionGraph,
-    SignedHead,
-    Summary,
-    ToolOutput,
-    Turn,
-    Usage,
-)
+from __future__ import annotations
 
-from .agent import Agent
-from .app import Ezra
-from .branching import Step
-from .catalog import Catalog
-from .comparing import ContextDiff
-from .contradiction import Contradiction
-from .difference import BeliefDiff
-from .explaining import Story
-from .graph import Graph
-from .graph_status import GraphStatus
-from .history import Explanation, History
-from .knowledge import Applied, Change, Knowledge
-from .memory_search import MemorySearch
-from .models import EchoModel, ScriptedModel
-from .rebuilding import ReplayedContext
-from .recall import Reason, RecallResult
-from .redaction import RedactionReport
-from .settings import Settings
-from .turn import Completion, OpenTurn
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "Agent",
-    "AgentRecord",
-    "Ancestor",
-    "Applied",
-    "AuditEvent",
-    "AuditFilter",
-    "BeliefDiff",
-    "BeliefEvent",
-    "BranchPoint",
-    "Budget",
-    "BudgetExceeded",
-    "Catalog",
-    "Change",
-    "Changed",
-    "Commitment",
-    "Completion",
-    "ConfigError",
-    "Conflict",
-    "ConservationReport",
-    "ContextDiff",
-    "Contradiction",
-    "CoreBlock",
-    "CorruptRecord",
-    "EchoModel",
-    "Entity",
-    "Episode",
-    "Explanation",
-    "Ezra",
-    "EzraError",
-    "Fact",
-    "Graph",
-    "GraphState",
-    "GraphStatus",
-    "HistoricBelief",
-    "History",
-    "Hit",
-    "IntegrityError",
-    "Knowledge",
-    "LifecycleReport",
-    "LoggedBelief",
-    "MemorySearch",
-    "MeshResult",
-    "Neighbour",
-    "NotFound",
-    "OpenTurn",
-    "Parent",
-    "PolicyDenied",
-    "Reason",
-    "RecallResult",
-    "Receipt",
-    "RedactionReport",
-    "ReplayedContext",
-    "Retention",
-    "RetentionReport",
-    "Rule",
-    "ScriptedModel",
-    "SessionGraph",
-    "Settings",
-    "SignedHead",
-    "Step",
-    "Story",
-    "Summary",
-    "TierError",
-    "TierRejected",
-    "TierTimeout",
-    "TierUnavailable",
-    "ToolOutput",
-    "Turn",
-    "Usage",
-    "UsageError",
-    "WorkReport",
-]
+if TYPE_CHECKING:
+    from .public import *  # noqa: F403 - the list is there
+
+_PUBLIC = ".public"
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has that name
+    if name.startswith("__") and name != "__all__":
+        raise AttributeError(name)
+    public = import_module(_PUBLIC, __name__)
+    if name != "__all__" and name not in public.__all__:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(public, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *import_module(_PUBLIC, __name__).__all__})

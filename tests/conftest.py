@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import hypothesis
 import pytest
+from support.sampling import is_left_out
 from support.session import SESSION
 
 # How long one example takes says how busy the machine is, not whether the code is right.
@@ -23,9 +24,14 @@ def _shared() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what runs on a live server or provider, which only the environment adds to a table."""
+    """Mark what is left to the slow run, and what runs on a live server or provider.
+
+    Only the environment adds these to a table.
+    """
     for item in items:
         spec = getattr(item, "callspec", None)
         names = [str(getattr(value, "name", "")) for value in spec.params.values()] if spec else []
         if any(name.split()[-1:] == ["live"] or name.endswith("-live") for name in names):
             item.add_marker(pytest.mark.live)
+        if is_left_out(item.nodeid):
+            item.add_marker(pytest.mark.slow)

@@ -1,0 +1,145 @@
+"""Everything people need. ``ezra`` itself hands it out, loaded when it is first asked for."""
+
+from metaagents.learning.core import CoreBlock
+from metaagents.lifecycle.agent import LifecycleReport
+from metaagents.lifecycle.conservation import ConservationReport
+from metaagents.lifecycle.retirement import RetentionReport
+from metaagents.work import WorkReport
+from tiers.errors import (
+    BudgetExceeded,
+    ConfigError,
+    Conflict,
+    CorruptRecord,
+    EzraError,
+    IntegrityError,
+    NotFound,
+    PolicyDenied,
+    TierError,
+    TierRejected,
+    TierTimeout,
+    TierUnavailable,
+    UsageError,
+)
+from tiers.knowledge import Entity, Neighbour
+from tiers.records import (
+    AgentRecord,
+    Ancestor,
+    AuditEvent,
+    AuditFilter,
+    BeliefEvent,
+    BranchPoint,
+    Budget,
+    Changed,
+    Commitment,
+    Episode,
+    Fact,
+    GraphState,
+    HistoricBelief,
+    Hit,
+    LoggedBelief,
+    MeshResult,
+    Parent,
+    Receipt,
+    Retention,
+    Rule,
+    SessionGraph,
+    SignedHead,
+    Summary,
+    ToolOutput,
+    Turn,
+    Usage,
+)
+
+from .agent import Agent
+from .app import Ezra
+from .branching import Step
+from .catalog import Catalog
+from .comparing import ContextDiff
+from .contradiction import Contradiction
+from .difference import BeliefDiff
+from .explaining import Story
+from .graph import Graph
+from .graph_status import GraphStatus
+from .history import Explanation, History
+from .knowledge import Applied, Change, Knowledge
+from .memory_search import MemorySearch
+from .models import EchoModel, ScriptedModel
+from .rebuilding import ReplayedContext
+from .recall import Reason, RecallResult
+from .redaction import RedactionReport
+from .settings import Settings
+from .turn import Completion, OpenTurn
+
+__all__ = [
+    "Agent",
+    "AgentRecord",
+    "Ancestor",
+    "Applied",
+    "AuditEvent",
+    "AuditFilter",
+    "BeliefDiff",
+    "BeliefEvent",
+    "BranchPoint",
+    "Budget",
+    "BudgetExceeded",
+    "Catalog",
+    "Change",
+    "Changed",
+    "Commitment",
+    "Completion",
+    "ConfigError",
+    "Conflict",
+    "ConservationReport",
+    "ContextDiff",
+    "Contradiction",
+    "CoreBlock",
+    "CorruptRecord",
+    "EchoModel",
+    "Entity",
+    "Episode",
+    "Explanation",
+    "Ezra",
+    "EzraError",
+    "Fact",
+    "Graph",
+    "GraphState",
+    "GraphStatus",
+    "HistoricBelief",
+    "History",
+    "Hit",
+    "IntegrityError",
+    "Knowledge",
+    "LifecycleReport",
+    "LoggedBelief",
+    "MemorySearch",
+    "MeshResult",
+    "Neighbour",
+    "NotFound",
+    "OpenTurn",
+    "Parent",
+    "PolicyDenied",
+    "Reason",
+    "RecallResult",
+    "Receipt",
+    "RedactionReport",
+    "ReplayedContext",
+    "Retention",
+    "RetentionReport",
+    "Rule",
+    "ScriptedModel",
+    "SessionGraph",
+    "Settings",
+    "SignedHead",
+    "Step",
+    "Story",
+    "Summary",
+    "TierError",
+    "TierRejected",
+    "TierTimeout",
+    "TierUnavailable",
+    "ToolOutput",
+    "Turn",
+    "Usage",
+    "UsageError",
+    "WorkReport",
+]
