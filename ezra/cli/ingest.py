@@ -1,0 +1,225 @@
+"""``ezra ingest``: files and folders as documents, once or whenever they change."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tiers.errors import UsageError
+
+from ..app import Ezra
+from ..documents.folders import Found, patterns_of
+from ..documents.following import Following, changes_in
+from ..documents.ingesting import FileDone, Ingested, Ingestion, Plan
+from .documents import AsAgent, Graph, Tenant, documents_of
+from .doors import AnyEzra, Url, opened
+from .options import Home, Json, run
+from .screen import Screen
+
+EXAMPLES = (
+    "Examples: ezra ingest handbook --graph imola --topics-from-folder  ·  "
+    "ezra ingest rules.pdf notes --tenant --topic rules --json  ·  "
+    "ezra ingest docs --graph imola --exclude 'drafts/*' --prune --dry-run  ·  "
+    "ezra ingest docs --graph imola --watch"
+)
+
+INDEX = "index"
+POLL_SECONDS = 0.2
+PATIENCE_POLLS = 600
+"""So often in a row nothing may have been indexed before it is left to whoever comes next."""
+
+
+def ingest(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="Files, and folders with all that is in them.", show_default=False),
+    ],
+    graph: Graph = None,
+    tenant: Tenant = False,
+    agent: AsAgent = None,
+    shelf: Annotated[str, typer.Option(help="What names are unique in.")] = "files",
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(help="A topic of every document; else its own. Repeatable."),
+    ] = None,
+    topics_from_folder: Annotated[
+        bool,
+        typer.Option(
+            "--topics-from-folder", help="The folder in PATH is the topic, where a file says none."
+        ),
+    ] = False,
+    include: Annotated[
+        list[str] | None, typer.Option(help="Only such files: '*.md'. Repeatable.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="No such files: 'drafts/*'. Repeatable.")
+    ] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove documents whose file is gone.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Even if that is more than half of them.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be done.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on with what changes, until Ctrl-C.")
+    ] = False,
+    home: Home = None,
+    url: Url = None,
+    json: Json = False,
+) -> None:
+    """Make documents of files: Markdown, text, HTML, PDF, Word; recall cites heading and page.
+
+    A file that did not change is not written again, and of one that did only the passages that
+    are new are embedded. Hidden files and formats that are not read are left out of folders.
+    Exit code 1 when a file could not be read; the others are there.
+    """
+    screen = Screen()
+    if watch and dry_run:
+        raise UsageError("--watch", "--dry-run", "one of them: what is watched is written")
+    plan = Plan(
+        paths=tuple(paths),
+        shelf=shelf,
+        patterns=patterns_of(include, exclude),
+        topics=tuple(topic) if topic else None,
+        topics_from_folder=topics_from_folder,
+        prune=prune,
+        force=force,
+        dry_run=dry_run,
+    )
+    failed = run(
+        _work(_Run(screen, plan, json=json), home, url, (graph, agent, tenant), watch=watch)
+    )
+    if failed:
+        raise typer.Exit(1)
+
+
+class _Run:
+    """One run of the command: what is put, and how it is told."""
+
+    def __init__(self, screen: Screen, plan: Plan, *, json: bool) -> None:
+        self.screen = screen
+        self.plan = plan
+        self._json = json
+
+    async def once(self, ezra: AnyEzra, ingestion: Ingestion) -> tuple[Found, Ingested]:
+        """Put all files."""
+        found = await ingestion.found()
+        with self.screen.progress("files", max(1, len(found.files))) as advance:
+            done = await ingestion.run(found, lambda _one: advance())
+        if not self.plan.dry_run:
+            await _index(ezra, self.screen)
+        return found, done
+
+    def show(self, done: Ingested, *, lines: bool = False) -> None:
+        """Print what came of it: for programs a document, or a line where there are many."""
+        if self._json:
+            (self.screen.json_line if lines else self.screen.document)(document_of(done))
+            return
+        for one in done.files:
+            self._file(one)
+        for name in done.removed:
+            self.screen.line(f"{'removed':<9}  {name}")
+        totals = done.totals
+        said = ", ".join(
+            f"{totals[name]} {name}" for name in ("new", "changed", "unchanged", "failed")
+        )
+        passages = ", ".join(
+            f"{totals[f'passages_{name}']} {name}" for name in ("added", "kept", "retired")
+        )
+        is_dry = "nothing was written: " if done.dry_run else ""
+        removed = f", {totals['removed']} removed" if done.removed else ""
+        self.screen.line(f"{is_dry}{said}{removed}; passages: {passages}")
+        if done.ignored:
+            self.screen.note(f"{done.ignored} files were left out")
+
+    def _file(self, one: FileDone) -> None:
+        for warning in one.warnings:
+            self.screen.note(f"{one.name}: {warning}")
+        if one.state == "failed":
+            self.screen.note(f"failed     {one.name}: {one.reason}")
+        elif one.state != "unchanged":
+            self.screen.line(f"{one.state:<9}  {one.name}  +{one.added} -{one.retired}")
+
+
+def document_of(done: Ingested) -> dict[str, Any]:
+    """Return what came of it for programs."""
+    return {
+        "shelf": done.shelf,
+        "dry_run": done.dry_run,
+        "files": [asdict(one) for one in done.files],
+        "removed": list(done.removed),
+        "totals": done.totals,
+    }
+
+
+async def _work(
+    this: _Run,
+    home: Home,
+    url: Url,
+    whose: tuple[str | None, str | None, bool],
+    *,
+    watch: bool,
+) -> bool:
+    """Put files, and go on where that is asked for; return whether any failed."""
+    graph, agent, tenant = whose
+    stopped = _stopped_by_signals() if watch else None
+    async with opened(home, url, background=not this.plan.dry_run) as ezra:
+        documents = await documents_of(ezra, graph, agent, tenant=tenant)
+        ingestion = Ingestion(documents, this.plan)
+        found, done = await this.once(ezra, ingestion)
+        this.show(done, lines=watch)
+        if stopped is None:
+            return any(one.state == "failed" for one in done.files)
+        await _follow(this, Following(ingestion, found, done), stopped)
+        return False
+
+
+async def _follow(this: _Run, following: Following, stopped: asyncio.Event) -> None:
+    """Put what changes until somebody stops it."""
+    this.screen.note("watching; stop with Ctrl-C")
+    async for _ in changes_in(this.plan.paths, stopped):
+        done = await following.look(lambda _one: None, force=this.plan.force)
+        if following.held:
+            this.screen.note(f"{len(following.held)} files went away at once; --force removes them")
+        if done is not None:
+            this.show(done, lines=True)
+    this.screen.note("stopped; what was put is kept")
+
+
+def _stopped_by_signals() -> asyncio.Event:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stopped.set)
+    return stopped
+
+
+async def _index(ezra: AnyEzra, screen: Screen) -> None:
+    """Let what is new be found by meaning; a server does that by itself."""
+    if not isinstance(ezra, Ezra):
+        return
+    waiting = (await ezra.waiting_work()).get(INDEX, 0)
+    if not waiting:
+        return
+    with screen.progress("passages indexed", waiting) as advance:
+        await _waited(ezra, waiting, advance)
+
+
+async def _waited(ezra: Ezra, waiting: int, advance: Callable[[], None]) -> None:
+    idle = 0
+    while waiting and idle < PATIENCE_POLLS:
+        await asyncio.sleep(POLL_SECONDS)
+        left = (await ezra.waiting_work()).get(INDEX, 0)
+        idle = 0 if left < waiting else idle + 1
+        for _step in range(waiting - left):
+            advance()
+        waiting = min(waiting, left)

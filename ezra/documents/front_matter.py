@@ -1,0 +1,160 @@
+"""What a Markdown file says of itself between lines of dashes at its beginning. Pure.
+
+It is YAML of people's making: bounded in size, depth and number of values, without aliases (a few
+of them stand for billions of values), and what is malformed is told and kept as text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, NamedTuple
+
+import yaml
+from pydantic import JsonValue
+
+from tiers.documents import PROPERTIES_CHARS_MAX
+from tiers.errors import UsageError
+from tiers.records import ALL_TOPICS, Turn
+
+from ..checks import checked
+from .parsed import cleaned
+
+FRONT_MATTER_CHARS_MAX = 32_000
+VALUES_MAX = 5_000
+DEPTH_MAX = 16
+WHOLE_MAX = 2**53 - 1
+"""The greatest whole number that every reader of JSON holds exactly."""
+
+TOPIC_KEYS = ("topics", "tags")
+
+_OPENING = re.compile(r"\A---[ \t]*\n")
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
+_KEY = re.compile(r"\s*(?:#.*\n\s*)*[\w\"'-][^\n:]*:(?:\s|$)")
+
+
+class FrontMatter(NamedTuple):
+    """What stands before the text of a Markdown file.
+
+    Attributes:
+        properties: What it says, as JSON values; ``None`` when there is none, or it is malformed.
+        raw: As it was written, without the dashes; empty when there is none.
+        body: The text behind it.
+        problem: Why it could not be read; empty when it could, or there is none.
+    """
+
+    properties: dict[str, JsonValue] | None
+    raw: str
+    body: str
+    problem: str = ""
+
+
+def split_front_matter(text: str) -> FrontMatter:
+    """Return the front matter of a Markdown text, and the text behind it.
+
+    Args:
+        text: With line feeds alone, as ``cleaned`` returns it.
+    """
+    text = text.removeprefix("\ufeff")
+    opening = _OPENING.match(text)
+    if opening is None:
+        return FrontMatter(None, "", text)
+    closing = _CLOSING.search(text, opening.end(), opening.end() + FRONT_MATTER_CHARS_MAX)
+    if closing is None:
+        # One line of dashes is a rule across the page, unless a key comes behind it.
+        meant = _KEY.match(text, opening.end()) is not None
+        problem = f"front matter does not end within {FRONT_MATTER_CHARS_MAX:,} characters"
+        return FrontMatter(None, "", text[opening.end() :], problem if meant else "")
+    raw = text[opening.end() : closing.start()]
+    body = text[closing.end() :].removeprefix("\n")
+    try:
+        return FrontMatter(_read(raw), raw, body)
+    except (yaml.YAMLError, ValueError, OverflowError, TypeError, LookupError) as error:
+        return FrontMatter(None, raw, body, f"front matter cannot be read: {_reason(error)}")
+
+
+def topics_of(properties: Mapping[str, JsonValue]) -> tuple[tuple[str, ...] | None, str]:
+    """Return the topics that front matter names (``None`` for none), and what is wrong with them.
+
+    ``topics`` is asked first, then ``tags``: a list, or one text with commas.
+    """
+    key = next((one for one in TOPIC_KEYS if properties.get(one)), None)
+    if key is None:
+        return None, ""
+    said = properties[key]
+    names = said.split(",") if isinstance(said, str) else said
+    if not isinstance(names, list):
+        return None, f"{key} is no list of names"
+    given = [str(one).strip().removeprefix("#") for one in names if isinstance(one, str | int)]
+    named = [one for one in given if one and one != ALL_TOPICS]
+    if len(named) < len(names):
+        return None, f"{key} holds what is no name of a topic"
+    try:
+        return checked(Turn, topics=named).topics, ""
+    except UsageError as error:
+        return None, f"{key}: {error.accepted}"
+
+
+def as_json(value: object) -> JsonValue:
+    """Return a value of YAML as JSON has it: dates as text, numbers that JSON cannot hold too."""
+    if isinstance(value, Mapping):
+        return {_key(name): as_json(one) for name, one in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted((as_json(one) for one in value), key=json.dumps)
+    if isinstance(value, list | tuple):
+        return [as_json(one) for one in value]
+    if value is None or (isinstance(value, int) and abs(value) <= WHOLE_MAX):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return value.isoformat() if isinstance(value, date) else cleaned(str(value))
+
+
+def _read(raw: str) -> dict[str, JsonValue]:
+    """Return what is between the dashes.
+
+    Raises:
+        ValueError: It is no mapping, or more than is read.
+        YAMLError: It is no YAML.
+    """
+    _check(raw)
+    said: Any = yaml.safe_load(raw)
+    if said is None:
+        return {}
+    if not isinstance(said, dict):
+        raise ValueError("it is no list of keys and values")
+    properties = {_key(name): as_json(one) for name, one in said.items()}
+    if len(json.dumps(properties)) > PROPERTIES_CHARS_MAX:
+        raise ValueError(f"more than {PROPERTIES_CHARS_MAX:,} characters")
+    return properties
+
+
+def _check(raw: str) -> None:
+    """Refuse what would be large, deep or endless, before anything is built of it."""
+    depth = 0
+    for values, event in enumerate(yaml.parse(raw, Loader=yaml.SafeLoader)):
+        if isinstance(event, yaml.AliasEvent):
+            raise ValueError("aliases are not read")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEPTH_MAX or values > VALUES_MAX:
+            raise ValueError(f"more than {VALUES_MAX:,} values, or deeper than {DEPTH_MAX}")
+
+
+def _key(name: object) -> str:
+    said = as_json(name)
+    return said if isinstance(said, str) else json.dumps(said)
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong and where, without what is written there."""
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        where = "" if mark is None else f", line {mark.line + 2}"
+        return f"malformed YAML{where}"
+    return str(error) if type(error) is ValueError else "malformed YAML"

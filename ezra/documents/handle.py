@@ -1,0 +1,356 @@
+"""The documents of a handle: put, listed, read and removed in the scope that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
+
+from tiers.documents import (
+    DOCUMENTS_PER_CALL_MAX,
+    Document,
+    Passage,
+    Revised,
+    document_id,
+)
+from tiers.errors import Conflict, UsageError
+from tiers.records import ALL_TOPICS, Scope, Standing
+
+from ..access import Access
+from ..checks import checked
+from ..parts import Parts
+from .draft import SHELF, Draft, drafted
+
+ATTEMPTS = 20
+"""So often a document is stored anew that others change at the same moment."""
+
+
+class Documents:
+    """Documents as one agent, the operator of a session graph or a tenant's catalog sees them.
+
+    A document stands on a shelf under a name. Putting it again under that name makes its next
+    revision: passages that did not change stay with their vectors, the others leave every answer.
+    Former revisions stay readable.
+    """
+
+    def __init__(self, parts: Parts, access: Access) -> None:
+        self._parts = parts
+        self._access = access
+
+    @classmethod
+    def of_graph(cls, parts: Parts, scope: Scope) -> Documents:
+        """Return the documents of a whole session graph, as its operator.
+
+        Every topic and user is seen, private documents are not. What is put belongs to everybody,
+        with the topics that it names itself unless some are given.
+        """
+        operator = _Operator(parts, scope)
+        return cls(parts, Access(operator.reading, operator.writing, operator.standing))
+
+    async def put(
+        self,
+        name: str,
+        content: str | bytes,
+        *,
+        shelf: str = SHELF,
+        title: str | None = None,
+        media_type: str | None = None,
+        properties: Mapping[str, JsonValue] | None = None,
+        topics: Iterable[str] | None = None,
+        keep_text: bool = False,
+        expected_revision: int | None = None,
+        machine: str = "",
+        private: bool = False,
+    ) -> Revised:
+        """Read a document, cut it into passages, and store it or its next revision.
+
+        Markdown, text, HTML, PDF and Word files are read. The same content with the same title,
+        properties and topics is no new revision. It can be recalled at once by its words, and by
+        meaning within seconds.
+
+        Args:
+            name: On its shelf: a path with ``/``, up to 1,024 characters.
+            content: The file, up to 64 MiB, or its text.
+            shelf: What names are unique in.
+            title: What people call it; what it calls itself, else its name, if not given.
+            media_type: Of the content; told from name and content if not given.
+            properties: Beside what the file says of itself, and before that.
+            topics: Its topics; those that its front matter names, else the handle's own.
+            keep_text: Whether the whole text, up to 200,000 characters, is kept in the document.
+            expected_revision: What the caller has seen, 0 for none: otherwise nothing is stored.
+            machine: Where this revision was written, where that matters.
+            private: Whether only this agent may see it.
+
+        Raises:
+            Conflict: The stored revision is not the expected one, the graph is archived, the name
+                is taken by a document that the handle does not see, or others change the document
+                again and again.
+            PolicyDenied: A topic is not the agent's.
+            BudgetExceeded: The agent or the graph has no write left.
+            UsageError: It cannot be read, or an argument is not acceptable.
+        """
+        draft = await drafted(
+            name,
+            content,
+            shelf=shelf,
+            title=title,
+            media_type=media_type,
+            properties=properties,
+            topics=topics,
+            keep_text=keep_text,
+        )
+        return await self.store(
+            draft, expected_revision=expected_revision, machine=machine, private=private
+        )
+
+    async def store(
+        self,
+        draft: Draft,
+        *,
+        expected_revision: int | None = None,
+        machine: str = "",
+        private: bool = False,
+    ) -> Revised:
+        """Store what ``drafted`` has read, wherever that was done; otherwise as ``put``."""
+        scope, topics = await self._access.writing(draft.topics, "store a document")
+        own_id = document_id(scope.tenant, scope.graph_id, draft.shelf, draft.name)
+        for attempt in range(1, ATTEMPTS + 1):
+            stored = await self._stored(scope, own_id)
+            revision = 0 if stored is None else stored.revision
+            if expected_revision is not None and revision != expected_revision:
+                raise Conflict(f"document {draft.name!r}", expected_revision, revision)
+            document = self._document(scope, draft, stored, topics, machine, private=private)
+            document = document.model_copy(update={"id": own_id})
+            try:
+                return await self._revise(scope, document, draft)
+            except Conflict:
+                # Somebody was faster, and what is stored now is looked at anew.
+                if expected_revision is not None or attempt == ATTEMPTS:
+                    raise
+                if await self._revision(scope, own_id) == revision:
+                    raise
+        raise AssertionError  # pragma: no cover - the last attempt returns or raises
+
+    async def list(
+        self,
+        shelf: str | None = None,
+        *,
+        after: str = "",
+        limit: int = 100,
+        removed: bool = False,
+        as_of: datetime | None = None,
+    ) -> tuple[Document, ...]:
+        """Return documents in the order of shelf and name.
+
+        Args:
+            shelf: Of this shelf; of all if not given.
+            after: Behind the document of this id: the last of the page before.
+            limit: How many, 1 to 1,000.
+            removed: Whether removed ones come too.
+            as_of: As they stood at that moment.
+
+        Raises:
+            UsageError: An argument is not acceptable.
+        """
+        _check_limit(limit)
+        _check_moment(as_of)
+        scope = await self._access.reading()
+        try:
+            return await self._parts.shelf.on_shelf(
+                scope, shelf, behind=after, limit=limit, removed=removed, as_of=as_of
+            )
+        except UsageError as error:
+            # What the port calls behind is called after here.
+            field = "after" if error.field == "behind" else error.field
+            raise UsageError(field, error.value, error.accepted) from error
+
+    async def get(self, document_id: str) -> Document | None:
+        """Return a document, a removed one too; ``None`` when none of that id is seen here."""
+        return await self._stored(await self._access.reading(), document_id)
+
+    async def named(self, shelf: str, name: str) -> Document | None:
+        """Return the document of a name, a removed one too; ``None`` when none is seen here."""
+        scope = await self._access.reading()
+        return await self._stored(scope, document_id(scope.tenant, scope.graph_id, shelf, name))
+
+    async def revisions(
+        self, document_id: str, *, before: int | None = None, limit: int = 100
+    ) -> tuple[Document, ...]:
+        """Return revisions of a document as they were, the latest first.
+
+        Args:
+            document_id: Of which document.
+            before: Only lower ones than this: the last of the page before.
+            limit: How many, 1 to 1,000.
+
+        Raises:
+            UsageError: ``limit`` is out of range.
+        """
+        _check_limit(limit)
+        scope = await self._access.reading()
+        return await self._parts.shelf.revisions(scope, document_id, before=before, limit=limit)
+
+    async def passages(
+        self, document_id: str, *, behind: int = -1, limit: int = 1000
+    ) -> tuple[Passage, ...]:
+        """Return the current passages of a document in order.
+
+        Args:
+            document_id: Of which document.
+            behind: After the passage of this ``number``: the last of the page before.
+            limit: How many, 1 to 1,000.
+
+        Raises:
+            UsageError: ``limit`` is out of range.
+        """
+        _check_limit(limit)
+        scope = await self._access.reading()
+        return await self._parts.shelf.passages_of(scope, document_id, behind=behind, limit=limit)
+
+    async def remove(self, document_ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
+        """Remove documents and return which were there: no answer has them from now on.
+
+        Their rows and revisions stay, for questions to the past; ``graph.redact`` destroys them.
+
+        Args:
+            document_ids: Up to 1,000 documents of the own graph.
+            reason: Why; kept in the audit feed.
+
+        Raises:
+            BudgetExceeded: The agent or the graph has no write left.
+            Conflict: The graph is archived.
+            UsageError: The reason is blank, or there are too many.
+        """
+        if not reason.strip():
+            raise UsageError("reason", reason, "why; it is kept in the audit feed")
+        if isinstance(document_ids, str) or len(document_ids) > DOCUMENTS_PER_CALL_MAX:
+            accepted = f"a list of at most {DOCUMENTS_PER_CALL_MAX:,}"
+            raise UsageError("document_ids", document_ids, accepted)
+        scope, _ = await self._access.writing(None, "remove a document")
+        async with self._parts.meter.write(scope, self._access.standing()) as charge:
+            now = self._parts.clock()
+            done = await self._parts.shelf.remove(scope, document_ids, reason, now)
+            charge.is_void = not done
+        if done:
+            self._parts.wake_learning()
+        return done
+
+    async def count(self) -> tuple[int, int]:
+        """Return how many documents there are, and how many current passages they have."""
+        return await self._parts.shelf.count(await self._access.reading())
+
+    def _document(
+        self,
+        scope: Scope,
+        draft: Draft,
+        stored: Document | None,
+        topics: tuple[str, ...],
+        machine: str,
+        *,
+        private: bool,
+    ) -> Document:
+        now = self._parts.clock()
+        document = checked(
+            Document,
+            shelf=draft.shelf,
+            name=draft.name,
+            title=draft.title,
+            media_type=draft.media_type,
+            digest=draft.digest,
+            revision=1 if stored is None else stored.revision + 1,
+            properties=draft.properties,
+            text=draft.text,
+            machine=machine,
+            passages=len(draft.passages),
+            topics=topics,
+            private=private,
+            changed_at=now,
+        )
+        began = now if stored is None else stored.recorded_at
+        owned = document.stamped(scope, "", began)
+        return owned.model_copy(update={"private": private and scope.agent_id is not None})
+
+    async def _revise(self, scope: Scope, document: Document, draft: Draft) -> Revised:
+        async with self._parts.meter.write(scope, self._access.standing()) as charge:
+            done = await self._parts.shelf.revise(scope, document, draft.passages)
+            charge.is_void = not done.was_new
+        if done.was_new:
+            self._parts.wake_learning()
+        return done
+
+    async def _stored(self, scope: Scope, own_id: str) -> Document | None:
+        found = await self._parts.shelf.documents(scope, (own_id,))
+        return found[0] if found else None
+
+    async def _revision(self, scope: Scope, own_id: str) -> int:
+        stored = await self._stored(scope, own_id)
+        return 0 if stored is None else stored.revision
+
+
+class _Operator:
+    """Reads and writes the documents of a session graph, or of the catalog, for its operator."""
+
+    def __init__(self, parts: Parts, scope: Scope) -> None:
+        self._parts = parts
+        self._scope = scope
+        self._standing: Standing | None = None
+
+    def standing(self) -> Standing:
+        if self._standing is None:
+            raise UsageError("graph", self._scope.graph_id, "a graph that was looked up")
+        return self._standing
+
+    async def reading(self) -> Scope:
+        self._standing = await self._parts.membership.of_graph(self._scope)
+        return self._scope.model_copy(update={"lineage": self._standing.lineage})
+
+    async def writing(self, asked: Sequence[str] | None, _: str) -> tuple[Scope, tuple[str, ...]]:
+        topics = tuple(asked or ())
+        if ALL_TOPICS in topics:
+            raise UsageError("topics", ALL_TOPICS, "names of topics")
+        return await self.reading(), topics
+
+
+class DocumentsOfGraph:
+    """The part of a handle that has documents: of a session graph, and of the catalog."""
+
+    _parts: Parts
+    _scope: Scope
+
+    @property
+    def documents(self) -> Documents:
+        """The documents of everybody, as the operator sees them, to read and to change."""
+        return Documents.of_graph(self._parts, self._scope)
+
+
+class DocumentsOfAgent:
+    """The part of an agent's handle that has documents."""
+
+    _parts: Parts
+    _standing: Standing
+
+    if TYPE_CHECKING:
+
+        async def _scope(self) -> Scope: ...
+
+        async def _writing(
+            self, asked: Sequence[str] | None, action: str
+        ) -> tuple[Scope, tuple[str, ...]]: ...
+
+    @property
+    def documents(self) -> Documents:
+        """The documents that the agent sees, and those that it puts."""
+        access = Access(self._scope, self._writing, lambda: self._standing)
+        return Documents(self._parts, access)
+
+
+def _check_limit(limit: int) -> None:
+    if not 1 <= limit <= DOCUMENTS_PER_CALL_MAX:
+        raise UsageError("limit", limit, f"1 to {DOCUMENTS_PER_CALL_MAX:,}")
+
+
+def _check_moment(as_of: datetime | None) -> None:
+    if as_of is not None and as_of.tzinfo is None:
+        raise UsageError("as_of", as_of, "a time with its zone")

@@ -1,0 +1,248 @@
+"""Documents through the runtime: recall cites them, vectors stay, redaction and export reach all.
+
+They are put on the shelf as it is: what reads files is tested where that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.document_reference import document_by, drafts_of
+from support.raw_stores import everything, where
+from support.reembedding import ScriptedEmbedder
+from support.runtime import MovingClock, running
+from support.servers import server_variables
+
+from ezra import Ezra
+from ezra.carrying import TABLES
+from tiers.documents import PassageDraft, Revised
+from tiers.records import Scope
+from tiers.registry import CATALOG
+
+WORD = "xylograph"
+
+
+@pytest.fixture(params=("embedded", "servers"))
+def tiers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where the tiers are."""
+    if request.param == "servers":
+        _on_servers(monkeypatch)
+    return str(request.param)
+
+
+def _on_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in server_variables().items():
+        monkeypatch.setenv(name, value)
+
+
+async def _put(
+    ezra: Ezra,
+    clock: MovingClock,
+    graph_id: str,
+    name: str,
+    drafts: Sequence[PassageDraft],
+    **fields: Any,
+) -> Revised:
+    """Put the next revision of a document on its shelf."""
+    scope = Scope.of_graph("default", graph_id)
+    shelf = ezra._parts.shelf
+    probe = document_by(scope, name, shelf=fields.get("shelf", "files"))
+    known = await shelf.documents(scope, [probe.id])
+    revision = known[0].revision + 1 if known else 1
+    document = document_by(scope, name, f"{revision} {drafts}", revision, **fields)
+    return await shelf.revise(scope, document.model_copy(update={"changed_at": clock()}), drafts)
+
+
+async def _cited(
+    agent: Any, question: str, as_of: datetime | None = None
+) -> list[tuple[object, ...]]:
+    """Return what is told of the documents that a question finds."""
+    found = await agent.recall(question, as_of=as_of, kinds=["document"])
+    return [
+        (hit.text, hit.citation.title, hit.citation.revision, hit.citation.page, hit.inherited_from)
+        for hit in found.items
+    ]
+
+
+async def test_recall_cites_documents_as_they_stand_and_as_they_stood(
+    tiers: str, tmp_path: Path
+) -> None:
+    """Of the graph and of the catalog, at once by words; a removed one only in the past."""
+    assert tiers
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("race")
+        agent = await graph.spawn_agent("keeper", topics={"tyres"})
+        await ezra.catalog()
+        laps = [PassageDraft("Mediums last eighteen laps.", ("Tyres",), 7)]
+        await _put(ezra, clock, "race", "tyres.pdf", laps, title="Manual", topics=("tyres",))
+        days = drafts_of("Everybody has thirty days of vacation.", under=("HR",))
+        await _put(ezra, clock, CATALOG, "hr.md", days, title="Policy")
+        secret = drafts_of("The vacation of the boss.")
+        await _put(ezra, clock, CATALOG, "boss.md", secret, topics=("board",))
+        then = clock()
+        old = ("Tyres\nMediums last eighteen laps.", "Manual", 1, 7, None)
+        policy = ("HR\nEverybody has thirty days of vacation.", "Policy", 1, None, CATALOG)
+        for _ in range(2):
+            assert await _cited(agent, "How long do mediums last?") == [old]
+            assert await _cited(agent, "days of vacation") == [policy]
+            await ezra.drain_learning()
+        clock.move(hours=1)
+        new = [PassageDraft("Mediums last twenty laps.", ("Tyres",), 8)]
+        await _put(ezra, clock, "race", "tyres.pdf", new, title="Manual 2", topics=("tyres",))
+        scope = Scope.of_graph("default", CATALOG)
+        await ezra._parts.shelf.remove(scope, [document_by(scope, "hr.md").id], "old", clock())
+        for _ in range(2):
+            assert await _cited(agent, "How long do mediums last?") == [
+                ("Tyres\nMediums last twenty laps.", "Manual 2", 2, 8, None)
+            ]
+            assert await _cited(agent, "days of vacation") == []
+            assert await _cited(agent, "How long do mediums last?", then) == [old]
+            assert await _cited(agent, "days of vacation", then) == [policy]
+            await ezra.drain_learning()
+        receipt = (await agent.recall("mediums", receipt=True)).receipt_id or ""
+        assert (await ezra.replay_context(receipt)).is_exact
+
+
+async def test_an_unchanged_passage_is_embedded_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a revision only what is new; what is gone has left the index of meaning."""
+    embedder = ScriptedEmbedder("scripted/test")
+    monkeypatch.setattr("ezra.runtime.wanted_embedder", lambda _: embedder)
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        await ezra.create_session_graph("race")
+        first = [f"Section {number} tells of tyres." for number in range(20)]
+        await _put(ezra, clock, "race", "a.md", drafts_of(*first))
+        await ezra.drain_learning()
+        assert sorted(embedder.asked) == sorted(first)
+        embedder.asked.clear()
+        second = ["A new beginning.", *first[:7], "Section 7 was edited.", *first[8:]]
+        done = await _put(ezra, clock, "race", "a.md", drafts_of(*second))
+        assert (done.added, done.kept, done.retired) == (2, 19, 1)
+        await ezra.drain_learning()
+        assert sorted(embedder.asked) == ["A new beginning.", "Section 7 was edited."]
+        held = (await everything(ezra, tmp_path))["warm"]
+        assert first[7] not in held
+        assert all(text in held for text in second)
+
+
+async def test_redaction_leaves_nothing_of_any_revision(tiers: str, tmp_path: Path) -> None:
+    """Text, title, name, headings and properties, retired passages too, by a passage's id."""
+    assert tiers
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("race")
+        agent = await graph.spawn_agent("keeper")
+        whole = {"title": WORD, "text": f"All of {WORD}.", "properties": {WORD: [{"a": WORD}]}}
+        name = f"{WORD}.md"
+        drafts = [*drafts_of(f"Of {WORD}.", under=(WORD,)), *drafts_of("The pelican was seen.")]
+        await _put(ezra, clock, "race", name, drafts, **whole)
+        await _put(ezra, clock, "race", name, drafts_of("The pelican was seen."))
+        kept = await _put(ezra, clock, "race", "other.md", drafts_of("A narwhal was seen."))
+        await ezra.drain_learning()
+        assert (await agent.recall("pelican", receipt=True)).items
+        assert where(await everything(ezra, tmp_path), WORD) == {"cold"}, "retired ones left warm"
+        scope = Scope.of_graph("default", "race")
+        document = document_by(scope, name)
+        (passage,) = await ezra._parts.shelf.passages_of(scope, document.id)
+        report = await graph.redact([passage.id], reason="asked by the person")
+        assert report.ids["document"] == (document.id,)
+        assert len(report.ids["passage"]) == 2
+        assert len(report.ids["receipt"]) == 1
+        assert report.waiting == {}
+        await ezra.drain_learning()
+        found = await everything(ezra, tmp_path)
+        assert where(found, WORD) == set()
+        assert where(found, "pelican") == set()
+        assert not (await agent.recall("pelican")).items
+        assert (await agent.recall("narwhal")).items
+        assert [one.id for one in await ezra._parts.shelf.on_shelf(scope, None)] == [
+            kept.document.id
+        ]
+        again = await _put(ezra, clock, "race", name, drafts_of("Seen: a pelican."))
+        assert (again.document.revision, again.added, again.document.name) == (3, 1, name)
+        assert [hit.citation.revision for hit in (await agent.recall("pelican")).items] == [3]
+
+
+async def test_erasing_finds_documents_by_subject_and_by_user(tiers: str, tmp_path: Path) -> None:
+    """Also where only a former revision speaks of them, and in what documents say of themselves."""
+    assert tiers
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        await ezra.create_session_graph("race")
+        await ezra.catalog()
+        await _put(ezra, clock, CATALOG, "a.md", drafts_of("By the narwhal."), title="Niki Lauda")
+        await _put(ezra, clock, CATALOG, "a.md", drafts_of("By the narwhal."))
+        props = {"team": {"drivers": ["Niki Lauda"]}}
+        await _put(ezra, clock, "race", "b.md", drafts_of("A gannet."), properties=props)
+        await _put(ezra, clock, "race", "c.md", drafts_of("Of niki  lauda himself."))
+        await _put(ezra, clock, "race", "d.md", drafts_of("The pelican of Ann."), user_id="ann")
+        await _put(ezra, clock, "race", "e.md", drafts_of("Lauda's avocet stays."))
+        await ezra.drain_learning()
+        reports = await ezra.erase(subject="Niki Lauda", reason="asked to")
+        found = await everything(ezra, tmp_path)
+        for gone in ("Niki", "niki", "narwhal", "gannet"):
+            assert where(found, gone) == set()
+        assert {name: len(report.ids["document"]) for name, report in reports.items()} == {
+            "race": 2,
+            CATALOG: 1,
+        }
+        assert where(found, "pelican") == {"warm", "cold"}
+        await ezra.erase(user_id="ann", reason="asked to")
+        found = await everything(ezra, tmp_path)
+        assert where(found, "pelican") == set()
+        assert where(found, "avocet") == {"warm", "cold"}
+
+
+async def _rows(graph: Any) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for table in TABLES:
+        found[table], after = [], ""
+        while after is not None:
+            page = await graph.export_rows(table, after, 3)
+            found[table] += page.rows
+            after = page.cursor
+    return found
+
+
+async def test_a_graph_with_documents_is_the_same_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exported from the embedded engines and put in on servers: equal rows, ids, answers."""
+    clock = MovingClock()
+    async with running(tmp_path / "one", clock) as ezra:
+        graph = await ezra.create_session_graph("race")
+        agent = await graph.spawn_agent("keeper")
+        for number in range(3):
+            drafts = drafts_of("Mediums last.", f"Revision {number}.", under=("Tyres",))
+            await _put(ezra, clock, "race", "a.md", drafts, properties={"$n": number})
+        gone = await _put(ezra, clock, "race", "b.md", drafts_of("A pelican."))
+        scope = Scope.of_graph("default", "race")
+        await ezra._parts.shelf.remove(scope, [gone.document.id], "gone", clock())
+        rows = await _rows(graph)
+        assert [len(rows[one]) for one in ("documents", "document_revisions", "passages")] == [
+            *(2, 2, 5)
+        ]
+        told = await _cited(agent, "mediums revision")
+    _on_servers(monkeypatch)
+    async with running(tmp_path / "two", clock) as other:
+        for table in TABLES:
+            assert await other.import_rows("race", table, rows[table]) == len(rows[table])
+        graph = await other.session_graph("race")
+        arrived = await _rows(graph)
+        for table in ("documents", "document_revisions", "passages"):
+            assert arrived[table] == rows[table]
+        agent = await graph.agent("keeper")
+        assert sorted(await _cited(agent, "mediums revision")) == sorted(told)
+        done = await _put(
+            other, clock, "race", "a.md", drafts_of("Mediums last.", under=("Tyres",))
+        )
+        assert (done.document.revision, done.added, done.kept, done.retired) == (4, 0, 1, 1)
+        await other.drain_learning()
+        assert [one[0] for one in await _cited(agent, "mediums")] == ["Tyres\nMediums last."]

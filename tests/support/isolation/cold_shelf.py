@@ -1,0 +1,98 @@
+"""Attempts on documents: by the victim's ids and names, now and in the past, and writing over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tiers.documents import Document, PassageDraft, document_id
+
+from .aims import INNER, OUTER, Aim
+from .attempts import Method, Move, graph_of, own
+from .oracle import Reach
+from .worlds import LATER
+
+_LIMIT = 500
+
+
+def _moment(aim: Aim) -> Any:
+    return aim.random.choice([None, LATER, aim.victim.recorded_at])
+
+
+def documents(aim: Aim) -> Move:
+    """Ask for documents by the victim's ids, now and then."""
+    ids, as_of = aim.ids(), _moment(aim)
+    return Move(lambda cold: cold.shelf.documents(aim.scope, ids, as_of=as_of))
+
+
+def passages(aim: Aim) -> Move:
+    """Ask for passages by the victim's ids."""
+    ids = aim.ids()
+    return Move(lambda cold: cold.shelf.passages(aim.scope, ids))
+
+
+def on_shelf(aim: Aim) -> Move:
+    """List everything, or what is on the victim's shelf, from the victim on."""
+    shelf = aim.random.choice([None, aim.victim.record.shelf, aim.name("files")])
+    behind = aim.random.choice(["", "", aim.word(aim.victim.id)])
+    removed, as_of = aim.random.random() < 0.5, _moment(aim)
+    return Move(
+        lambda cold: cold.shelf.on_shelf(
+            aim.scope, shelf, behind=behind, limit=_LIMIT, removed=removed, as_of=as_of
+        )
+    )
+
+
+def revisions(aim: Aim) -> Move:
+    """Ask for the history of the victim's document."""
+    record_id, before = aim.word(aim.victim.id), aim.random.choice([None, 2, 10**6])
+    return Move(lambda cold: cold.shelf.revisions(aim.scope, record_id, before=before))
+
+
+def passages_of(aim: Aim) -> Move:
+    """Ask for the passages of the victim's document."""
+    record_id = aim.word(aim.victim.record.document_id)
+    return Move(lambda cold: cold.shelf.passages_of(aim.scope, record_id))
+
+
+def count(aim: Aim) -> Move:
+    """Count; the numbers are compared with a plain list elsewhere."""
+    return Move(lambda cold: cold.shelf.count(aim.scope))
+
+
+def revise(aim: Aim) -> Move:
+    """Store a revision of the victim's document, or a document of its name in the own graph."""
+    mark, scope, known = aim.world.new_mark(), aim.scope, aim.victim.record
+    record_id = document_id(scope.tenant, scope.graph_id, known.shelf, known.name)
+    corner = own(aim, "document", record_id, mark).corner
+    document = Document(
+        shelf=known.shelf,
+        name=known.name,
+        title=f"{mark} {aim.word()}",
+        digest=mark,
+        revision=aim.random.choice([1, known.revision + 1]),
+        changed_at=LATER,
+        topics=corner.topics,
+        private=corner.private,
+    ).stamped(scope, record_id, LATER)
+    drafts = [PassageDraft(f"{mark} {aim.word()}")]
+    return Move(lambda cold: cold.shelf.revise(scope, document, drafts), graph_of(scope))
+
+
+def remove(aim: Aim) -> Move:
+    """Remove the victim's document."""
+    ids, reason = [aim.word(aim.victim.id), aim.victim.id], aim.word("gone")
+    return Move(lambda cold: cold.shelf.remove(aim.scope, ids, reason, LATER))
+
+
+_V, _F, _ALL = Reach.VISIBLE, Reach.FAMILY, (*OUTER, *INNER)
+
+COLD_SHELF = (
+    Method("shelf.documents", _F, documents, ("document",), _ALL, weight=3),
+    Method("shelf.passages", _F, passages, ("passage",), _ALL, weight=3),
+    Method("shelf.on_shelf", _V, on_shelf, ("document",), _ALL, weight=3),
+    Method("shelf.revisions", _V, revisions, ("document",), _ALL, weight=2),
+    Method("shelf.passages_of", _V, passages_of, ("passage",), _ALL, weight=2),
+    Method("shelf.count", _V, count, ("document",), _ALL),
+    Method("shelf.revise", _V, revise, ("document",), _ALL, weight=2),
+    Method("shelf.remove", _V, remove, ("document",), _ALL, weight=2),
+)

@@ -1,0 +1,241 @@
+"""Documents: named texts of which every revision is known, kept as passages that recall finds.
+
+A document stands on a shelf of its graph under a name: a file of a watched folder, a note of an
+agent. What is true of the whole tenant stands in its catalog, which every graph reads.
+The rules of ``tiers.ports`` hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, NamedTuple, Protocol, TypeAlias
+
+from pydantic import Field, JsonValue, StringConstraints
+
+from .fields import UNRECORDED, Moment, Name, Record, Text
+from .fleet import Scope
+from .ids import derived_id
+from .owned import Owned
+
+PATH_CHARS_MAX = 1_024
+HEADING_CHARS_MAX = 512
+HEADINGS_MAX = 16
+PASSAGE_CHARS_MAX = 8_000
+PASSAGES_MAX = 20_000
+"""Passages of one document: some ten thousand pages."""
+PROPERTIES_CHARS_MAX = 64_000
+"""Of all properties of a document together, as JSON."""
+DOCUMENTS_PER_CALL_MAX = 1_000
+
+DocumentName: TypeAlias = Annotated[
+    str, StringConstraints(min_length=1, max_length=PATH_CHARS_MAX, strip_whitespace=True)
+]
+Heading: TypeAlias = Annotated[str, StringConstraints(max_length=HEADING_CHARS_MAX)]
+
+
+class Document(Owned):
+    """A document as it stands: its last revision, or when it was removed.
+
+    Its id is derived from tenant, graph, shelf and name: the same document is the same record,
+    whoever stores it. ``topics`` and ``private`` hold for all of its passages.
+
+    Attributes:
+        shelf: What names are unique in, inside a graph.
+        name: Its name on the shelf: a path, relative to the folder, with ``/``.
+        title: What people call it.
+        media_type: ``text/markdown``, ``application/pdf``, …
+        digest: SHA-256 of its content, in hexadecimal: the same content is no new revision.
+        revision: Counts from 1; rises with each change of content or properties.
+        properties: What it says of itself, as JSON values: the front matter of a Markdown file.
+        text: Its whole text, for documents that are kept whole; empty for those that are read
+            through their passages.
+        machine: Where this revision was written, where that matters.
+        passages: How many it has.
+        changed_at: When this revision was recorded; ``recorded_at`` is when the first was.
+        removed_at: When it was removed; a later revision brings it back.
+    """
+
+    shelf: Name
+    name: DocumentName
+    title: Text = ""
+    media_type: Name = "text/plain"
+    digest: str
+    revision: int = Field(default=1, ge=1)
+    properties: dict[str, JsonValue] = Field(default_factory=dict)
+    text: Text = ""
+    machine: Annotated[str, StringConstraints(max_length=256)] = ""
+    passages: int = Field(default=0, ge=0, le=PASSAGES_MAX)
+    changed_at: Moment
+    removed_at: Moment | None = None
+
+
+class FormerDocument(Document):
+    """A revision that another has followed, as an archive tells it from the last one."""
+
+
+def document_id(tenant: str, graph_id: str, shelf: str, name: str) -> str:
+    """Return the id of the document of a name on a shelf of a graph: always the same one."""
+    return derived_id(UNRECORDED, "document", tenant, graph_id, shelf, name)
+
+
+class Passage(Owned):
+    """A stretch of a document that recall finds as kind ``document``.
+
+    A passage that a new revision repeats word for word under the same headings stays the same
+    record, with its vector; only its place may change.
+
+    Attributes:
+        document_id: Of which document.
+        number: Its place among the passages of the current revision, from 0.
+        headings: The headings it stands under, outermost first.
+        page: Its page, from 1, where the format has pages.
+        text: What it says, without its headings.
+        digest: SHA-256 of headings and text, in hexadecimal.
+        since: The revision that brought it.
+        until: The first revision that lacks it; ``None`` while it is current.
+        retired_at: When that revision, or the removal of the document, was recorded.
+    """
+
+    document_id: str
+    number: int = Field(ge=0)
+    headings: tuple[Heading, ...] = Field(default=(), max_length=HEADINGS_MAX)
+    page: int | None = Field(default=None, ge=1)
+    text: Annotated[str, StringConstraints(min_length=1, max_length=PASSAGE_CHARS_MAX)]
+    digest: str
+    since: int = Field(default=1, ge=1)
+    until: int | None = Field(default=None, ge=1)
+    retired_at: Moment | None = None
+
+    @property
+    def found_by(self) -> str:
+        """The text that is indexed and embedded: the headings' path, then what it says."""
+        return found_text(self.headings, self.text)
+
+
+def found_text(headings: Sequence[str], text: str) -> str:
+    """Return what a passage is found by: the path of its headings, then what it says."""
+    return "\n".join([" > ".join(headings), text]).strip()
+
+
+class Citation(Record):
+    """Where a passage stands, for people: of which document, under which headings, on what page."""
+
+    document_id: str
+    shelf: str
+    name: str
+    title: str = ""
+    revision: int
+    headings: tuple[str, ...] = ()
+    page: int | None = None
+
+
+class PassageDraft(NamedTuple):
+    """A passage that is to be stored."""
+
+    text: str
+    headings: tuple[str, ...] = ()
+    page: int | None = None
+
+
+class Revised(NamedTuple):
+    """What came of storing a revision.
+
+    Attributes:
+        document: As it now stands.
+        was_new: ``False`` when it said the same before, and nothing was written.
+        added: Passages that are new, and wait to be embedded.
+        kept: Passages that stayed.
+        retired: Passages that are gone.
+    """
+
+    document: Document
+    was_new: bool
+    added: int
+    kept: int
+    retired: int
+
+
+class DocumentShelf(Protocol):
+    """Documents and their passages. Passages are searched by ``LexicalIndex`` and ``WarmStore``."""
+
+    async def revise(
+        self, scope: Scope, document: Document, passages: Sequence[PassageDraft]
+    ) -> Revised:
+        """Store a document, or its next revision, with its passages, in one step.
+
+        Passages that the former revision has too, word for word and under the same headings, stay
+        (all of them are new where topics, privacy or user changed). The rest of the former is
+        retired and leaves the word index; what is new enters it, and its ``index`` work is queued,
+        as it is for the retired. Former revisions stay readable by ``revisions``. A document of
+        the same digest, title, properties, topics and privacy that is not removed is returned as
+        it is. One audit event ``revised`` names document and revision.
+
+        Args:
+            scope: Whose graph.
+            document: As it is to be; ``id``, as ``document_id`` derives it, and ``revision``, one
+                more than the stored one's (which is what its writer has seen; 1 for a new one).
+            passages: In order.
+
+        Raises:
+            Conflict: The stored revision is not the one before, so that somebody else was faster.
+            UsageError: There are more than ``PASSAGES_MAX`` passages.
+        """
+
+    async def remove(
+        self, scope: Scope, document_ids: Sequence[str], reason: str, now: datetime
+    ) -> tuple[str, ...]:
+        """Remove documents and return which were there: their passages are in no answer any more.
+
+        Rows and revisions stay, for questions to the past. One audit event ``removed`` for all.
+        """
+
+    async def documents(
+        self, scope: Scope, ids: Sequence[str], *, as_of: datetime | None = None
+    ) -> tuple[Document, ...]:
+        """Return the visible ones among ``ids``, removed ones too, in the order asked.
+
+        Of the own graph, and of ancestors that carry ``document``. With ``as_of``, and of an
+        ancestor that is read as of a moment, of each the revision that was current then.
+        """
+
+    async def on_shelf(
+        self,
+        scope: Scope,
+        shelf: str | None,
+        *,
+        behind: str = "",
+        limit: int = 1000,
+        removed: bool = False,
+        as_of: datetime | None = None,
+    ) -> tuple[Document, ...]:
+        """Return visible documents of the own graph in the order of shelf and name.
+
+        Args:
+            scope: Who asks.
+            shelf: Of this shelf; of all if ``None``.
+            behind: After the document of this id.
+            limit: The most, 1 to 1,000.
+            removed: Whether removed ones come too.
+            as_of: As they stood at that moment: of each the revision that was current then; with
+                it, what is removed at the moment counts as removed.
+        """
+
+    async def revisions(
+        self, scope: Scope, document_id: str, *, before: int | None = None, limit: int = 100
+    ) -> tuple[Document, ...]:
+        """Return revisions of a document as they were, the latest first, lower than ``before``."""
+
+    async def passages(self, scope: Scope, ids: Sequence[str]) -> tuple[Passage, ...]:
+        """Return the visible passages among ``ids``, retired ones too, in the order asked.
+
+        Of the own graph, and of ancestors that carry ``document``.
+        """
+
+    async def passages_of(
+        self, scope: Scope, document_id: str, *, behind: int = -1, limit: int = 1000
+    ) -> tuple[Passage, ...]:
+        """Return the current passages of a visible document of the own graph by ``number``."""
+
+    async def count(self, scope: Scope) -> tuple[int, int]:
+        """Return how many documents and current passages of the own graph the scope sees."""
