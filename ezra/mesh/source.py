@@ -1,0 +1,309 @@
+"""A source: what may be asked of it, by whom, and how it is asked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from tiers.errors import TierRejected, UsageError
+from tiers.mesh import FieldType, MeshResult
+from tiers.records import ALL_TOPICS, AgentRecord, Name, Record, Scope, Topics
+
+from .ask import MeshAsk
+from .questions import FieldOf, Question
+from .rows import Found, at_path, json_of, table_of, told, typed
+from .slots import EntitySlot, Value, filled
+from .specs import SourceSpec
+
+TIER = "mesh"
+"""What errors call every source."""
+
+Connector: TypeAlias = Callable[[str, Scope], Awaitable[MeshResult]]
+"""A source in Python: the message and the asking scope in, a typed result out.
+
+It says that its source failed by a ``TierError``, which leaves it out of the turn; whatever else
+it raises reaches the caller.
+"""
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may ask a source, besides what each agent is allowed or denied by name.
+
+    Attributes:
+        roles: One of these; every role if there are none.
+        topics: One of these, and none of them denied; everybody if there are none.
+    """
+
+    roles: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+
+    def missing(self, agent: AgentRecord) -> tuple[str, ...]:
+        """Return what an agent would need, in words; nothing when it may ask."""
+        needs: list[str] = []
+        role = agent.role.strip().casefold()
+        if self.roles and role not in (one.casefold() for one in self.roles):
+            needs.append(f"one of the roles {', '.join(self.roles)}")
+        if not sees(agent, self.topics):
+            needs.append(f"one of the topics {', '.join(self.topics)}")
+        return tuple(needs)
+
+
+def sees(agent: AgentRecord, topics: Iterable[str]) -> bool:
+    """Whether an agent may see what carries these topics."""
+    named = set(topics)
+    if not named:
+        return True
+    held = ALL_TOPICS in agent.topics or not named.isdisjoint(agent.topics)
+    return held and ALL_TOPICS not in agent.denied_topics and named.isdisjoint(agent.denied_topics)
+
+
+class SlotAbout(Record):
+    """A slot, as people and models are told of it."""
+
+    type: str
+    accepted: str
+    required: bool
+    description: str = ""
+
+
+class QuestionAbout(Record):
+    """A question, as people and models are told of it."""
+
+    description: str
+    slots: dict[str, SlotAbout]
+    time_travel_available: bool = False
+    examples: tuple[str, ...] = ()
+
+
+class SourceAbout(Record):
+    """A source, as people and models are told of it: nothing of where it is.
+
+    Attributes:
+        name: What it is called.
+        kind: ``sql``, ``mongodb``, ``rest``, ``mcp``, or ``python``.
+        description: What it knows.
+        roles: Agents with one of these may ask it; all if there are none.
+        topics: Agents that hold one of these may; all if there are none.
+        questions: By name. A source in Python has none: it takes what was said.
+    """
+
+    name: Name
+    kind: str
+    description: str = ""
+    roles: tuple[str, ...] = ()
+    topics: Topics = ()
+    questions: dict[str, QuestionAbout]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A question whose slots are filled: all that a connector is ever told.
+
+    Attributes:
+        name: Of the question.
+        question: Itself.
+        values: By slot, of the slots' types.
+        as_of: The moment of the past, if one is asked about.
+        now: When it is asked.
+    """
+
+    name: str
+    question: Any
+    values: Mapping[str, Value]
+    as_of: datetime | None
+    now: datetime
+
+    @property
+    def moment(self) -> datetime:
+        """The moment asked about, which is now where none was named."""
+        return self.as_of or self.now
+
+
+class Source(ABC):
+    """A source that its owner has declared.
+
+    Opening connects and checks it against what is declared. A source that was not opened, or was
+    away then, is opened when it is asked.
+
+    Args:
+        name: What it is called.
+        spec: What is declared.
+        seconds: How long one answer may take.
+    """
+
+    kind: str = ""
+
+    def __init__(self, name: str, spec: SourceSpec, seconds: float) -> None:
+        self.name = name
+        self.seconds = spec.timeout_seconds or seconds
+        self.access = Access(spec.roles, spec.topics)
+        self._spec = spec
+
+    @property
+    @abstractmethod
+    def is_open(self) -> bool:
+        """Whether it is connected and was checked; if not, the first question does both."""
+
+    @property
+    @abstractmethod
+    def questions(self) -> Mapping[str, Question]:
+        """What it may be asked, by name."""
+
+    @abstractmethod
+    def travels(self, question: Question) -> bool:
+        """Whether a question may be asked as of a moment of the past."""
+
+    @abstractmethod
+    async def open(self) -> None:
+        """Connect, and check what is declared against what is there.
+
+        Raises:
+            ConfigError: Something that is declared is not there, or not what it should be.
+            TierError: The source cannot be reached; opening may be repeated.
+        """
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Let go of every connection. May be repeated."""
+
+    @abstractmethod
+    async def find(self, plan: Plan) -> Found:
+        """Ask the source.
+
+        Raises:
+            TierError: It failed.
+        """
+
+    async def entities(self, slot: EntitySlot) -> tuple[str, ...] | None:
+        """Return the values that an entity may have; ``None`` when there are more than allowed."""
+        raise UsageError("slots", slot.field, f"none: {self.name} knows no entities")
+
+    async def knows(self, slot: EntitySlot, value: str) -> bool:
+        """Return whether an entity is there."""
+        raise UsageError(f"slots of {slot.table}", value, f"none: {self.name} knows no entities")
+
+    @property
+    def about(self) -> SourceAbout:
+        """What people and models are told of it."""
+        return SourceAbout(
+            name=self.name,
+            kind=self.kind,
+            description=self._spec.description,
+            roles=self.access.roles,
+            topics=self.access.topics,
+            questions={name: self._about(one) for name, one in self.questions.items()},
+        )
+
+    def planned(self, ask: MeshAsk, now: datetime) -> Plan:
+        """Return what is asked as a plan, its values read; entities are not looked up yet.
+
+        Raises:
+            UsageError: There is no such question, a slot is not acceptable, or the past is asked
+                of a question that does not know it.
+        """
+        question = self.questions.get(ask.question or "")
+        if question is None or ask.question is None:
+            raise UsageError("question", ask.question, ", ".join(self.questions))
+        if ask.as_of is not None and not self.travels(question):
+            accepted = f"none: {self.name} has no time travel for {ask.question}"
+            raise UsageError("as_of", ask.as_of.isoformat(), accepted)
+        values = filled(question.slots, ask.slots)
+        return Plan(ask.question, question, values, ask.as_of, now)
+
+    async def answer(self, plan: Plan) -> MeshResult:
+        """Ask the source and return what it says, bounded and typed.
+
+        Raises:
+            TierError: It failed, or its answer is none.
+            UsageError: An entity is not there.
+        """
+        for name, slot in plan.question.slots.items():
+            value = plan.values.get(name)
+            is_entity = isinstance(slot, EntitySlot) and value is not None
+            if is_entity and not await self.knows(slot, str(value)):
+                raise UsageError(f"slots.{name}", value, slot.accepted)
+        found = await self.find(plan)
+        table = table_of(found, plan.question.limit)
+        total = found.total
+        if total is None and not table.truncated:
+            total = len(table.rows)
+        return MeshResult(
+            source=self.name,
+            question=plan.name,
+            text=told(
+                plan.name,
+                plan.values,
+                table,
+                total=total,
+                as_of=plan.as_of,
+                tokens=self._spec.text_tokens,
+            ),
+            rows=tuple(table.rows),
+            rows_total=total,
+            truncated=table.truncated,
+            field_types=dict(found.types),
+            queried_at=plan.now,
+            synced_at=found.synced_at,
+            as_of=plan.as_of,
+            confidence=self._spec.confidence,
+            time_travel_available=self.travels(plan.question),
+            topics=self.access.topics,
+        )
+
+    def _about(self, question: Question) -> QuestionAbout:
+        return QuestionAbout(
+            description=question.description,
+            slots={
+                name: SlotAbout(
+                    type=slot.type,
+                    accepted=slot.accepted,
+                    required=slot.required,
+                    description=slot.description,
+                )
+                for name, slot in question.slots.items()
+            },
+            time_travel_available=self.travels(question),
+            examples=(*question.patterns, *question.examples),
+        )
+
+
+def rows_at(
+    document: object, path: str, fields: Mapping[str, FieldOf], limit: int, source: str
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the declared fields of the rows of a document, at most ``limit``, and how many it has.
+
+    Raises:
+        TierRejected: There are no rows where they are said to be, or a field is of another type.
+    """
+    found = at_path(document, path)
+    if isinstance(found, dict):
+        found = [found]
+    if not isinstance(found, list):
+        raise TierRejected(TIER, source, f"its answer has no rows at {path or 'its top'}")
+    rows: list[dict[str, Any]] = []
+    for number, row in enumerate(found[:limit], 1):
+        if not isinstance(row, dict):
+            raise TierRejected(TIER, source, f"row {number} of its answer is no object")
+        rows.append({name: _field(row, name, one, number, source) for name, one in fields.items()})
+    return rows, len(found)
+
+
+def _field(row: object, name: str, declared: FieldOf, number: int, source: str) -> object:
+    try:
+        return typed(at_path(row, declared.path or name), declared.type)
+    except ValueError as error:
+        raise TierRejected(TIER, source, f"{name} of row {number} {error}") from None
+
+
+def types_of(fields: Mapping[str, FieldOf]) -> dict[str, FieldType]:
+    """Return the types of declared fields."""
+    return {name: one.type for name, one in fields.items()}
+
+
+def sent(values: Mapping[str, Value]) -> dict[str, object]:
+    """Return filled values as they are sent in JSON or in an address."""
+    return {name: json_of(value) for name, value in values.items()}

@@ -1,0 +1,346 @@
+"""A database as a source: queries are built from declared questions, and can only read.
+
+No text of a caller is ever part of a statement. Names come from the declaration and were found in
+the database; values are bound parameters. SQLite is opened read-only and lets a session touch the
+declared columns only; PostgreSQL and MySQL run it in a read-only transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tiers.errors import ConfigError, TierTimeout, TierUnavailable
+from tiers.mesh import FieldType
+
+from .questions import Condition, Measure, Question, slot_of
+from .rows import Found
+from .slots import EntitySlot, Value
+from .source import TIER, Plan, Source
+from .specs import SqlQuestion, SqlSpec, TableSpec
+from .sql_session import CONNECTIONS_MAX, Deadline, engine_of, failures, reading
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection, Engine, Select, Table
+    from sqlalchemy.types import TypeEngine
+
+T = TypeVar("T")
+
+
+class SqlSource(Source):
+    """A database that SQLAlchemy reaches; see ``Source``."""
+
+    kind = "sql"
+
+    def __init__(self, name: str, spec: SqlSpec, seconds: float) -> None:
+        super().__init__(name, spec, seconds)
+        self._declared = spec
+        self._engine: Engine | None = None
+        self._threads: ThreadPoolExecutor | None = None
+        self._tables: dict[str, Table] | None = None
+        self._opening = asyncio.Lock()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its tables were reflected."""
+        return self._tables is not None
+
+    @property
+    def questions(self) -> Mapping[str, Question]:
+        """What it may be asked."""
+        return self._declared.questions
+
+    def travels(self, question: Question) -> bool:
+        """Whether the question's table says from when until when its rows hold."""
+        return isinstance(question, SqlQuestion) and self._spec_of(question).valid_from is not None
+
+    async def open(self) -> None:
+        """Reflect every declared table and compare it with what is declared."""
+        async with self._opening:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(CONNECTIONS_MAX, f"mesh-{self.name}")
+            if self._tables is None:
+                await asyncio.to_thread(_load)
+                self._tables = await self._run(self._reflected)
+
+    async def close(self) -> None:
+        """Dispose of every connection; a query that still runs ends by its own deadline."""
+        engine, threads = self._engine, self._threads
+        self._engine = self._threads = self._tables = None
+        if engine is not None:
+            await asyncio.to_thread(engine.dispose)
+        if threads is not None:
+            await asyncio.to_thread(threads.shutdown, wait=True, cancel_futures=True)
+
+    async def find(self, plan: Plan) -> Found:
+        """Ask one table, in one read-only session."""
+        tables = await self._ready()
+        question: SqlQuestion = plan.question
+        table, declared = tables[question.table], self._spec_of(question)
+
+        def work(deadline: Deadline) -> Found:
+            statement = _statement(table, declared, question, plan)
+            with self._session(deadline) as connection:
+                rows = connection.execute(statement).mappings().fetchall()
+                synced = _synced_at(connection, table, declared)
+            return Found(
+                rows=[dict(row) for row in rows[: question.limit]],
+                types=_types(table, question),
+                more=len(rows) > question.limit,
+                synced_at=synced,
+            )
+
+        return await self._run(work)
+
+    async def entities(self, slot: EntitySlot) -> tuple[str, ...] | None:
+        """Return the different values of a column, unless there are more than allowed."""
+        tables = await self._ready()
+        column = tables[slot.table].c[slot.field]
+
+        def work(deadline: Deadline) -> tuple[str, ...] | None:
+            from sqlalchemy import select  # noqa: PLC0415 - loaded with the engine
+
+            statement = select(column).where(column.is_not(None)).distinct().limit(slot.limit + 1)
+            with self._session(deadline) as connection:
+                found = [str(value) for (value,) in connection.execute(statement)]
+            return None if len(found) > slot.limit else tuple(found)
+
+        return await self._run(work)
+
+    async def knows(self, slot: EntitySlot, value: str) -> bool:
+        """Return whether a column has a value."""
+        tables = await self._ready()
+        column = tables[slot.table].c[slot.field]
+
+        def work(deadline: Deadline) -> bool:
+            from sqlalchemy import select  # noqa: PLC0415 - loaded with the engine
+
+            statement = select(column).where(column == value).limit(1)
+            with self._session(deadline) as connection:
+                return connection.execute(statement).first() is not None
+
+        return await self._run(work)
+
+    def _session(self, deadline: Deadline) -> Any:  # noqa: ANN401 - a context of a connection
+        engine = self._engine
+        if engine is None:
+            raise TierUnavailable(TIER, self.name, "it is closed")
+        allowed = {name: one.columns for name, one in self._declared.tables.items()}
+        return reading(engine, deadline, allowed)
+
+    async def _ready(self) -> Mapping[str, Table]:
+        if self._tables is None:
+            await self.open()
+        tables = self._tables
+        if tables is None:
+            raise TierUnavailable(TIER, self.name, "it is closed")
+        return tables
+
+    async def _run(self, work: Callable[[Deadline], T]) -> T:
+        """Do something in a thread of this source; nobody waits longer than the deadline."""
+        threads = self._threads
+        if threads is None:
+            raise TierUnavailable(TIER, self.name, "it is closed")
+        deadline = Deadline(time.monotonic() + self.seconds)
+        try:
+            async with asyncio.timeout(self.seconds + 0.5):
+                return await asyncio.get_running_loop().run_in_executor(threads, work, deadline)
+        except TimeoutError as late:
+            reason = f"no answer within {self.seconds:g} s"
+            raise TierTimeout(TIER, self.name, reason) from late
+        finally:
+            deadline.cancelled.set()
+
+    def _spec_of(self, question: SqlQuestion) -> TableSpec:
+        return self._declared.tables[question.table]
+
+    def _reflected(self, deadline: Deadline) -> dict[str, Table]:
+        """Return the declared part of every declared table, as it is in the database."""
+        from sqlalchemy import inspect  # noqa: PLC0415 - loaded with the engine
+
+        if self._engine is None:
+            url = self._declared.url.get_secret_value()
+            self._engine = engine_of(url, self.seconds, self.name)
+        tables: dict[str, Table] = {}
+        with failures(deadline, self.name), reading(self._engine, deadline, None) as connection:
+            inspector = inspect(connection)
+            for name, declared in self._declared.tables.items():
+                tables[name] = self._table(inspector, name, declared)
+        return tables
+
+    def _table(self, inspector: Any, name: str, declared: TableSpec) -> Table:  # noqa: ANN401
+        from sqlalchemy import Column, MetaData, Table  # noqa: PLC0415 - loaded with the engine
+        from sqlalchemy.exc import NoSuchTableError  # noqa: PLC0415 - likewise
+
+        key = f"mesh source {self.name}"
+        try:
+            there = inspector.get_columns(name, schema=declared.schema_name)
+        except NoSuchTableError:
+            there = []
+        types = {str(one["name"]): one["type"] for one in there}
+        if not types:
+            raise ConfigError(key, f"tables.{name}: there is no such table")
+        columns = []
+        for column in declared.columns:
+            if column not in types:
+                raise ConfigError(key, f"tables.{name}.columns: there is no {column!r}")
+            if type_of(types[column]) is None:
+                raise ConfigError(key, f"tables.{name}.columns: {column!r} holds binary data")
+            columns.append(Column(column, types[column]))
+        for column in filter(None, (declared.valid_from, declared.valid_to)):
+            if type_of(types[column]) not in {"date", "datetime", "integer"}:
+                reason = f"tables.{name}: {column!r} is no date, moment or number of seconds"
+                raise ConfigError(key, reason)
+        return Table(name, MetaData(), *columns, schema=declared.schema_name)
+
+
+def _load() -> None:
+    """Load SQLAlchemy with what it loads at first use: long before a deadline runs."""
+    import sqlalchemy.dialects.sqlite  # noqa: F401, PLC0415 - in this thread
+
+
+def type_of(found: TypeEngine[Any]) -> FieldType | None:
+    """Return what a column's values are, ``None`` for binary data."""
+    from sqlalchemy import types  # noqa: PLC0415 - loaded with the engine
+
+    kinds: tuple[tuple[type[Any], FieldType | None], ...] = (
+        (types.LargeBinary, None),
+        (types.Boolean, "boolean"),
+        (types.Integer, "integer"),
+        (types.Float, "number"),
+        (types.Numeric, "decimal"),
+        (types.DateTime, "datetime"),
+        (types.Date, "date"),
+        (types.JSON, "json"),
+    )
+    for kind, name in kinds:
+        if isinstance(found, kind):
+            return name
+    return "text"
+
+
+def _statement(table: Table, declared: TableSpec, question: SqlQuestion, plan: Plan) -> Select[Any]:
+    """Return a question as a query: one row more than is shown says whether there are more."""
+    from sqlalchemy import select  # noqa: PLC0415 - loaded with the engine
+
+    names = (*question.select, *question.group_by)
+    shown: dict[str, ColumnElement[Any]] = {name: table.c[name] for name in names}
+    shown |= {name: _measure(table, one).label(name) for name, one in question.measures.items()}
+    statement = select(*shown.values())
+    for one in question.where:
+        held = _condition(table, one, plan.values)
+        if held is not None:
+            statement = statement.where(held)
+    for held in _valid(table, declared, plan.moment):
+        statement = statement.where(held)
+    if question.group_by:
+        statement = statement.group_by(*(table.c[name] for name in question.group_by))
+    for name in question.order_by:
+        column = shown[name.removeprefix("-")]
+        statement = statement.order_by(column.desc() if name.startswith("-") else column.asc())
+    return statement.limit(question.limit + 1)
+
+
+def _measure(table: Table, measure: Measure) -> ColumnElement[Any]:
+    from sqlalchemy import func  # noqa: PLC0415 - loaded with the engine
+
+    if measure.field is None:
+        return func.count()
+    made: ColumnElement[Any] = getattr(func, measure.function)(table.c[measure.field])
+    return made
+
+
+def _condition(
+    table: Table, condition: Condition, values: Mapping[str, Value]
+) -> ColumnElement[bool] | None:
+    """Return a condition with its value bound, or ``None`` when its slot was not given."""
+    slot = slot_of(condition.value)
+    if slot is not None and slot not in values:
+        return None
+    value: Any = condition.value if slot is None else values[slot]
+    column = table.c[condition.field]
+    bound = _bound(type_of(column.type), value)
+    if condition.op == "contains":
+        return column.contains(str(value), autoescape=True)
+    if condition.op == "starts_with":
+        return column.startswith(str(value), autoescape=True)
+    compared: dict[str, Callable[[Any], ColumnElement[bool]]] = {
+        "=": column.__eq__,
+        "!=": column.__ne__,
+        "<": column.__lt__,
+        "<=": column.__le__,
+        ">": column.__gt__,
+        ">=": column.__ge__,
+    }
+    return compared[condition.op](bound)
+
+
+def _bound(kind: FieldType | None, value: Any) -> Any:  # noqa: ANN401 - of any slot
+    """Return a value as a column of a type compares it: a day with moments from its midnight."""
+    if isinstance(value, str) and kind in {"date", "datetime"}:
+        value = date.fromisoformat(value)
+    if isinstance(value, date):
+        if kind == "datetime":
+            return datetime(value.year, value.month, value.day)  # noqa: DTZ001 - as columns have it
+        return value if kind == "date" else value.isoformat()
+    return value
+
+
+def _valid(table: Table, declared: TableSpec, at: datetime) -> list[ColumnElement[bool]]:
+    """Return what holds of rows that held at a moment, where a table keeps the past."""
+    if declared.valid_from is None or declared.valid_to is None:
+        return []
+    since, until = table.c[declared.valid_from], table.c[declared.valid_to]
+    return [
+        since <= _at(type_of(since.type), at),
+        until.is_(None) | (until > _at(type_of(until.type), at)),
+    ]
+
+
+def _at(kind: FieldType | None, at: datetime) -> datetime | date | int:
+    """Return a moment as a column has it: in UTC, without saying so."""
+    known = at.astimezone(UTC).replace(tzinfo=None)
+    if kind == "date":
+        return known.date()
+    return int(at.timestamp()) if kind == "integer" else known
+
+
+def _synced_at(connection: Connection, table: Table, declared: TableSpec) -> datetime | None:
+    """Return the latest value of the column that says how fresh a table is."""
+    from sqlalchemy import func, select  # noqa: PLC0415 - loaded with the engine
+
+    if declared.synced_at is None:
+        return None
+    value = connection.execute(select(func.max(table.c[declared.synced_at]))).scalar()
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = datetime.fromisoformat(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        with suppress(ValueError, OverflowError, OSError):
+            return datetime.fromtimestamp(value, UTC)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)  # noqa: DTZ001 - UTC, below
+    if not isinstance(value, datetime):
+        return None
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _types(table: Table, question: SqlQuestion) -> dict[str, FieldType]:
+    """Return the types of an answer's fields, in their order."""
+    found: dict[str, FieldType] = {}
+    for name in question.answered:
+        measure = question.measures.get(name)
+        if measure is None:
+            found[name] = type_of(table.c[name].type) or "text"
+        elif measure.function == "count" or measure.field is None:
+            found[name] = "integer"
+        elif measure.function == "avg":
+            found[name] = "number"
+        else:
+            found[name] = type_of(table.c[measure.field].type) or "text"
+    return found
