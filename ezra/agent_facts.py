@@ -1,0 +1,147 @@
+"""What an agent's handle does with facts and rules: remember, forget, look up, list."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+
+from tiers.records import Fact, FactTier, Scope, Standing, Turn
+from tiers.upkeep import Page
+
+from .checks import checked, checked_id
+from .latest import LATEST_MAX, facts_page
+from .parts import Parts
+from .remembering import Memory, check_superseded, forget, memory_of, store, supersede
+
+
+class AgentFacts(ABC):
+    """The part of an agent's handle that keeps facts and rules."""
+
+    _parts: Parts
+    _standing: Standing
+
+    async def remember(
+        self,
+        what: Memory,
+        *,
+        topics: Iterable[str] | None = None,
+        private: bool = False,
+        shared: bool = False,
+        supersedes: str | None = None,
+        id: str | None = None,  # noqa: A002 - it is the id of what is stored
+    ) -> str:
+        """Remember a fact or a rule and return its id.
+
+        The same statement by the same agent is stored once: remembering it again returns the
+        first id. It can be recalled at once by its words, and by meaning within seconds.
+
+        Args:
+            what: Text (a fact), a ``Fact`` or a ``Rule``.
+            topics: Its topics; those of ``what``, else the agent's own, if not given.
+            private: Whether only this agent may see it.
+            shared: Whether agents of every user may see it, not only those of this agent's user.
+            supersedes: The id of a fact of this graph whose place it takes.
+            id: A new UUID that it is stored under. Who heard no answer asks again with the same:
+                it is stored once, and does not come back when it was forgotten meanwhile.
+
+        Raises:
+            PolicyDenied: A topic is not the agent's.
+            BudgetExceeded: The agent or the graph has no write left.
+            Conflict: The graph is archived, or the id is another statement's.
+            NotFound: The fact to be superseded is none that the agent sees in its own graph.
+            UsageError: ``what`` is not acceptable, or the agent has left.
+        """
+        record = memory_of(what)
+        named = None if id is None else checked_id("id", id)
+        given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
+        scope, allowed = await self._writing(given, "remember")
+        if supersedes is not None:
+            await check_superseded(self._parts, scope, record, supersedes)
+        if shared:
+            scope = scope.model_copy(update={"user_id": None})
+        async with self._parts.meter.write(scope, self._standing) as charge:
+            stored_id, was_new = await store(
+                self._parts, scope, record, allowed, private=private, record_id=named
+            )
+            charge.is_void = not was_new
+        if supersedes is not None:
+            await supersede(self._parts, await self._scope(), supersedes, stored_id)
+        return stored_id
+
+    async def forget(self, fact_id: str, *, reason: str, superseded_by: str | None = None) -> bool:
+        """Forget a fact on explicit request; ``False`` when it is forgotten or superseded already.
+
+        It is in no search and no context from now on. Its row stays as a tombstone, and its
+        content is destroyed after ``forgotten_facts_days``; ``graph.redact`` does that at once.
+
+        Args:
+            fact_id: A fact that the agent sees in its own graph.
+            reason: Why; kept in the audit feed.
+            superseded_by: The fact that takes its place. It has given way to that one then, and
+                both ids are in the audit feed.
+
+        Raises:
+            NotFound: Something is to take its place, and one of them is no fact that the agent
+                sees in its own graph.
+            UsageError: The reason is blank, a fact is to take its own place, or the agent has
+                left.
+            BudgetExceeded: The agent or the graph has no write left.
+        """
+        scope = await self._scope()
+        async with self._parts.meter.write(scope, self._standing) as charge:
+            if superseded_by is None:
+                done = await forget(self._parts, scope, fact_id, reason)
+            else:
+                done = await supersede(self._parts, scope, fact_id, superseded_by)
+            charge.is_void = not done
+        return done
+
+    async def facts(self, ids: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the facts among ``ids`` that the agent sees, in the order asked.
+
+        Those that gave way or were forgotten are among them, and say so.
+        """
+        return await self._parts.semantic.facts(await self._scope(), ids)
+
+    async def latest_facts(
+        self,
+        *,
+        tier: FactTier | None = None,
+        topics: Iterable[str] | None = None,
+        all_topics: Iterable[str] | None = None,
+        after: str = "",
+        limit: int = LATEST_MAX,
+    ) -> Page[Fact]:
+        """Return the live facts of its graph that the agent sees, the latest first, page by page.
+
+        By when they began to be true, or else were recorded.
+
+        Args:
+            tier: ``core`` or ``archival``; both if not given.
+            topics: Only facts with one of these.
+            all_topics: Only facts with every one of these, 16 at most.
+            after: The ``cursor`` of the page before; empty begins.
+            limit: 1 to 100.
+
+        Raises:
+            UsageError: An argument is not acceptable, or the agent has left.
+        """
+        return await facts_page(
+            self._parts,
+            await self._scope(),
+            tier=tier,
+            topics=topics,
+            all_topics=all_topics,
+            after=after,
+            limit=limit,
+        )
+
+    @abstractmethod
+    async def _scope(self) -> Scope:
+        """Return the agent's scope as it stands now."""
+
+    @abstractmethod
+    async def _writing(
+        self, asked: Sequence[str] | None, action: str
+    ) -> tuple[Scope, tuple[str, ...]]:
+        """Return the scope as it stands, and the topics that a new record carries."""

@@ -1,0 +1,265 @@
+"""Memories, messages, tasks and actions as NDJSON: out of one memory and into another.
+
+One line each, oldest first, so that what is named comes before what names it. Every line keeps its
+id: reading a file in again changes nothing. Who wrote something is its writer in the other memory
+too; tasks are led again through the changes that were logged of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from tiers.board import Card, CardKind
+from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
+
+from .client import Bridge
+from .delivering import AnyAgent, verdict_of
+from .memories import fact_of
+from .reading import PAGE, memories, written_at
+
+VERSION = 1
+LINES_MAX = 1_000_000
+LINE_BYTES_MAX = 8 * 1024 * 1024
+SHOWN_MAX = 100
+
+_CARDS: tuple[CardKind, ...] = ("message", "task", "action")
+_FIELDS = {
+    "memory": ("id", "type", "content", "agent", "created_at"),
+    "message": ("id", "agent", "type", "text", "at"),
+    "task": ("id", "agent", "title", "at"),
+    "action": ("id", "agent", "type", "at"),
+}
+_CREATED = "task_created"
+_CHANGES = "task_"
+
+
+@dataclass
+class Imported:
+    """What came of an import.
+
+    Attributes:
+        counts: Lines by kind.
+        problems: The first lines that were refused, with the reason.
+        refused: How many were.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+    refused: int = 0
+
+
+async def exported(bridge: Bridge) -> list[dict[str, Any]]:
+    """Return everything that whoever asks sees, oldest first, as JSON values.
+
+    Raises:
+        Away: The memory is away.
+        PolicyDenied: The token does not look at a whole graph.
+    """
+    lines = [{"kind": "memory", **memory.said} async for memory in memories(bridge)]
+    graph = await bridge.graph()
+    for kind in _CARDS:
+        after = ""
+        while len(lines) < LINES_MAX:
+            page = await graph.board.latest(kind, limit=PAGE, after=after)
+            lines += (_line(card) for card in page.rows if card.redacted_at is None)
+            if page.cursor is None:
+                break
+            after = page.cursor
+    lines.sort(key=lambda one: (str(one.get("at") or one["created_at"]), one["id"]))
+    return [{"v": VERSION, **one} for one in lines]
+
+
+def _line(card: Card) -> dict[str, Any]:
+    said = card.model_dump(
+        mode="json",
+        include={
+            "id", "kind", "type", "to", "thread", "reply_to", "status", "priority", "title",
+            "text", "tags", "details", "machine", "read_by",
+        },
+        exclude_defaults=True,
+    )  # fmt: skip
+    at = written_at(card).isoformat()
+    return {"kind": card.kind, "id": card.id, "agent": card.agent_id, "at": at, **said}
+
+
+def read_line(number: int, line: str) -> dict[str, Any] | None:
+    """Return what a line says; ``None`` for an empty one.
+
+    Raises:
+        UsageError: It is no line of an export; names its number.
+    """
+    where = f"line {number}"
+    if not line.strip():
+        return None
+    if len(line) > LINE_BYTES_MAX:
+        raise UsageError(where, f"{len(line):,} characters", f"at most {LINE_BYTES_MAX:,}")
+    try:
+        said = json.loads(line)
+    except ValueError as error:
+        raise UsageError(where, line[:80], "a JSON object") from error
+    kind = said.get("kind") if isinstance(said, dict) else None
+    if kind not in _FIELDS:
+        raise UsageError(where, kind, f"an object whose kind is {', '.join(_FIELDS)}")
+    for name in _FIELDS[kind]:
+        if not isinstance(said.get(name), str):
+            raise UsageError(f"{where}: {name}", said.get(name), f"text; a {kind} has it")
+    return dict(said)
+
+
+async def imported(bridge: Bridge, lines: Iterable[Mapping[str, Any]]) -> Imported:
+    """Write lines of an export; those that are there already stay as they are.
+
+    Args:
+        bridge: Where to.
+        lines: As ``read_line`` returned them, oldest first.
+
+    Raises:
+        Away: The memory is away.
+        EzraError: The memory went away; what came before is there, and it may be repeated.
+    """
+    done, known = Imported(), dict[str, AnyAgent]()
+    later: list[Mapping[str, Any]] = []
+    for line in lines:
+        name = str(line["agent"])
+        if name not in known:
+            known[name] = await bridge.entered_as(name)
+        try:
+            await _WRITE[line["kind"]](known[name], line)
+            done.counts[line["kind"]] += 1
+        except EzraError as error:
+            _note(done, line, error)
+        if line["kind"] == "task" or line.get("read_by"):
+            later.append(line)
+    for line in later:
+        try:
+            await _settle(bridge, known, line)
+        except EzraError as error:
+            _note(done, line, error)
+    return done
+
+
+def _note(done: Imported, line: Mapping[str, Any], error: EzraError) -> None:
+    """Note that a line was refused.
+
+    Raises:
+        EzraError: It was not: the memory cannot be reached, or does not let us.
+    """
+    if verdict_of(error) != "refused" or isinstance(error, PolicyDenied):
+        raise error
+    done.refused += 1
+    if len(done.problems) < SHOWN_MAX:
+        done.problems.append(f"{line['kind']} {line['id']}: {error}")
+
+
+async def _memory(agent: AnyAgent, line: Mapping[str, Any]) -> None:
+    fact = fact_of(line, _moment(line["created_at"]))
+    await agent.remember(fact, topics=fact.topics, private=fact.private, id=line["id"])
+
+
+async def _message(agent: AnyAgent, line: Mapping[str, Any]) -> None:
+    more: dict[str, Any] = {
+        "type": line["type"],
+        "priority": line.get("priority", "normal"),
+        "tags": line.get("tags", ()),
+        "id": line["id"],
+        "machine": line.get("machine", ""),
+    }
+    if line.get("reply_to"):
+        try:
+            await agent.board.reply(line["reply_to"], line["text"], **more)
+        except NotFound:
+            pass  # what it answers was not exported
+        else:
+            return
+    thread = line.get("thread")
+    await agent.board.send(
+        line.get("to") or (),
+        line["text"],
+        subject=line.get("title", ""),
+        thread=None if thread == line["id"] else thread,
+        **more,
+    )
+
+
+async def _task(agent: AnyAgent, line: Mapping[str, Any]) -> None:
+    await agent.board.start_task(
+        line["title"],
+        text=line.get("text", ""),
+        priority=line.get("priority", "normal"),
+        tags=line.get("tags", ()),
+        parent=line.get("thread") or None,
+        id=line["id"],
+        machine=line.get("machine", ""),
+    )
+
+
+async def _action(agent: AnyAgent, line: Mapping[str, Any]) -> None:
+    action, task_id, text = line["type"], line.get("thread"), line.get("text") or None
+    if action == _CREATED:
+        return  # starting the task logs it
+    if action.startswith(_CHANGES) and task_id and "to" in line.get("details", {}):
+        await _change(agent, line, task_id, text)
+        return
+    await agent.board.log(
+        action,
+        text or "",
+        tags=line.get("tags", ()),
+        files=line.get("details", {}).get("files", ()),
+        task_id=task_id or None,
+        id=line["id"],
+        machine=line.get("machine", ""),
+    )
+
+
+async def _change(agent: AnyAgent, line: Mapping[str, Any], task_id: str, text: str | None) -> None:
+    """Change a task as it was changed then."""
+    given = {"id": line["id"], "machine": line.get("machine", "")}
+    status = line["details"]["to"]
+    is_new = status != line["details"].get("from")
+    if is_new and status == "completed":
+        await agent.board.finish_task(task_id, text, **given)
+    elif is_new and status == "failed":
+        await agent.board.fail_task(task_id, text, **given)
+    elif is_new or text is not None:
+        await agent.board.update_task(
+            task_id, status=status if is_new else None, note=text, **given
+        )
+
+
+async def _settle(bridge: Bridge, known: dict[str, AnyAgent], line: Mapping[str, Any]) -> None:
+    """Bring a task into its last state, and a message to who has read it."""
+    for name in line.get("read_by", ()):
+        if name not in known:
+            known[name] = await bridge.entered_as(name)
+        await known[name].board.ack((line["id"],))
+    status = line.get("status")
+    if line["kind"] != "task" or status in (None, "created"):
+        return
+    agent = known[str(line["agent"])]
+    if (await agent.board.task(line["id"])).status == status:
+        return
+    details = line.get("details", {})
+    if status == "completed":
+        await agent.board.finish_task(line["id"], details.get("outcome"))
+    elif status == "failed":
+        await agent.board.fail_task(line["id"], details.get("reason"))
+    else:
+        await agent.board.update_task(line["id"], status=status)
+
+
+def _moment(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError("created_at", text, "a time such as 2026-05-15T12:00:00Z") from error
+    if found.tzinfo is None:
+        raise UsageError("created_at", text, "a time with its zone")
+    return found
+
+
+_WRITE = {"memory": _memory, "message": _message, "task": _task, "action": _action}

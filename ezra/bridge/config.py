@@ -1,0 +1,286 @@
+"""Who a coding agent is at the bridge, and where its memory and its own files are.
+
+A hook reads this at every call of its coding agent: it imports the standard library only, and of
+``tiers`` what does so too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from tiers.errors import ConfigError
+
+FILE_NAME = "bridge.toml"
+FILE_BYTES_MAX = 65_536
+NAME_CHARS_MAX = 256
+LIST_CHARS_MAX = 16_384
+ALERT_TAG = "ingest-failure"
+GRAPH = "bridge"
+HALF_LIFE_DAYS = 45.0
+HALF_LIFE_DAYS_MAX = 36_500.0
+TIMEOUT_SECONDS = 10.0
+"""Of one request: an agent that works waits for it."""
+TIMEOUT_SECONDS_MAX = 600.0
+
+AGENT_VARIABLE = "EZRA_BRIDGE_AGENT"
+STATE_VARIABLE = "EZRA_BRIDGE_STATE"
+WATCH_VARIABLE = "EZRA_BRIDGE_WATCH_DIRS"
+TYPES_VARIABLE = "EZRA_BRIDGE_TYPES"
+RELATIONS_VARIABLE = "EZRA_BRIDGE_RELATIONS"
+MEMORY_VARIABLE = "EZRA_BRIDGE_MEMORY_PATH"
+
+_VARIABLES: Mapping[str, str] = {
+    "agent": AGENT_VARIABLE,
+    "graph": "EZRA_BRIDGE_GRAPH",
+    "machine": "EZRA_BRIDGE_MACHINE",
+    "half_life_days": "EZRA_BRIDGE_HALF_LIFE_DAYS",
+    "timeout_seconds": "EZRA_BRIDGE_TIMEOUT_SECONDS",
+    "url": "EZRA_URL",
+    "home": "EZRA_HOME",
+    "token_file": "EZRA_TOKEN_FILE",
+    "watch_dirs": WATCH_VARIABLE,
+    "note_types": TYPES_VARIABLE,
+    "note_relations": RELATIONS_VARIABLE,
+    "memory_path": MEMORY_VARIABLE,
+    "alert_tag": "EZRA_BRIDGE_ALERT_TAG",
+}
+_PATHS = ("home", "token_file", "memory_path")
+_LISTS = ("watch_dirs", "note_types", "note_relations")
+_NUMBERS: Mapping[str, float] = {
+    "half_life_days": HALF_LIFE_DAYS_MAX,
+    "timeout_seconds": TIMEOUT_SECONDS_MAX,
+}
+
+
+@dataclass(frozen=True)
+class BridgeConfig:
+    """Who asks, as whom, and where.
+
+    Attributes:
+        state: Folder of the outbox, of the current task and of what else this machine notes.
+        agent: The agent's name in the graph; needed for writing.
+        graph: The session graph, which is made when it is missing.
+        machine: What this machine is called.
+        half_life_days: After so many days a memory counts half in recall.
+        timeout_seconds: Of one request.
+        url: The server, where there is one.
+        home: The folder of embedded data, where there is no server; the settings' if not given.
+        token_file: A file with the server's token.
+        watch_dirs: Folders of Markdown notes, as ``notes.watched.roots_of`` reads them; the folder
+            of the command if empty.
+        note_types: What the notes of a folder are, as ``notes.rules.rules_of`` reads it.
+        note_relations: Own fields of notes that name other notes, with commas between.
+        memory_path: Folder of the agent's own notes, for ``sync-memories``.
+        alert_tag: Unread messages with this tag say that something failed.
+    """
+
+    state: Path
+    agent: str | None = None
+    graph: str = GRAPH
+    machine: str = ""
+    half_life_days: float = HALF_LIFE_DAYS
+    timeout_seconds: float = TIMEOUT_SECONDS
+    url: str | None = None
+    home: Path | None = None
+    token_file: Path | None = None
+    watch_dirs: str = ""
+    note_types: str = ""
+    note_relations: str = ""
+    memory_path: Path | None = None
+    alert_tag: str = ALERT_TAG
+
+    @property
+    def named_agent(self) -> str:
+        """The agent's name.
+
+        Raises:
+            ConfigError: There is none; says how to give it.
+        """
+        if self.agent is None:
+            reason = (
+                "is not set, and who writes needs a name: run 'ezra bridge setup --agent NAME', "
+                f"or set {AGENT_VARIABLE}"
+            )
+            raise ConfigError(AGENT_VARIABLE, reason)
+        return self.agent
+
+    @property
+    def target(self) -> str:
+        """The memory that is meant, as one line: a server's address, or a folder."""
+        if self.url is not None:
+            return self.url.rstrip("/")
+        return str((self.home or Path(".ezra")).expanduser().absolute())
+
+    @property
+    def key(self) -> str:
+        """Names this agent of this graph in this memory in names of files; 16 hex digits."""
+        parts = "\n".join((self.target, self.graph, self.agent or ""))
+        return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    def at(self, *, url: str | None = None, home: Path | None = None) -> BridgeConfig:
+        """Return the same for another memory, as options of a command name it."""
+        if url is None and home is None:
+            return self
+        return replace(self, url=url, home=home)
+
+
+def bridge_config(environment: Mapping[str, str] | None = None) -> BridgeConfig:
+    """Return the configuration: the environment's, else the file's, else the defaults.
+
+    Args:
+        environment: Variables; those of this process if not given.
+
+    Raises:
+        ConfigError: A value is not acceptable, or the file is not.
+    """
+    given = os.environ if environment is None else environment
+    state = state_folder(given)
+    said = {**read_file(state / FILE_NAME), **_of_variables(given)}
+    return _checked(state, said)
+
+
+def state_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder of the bridge's own files.
+
+    Raises:
+        ConfigError: There is no home directory to put it in.
+    """
+    named = environment.get(STATE_VARIABLE, "").strip()
+    try:
+        if named:
+            return Path(named).expanduser().absolute()
+        base = environment.get("XDG_STATE_HOME", "").strip() or "~/.local/state"
+        return (Path(base).expanduser() / "ezra" / "bridge").absolute()
+    except RuntimeError as error:
+        raise ConfigError(STATE_VARIABLE, "there is no home directory; name a folder") from error
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """Return what a configuration file says; nothing when it is not there.
+
+    Raises:
+        ConfigError: It cannot be read, or says something unknown.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(FILE_BYTES_MAX + 1)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ConfigError(str(path), f"cannot be read: {error.strerror or error}") from error
+    if len(data) > FILE_BYTES_MAX:
+        raise ConfigError(str(path), f"has more than {FILE_BYTES_MAX:,} bytes")
+    import tomllib  # noqa: PLC0415 - who has no file does not pay for reading one
+
+    try:
+        said = tomllib.loads(data.decode())
+    except ValueError as error:
+        raise ConfigError(str(path), f"is no TOML: {error}") from error
+    for name in said:
+        if name not in _VARIABLES:
+            raise ConfigError(f"{path}: {name}", f"is unknown; known: {', '.join(_VARIABLES)}")
+    return said
+
+
+def write_file(state: Path, changes: Mapping[str, str | float | None]) -> Path:
+    """Write the configuration file: what it says already, with changes; return its path.
+
+    The file is only its owner's, and is replaced in one step.
+
+    Args:
+        state: The folder it is in; made when missing.
+        changes: By name; ``None`` leaves what is there, an empty text removes it.
+
+    Raises:
+        ConfigError: A value is not acceptable, or the file cannot be written.
+    """
+    path = state / FILE_NAME
+    said = read_file(path)
+    for name, value in changes.items():
+        if value == "":
+            said.pop(name, None)
+        elif value is not None:
+            said[name] = value
+    _checked(state, said)
+    lines = [f"{name} = {_shown(said[name])}\n" for name in _VARIABLES if name in said]
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        state.mkdir(parents=True, exist_ok=True, mode=0o700)
+        draft.write_text("".join(lines), encoding="utf-8")
+        draft.chmod(0o600)
+        draft.replace(path)
+    except OSError as error:
+        raise ConfigError(str(path), f"cannot be written: {error.strerror or error}") from error
+    return path
+
+
+def _of_variables(environment: Mapping[str, str]) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    for name, variable in _VARIABLES.items():
+        value = environment.get(variable, "").strip()
+        if value:
+            said[name] = value
+    # Whoever names a memory in the environment means that one, whatever the file says.
+    if "home" in said and "url" not in said:
+        said["url"] = None
+    return said
+
+
+def _checked(state: Path, said: Mapping[str, Any]) -> BridgeConfig:
+    values: dict[str, Any] = {}
+    for name, value in said.items():
+        variable = _VARIABLES[name]
+        if value is None:
+            continue
+        if name in _NUMBERS:
+            values[name] = _number(variable, value, _NUMBERS[name])
+        elif name in _PATHS:
+            values[name] = _path(variable, value)
+        elif name in _LISTS:
+            values[name] = _name(variable, value, LIST_CHARS_MAX)
+        else:
+            values[name] = _name(variable, value)
+    values.setdefault("machine", (platform.node() or "unnamed")[:NAME_CHARS_MAX])
+    known = {one.name for one in fields(BridgeConfig)}
+    return BridgeConfig(state=state, **{name: one for name, one in values.items() if name in known})
+
+
+def _name(variable: str, value: object, most: int = NAME_CHARS_MAX) -> str:
+    """Return a name, as ``tiers.fields.Name`` accepts it."""
+    text = value.strip() if isinstance(value, str) else ""
+    if not text or not text.isprintable() or len(text) > most:
+        reason = f"must be a name of 1 to {most} printable characters, got {value!r:.80}"
+        raise ConfigError(variable, reason)
+    return text
+
+
+def _path(variable: str, value: object) -> Path:
+    try:
+        return Path(_name(variable, value)).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(variable, f"{value!r:.80} names no home directory") from error
+
+
+def _number(variable: str, value: object, most: float) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) else math.nan
+    except ValueError:
+        number = math.nan
+    if not 0 < number <= most:
+        raise ConfigError(
+            variable, f"must be a number above 0, {most:g} at most, got {value!r:.80}"
+        )
+    return number
+
+
+def _shown(value: object) -> str:
+    """Return a value as TOML writes it; JSON's texts are texts of TOML."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -1,0 +1,205 @@
+"""What is done with an item of an outbox: one call of the agent's handle, harmless to repeat.
+
+An item's id is the id of the record that it makes, or of what is logged of a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from tiers.board import Card
+from tiers.errors import (
+    BudgetExceeded,
+    ConfigError,
+    CorruptRecord,
+    EzraError,
+    IntegrityError,
+    TierError,
+    TierRejected,
+    UsageError,
+)
+
+from .memories import fact_of
+from .outbox import Item
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+    from ..remote.agent import RemoteAgent
+
+AnyAgent: TypeAlias = "Agent | RemoteAgent"
+Verdict: TypeAlias = Literal["away", "failed", "refused"]
+Result: TypeAlias = dict[str, Any]
+
+REASON = "forgotten through the bridge"
+_TOO_MANY = "requests"
+
+
+def verdict_of(error: EzraError) -> Verdict:
+    """Return what a failure says of an item.
+
+    ``away``: nothing; the memory cannot be asked now, or not by us, and it waits. ``failed``: the
+    memory was reached and broke; a few times more is worth trying. ``refused``: it will say the
+    same again.
+    """
+    if isinstance(error, TierRejected):
+        # Of the server: what answers in its place, a proxy for one, says that it is away.
+        return "away" if error.tier == "server" else "failed"
+    if isinstance(error, CorruptRecord | IntegrityError):
+        return "failed"
+    if isinstance(error, TierError | ConfigError):
+        return "away"
+    if isinstance(error, BudgetExceeded):
+        return "away" if error.what.startswith(_TOO_MANY) else "refused"
+    return "failed" if _is_unknown(error) else "refused"
+
+
+def _is_unknown(error: EzraError) -> bool:
+    """Whether a server told of a mistake of its own, for which there is no class here."""
+    return type(error).__name__ == "RemoteError"
+
+
+async def deliver(agent: AnyAgent, item: Item) -> Result:
+    """Do what an item says, and return what came of it as JSON values.
+
+    Raises:
+        EzraError: As the handle's method does; nothing was written then.
+    """
+    do = _DOING.get(item.kind)
+    if do is None:
+        raise UsageError("kind", item.kind, ", ".join(_DOING))
+    try:
+        return await do(agent, item, item.arguments)
+    except (KeyError, TypeError, ValueError) as error:
+        # What another version wrote, or somebody's hand.
+        problem = f"{type(error).__name__}: {error}"[:200]
+        raise UsageError("arguments", problem, f"those of {item.kind!r}") from error
+
+
+async def _remember(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+    fact = fact_of(said, item.moment)
+    stored = await agent.remember(
+        fact,
+        topics=fact.topics,
+        private=fact.private,
+        supersedes=said.get("supersedes"),
+        id=item.id,
+    )
+    return {"id": stored, "is_new": stored == item.id}
+
+
+async def _forget(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+    del item
+    found = await agent.forget(
+        said["id"], reason=said.get("reason") or REASON, superseded_by=said.get("superseded_by")
+    )
+    return {"id": said["id"], "forgotten": found}
+
+
+async def _send(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+    card = await agent.board.send(
+        said["to"],
+        said["text"],
+        type=said["type"],
+        subject=said.get("subject", ""),
+        priority=said.get("priority", "normal"),
+        tags=said.get("tags", ()),
+        thread=said.get("thread"),
+        id=item.id,
+        machine=item.machine,
+    )
+    return _shown(card)
+
+
+async def _reply(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+    card = await agent.board.reply(
+        said["id"],
+        said["text"],
+        type="response",
+        priority=said.get("priority", "normal"),
+        id=item.id,
+        machine=item.machine,
+    )
+    return _shown(card)
+
+
+async def _ack(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+    del item
+    return {"read": list(await agent.board.ack(said["ids"]))}
+
+
+async def _log(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+    card = await agent.board.log(
+        said["action"],
+        said.get("text", ""),
+        tags=said.get("tags", ()),
+        files=said.get("files", ()),
+        task_id=said.get("task_id"),
+        id=item.id,
+        machine=item.machine,
+    )
+    return _shown(card)
+
+
+async def _start(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+    card = await agent.board.start_task(
+        said["title"],
+        text=said.get("text", ""),
+        priority=said.get("priority", "normal"),
+        tags=said.get("tags", ()),
+        parent=said.get("parent"),
+        id=item.id,
+        machine=item.machine,
+    )
+    return _shown(card)
+
+
+async def _update(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+    card = await agent.board.update_task(
+        said["id"],
+        status=said.get("status"),
+        note=said.get("note"),
+        id=item.id,
+        machine=item.machine,
+    )
+    return _shown(card)
+
+
+async def _finish(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+    card = await agent.board.finish_task(
+        said["id"], said.get("outcome"), id=item.id, machine=item.machine
+    )
+    return _shown(card)
+
+
+async def _fail(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+    card = await agent.board.fail_task(
+        said["id"], said.get("reason"), id=item.id, machine=item.machine
+    )
+    return _shown(card)
+
+
+async def _suspend(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+    cards = await agent.board.suspend_tasks(said.get("limit", 10), machine=item.machine)
+    return {"suspended": [card.id for card in cards]}
+
+
+def _shown(card: Card) -> Result:
+    """Return what names a card; what it says stays where it is."""
+    found = {"id": card.id, "status": card.status, "thread": card.thread or None}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+_DOING: Mapping[str, Callable[[AnyAgent, Item, Mapping[str, Any]], Awaitable[Result]]] = {
+    "remember": _remember,
+    "forget": _forget,
+    "send": _send,
+    "reply": _reply,
+    "ack": _ack,
+    "log": _log,
+    "task_start": _start,
+    "task_update": _update,
+    "task_done": _finish,
+    "task_fail": _fail,
+    "suspend_tasks": _suspend,
+}

@@ -1,0 +1,119 @@
+"""Questions about notes that need a memory: as they were, what the board has, what a model says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypeAlias
+
+from tiers.board import Card
+from tiers.errors import EzraError, UsageError
+
+from ...models.local import EchoModel
+from .difference import SemanticDiff, semantic_diff
+from .handoff import HOURS, ROWS_MAX, Cards, Handoff, handoff_of, prompt_of, since_of
+from .health import GraphHealth, health_of
+from .reading import NoteDocuments, graph_of
+from .rules import NoteRules
+
+if TYPE_CHECKING:
+    from ...agent import Agent
+    from ...board import AgentBoard
+    from ...remote.agent import RemoteAgent
+    from ...remote.board import RemoteAgentBoard
+
+AnyAgent: TypeAlias = "Agent | RemoteAgent"
+AnyBoard: TypeAlias = "AgentBoard | RemoteAgentBoard"
+
+ALERT_PAGES_MAX = 10
+
+
+async def difference(
+    documents: NoteDocuments, rules: NoteRules, since: datetime, until: datetime, now: datetime
+) -> SemanticDiff:
+    """Return what changed between two moments; the end is not later than ``now``.
+
+    Raises:
+        UsageError: The end is before the beginning, or the beginning is in the future.
+    """
+    if since > now:
+        raise UsageError("from", since.isoformat(), "a moment of the past")
+    end = min(until, now)
+    before = await graph_of(documents, rules, as_of=since)
+    after = await graph_of(documents, rules, as_of=end)
+    return semantic_diff(before, after, since, end)
+
+
+async def health(
+    documents: NoteDocuments, board: AnyBoard, rules: NoteRules, now: datetime, alert_tag: str
+) -> GraphHealth:
+    """Return how the graph of notes is."""
+    graph = await graph_of(documents, rules)
+    yesterday = await graph_of(documents, rules, as_of=now - timedelta(hours=24))
+    return health_of(graph, yesterday, await _alerts(board, alert_tag))
+
+
+async def _alerts(board: AnyBoard, tag: str) -> Sequence[Card]:
+    """Return the unread messages with a tag, among the latest thousand."""
+    found: list[Card] = []
+    after = ""
+    for _ in range(ALERT_PAGES_MAX):
+        page = await board.inbox(unread=True, limit=100, after=after)
+        found += (card for card in page.rows if tag in card.tags)
+        if page.cursor is None:
+            break
+        after = page.cursor
+    return found
+
+
+async def handoff(
+    agent: AnyAgent,
+    documents: NoteDocuments,
+    board: AnyBoard,
+    rules: NoteRules,
+    now: datetime,
+    *,
+    hours: float = HOURS,
+    chars: int,
+    synthesize: bool = False,
+) -> Handoff:
+    """Return what the next session should know.
+
+    Args:
+        agent: For whom it is.
+        documents: Its documents.
+        board: Its board.
+        rules: How notes are read.
+        now: The time.
+        hours: What is so new counts.
+        chars: The most that the whole payload may have as JSON, without a synthesis.
+        synthesize: Whether the memory's language model is to say it in short, too. Where there is
+            none, or it fails, ``problem`` says so.
+
+    Raises:
+        UsageError: A number is out of range.
+    """
+    since = since_of(now, hours)
+    cards = Cards(
+        actions=(await board.history(since=since, limit=ROWS_MAX)).rows,
+        tasks=(
+            await board.tasks(statuses=("in_progress", "created", "suspended"), limit=ROWS_MAX)
+        ).rows,
+        messages=(await board.inbox(unread=True, limit=ROWS_MAX)).rows,
+    )
+    graph = await graph_of(documents, rules)
+    plain = handoff_of(agent.id, graph, cards, now, hours=hours, chars=chars)
+    return await _synthesized(agent, plain) if synthesize else plain
+
+
+async def _synthesized(agent: AnyAgent, plain: Handoff) -> Handoff:
+    """Return a handoff with the model's account. It is asked, and nothing of it is remembered."""
+    try:
+        turn = await agent.turn(prompt_of(plain))
+        answer = await turn.complete()
+    except EzraError as error:
+        return replace(plain, problem=f"no synthesis: {error}")
+    if answer.startswith(f"[{EchoModel.name}]"):
+        return replace(plain, problem="no synthesis: the memory has no language model")
+    return replace(plain, synthesis=answer)

@@ -1,0 +1,269 @@
+"""What the bridge reads: memories, how it is, and how it went over time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeAlias
+
+from tiers.board import Card, TaskStatus
+from tiers.errors import NotFound, PolicyDenied, UsageError
+from tiers.records import Fact
+
+from ..recall import RecallResult
+from ..request import ModeName
+from .client import Bridge
+from .memories import Memory, asked_labels, memory_of, memory_of_hit
+from .noted import CurrentTask, Notes
+from .outbox import all_outboxes, time_of
+
+MEMORIES_MAX = 100_000
+"""So many are read at most where they are counted or exported."""
+
+PAGE = 100
+DAYS_MAX = 3_650
+OPEN: tuple[TaskStatus, ...] = ("created", "in_progress", "suspended")
+
+Scoped: TypeAlias = Literal["any", "mine", "shared", "private"]
+SCOPES: tuple[Scoped, ...] = ("any", "mine", "shared", "private")
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """The answer of a recall.
+
+    Attributes:
+        memories: Best first.
+        degraded: What did not take part: ``dense`` says that meaning was not compared.
+    """
+
+    memories: tuple[Memory, ...]
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Current:
+    """The task that an agent is at.
+
+    Attributes:
+        task: It; ``None`` when there is none.
+        is_noted: Whether only this machine could be asked.
+    """
+
+    task: CurrentTask | None
+    is_noted: bool = False
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """Counts over time.
+
+    Attributes:
+        since: From when.
+        memories: How many memories, by type.
+        memories_by_agent: The same by writer.
+        unread: Unread messages by agent.
+        tasks: Tasks by state.
+        actions: Actions by type.
+        days: By day (UTC): ``memories``, ``messages``, ``tasks``, ``actions``.
+    """
+
+    since: datetime
+    memories: dict[str, int] = field(default_factory=dict)
+    memories_by_agent: dict[str, int] = field(default_factory=dict)
+    unread: dict[str, int] = field(default_factory=dict)
+    tasks: dict[str, int] = field(default_factory=dict)
+    actions: dict[str, int] = field(default_factory=dict)
+    days: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+async def recall(
+    bridge: Bridge,
+    query: str,
+    *,
+    type: str | None = None,  # noqa: A002 - what people call it
+    category: str | None = None,
+    tags: Iterable[str] = (),
+    scope: Scoped = "any",
+    mode: ModeName = "hybrid",
+    limit: int = 5,
+) -> Recalled:
+    """Return memories about a question, best first; newer ones count more.
+
+    Args:
+        bridge: Where they are.
+        query: The question; must not be blank.
+        type: Only of this type.
+        category: Only of this category.
+        tags: Only with every one of these.
+        scope: ``mine`` (written by this agent), ``shared``, ``private`` (seen by this agent
+            alone), or ``any``.
+        mode: ``hybrid``, ``keyword`` or ``semantic``.
+        limit: 1 to 100.
+
+    Raises:
+        Away: The memory is away.
+        UsageError: An argument is not acceptable.
+    """
+    if scope not in SCOPES:
+        raise UsageError("scope", scope, ", ".join(SCOPES))
+    private = {"shared": False, "private": True}.get(scope)
+    found: RecallResult = await (await bridge.reader()).recall(
+        query,
+        limit=limit,
+        kinds=("fact",),
+        scope="agent" if scope == "mine" else "any",
+        mode=mode,
+        all_topics=asked_labels(type, category, tags, private=private),
+        half_life_days=bridge.config.half_life_days,
+    )
+    return Recalled(tuple(memory_of_hit(one) for one in found.items), found.degraded)
+
+
+async def show(bridge: Bridge, memory_id: str) -> Memory:
+    """Return a memory, also one that is forgotten or gave way to another, and says so.
+
+    Raises:
+        Away: The memory is away.
+        NotFound: There is none that the agent sees.
+    """
+    found: tuple[Fact, ...] = await (await bridge.reader()).facts([memory_id])
+    if not found:
+        raise NotFound("memory", memory_id)
+    return memory_of(found[0])
+
+
+async def memories(bridge: Bridge, most: int = MEMORIES_MAX) -> AsyncIterator[Memory]:
+    """Yield all memories that the agent sees, the latest first, page by page.
+
+    Raises:
+        Away: The memory is away.
+    """
+    reader, after, given = await bridge.reader(), "", 0
+    while given < most:
+        page = await reader.latest_facts(after=after, limit=PAGE)
+        for fact in page.rows[: most - given]:
+            yield memory_of(fact)
+        given += len(page.rows)
+        if page.cursor is None:
+            return
+        after = page.cursor
+
+
+async def dashboard(bridge: Bridge, days: int = 30) -> Dashboard:
+    """Return counts of what the graph holds, and by day of what came lately.
+
+    Args:
+        bridge: Where it is.
+        days: How many days back, 1 to 3,650.
+
+    Raises:
+        Away: The memory is away.
+        UsageError: ``days`` is out of range.
+    """
+    if not 1 <= days <= DAYS_MAX:
+        raise UsageError("days", days, f"1 to {DAYS_MAX:,}")
+    graph = await bridge.graph()
+    by_type, by_agent = Counter[str](), Counter[str]()
+    by_day: dict[str, Counter[str]] = {}
+    until = bridge.clock()
+    since = until - timedelta(days=days)
+    async for one in memories(bridge):
+        by_type[one.type] += 1
+        by_agent[one.agent] += 1
+        if one.created_at >= since:
+            day = f"{one.created_at:%Y-%m-%d}"
+            by_day.setdefault(day, Counter())["memories"] += 1
+    tasks, actions = Counter[str](), Counter[str]()
+    for count in await graph.board.counts(since, until):
+        by_day.setdefault(count.day, Counter())[f"{count.kind}s"] += count.number
+        if count.kind == "task":
+            tasks[count.state] += count.number
+        elif count.kind == "action":
+            actions[count.state] += count.number
+    return Dashboard(
+        since=since,
+        memories=dict(sorted(by_type.items())),
+        memories_by_agent=dict(sorted(by_agent.items())),
+        unread=await graph.board.unread(),
+        tasks=dict(sorted(tasks.items())),
+        actions=dict(sorted(actions.items())),
+        days={day: dict(sorted(of.items())) for day, of in sorted(by_day.items())},
+    )
+
+
+async def current_task(bridge: Bridge) -> Current:
+    """Return the task that the agent is at: the one noted here if it is open, or its latest.
+
+    Raises:
+        Away: The memory is away, and nothing is noted here.
+        ConfigError: Whoever asks has no name.
+    """
+    noted = await asyncio.to_thread(Notes(bridge.config).current)
+    if bridge.away is not None and noted is not None:
+        return Current(noted, is_noted=True)
+    board = bridge.agent().board
+    found = await board.cards([noted.id]) if noted is not None else ()
+    if not any(card.status in OPEN for card in found):
+        page = await board.tasks(agent_id=bridge.config.agent, statuses=OPEN[:2], limit=1)
+        found = page.rows
+    if not found:
+        return Current(None)
+    task = found[0]
+    return Current(CurrentTask(task.id, task.title, task.status or ""))
+
+
+async def status(bridge: Bridge) -> dict[str, Any]:
+    """Return how the bridge is, as JSON values; never an error for a memory that is away."""
+    config = bridge.config
+    found: dict[str, Any] = {
+        "memory": config.target,
+        "reachable": bridge.away is None,
+        "reason": bridge.away,
+        "agent": config.agent,
+        "graph": config.graph,
+        "machine": config.machine,
+        "state": str(config.state),
+        "queued": 0,
+        "refused": 0,
+    }
+    if config.agent is not None:
+        outbox = bridge.outbox
+        found["queued"], found["refused"] = await asyncio.to_thread(outbox.counts)
+    routes = await asyncio.to_thread(all_outboxes, config.state)
+    found["other_outboxes"] = [
+        {"memory": one.target, "graph": one.graph, "agent": one.agent}
+        for one in routes
+        if one.key != config.key
+    ]
+    if bridge.away is None:
+        found |= await _held(bridge)
+    return found
+
+
+async def _held(bridge: Bridge) -> dict[str, Any]:
+    """Return what the memory holds, as far as whoever asks may know it."""
+    found: dict[str, Any] = {}
+    if bridge.config.agent is not None:
+        board = bridge.agent().board
+        found["unread"] = await board.unread()
+        tasks = await board.tasks(agent_id=bridge.config.agent, statuses=OPEN, limit=PAGE)
+        found["open_tasks"] = len(tasks.rows)
+    try:
+        graph = await bridge.graph()
+        cold = (await graph.status()).cold
+        members = await graph.agents()
+    except PolicyDenied:
+        return found  # a token of one agent does not look at its graph
+    found["memories"] = cold.get("facts_archival", 0) + cold.get("facts_core", 0)
+    found["agents"] = {one.id: one.seen_at.isoformat() for one in members if one.left_at is None}
+    return found
+
+
+def written_at(card: Card) -> datetime:
+    """Return when a card was written, which is before it was recorded where it had to wait."""
+    named = time_of(card.id)
+    return card.recorded_at if named is None else min(named, card.recorded_at)

@@ -1,0 +1,165 @@
+"""How the commands of the bridge reach their memory, and what they do while it is away."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from tiers.errors import FolderInUse, TierError, TierRejected, UsageError
+
+from ..app import Ezra
+from ..bridge.client import AnyEzra, Away, Bridge, bridged
+from ..bridge.config import BridgeConfig, bridge_config
+from ..bridge.outbox import Kind
+from ..bridge.sending import Outcome
+from .doors import TOKEN_VARIABLE, Url, token, token_in
+from .options import Home, Json, run, settings_at
+from .screen import Screen
+
+AWAY = 4
+"""The exit code when nothing can be read because the memory is away."""
+
+_T = TypeVar("_T")
+
+Tags = Annotated[
+    str | None, typer.Option("--tags", metavar="A,B", help="Tags, with commas between them.")
+]
+Priority = Annotated[str, typer.Option(help="low, normal, high or urgent.")]
+
+__all__ = [
+    "AWAY",
+    "Home",
+    "Json",
+    "Priority",
+    "Tags",
+    "Url",
+    "ask",
+    "configured",
+    "listed_tags",
+    "wrote",
+]
+
+
+def configured(home: Path | None, url: str | None) -> BridgeConfig:
+    """Return who asks, and where, as options of a command have it.
+
+    Raises:
+        UsageError: Both options are given.
+        ConfigError: A variable or the configuration file is not acceptable.
+    """
+    if home is not None and url is not None:
+        raise UsageError("--home", str(home), "--home or --url: the data are here or on a server")
+    return bridge_config().at(url=url, home=home)
+
+
+def ask(
+    home: Path | None, url: str | None, work: Callable[[Bridge], Awaitable[_T]], *, names: bool
+) -> _T:
+    """Open the bridge and do a command's work; ends with ``AWAY`` where that cannot be read.
+
+    Args:
+        home: As ``--home`` gave it.
+        url: As ``--url`` gave it.
+        work: What the command does.
+        names: Whether it needs to know who asks.
+
+    Raises:
+        ConfigError: The configuration is not acceptable, or says nothing of who asks.
+        EzraError: As the work does.
+    """
+    config = configured(home, url)
+    if names:
+        _ = config.named_agent
+
+    async def done() -> _T:
+        async with bridged(config, lambda: _opened(config)) as bridge:
+            tell_refused(bridge)
+            return await work(bridge)
+
+    try:
+        return run(done())
+    except Away as error:
+        Screen().error(error)
+    except (TierError, FolderInUse) as error:
+        if isinstance(error, TierRejected) and error.tier != "server":
+            raise
+        Screen().error(Away(config.target, str(error)))
+    raise typer.Exit(AWAY)
+
+
+def tell_refused(bridge: Bridge) -> None:
+    """Say what the memory refused of what had waited: nobody was there to be told."""
+    for one in bridge.first_sent.outcomes:
+        if one.state == "refused":
+            Screen().note(
+                f"refused: {one.item.kind} {one.item.id}: {one.reason}"
+                " (see 'ezra bridge sync --refused')"
+            )
+
+
+def wrote(
+    home: Path | None,
+    url: str | None,
+    kind: Kind,
+    *,
+    json: bool,
+    told: Callable[[Outcome], str] = lambda one: one.id,
+    after: Callable[[Bridge, Outcome], None] | None = None,
+    **arguments: Any,  # noqa: ANN401 - JSON values
+) -> None:
+    """Write something by way of the bridge, and print what came of it.
+
+    Args:
+        home: As ``--home`` gave it.
+        url: As ``--url`` gave it.
+        kind: What is to be done.
+        json: Whether a program reads the answer.
+        told: What people read of what was done.
+        after: What this machine notes of it.
+        arguments: With what it is done.
+
+    Raises:
+        EzraError: It was refused; nothing was written.
+    """
+    screen = Screen()
+
+    async def work(bridge: Bridge) -> Outcome:
+        outcome = await bridge.write(kind, **arguments)
+        if after is not None:
+            after(bridge, outcome)
+        return outcome
+
+    outcome = ask(home, url, work, names=True)
+    if json:
+        screen.document(outcome.said)
+        return
+    screen.line(told(outcome) if outcome.state == "done" else outcome.id)
+    if outcome.state == "queued":
+        screen.note(f"queued on this machine, for later: {outcome.reason}")
+
+
+def listed_tags(tags: str | None) -> list[str]:
+    """Return the tags of an option, each once."""
+    return list(dict.fromkeys(one.strip() for one in (tags or "").split(",") if one.strip()))
+
+
+@asynccontextmanager
+async def _opened(config: BridgeConfig) -> AsyncIterator[AnyEzra]:
+    if config.url is None:
+        async with Ezra.open(settings_at(config.home, background=False)) as embedded:
+            yield embedded
+        return
+    seconds = config.timeout_seconds
+    async with Ezra.connect(config.url, _token(config), timeout_seconds=seconds) as remote:
+        yield remote
+
+
+def _token(config: BridgeConfig) -> str | None:
+    if os.environ.get(TOKEN_VARIABLE, "").strip() or config.token_file is None:
+        return token()
+    return token_in(config.token_file)

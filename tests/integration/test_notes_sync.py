@@ -1,0 +1,154 @@
+"""Machines that edit the same notes, with syncs that are cut off: no version is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.note_machines import CutOff, Machine
+from support.two_doors import house
+
+from ezra.bridge.notes.names import digest_of
+from tiers.errors import TierUnavailable
+
+NAMES = ("a.md", "b.md", "deep/c.md", "deep/ö.md")
+
+
+class Walk:
+    """A seeded life of several machines."""
+
+    def __init__(self, machines: list[Machine], seed: int) -> None:
+        self.machines, self.random = machines, Random(seed)
+        self.versions = 0
+        self.conflicts = self.cuts = 0
+
+    async def step(self) -> None:
+        """Let something happen on one of the machines."""
+        machine = self.random.choice(self.machines)
+        there = sorted(machine.notes())
+        chance = self.random.random()
+        if chance < 0.4:
+            self.versions += 1
+            name = self.random.choice((*NAMES, *there))
+            machine.write(name, f"Version {self.versions}, by {machine.name}.")
+        elif chance < 0.48 and there:
+            machine.remove(self.random.choice(there))
+        else:
+            await self.sync(machine, is_cut=chance > 0.75)
+
+    async def sync(self, machine: Machine, *, is_cut: bool = False) -> None:
+        """Sync a machine, and look whether anything was lost."""
+        base = {name: one.digest for name, one in machine.memory.state.read().items()}
+        here, there = machine.notes(), await machine.live()
+        new_here = {text for name, text in here.items() if digest_of(text) != base.get(name)}
+        new_there = {
+            one.text for name, one in there.items() if digest_of(one.text) != base.get(name)
+        }
+        documents = CutOff(machine.agent.documents, self.random) if is_cut else None
+        try:
+            report = await machine.sync(documents, force=True)
+            self.conflicts += report.counts.get("conflict", 0)
+        except TierUnavailable:
+            self.cuts += 1
+        live = {one.text for one in (await machine.live()).values()}
+        kept = set(machine.notes().values())
+        assert new_there <= live, "somebody else's change was overwritten"
+        assert new_here <= (live | kept), "this machine's change was lost"
+
+    async def rest(self) -> None:
+        """Sync until all have heard of everything: they must say the same."""
+        for _ in range(2):
+            for machine in self.machines:
+                await self.sync(machine)
+        said = {name: one.text for name, one in (await self.machines[0].live()).items()}
+        for machine in self.machines:
+            assert machine.notes() == said
+            assert set((await machine.sync()).counts) <= {"unchanged"}
+
+
+@pytest.mark.parametrize(
+    ("seed", "steps"), [(5, 70), *(pytest.param(n, 300, marks=pytest.mark.slow) for n in range(8))]
+)
+async def test_whatever_three_machines_do_no_version_is_lost(
+    tmp_path: Path, seed: int, steps: int
+) -> None:
+    """Edits, removals, syncs, and syncs cut off at any write, with or without its answer."""
+    async with house(tmp_path / "home", "in process") as door:
+        agent = await door.agent(name="scout", topics={"*"})
+        machines = [Machine(tmp_path, agent, name) for name in ("one", "two", "three")]
+        walk = Walk(machines, seed)
+        for _ in range(steps):
+            await walk.step()
+        await walk.rest()
+        assert walk.conflicts > 3
+        assert walk.cuts > 2
+
+
+async def test_machines_that_sync_at_one_moment_lose_nothing(tmp_path: Path) -> None:
+    """Who comes second finds another revision, and looks anew: a conflict, not an overwriting."""
+    async with house(tmp_path / "home", "in process") as door:
+        agent = await door.agent(name="scout", topics={"*"})
+        machines = [Machine(tmp_path, agent, f"m{number}") for number in range(4)]
+        for number in range(3):
+            machines[0].write(f"{number}.md", "Base.")
+        for machine in machines:
+            await machine.sync()
+        for machine in machines:
+            for number in range(3):
+                machine.write(f"{number}.md", f"Note {number} of {machine.name}.")
+        await asyncio.gather(*(machine.sync() for machine in machines))
+        for _ in range(2):
+            for machine in machines:
+                await machine.sync()
+        texts = {f"Note {number} of m{one}." for number in range(3) for one in range(4)}
+        for machine in machines:
+            assert set(machine.notes().values()) == texts
+
+
+async def test_a_note_edited_during_the_sync_is_left_alone(tmp_path: Path) -> None:
+    """The file is looked at again before it is replaced; the next sync tells of the conflict."""
+
+    class Editing(CutOff):
+        """Edits the file while the server is being asked."""
+
+        async def list(self, *arguments: object, **more: object) -> object:
+            found = await self._documents.list(*arguments, **more)
+            machine.write("a.md", "Edited meanwhile.")
+            return found
+
+    async with house(tmp_path / "home", "in process") as door:
+        agent = await door.agent(name="scout", topics={"*"})
+        machine, other = Machine(tmp_path, agent, "one"), Machine(tmp_path, agent, "two")
+        machine.write("a.md", "Base.")
+        await machine.sync()
+        await other.sync()
+        other.write("a.md", "Changed elsewhere.")
+        await other.sync()
+        report = await machine.sync(Editing(agent.documents, Random(1)))
+        assert (report.counts, report.needs_people) == ({"failed": 1}, True)
+        assert machine.notes() == {"a.md": "Edited meanwhile."}
+        assert (await machine.sync()).counts == {"conflict": 1}
+        assert set(machine.notes().values()) == {"Edited meanwhile.", "Changed elsewhere."}
+
+
+async def test_what_was_destroyed_at_the_server_goes_from_the_folders_too(tmp_path: Path) -> None:
+    """A redacted note is a removed one: its file goes, unless it was changed since."""
+    async with house(tmp_path / "home", "in process") as door:
+        agent = await door.agent(name="scout", topics={"*"})
+        machine, other = Machine(tmp_path, agent, "one"), Machine(tmp_path, agent, "two")
+        machine.write("a.md", "A secret.")
+        machine.write("b.md", "No secret.")
+        await machine.sync()
+        await other.sync()
+        other.write("a.md", "No secret any more.")
+        graph = await door.runtime.session_graph("graph-1")
+        secret = (await machine.live())["a.md"].id
+        await graph.redact([secret], reason="asked to")
+        assert (await machine.sync()).counts == {"deleted": 1, "unchanged": 1}
+        assert (await other.sync()).counts == {"conflict": 1, "unchanged": 1}
+        assert "A secret." not in {*machine.notes().values(), *other.notes().values()}
+        assert "No secret any more." in other.notes().values()
+        machine.write("a.md", "The name again.")
+        assert (await machine.sync()).counts == {"pulled": 1, "pushed": 1, "unchanged": 1}

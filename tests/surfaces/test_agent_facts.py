@@ -1,0 +1,119 @@
+"""Facts of an agent behind both doors: ids of the caller, lists, and what recall is kept to."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+import pytest_asyncio
+from support.service import DOORS
+from support.two_doors import House, house
+
+from ezra import Fact
+from tiers.errors import Conflict, NotFound, UsageError
+
+ONE = "01985a4c-0000-7000-8000-000000000001"
+TWO = "01985a4c-0000-7000-8000-000000000002"
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=DOORS)
+async def there(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[House]:
+    """A runtime behind each door."""
+    async with house(tmp_path_factory.mktemp("facts"), request.param) as opened:
+        yield opened
+
+
+async def test_an_id_of_the_callers_makes_a_repeat_harmless(there: House) -> None:
+    """Stored once under it, also when it was forgotten meanwhile; never over something else."""
+    agent = await there.agent()
+    assert await agent.remember("Tokens live an hour.", id=ONE) == ONE
+    assert await agent.remember("Tokens live an hour.", id=ONE) == ONE
+    with pytest.raises(Conflict):
+        await agent.remember("Tokens are blue.", id=ONE)
+    with pytest.raises(UsageError, match="UUID"):
+        await agent.remember("Tokens are blue.", id="blue")
+    assert await agent.forget(ONE, reason="over")
+    assert await agent.remember("Tokens live an hour.", id=ONE) == ONE
+    assert (await agent.latest_facts()).rows == ()
+    (kept,) = await agent.facts([ONE, TWO])
+    assert (kept.id, kept.forgotten_at is not None) == (ONE, True)
+
+
+async def test_a_fact_gives_way_to_one_that_is_there(there: House) -> None:
+    """Forgetting it for another says which; both must be there, and differ."""
+    agent = await there.agent()
+    other = await there.agent(agent.graph_id, "two")
+    old = await agent.remember("Tokens live an hour.")
+    new = await other.remember("Tokens live a minute.")
+    for bad, error in ((TWO, NotFound), (old, UsageError)):
+        with pytest.raises(error):
+            await agent.forget(old, reason="over", superseded_by=bad)
+    assert await agent.forget(old, reason="over", superseded_by=new)
+    assert not await agent.forget(old, reason="over", superseded_by=new)
+    facts = await agent.facts([old, new])
+    assert [one.superseded_by for one in facts] == [new, None]
+    assert [one.id for one in (await agent.recall("tokens live")).items] == [new]
+
+
+async def test_an_agent_lists_what_it_sees_page_by_page(there: House) -> None:
+    """Its private facts, not those of others; kept to facts with every topic."""
+    agent = await there.agent(topics={"*"})
+    other = await there.agent(agent.graph_id, "two", topics={"*"})
+    ids = [
+        await agent.remember(f"fact {number}", topics=topics, private=private)
+        for number, (topics, private) in enumerate(
+            ((("a", "b"), False), (("a",), True), (("b",), False), (("a", "b", "c"), True))
+        )
+    ]
+    assert [one.id for one in (await agent.latest_facts()).rows] == ids[::-1]
+    assert [one.id for one in (await other.latest_facts()).rows] == [ids[2], ids[0]]
+    assert await other.facts(ids) == await agent.facts([ids[0], ids[2]])
+    both = await agent.latest_facts(all_topics=["b", "A"], limit=1)
+    assert [one.id for one in both.rows] == [ids[3]]
+    rest = await agent.latest_facts(all_topics=["a", "b"], limit=1, after=both.cursor)
+    assert ([one.id for one in rest.rows], rest.cursor) == ([ids[0]], None)
+    graph = await there.runtime.session_graph(agent.graph_id)
+    assert [one.id for one in (await graph.latest_facts(all_topics=["a", "b"])).rows] == [ids[0]]
+    with pytest.raises(UsageError):
+        await agent.latest_facts(all_topics=[f"t{number}" for number in range(17)])
+
+
+async def test_recall_is_kept_to_records_with_every_topic(there: House) -> None:
+    """Before the best are chosen: sixty that have one of them take nobody's place."""
+    agent = await there.agent(topics={"*"})
+    wanted = await agent.remember("Tokens, once.", topics=["type:decision", "tag:auth"])
+    for number in range(60):
+        topic = ("type:decision", "tag:auth")[number % 2]
+        await agent.remember(f"Tokens tokens tokens {number}.", topics=[topic])
+    both = ["type:decision", "tag:auth"]
+    found = await agent.recall("tokens", limit=5, all_topics=both)
+    assert [one.id for one in found.items] == [wanted]
+    assert (await agent.recall("tokens", all_topics=[*both, "tag:x"])).items == ()
+    with pytest.raises(UsageError, match="all_topics"):
+        await agent.recall("tokens", all_topics=[f"t{number}" for number in range(17)])
+
+
+async def test_a_half_life_is_of_one_question(there: House) -> None:
+    """Of two alike the newer wins by as much as is asked; without it they count alike."""
+    agent = await there.agent()
+    now = there.clock()
+    ages = (0, 45, 90, 3_650)
+    texts = [f"Tokens live in place {number}." for number in range(len(ages))]
+    ids = [
+        await agent.remember(Fact(text=text, valid_from=now - timedelta(days=age)))
+        for age, text in zip(ages, texts, strict=True)
+    ]
+    found = await agent.recall("tokens live in place", half_life_days=45.0, explain=True)
+    assert [one.id for one in found.items] == ids
+    decays = [found.reasons[one].factors.get("decay", 1.0) for one in ids]
+    assert decays == pytest.approx([1, 1 / 2, 1 / 3, 45 / 3_695], rel=1e-3)
+    plain = await agent.recall("tokens live in place", explain=True)
+    assert all("decay" not in plain.reasons[one].factors for one in ids)
+    for bad in (0.0, -1.0, 1e9):
+        with pytest.raises(UsageError, match="half_life_days"):
+            await agent.recall("tokens", half_life_days=bad)
