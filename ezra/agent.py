@@ -24,22 +24,29 @@ from tiers.records import (
     Usage,
 )
 
+from .access import Access
+from .agent_facts import AgentFacts
+from .agent_platform import AgentPlatform
 from .asking import ask
 from .believing import Point, beliefs_at, believe, source_ids_of
+from .board import AgentBoard
 from .checks import checked
-from .knowledge import Access, Knowledge
+from .documents import DocumentsOfAgent
+from .injecting import bringing
+from .knowledge import Knowledge
 from .memory_search import MemorySearch, search_memory
+from .mesh import AnyAsk, ask_of
+from .mesh_asking import AsksMesh
 from .parts import Parts
 from .policy import scope_of, topics_for
 from .recall import Degradation, RecallResult, with_vector
-from .remembering import Memory, check_superseded, forget, memory_of, store, supersede
 from .request import Narrowing, ScopeName, request_of
 from .routing import Request
 from .tool_outputs import RANGE_CHARS, OutputRange, read_tool_output
 from .turn import Completion, OpenTurn
 
 
-class Agent:
+class Agent(AgentFacts, AgentPlatform, AsksMesh, DocumentsOfAgent):
     """One agent of a session graph.
 
     Its scope is what its stored record says, looked up again at each call: a re-attach with other
@@ -87,6 +94,12 @@ class Agent:
         access = Access(self._scope, self._writing, lambda: self._standing)
         return Knowledge(self._parts, access)
 
+    @property
+    def board(self) -> AgentBoard:
+        """The graph's board as the agent sees it: messages, tasks, and what agents did."""
+        access = Access(self._scope, self._writing, lambda: self._standing)
+        return AgentBoard(self._parts, access, self.id)
+
     async def turn(
         self,
         message: str,
@@ -96,7 +109,7 @@ class Agent:
         topics: Iterable[str] | None = None,
         private: bool = False,
         ref: str | None = None,
-        mesh: str | None = None,
+        mesh: AnyAsk | None = None,
     ) -> OpenTurn:
         """Make the context for a message; the caller's own model answers it.
 
@@ -108,7 +121,7 @@ class Agent:
             private: Whether only this agent may see the turn.
             ref: The caller's name for the turn, unique in the graph: replying twice under one
                 ``ref`` stores once.
-            mesh: Name of a connector to ask.
+            mesh: A live source to ask: its name, or ``{"source": …, "question": …, "slots": …}``.
 
         Raises:
             PolicyDenied: A topic or source is not the agent's; nothing was read.
@@ -135,7 +148,8 @@ class Agent:
             topics=None if topics is None else sample.topics,
             private=private,
             ref=sample.ref,
-            mesh=mesh,
+            mesh=None if mesh is None else ask_of(mesh),
+            inject=bringing(self._parts, message),
         )
         state = await self._parts.router.open_turn(
             self._record, self._standing, request, self._parts.names.of
@@ -152,68 +166,6 @@ class Agent:
         response = await turn.complete()
         written = await turn.reply(response)
         return Completion(response, self._parts.model.name, turn, written)
-
-    async def remember(
-        self,
-        what: Memory,
-        *,
-        topics: Iterable[str] | None = None,
-        private: bool = False,
-        shared: bool = False,
-        supersedes: str | None = None,
-    ) -> str:
-        """Remember a fact or a rule and return its id.
-
-        The same statement by the same agent is stored once: remembering it again returns the
-        first id. It can be recalled at once by its words, and by meaning within seconds.
-
-        Args:
-            what: Text (a fact), a ``Fact`` or a ``Rule``.
-            topics: Its topics; those of ``what``, else the agent's own, if not given.
-            private: Whether only this agent may see it.
-            shared: Whether agents of every user may see it, not only those of this agent's user.
-            supersedes: The id of a fact of this graph whose place it takes.
-
-        Raises:
-            PolicyDenied: A topic is not the agent's.
-            BudgetExceeded: The agent or the graph has no write left.
-            Conflict: The graph is archived.
-            NotFound: The fact to be superseded is none that the agent sees in its own graph.
-            UsageError: ``what`` is not acceptable, or the agent has left.
-        """
-        record = memory_of(what)
-        given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
-        scope, allowed = await self._writing(given, "remember")
-        if supersedes is not None:
-            await check_superseded(self._parts, scope, record, supersedes)
-        if shared:
-            scope = scope.model_copy(update={"user_id": None})
-        async with self._parts.meter.write(scope, self._standing) as charge:
-            stored_id, was_new = await store(self._parts, scope, record, allowed, private=private)
-            charge.is_void = not was_new
-        if supersedes is not None:
-            await supersede(self._parts, await self._scope(), supersedes, stored_id)
-        return stored_id
-
-    async def forget(self, fact_id: str, *, reason: str) -> bool:
-        """Forget a fact on explicit request; ``False`` when it is forgotten or superseded already.
-
-        It is in no search and no context from now on. Its row stays as a tombstone, and its
-        content is destroyed after ``forgotten_facts_days``; ``graph.redact`` does that at once.
-
-        Args:
-            fact_id: A fact that the agent sees in its own graph.
-            reason: Why; kept in the audit feed.
-
-        Raises:
-            UsageError: The reason is blank, or the agent has left.
-            BudgetExceeded: The agent or the graph has no write left.
-        """
-        scope = await self._scope()
-        async with self._parts.meter.write(scope, self._standing) as charge:
-            done = await forget(self._parts, scope, fact_id, reason)
-            charge.is_void = not done
-        return done
 
     async def core(self) -> CoreBlock:
         """Return the core facts of this agent's next context, what is left out, and their tokens.
@@ -295,15 +247,19 @@ class Agent:
         )
 
     async def read_tool_output(
-        self, turn_id: str, index: int = 0, start: int = 0, length: int = RANGE_CHARS
+        self,
+        key: str,
+        index: int | None = None,
+        start: int = 0,
+        length: int | None = RANGE_CHARS,
     ) -> OutputRange:
         """Return a range of what a tool returned during a turn that the agent sees in its graph.
 
         Args:
-            turn_id: The turn, or its ``ref``.
-            index: Which of its outputs, from 0.
+            key: ``<turn id>/<index>``, as previews have it; or the turn's id or ``ref`` alone.
+            index: Which of the turn's outputs, from 0, where the key does not say.
             start: The first character.
-            length: The most characters, 1 to 200,000.
+            length: The most characters, 1 to 1,000,000; ``None`` for all to the end.
 
         Raises:
             NotFound: There is no such turn, or it has no such output.
@@ -311,7 +267,7 @@ class Agent:
         """
         scope = await self._scope()
         return await read_tool_output(
-            self._parts, scope, turn_id, index=index, start=start, length=length
+            self._parts, scope, key, index=index, start=start, length=length
         )
 
     async def recall_archival(

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 from tiers.errors import NotFound
+from tiers.previews import with_previews
 from tiers.records import (
     AgentRecord,
     Commitment,
@@ -72,7 +73,7 @@ async def memory_of(parts: Parts, scope: Scope, agent_id: str) -> AgentMemory:
         pinned=hot.pinned,
         mesh=hot.mesh,
         turns=last[-1].seq if last else 0,
-        waiting=waiting,
+        waiting=tuple(map(with_previews, waiting)),
         summaries=summaries,
     )
 

@@ -36,10 +36,10 @@ from .contradiction import Callback, Resolver
 from .explaining import Story, explain
 from .graph import Graph
 from .graph_status import Health, health_of
+from .mesh import Connector, Source, SourceAbout
 from .parts import Parts
 from .rebuilding import ReplayedContext, rebuild
-from .redaction import RedactionReport, erase, retire
-from .router import Connector
+from .redaction import RedactionReport, Whose, erase, retire
 from .runtime import assemble_runtime
 from .settings import Settings
 
@@ -62,7 +62,7 @@ class Ezra:
         settings: Settings | None = None,
         *,
         model: LanguageModel | None = None,
-        connectors: Mapping[str, Connector] | None = None,
+        connectors: Mapping[str, Connector | Source] | None = None,
         clock: Clock = system_clock,
     ) -> AsyncIterator[Ezra]:
         """Open the runtime for the length of an ``async with`` block.
@@ -70,7 +70,8 @@ class Ezra:
         Args:
             settings: How to build it; from ``EZRA_*`` variables if not given.
             model: Answers in ``agent.complete``; an echo that says so if not given.
-            connectors: Mesh sources by name.
+            connectors: Mesh sources by name: functions, or what ``ezra.mesh.source_of`` returns;
+                they join those of the settings' ``mesh_file``.
             clock: Where the time comes from; a test passes its own.
 
         Raises:
@@ -230,6 +231,10 @@ class Ezra:
         _check_graph_id(session_graph_id)
         return await import_rows(self._parts, session_graph_id, table, rows)
 
+    async def mesh_sources(self) -> tuple[SourceAbout, ...]:
+        """Return every live source with what it may be asked, and by whom; not where it is."""
+        return self._parts.fetcher.sources
+
     async def catalog(self) -> Catalog:
         """Return the tenant's catalog, which every agent of every graph reads; made when new."""
         return await Catalog.opened(self._parts)
@@ -295,7 +300,7 @@ class Ezra:
         reports: dict[str, RedactionReport] = {}
         for record in await self._parts.graphs.graphs(self._parts.settings.tenant):
             scope = Scope.of_graph(record.tenant, record.id)
-            done = await erase(self._parts, scope, subject=subject, user_id=user_id, reason=reason)
+            done = await erase(self._parts, scope, Whose(subject, user_id), reason)
             if done.ids:
                 reports[record.id] = done
         return reports

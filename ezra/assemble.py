@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from tiers.lexical import estimate_tokens
+from tiers.previews import outputs_within
 from tiers.records import (
     AgentRecord,
     Ancestor,
@@ -21,31 +22,71 @@ from tiers.records import (
     Turn,
 )
 
+from .mesh.rows import plain
+
 SlotKind = Literal[
-    "system", "belief", "core", "rule", "archival", "warm", "hot", "mesh", "input", "recalled"
+    "system",
+    "belief",
+    "core",
+    "rule",
+    "injected",
+    "archival",
+    "warm",
+    "hot",
+    "mesh",
+    "input",
+    "recalled",
 ]
 """Where a slot stands in a context; ``recalled`` is an answer of a recall, and in none."""
 
-LAYOUT = 1
+LAYOUT = 2
 """How slots become messages. Receipts name it: an old context is laid out as it was then.
 
 Whoever changes a heading or the form of a slot's text adds a layout and leaves the former ones.
+The first showed nothing of what tools returned.
 """
 
+STEADY_LAYOUT = 3
+"""How they do where the model's window is known: what changes from turn to turn comes last."""
+
+_HEADINGS_THEN: Mapping[SlotKind, str] = {
+    "belief": "Beliefs",
+    "core": "Core facts",
+    "rule": "Procedures",
+    "archival": "Facts that may help",
+    "warm": "Earlier, in short",
+    "mesh": "Fetched now",
+}
+_HEADINGS_NOW: Mapping[SlotKind, str] = {
+    "belief": "Beliefs",
+    "core": "Core facts",
+    "rule": "Procedures",
+    "injected": "What is known about this",
+    "archival": "Facts that may help",
+    "warm": "Earlier, in short",
+    "mesh": "Fetched now",
+}
 _HEADINGS: Mapping[int, Mapping[SlotKind, str]] = {
-    1: {
-        "belief": "Beliefs",
-        "core": "Core facts",
-        "rule": "Procedures",
-        "archival": "Facts that may help",
-        "warm": "Earlier, in short",
-        "mesh": "Fetched now",
-    },
+    1: _HEADINGS_THEN,
+    LAYOUT: _HEADINGS_NOW,
+    STEADY_LAYOUT: _HEADINGS_NOW,
 }
 LAYOUTS = frozenset(_HEADINGS)
 """Every layout there ever was."""
 
+STEADY: frozenset[SlotKind] = frozenset({"system", "belief", "core"})
+"""What a steady layout begins with; the rest but the conversation stands before the input."""
+
+INJECTED_CHARS = 1_600
+"""So much is shown of one text that is injected."""
+
+OUTPUT_CHARS_SHOWN = 4_000
+"""Of what tools returned during a turn, so much is shown with it; the rest is named by its key."""
+
 MESSAGE_OVERHEAD_TOKENS = 4
+
+FROM_MEMORY = "From memory, not said by anybody, for what is said next:"
+"""Begins a message that no person and no model wrote."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +135,21 @@ class Slot:
 
 @dataclass(frozen=True)
 class Material:
-    """Everything the steps before assembly found."""
+    """Everything the steps before assembly found.
+
+    Attributes:
+        note: What the model is told besides who it is.
+        layout: ``LAYOUT`` or ``STEADY_LAYOUT``.
+    """
 
     agent: AgentRecord
     input: str
+    note: str = ""
+    layout: int = LAYOUT
     beliefs: Sequence[Commitment] = ()
     core: Sequence[Fact] = ()
     rules: Sequence[Rule] = ()
+    injected: Sequence[Hit] = ()
     archival: Sequence[Hit] = ()
     warm: Sequence[Hit] = ()
     hot: Sequence[Turn] = ()
@@ -118,6 +167,7 @@ class Context:
         folded: What says nothing that a slot before it does not say.
         messages: ``[{role, content}, …]``: one system message, the hot turns, the input.
         tokens: Estimated tokens of all messages.
+        layout: How slots became messages.
     """
 
     slots: tuple[Slot, ...] = ()
@@ -125,53 +175,74 @@ class Context:
     folded: tuple[Slot, ...] = ()
     messages: list[dict[str, str]] = field(default_factory=list)
     tokens: int = 0
+    layout: int = LAYOUT
 
 
 def assemble(material: Material, budget: int) -> Context:
     """Pack the material into ``budget`` tokens.
 
     System and input always go in. The rest fills what is left in the order pinned beliefs,
-    beliefs, core facts, rules, archival facts, warm summaries, hot turns (newest first), mesh
-    result. A slot that does not fit is dropped, and smaller ones after it may still fit.
+    beliefs, core facts, rules, what is injected, archival facts, warm summaries, hot turns (newest
+    first), mesh result; in a steady layout hot turns come behind core facts. A hot turn that does
+    not fit goes in without what tools returned. A slot that does not fit is dropped, and smaller
+    ones after it may still fit.
     """
-    system, asked = _system_slot(material.agent), input_slot(material.input)
+    system, asked = _system_slot(material.agent, material.note), input_slot(material.input)
     left = budget - system.tokens - asked.tokens
     kept: list[Slot] = []
     dropped: list[Slot] = []
     folded: list[Slot] = []
     seen: set[str] = set()
+    plainer = {turn.id: turn for turn in material.hot if turn.tool_outputs}
     for slot in _optional_slots(material):
         if slot.source_ids and slot.kind != "hot" and set(slot.source_ids) <= seen:
             folded.append(slot)
             continue
+        if slot.tokens > left and slot.kind == "hot" and slot.source_ids[0] in plainer:
+            slot = hot_slot(plainer[slot.source_ids[0]], output_chars=0)  # noqa: PLW2901
         if slot.tokens > left:
             dropped.append(slot)
             continue
         left -= slot.tokens
         kept.append(slot)
         seen.update(slot.source_ids)
-    hot = [slot for slot in kept if slot.kind == "hot"][::-1]
-    slots = (system, *(slot for slot in kept if slot.kind != "hot"), *hot, asked)
+    slots = (system, *_in_order(kept, material.layout), asked)
     tokens = sum(slot.tokens for slot in slots)
-    return Context(slots, tuple(dropped), tuple(folded), messages_of(slots), tokens)
+    messages = messages_of(slots, material.layout)
+    return Context(slots, tuple(dropped), tuple(folded), messages, tokens, material.layout)
+
+
+def _in_order(kept: Sequence[Slot], layout: int) -> list[Slot]:
+    """Return slots in the order of their layout; hot turns the oldest first."""
+    hot = [slot for slot in kept if slot.kind == "hot"][::-1]
+    if layout != STEADY_LAYOUT:
+        return [*(slot for slot in kept if slot.kind != "hot"), *hot]
+    steady = [slot for slot in kept if slot.kind in STEADY]
+    return [*steady, *hot, *(slot for slot in kept if slot.kind not in STEADY | {"hot"})]
 
 
 def messages_of(slots: Sequence[Slot], layout: int = LAYOUT) -> list[dict[str, str]]:
     """Return what a model reads: one system message, then hot turns and input as they were said.
+
+    In a steady layout what changes from turn to turn is a message of its own right before the
+    input, so that everything before it is what the turn before began with.
 
     Args:
         slots: Of one context, in its order.
         layout: One of ``LAYOUTS``.
     """
     parts = [slot.text for slot in slots if slot.kind == "system"]
+    changing: list[str] = []
     for kind, heading in _HEADINGS[layout].items():
         lines = [f"- {slot.text}" for slot in slots if slot.kind == kind]
         if lines:
-            parts.append("\n".join([f"## {heading}", *lines]))
+            is_late = layout == STEADY_LAYOUT and kind not in STEADY
+            (changing if is_late else parts).append("\n".join([f"## {heading}", *lines]))
     messages = [{"role": "system", "content": "\n\n".join(parts)}]
-    messages += [
-        {"role": role, "content": content} for slot in slots for role, content in slot.messages
-    ]
+    for slot in slots:
+        if slot.kind == "input" and changing:
+            messages.append({"role": "user", "content": "\n\n".join([FROM_MEMORY, *changing])})
+        messages += [{"role": role, "content": content} for role, content in slot.messages]
     return messages
 
 
@@ -181,13 +252,37 @@ def input_slot(text: str) -> Slot:
     return Slot("input", text, tokens=tokens, messages=(("user", text),))
 
 
-def hot_slot(turn: Turn) -> Slot:
-    """Return the slot of a turn of the ring: what was said, and what the agent answered."""
-    said = (("user", turn.input), ("assistant", turn.response))
-    messages = tuple((role, content) for role, content in said if content)
+def hot_slot(turn: Turn, *, output_chars: int | None = OUTPUT_CHARS_SHOWN) -> Slot:
+    """Return the slot of a turn of the ring: what was said, what tools returned, and the answer.
+
+    Args:
+        turn: As it is stored, or with its long outputs elided: the slot is the same.
+        output_chars: How much is shown of what tools returned, the rest being named by its key;
+            ``None`` for nothing at all, as it was in the first layout.
+    """
+    said = turn.input
+    if turn.tool_outputs and output_chars is not None:
+        outputs = outputs_within(turn, output_chars)
+        said = "\n".join([said, *(f"[tool] {one}" for one in outputs)]).strip()
+    messages = tuple(
+        (role, content)
+        for role, content in (("user", said), ("assistant", turn.response))
+        if content
+    )
     text = "\n".join(content for _, content in messages)
     tokens = estimate_tokens(text) + MESSAGE_OVERHEAD_TOKENS * len(messages)
     return Slot("hot", text, (turn.id,), tokens=tokens, messages=messages, record="turn")
+
+
+def hot_slots(turn: Turn) -> tuple[Slot, ...]:
+    """Return every form in which a turn of the ring may have been shown, the usual one first."""
+    forms = (OUTPUT_CHARS_SHOWN, 0, None) if turn.tool_outputs else (None,)
+    return tuple(hot_slot(turn, output_chars=chars) for chars in forms)
+
+
+def injected_text(text: str) -> str:
+    """Return what is injected of a text: its beginning, where it is long."""
+    return text if len(text) <= INJECTED_CHARS else f"{text[: INJECTED_CHARS - 1]}…"
 
 
 def dated(text: str, since: str | None) -> str:
@@ -220,18 +315,20 @@ def _slot(
     )
 
 
-def _system_slot(agent: AgentRecord) -> Slot:
-    return _slot("system", f"You are {agent.id}. {agent.role}".strip())
+def _system_slot(agent: AgentRecord, note: str = "") -> Slot:
+    return _slot("system", "\n\n".join([f"You are {agent.id}. {agent.role}".strip(), note]).strip())
 
 
 def _mesh_slot(mesh: MeshResult) -> Slot:
-    return _slot("mesh", f"{mesh.source} at {mesh.queried_at:%Y-%m-%d %H:%M}: {mesh.text}")
+    # On one line: nothing that a source says may look like a heading of ours.
+    return _slot("mesh", f"{mesh.source} at {mesh.queried_at:%Y-%m-%d %H:%M}: {plain(mesh.text)}")
 
 
-def _archival_slot(hit: Hit, ancestor: Ancestor | None) -> Slot:
-    since = f"{hit.valid_from:%Y-%m-%d}" if hit.valid_from else None
+def _found_slot(hit: Hit, ancestor: Ancestor | None, kind: Literal["archival", "injected"]) -> Slot:
+    since = f"{hit.valid_from:%Y-%m-%d}" if hit.valid_from and hit.kind == "fact" else None
     text = dated(hit.text, since)
-    return _slot("archival", text, (hit.id,), hit.score, ancestor, record=hit.kind, since=since)
+    text = injected_text(text) if kind == "injected" else text
+    return _slot(kind, text, (hit.id,), hit.score, ancestor, record=hit.kind, since=since)
 
 
 def _warm_slot(hit: Hit, ancestor: Ancestor | None) -> Slot:
@@ -259,9 +356,16 @@ def _optional_slots(material: Material) -> list[Slot]:
         )
         for rule in material.rules
     ]
-    slots += [_archival_slot(hit, above.get(hit.graph_id)) for hit in material.archival]
-    slots += [_warm_slot(hit, above.get(hit.graph_id)) for hit in material.warm]
-    slots += [hot_slot(turn) for turn in reversed(material.hot) if turn.redacted_at is None]
+    hot = [hot_slot(turn) for turn in reversed(material.hot) if turn.redacted_at is None]
+    is_steady = material.layout == STEADY_LAYOUT
+    if is_steady:
+        # What is found differs from turn to turn: it must not decide how much of the tail fits.
+        at = sum(slot.kind in STEADY for slot in slots)
+        slots[at:at] = hot
+    found = [_found_slot(hit, above.get(hit.graph_id), "injected") for hit in material.injected]
+    found += [_found_slot(hit, above.get(hit.graph_id), "archival") for hit in material.archival]
+    found += [_warm_slot(hit, above.get(hit.graph_id)) for hit in material.warm]
+    slots += found if is_steady else [*found, *hot]
     if material.mesh is not None:
         slots.append(_mesh_slot(material.mesh))
     return slots

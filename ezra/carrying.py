@@ -14,7 +14,8 @@ from pydantic import JsonValue, ValidationError
 
 from metaagents.lifecycle.building import index_work
 from tiers.errors import Conflict, NotFound, UsageError
-from tiers.records import LoggedBelief, Owned, ProjectedBelief, Record, Scope, SessionGraph
+from tiers.forms import is_searchable
+from tiers.records import LoggedBelief, ProjectedBelief, Record, Scope, SessionGraph
 from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, QueuedWork, Table
 
 from .parts import Parts
@@ -96,7 +97,7 @@ async def import_rows(
     new = await parts.archive.import_rows(tenant, table, records)
     scope = Scope.of_graph(tenant, graph_id)
     owned = [_content_of(one) for one in records]
-    work = [index_work(one.id, one.agent_id) for one in owned if isinstance(one, Owned)]
+    work = [index_work(one.id, one.agent_id) for one in owned if is_searchable(one)]
     if work:
         await parts.queue.enqueue(scope, work, now)
     if table == "graphs" and new:

@@ -23,6 +23,7 @@ from tiers.registry import CATALOG
 
 from .asking import ask
 from .checks import checked
+from .documents import DocumentsOfGraph
 from .parts import Parts
 from .recall import RecallResult
 from .redaction import RedactionReport, redact
@@ -30,7 +31,7 @@ from .remembering import Memory, check_superseded, memory_of, store, supersede
 from .request import Narrowing, request_of
 
 
-class Catalog:
+class Catalog(DocumentsOfGraph):
     """What is true for a whole tenant. Read by all its agents, filtered by their topics.
 
     It is the farthest ancestor of every graph: what a graph or one of its parents defines is

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import TypeVar
+from uuid import UUID
 
 from pydantic import ValidationError
 
@@ -21,6 +22,20 @@ def checked(record: type[_R], **values: object) -> _R:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or record.__name__
         raise UsageError(field, first.get("input"), first["msg"]) from error
+
+
+def checked_id(field: str, given: object) -> str:
+    """Return the id that a caller chose for what is to be stored.
+
+    Raises:
+        UsageError: It is no UUID in its usual form.
+    """
+    try:
+        if isinstance(given, str) and str(UUID(given)) == given:
+            return given
+    except ValueError:
+        pass
+    raise UsageError(field, given, "a UUID such as 0198a1b2-0c3d-7e4f-8a5b-6c7d8e9fa0b1")
 
 
 def parent_of(given: str | Parent, now: datetime) -> Parent:

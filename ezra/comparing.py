@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import singledispatch
 
+from tiers.documents import Passage
 from tiers.records import Fact, HistoricBelief, Owned, Summary
 
 from .assemble import Slot, SlotKind
@@ -201,7 +202,7 @@ def _of_summary(summary: Summary, now: datetime) -> str | None:
 def destroyed(record: Owned) -> str | None:
     """Return what took a record's content, and when; ``None`` while it has it."""
     retired_at = getattr(record, "retired_at", None)
-    if isinstance(retired_at, datetime):
+    if isinstance(retired_at, datetime) and not isinstance(record, Passage):
         return f"its content was destroyed by retention on {retired_at:%Y-%m-%d}"
     if record.redacted_at is not None:
         return f"redacted on {record.redacted_at:%Y-%m-%d}"

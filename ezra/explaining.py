@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from metaagents.learning.rules import LearningPolicy
+from tiers.documents import Document, Passage
 from tiers.errors import NotFound
 from tiers.records import (
     AuditEvent,
@@ -26,7 +27,7 @@ EVENTS_PER_PAGE = 1_000
 EVENTS_MAX = 10_000
 CHAIN_MAX = 64
 
-Explained = Fact | Rule | Turn | Summary | Episode
+Explained = Fact | Rule | Turn | Summary | Episode | Document | Passage
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,9 @@ class Story:
 
 
 async def explain(parts: Parts, record_id: str) -> Story:
-    """Return the story of a fact, playbook, turn, summary or episode of any graph of the tenant.
+    """Return the story of a record of any graph of the tenant.
+
+    Of a fact, playbook, turn, summary, episode, document or passage of a document.
 
     Raises:
         NotFound: There is none of this id.
@@ -103,6 +106,8 @@ async def _found(parts: Parts, scope: Scope, record_id: str) -> Explained | None
         parts.semantic.facts,
         parts.playbooks.rules,
         parts.turns.turns,
+        parts.shelf.passages,
+        parts.shelf.documents,
     )
     for look in looks:
         for record in await look(scope, [record_id]):
@@ -131,6 +136,10 @@ async def _told(
     if isinstance(record, Turn):
         used = (f"had the playbooks {', '.join(record.rules)} in its context",)
         return used if record.rules else (), ()
+    if isinstance(record, Document):
+        return document_lines(record), ()
+    if isinstance(record, Passage):
+        return passage_lines(record), (record.document_id,)
     sources = record.covers if isinstance(record, Summary) else record.children
     made_of = "turns" if isinstance(record, Summary) else "summaries or episodes"
     lines = [f"made of {len(sources)} {made_of} by {record.made_by}"]
@@ -175,6 +184,28 @@ def rule_lines(rule: Rule) -> tuple[str, ...]:
     return (f"version {rule.version}, {outcomes}", *former)
 
 
+def document_lines(document: Document) -> tuple[str, ...]:
+    """Return how a document stands. Pure."""
+    stands = f"{document.name} on the shelf {document.shelf}, revision {document.revision}"
+    changed = f"of {document.changed_at:%Y-%m-%d %H:%M}, {document.passages} passages"
+    lines = [f"{stands} {changed}"]
+    if document.removed_at is not None:
+        lines.append(f"removed at {document.removed_at:%Y-%m-%d %H:%M}")
+    return tuple(lines)
+
+
+def passage_lines(passage: Passage) -> tuple[str, ...]:
+    """Return how a passage of a document stands. Pure."""
+    where = " > ".join(passage.headings)
+    page = "" if passage.page is None else f", page {passage.page}"
+    lines = [f"passage {passage.number} of its document since revision {passage.since}{page}"]
+    if where:
+        lines.append(f"under {where}")
+    if passage.until is not None:
+        lines.append(f"not part of it any more since revision {passage.until}")
+    return tuple(lines)
+
+
 async def _chain(parts: Parts, scope: Scope, fact: Fact) -> list[str]:
     """Return what stands at the end of a chain of facts that gave way, if it is not the next."""
     last, hops = fact, 0
@@ -189,6 +220,8 @@ async def _chain(parts: Parts, scope: Scope, fact: Fact) -> list[str]:
 def _text_of(record: Explained) -> str:
     if isinstance(record, Turn):
         return "\n".join(part for part in (record.input, record.response) if part)
+    if isinstance(record, Document):
+        return record.text or record.title or record.name
     return record.text
 
 
@@ -198,4 +231,6 @@ _KINDS: dict[type[Owned], Kind] = {
     Turn: "turn",
     Summary: "summary",
     Episode: "episode",
+    Document: "document",
+    Passage: "document",
 }

@@ -11,6 +11,7 @@ from metaagents.lifecycle.conservation import ConservationReport
 from metaagents.lifecycle.conservation import report as conservation_of
 from metaagents.lifecycle.retirement import RetentionReport
 from tiers.errors import NotFound, UsageError
+from tiers.fleet import Inject
 from tiers.plans import GRAINS, AnyGrain
 from tiers.records import (
     ALL_TOPICS,
@@ -37,6 +38,8 @@ from .branching import StepTaker, branch, run_forward
 from .carrying import GraphRows
 from .checks import checked, parent_of
 from .difference import BeliefDiff, diff_of
+from .documents import DocumentsOfGraph
+from .graph_board import GraphBoard
 from .graph_past import GraphPast
 from .graph_status import GraphStatus, status_of
 from .history import History
@@ -46,12 +49,12 @@ from .memory_search import MemorySearch, scope_as, search_memory
 from .parts import Parts
 from .policy import scope_of
 from .recall import RecallResult
-from .redaction import RedactionReport, erase, redact
+from .redaction import RedactionReport, Whose, erase, purge, redact
 from .request import Narrowing, ScopeName, request_of
 from .shadowing import resolve_core
 
 
-class Graph(GraphPast, LatestOfGraph, GraphRows):
+class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows):
     """N agents that work together, and what they remember."""
 
     def __init__(self, parts: Parts, record: SessionGraph) -> None:
@@ -82,6 +85,8 @@ class Graph(GraphPast, LatestOfGraph, GraphRows):
         denied_sources: Iterable[str] | None = None,
         budget: Budget | None = None,
         prompts: Mapping[AnyGrain, str] | None = None,
+        inject: Inject = "off",
+        model_window_tokens: int | None = None,
     ) -> Agent:
         """Add an agent; one of the same id is re-attached with all that is given here.
 
@@ -101,6 +106,9 @@ class Graph(GraphPast, LatestOfGraph, GraphRows):
             budget: The most it may use; nothing is limited if not given.
             prompts: What a language model is told to write its summaries (``working``) and episodes
                 (``daily``, …) with, where it differs from the settings.
+            inject: Whether its contexts bring what is known about the message unasked: ``off``,
+                ``start`` (where a conversation begins) or ``turn`` (always).
+            model_window_tokens: What its model can hold, where it differs from the settings.
 
         Raises:
             Conflict: The graph is archived.
@@ -119,6 +127,8 @@ class Graph(GraphPast, LatestOfGraph, GraphRows):
             denied_sources=denied_sources,
             budget=budget or Budget(),
             prompts=dict(prompts or {}),
+            inject=inject,
+            model_window_tokens=model_window_tokens,
             spawned_at=self._parts.clock(),
         )
         if ALL_TOPICS in record.denied_topics:
@@ -333,6 +343,11 @@ class Graph(GraphPast, LatestOfGraph, GraphRows):
         return Knowledge.of_graph(self._parts, self._scope)
 
     @property
+    def board(self) -> GraphBoard:
+        """The graph's board as its operator sees it: messages, tasks, and what agents did."""
+        return GraphBoard(self._parts, self._scope)
+
+    @property
     def beliefs(self) -> History:
         """The history of the graph's beliefs: what was believed when, by whom, and proof."""
         return History(self._parts, self._scope)
@@ -391,9 +406,14 @@ class Graph(GraphPast, LatestOfGraph, GraphRows):
         return await run_forward(self._parts, self._record, take, turns, limit)
 
     async def erase(
-        self, *, subject: str | None = None, user_id: str | None = None, reason: str
+        self,
+        *,
+        subject: str | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        reason: str,
     ) -> RedactionReport:
-        """Redact every record that speaks of a subject, or belongs to a user, with proof.
+        """Redact every record that speaks of a subject, or is a user's or an agent's, with proof.
 
         Turns, tool outputs, summaries, episodes, facts, rules and beliefs, and all that was made
         of them, in every store; branches of the graph included where beliefs were copied. The
@@ -402,14 +422,21 @@ class Graph(GraphPast, LatestOfGraph, GraphRows):
         Args:
             subject: A name: records in whose texts it stands as whole words.
             user_id: A person: records that are theirs.
+            agent_id: An agent: records that it wrote, or that were made of what it said.
             reason: Why; must not be blank.
 
         Raises:
-            UsageError: Not exactly one of the two is given, or something is blank.
+            UsageError: Not exactly one of the three is given, or something is blank.
         """
-        return await erase(
-            self._parts, self._scope, subject=subject, user_id=user_id, reason=reason
-        )
+        whose = Whose(subject, user_id, agent_id)
+        return await erase(self._parts, self._scope, whose, reason)
+
+    async def purge(self, *, reason: str) -> RedactionReport:
+        """Redact everything that the graph holds, in every store, with proof; as ``erase``.
+
+        Rows, ids and the chain of beliefs stay, so that others' links to them still hold.
+        """
+        return await purge(self._parts, self._scope, reason)
 
     async def redact(self, record_ids: Sequence[str], *, reason: str) -> RedactionReport:
         """Destroy the content of records for good, and of all that was made of them.
@@ -418,7 +445,8 @@ class Graph(GraphPast, LatestOfGraph, GraphRows):
         episodes that lost their text get a new one from what is left. May be repeated.
 
         Args:
-            record_ids: Turns, summaries, episodes, facts, rules or beliefs of this graph.
+            record_ids: Turns, summaries, episodes, facts, rules, beliefs, documents, passages or
+                cards of the board, of this graph.
             reason: Why; must not be blank.
 
         Raises:

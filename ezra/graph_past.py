@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tiers.errors import NotFound, UsageError
+from tiers.previews import with_previews
 from tiers.records import AuditEvent, AuditFilter, Receipt, Scope, Turn
 
 from .parts import Parts
 from .rebuilding import ReplayedContext, rebuild
+from .receipt_finding import receipts_of
 
 TURNS_MAX = 1_000
-TURN_IDS_MAX = 100
-RECEIPTS_PER_PAGE = 100
-RECEIPT_PAGES_MAX = 20
 
 
 class GraphPast:
@@ -29,6 +28,8 @@ class GraphPast:
         self, agent_id: str, *, before: int | None = None, limit: int = 50
     ) -> tuple[Turn, ...]:
         """Return turns of a member, the last one first; what was redacted is there without words.
+
+        Long outputs of tools are previews: the agent reads them whole by the key that they name.
 
         Args:
             agent_id: The member.
@@ -51,7 +52,7 @@ class GraphPast:
         if before - 1 == since:
             return ()
         page = await self._parts.turns.turns_after(scope, since, before - 1 - since)
-        return tuple(one for one in reversed(page) if one.seq < before)
+        return tuple(with_previews(one) for one in reversed(page) if one.seq < before)
 
     async def turns_by_ref(self, refs: Sequence[str]) -> dict[str, Turn]:
         """Return the stored turns among ``refs``, by ``ref``."""
@@ -80,21 +81,7 @@ class GraphPast:
         Raises:
             UsageError: There are more.
         """
-        if isinstance(turn_ids, str) or len(turn_ids) > TURN_IDS_MAX:
-            raise UsageError("turn_ids", len(turn_ids), f"at most {TURN_IDS_MAX} ids")
-        wanted, found = set(turn_ids), dict[str, Receipt]()
-        after, newest = min(wanted, default=""), max(wanted, default="")
-        for _ in range(RECEIPT_PAGES_MAX if wanted else 0):
-            page = await self._parts.log.receipts(self._scope, after, RECEIPTS_PER_PAGE)
-            for one in page:
-                turn_id = one.body.get("turn_id")
-                if one.kind == "turn" and turn_id in wanted:
-                    found[str(turn_id)] = one
-            is_past = bool(page) and after > newest  # a whole page behind the newest was read
-            if len(found) == len(wanted) or len(page) < RECEIPTS_PER_PAGE or is_past:
-                break
-            after = page[-1].id
-        return {one: found[one] for one in turn_ids if one in found}
+        return await receipts_of(self._parts, self._scope, turn_ids)
 
     async def replay_context(self, receipt_id: str, *, today: bool = False) -> ReplayedContext:
         """Return what a turn or recall was given, byte for byte, whatever was written since.

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tiers.errors import NotFound, UsageError
+from tiers.previews import with_previews
 from tiers.records import (
     BeliefEvent,
     BeliefQuery,
@@ -56,7 +57,7 @@ class Explanation:
         superseded_by: What took its place.
         turns: The turn that produced it, and turns that it names as sources.
         facts: Facts that it names as sources.
-        tool_outputs: What tools returned during these turns.
+        tool_outputs: What tools returned during these turns, long outputs as previews.
         receipt: What the turn that produced it saw.
         trust: Trust in its agent about its topic, today.
     """
@@ -216,7 +217,7 @@ class History:
             superseded_by=await self._belief(successor) if successor else None,
             turns=turns,
             facts=await self._parts.semantic.facts(sources, belief.source_ids),
-            tool_outputs=tuple(output for turn in turns for output in turn.tool_outputs),
+            tool_outputs=tuple(one for turn in turns for one in with_previews(turn).tool_outputs),
             receipt=await self._receipt(belief.receipt_id),
             trust=await self.trust(belief.agent_id, belief.topic),
         )

@@ -8,8 +8,7 @@ name that ``alias`` has given it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -29,6 +28,7 @@ from tiers.learning import fact_key, may_give_way, spelled
 from tiers.recollection import Place
 from tiers.records import ALL_TOPICS, Fact, Moment, Record, Scope, Standing, Text, Topics, Turn
 
+from .access import Access
 from .checks import checked
 from .parts import Parts
 from .remembering import forget, store, supersede
@@ -70,22 +70,6 @@ class Applied(Record):
     id: str | None = None
     ended: tuple[str, ...] = ()
     problem: str | None = None
-
-
-@dataclass(frozen=True)
-class Access:
-    """Who a handle of the graph asks and writes for, looked up again at each call.
-
-    Attributes:
-        reading: Returns the scope to read with.
-        writing: Returns the scope to write with, and the topics that a new fact carries, given the
-            topics that are asked for and what for.
-        standing: Returns whose budgets count, as it was at the last call.
-    """
-
-    reading: Callable[[], Awaitable[Scope]]
-    writing: Callable[[Sequence[str] | None, str], Awaitable[tuple[Scope, tuple[str, ...]]]]
-    standing: Callable[[], Standing]
 
 
 class Knowledge:

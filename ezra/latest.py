@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from tiers.errors import UsageError
-from tiers.moments import microseconds, moment
 from tiers.recollection import Place
 from tiers.records import Fact, FactTier, Hit, Kind, Rule, Scope, SearchQuery, Turn
 from tiers.upkeep import Page
 
 from .checks import checked
+from .paging import cursor_of, place_of
 from .parts import Parts
 
 LATEST_MAX = 100
 """So many records are on a page at most."""
-
-_FIRST = microseconds(datetime.min.replace(tzinfo=UTC))
-_LAST = microseconds(datetime.max.replace(tzinfo=UTC))
-_DIGITS_MAX = 18
 
 R = TypeVar("R", Fact, Rule)
 
@@ -40,6 +35,7 @@ class LatestOfGraph:
         *,
         tier: FactTier | None = None,
         topics: Iterable[str] | None = None,
+        all_topics: Iterable[str] | None = None,
         after: str = "",
         limit: int = LATEST_MAX,
     ) -> Page[Fact]:
@@ -50,14 +46,22 @@ class LatestOfGraph:
         Args:
             tier: ``core`` or ``archival``; both if not given.
             topics: Only facts with one of these.
+            all_topics: Only facts with every one of these, 16 at most.
             after: The ``cursor`` of the page before; empty begins.
             limit: 1 to 100.
 
         Raises:
             UsageError: An argument is not acceptable.
         """
-        found = await self._latest("fact", after, limit, tier=tier, topics=topics)
-        return await _page(found, limit, lambda ids: self._parts.semantic.facts(self._scope, ids))
+        return await facts_page(
+            self._parts,
+            self._scope,
+            tier=tier,
+            topics=topics,
+            all_topics=all_topics,
+            after=after,
+            limit=limit,
+        )
 
     async def latest_rules(
         self,
@@ -71,26 +75,51 @@ class LatestOfGraph:
         Raises:
             UsageError: An argument is not acceptable.
         """
-        found = await self._latest("rule", after, limit, topics=topics)
+        found = await _latest(self._parts, self._scope, "rule", after, limit, topics=topics)
         return await _page(found, limit, lambda ids: self._parts.playbooks.rules(self._scope, ids))
 
-    async def _latest(
-        self,
-        kind: Kind,
-        after: str,
-        limit: int,
-        *,
-        topics: Iterable[str] | None,
-        tier: FactTier | None = None,
-    ) -> tuple[Hit, ...]:
-        """Return so many and one more, which tells whether there is a further page."""
-        if not 1 <= limit <= LATEST_MAX:
-            raise UsageError("limit", limit, f"1 to {LATEST_MAX}")
-        behind = _place_of(after) if after else None
-        named = () if topics is None else checked(Turn, topics=topics).topics
-        said: dict[str, Any] = {"kinds": (kind,), "tier": tier, "topics": named}
-        query = checked(SearchQuery, text="", limit=limit + 1, now=self._parts.clock(), **said)
-        return await self._parts.timeline.latest(self._scope, query, behind=behind)
+
+async def facts_page(
+    parts: Parts,
+    scope: Scope,
+    *,
+    tier: FactTier | None,
+    topics: Iterable[str] | None,
+    all_topics: Iterable[str] | None,
+    after: str,
+    limit: int,
+) -> Page[Fact]:
+    """Return live facts that a scope sees, the latest first; as ``LatestOfGraph.latest_facts``.
+
+    Raises:
+        UsageError: An argument is not acceptable.
+    """
+    found = await _latest(
+        parts, scope, "fact", after, limit, topics=topics, all_topics=all_topics, tier=tier
+    )
+    return await _page(found, limit, lambda ids: parts.semantic.facts(scope, ids))
+
+
+async def _latest(
+    parts: Parts,
+    scope: Scope,
+    kind: Kind,
+    after: str,
+    limit: int,
+    *,
+    topics: Iterable[str] | None,
+    all_topics: Iterable[str] | None = None,
+    tier: FactTier | None = None,
+) -> tuple[Hit, ...]:
+    """Return so many and one more, which tells whether there is a further page."""
+    if not 1 <= limit <= LATEST_MAX:
+        raise UsageError("limit", limit, f"1 to {LATEST_MAX}")
+    behind = place_of(after) if after else None
+    named = () if topics is None else checked(Turn, topics=topics).topics
+    every = () if all_topics is None else checked(Turn, topics=all_topics).topics
+    said: dict[str, Any] = {"kinds": (kind,), "tier": tier, "topics": named, "all_topics": every}
+    query = checked(SearchQuery, text="", limit=limit + 1, now=parts.clock(), **said)
+    return await parts.timeline.latest(scope, query, behind=behind)
 
 
 async def _page(
@@ -102,13 +131,4 @@ async def _page(
 
 
 def _cursor_of(hit: Hit) -> str:
-    return f"{microseconds(hit.occurred_at or hit.recorded_at)}:{hit.id}"
-
-
-def _place_of(cursor: str) -> Place:
-    at, _, record_id = cursor.partition(":")
-    digits = at.removeprefix("-")
-    is_one = digits.isdecimal() and len(digits) <= _DIGITS_MAX and bool(record_id)
-    if not is_one or not _FIRST <= int(at) <= _LAST:
-        raise UsageError("after", cursor, "the cursor of a page; empty begins")
-    return Place(moment(int(at)), record_id)
+    return cursor_of(Place(hit.occurred_at or hit.recorded_at, hit.id))

@@ -6,13 +6,14 @@ Each call to an engine has a deadline, and one that fails or is late is left out
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import get_args
 
 from tiers.forms import hit_of
 from tiers.knowledge import NEIGHBOURS_MAX
+from tiers.previews import has_preview
 from tiers.recollection import Said, WordStatistics
 from tiers.records import Fact, Hit, HotState, Kind, Scope, SearchQuery, Turn
 
@@ -139,6 +140,7 @@ def everything(search: Search) -> SearchQuery:
         until=until,
         grains=request.grains,
         topics=request.topics,
+        all_topics=request.all_topics,
         ids=request.ids,
     )
 
@@ -157,10 +159,18 @@ def _narrowed(base: SearchQuery, among: Sequence[Kind]) -> SearchQuery:
     return base.model_copy(update={"kinds": tuple(kind for kind in base.kinds if kind in among)})
 
 
-async def ask_engines(search: Search) -> None:
-    """Ask every leg; those that need the question's vector while the others are under way."""
+async def ask_engines(
+    search: Search, also: Callable[[Search], Coroutine[None, None, None]]
+) -> None:
+    """Ask every leg; those that need the question's vector while the others are under way.
+
+    Args:
+        search: What it adds to.
+        also: A further leg.
+    """
     own = queries(search)
     async with asyncio.TaskGroup() as legs:
+        legs.create_task(also(search))
         legs.create_task(_count_words(search, own))
         legs.create_task(_find_hot(search))
         legs.create_task(_find_words(search, own))
@@ -195,8 +205,23 @@ async def _find_hot(search: Search) -> None:
     state = await search.state.answer("hot", "hot", search.parts.hot.read(scope), empty)
     search.hot = {turn.id: turn for turn in state.turns if turn.redacted_at is None}
     if not request.is_narrowed:
-        hits = (hit_of(turn, 0.0, scope.graph_id) for turn in reversed(search.hot.values()))
-        search.pool.add_leg("hot", hits)
+        turns = await _whole(search, tuple(reversed(search.hot.values())))
+        search.pool.add_leg("hot", (hit_of(turn, 0.0, scope.graph_id) for turn in turns))
+
+
+async def _whole(search: Search, ring: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return the turns of a ring with what tools returned as it is found.
+
+    The ring has previews of long outputs. Every leg must bring a turn by the same words, else it
+    would depend on which comes first how it ranks.
+    """
+    previews = [turn.id for turn in ring if has_preview(turn)]
+    if not previews:
+        return tuple(ring)
+    none: tuple[Turn, ...] = ()
+    call = search.parts.turns.turns(search.scope, previews)
+    found = {one.id: one for one in await search.state.answer("cold", "previews", call, none)}
+    return tuple(found.get(turn.id, turn) for turn in ring)
 
 
 async def _find_words(search: Search, own: Sequence[SearchQuery]) -> None:

@@ -18,6 +18,7 @@ from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import Episode, Hit, Scope, SearchQuery, Summary
 
 from .asking import ask
+from .eliding import with_previews_of
 from .parts import Parts
 from .policy import scope_of
 from .recall import Degradation
@@ -152,7 +153,8 @@ async def search_memory(
     search = _Search(parts, scope, grain, window, state)
     lost: tuple[str, ...] = ()
     if text is None or not text.strip():
-        items = await search.latest(window, grain, max_results)
+        latest = await search.latest(window, grain, max_results)
+        items = await with_previews_of(parts.turns, scope, latest, state)
     else:
         found = await ask(parts, scope, window.request(grain, text, max_results))
         items, lost = await _unfolded(search, found.items, max_results), found.degraded

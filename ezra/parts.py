@@ -19,6 +19,8 @@ from metaagents.reindex.agent import Reembedder
 from metaagents.reindex.archival import ArchivalKeeper
 from metaagents.work import Worker, WorkReport
 from tiers.belief_log import BeliefHistory, BeliefStore, HeadStore
+from tiers.board import Board
+from tiers.documents import DocumentShelf
 from tiers.errors import TierError
 from tiers.grains import GrainStore
 from tiers.ids import IdFactory
@@ -43,6 +45,7 @@ from tiers.registry import FleetStore, GraphStore, UsageStore
 from tiers.upkeep import ColdArchive, Redactor
 
 from .contradiction import Handlers, Settler
+from .fetching import Fetcher
 from .membership import Membership
 from .metering import Meter
 from .recall import Recaller
@@ -121,6 +124,7 @@ class Parts:
     semantic: SemanticStore
     procedural: ProceduralStore
     grains: GrainStore
+    shelf: DocumentShelf
     review: FactReview
     knowledge: KnowledgeGraph
     playbooks: Playbooks
@@ -132,6 +136,7 @@ class Parts:
     words: LexicalIndex
     recollection: Recollection
     timeline: Timeline
+    board: Board
     reader: Reader
     redactor: Redactor
     archive: ColdArchive
@@ -145,6 +150,7 @@ class Parts:
     recaller: Recaller
     reranker: Reranker | None
     router: Router
+    fetcher: Fetcher
     lifecycle: LifecycleAgent
     retirement: Retirement
     retention: BeliefRetention

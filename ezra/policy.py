@@ -10,7 +10,12 @@ from collections.abc import Sequence
 from tiers.errors import PolicyDenied, UsageError
 from tiers.records import ALL_TOPICS, AgentRecord, Ancestor, Scope
 
+from .mesh import Access
+
 _NOTHING = "none"
+
+EVERYBODY = Access()
+"""Of a source that sets no limits of its own."""
 
 
 def scope_of(agent: AgentRecord, lineage: Sequence[Ancestor] = ()) -> Scope:
@@ -53,17 +58,29 @@ def topics_for(agent: AgentRecord, asked: Sequence[str] | None, action: str) -> 
     return tuple(asked)
 
 
-def may_ask(agent: AgentRecord, source: str) -> bool:
-    """Whether the agent may read from the mesh source."""
-    return not _refused("source", [source.casefold()], agent.sources, agent.denied_sources)
+def may_ask(agent: AgentRecord, source: str, access: Access = EVERYBODY) -> bool:
+    """Whether the agent may read from the mesh source, by its own record and by the source's."""
+    return not _refused_source(agent, source, access)
 
 
-def check_source(agent: AgentRecord, source: str) -> None:
-    """Raise ``PolicyDenied`` unless the agent may read from the mesh source."""
-    refused = _refused("source", [source.casefold()], agent.sources, agent.denied_sources)
+def check_source(agent: AgentRecord, source: str, access: Access = EVERYBODY) -> None:
+    """Raise ``PolicyDenied`` unless the agent may read from the mesh source.
+
+    Args:
+        agent: Who asks.
+        source: Its name.
+        access: Whom the source lets in, of those who hold its name.
+    """
+    refused = _refused_source(agent, source, access)
     if refused:
         held = _held("sources", agent.sources, agent.denied_sources)
         raise PolicyDenied(agent.id, "fetch", refused, held)
+
+
+def _refused_source(agent: AgentRecord, source: str, access: Access) -> tuple[str, ...]:
+    """Return what an agent lacks for a source, in words."""
+    refused = _refused("source", [source.casefold()], agent.sources, agent.denied_sources)
+    return refused or tuple(f"for source {source}: {one}" for one in access.missing(agent))
 
 
 def _refused(

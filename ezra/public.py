@@ -5,6 +5,7 @@ from metaagents.lifecycle.agent import LifecycleReport
 from metaagents.lifecycle.conservation import ConservationReport
 from metaagents.lifecycle.retirement import RetentionReport
 from metaagents.work import WorkReport
+from tiers.documents import Citation, Document, Passage, Revised
 from tiers.errors import (
     BudgetExceeded,
     ConfigError,
@@ -55,19 +56,24 @@ from .app import Ezra
 from .branching import Step
 from .catalog import Catalog
 from .comparing import ContextDiff
+from .context_report import ContextReport
 from .contradiction import Contradiction
 from .difference import BeliefDiff
+from .documents import Documents
 from .explaining import Story
 from .graph import Graph
 from .graph_status import GraphStatus
 from .history import Explanation, History
+from .injecting import Injected
 from .knowledge import Applied, Change, Knowledge
 from .memory_search import MemorySearch
 from .models import EchoModel, ScriptedModel
 from .rebuilding import ReplayedContext
 from .recall import Reason, RecallResult
 from .redaction import RedactionReport
+from .remembering_facts import RememberedFact
 from .settings import Settings
+from .tool_outputs import OutputRange
 from .turn import Completion, OpenTurn
 
 __all__ = [
@@ -85,15 +91,19 @@ __all__ = [
     "Catalog",
     "Change",
     "Changed",
+    "Citation",
     "Commitment",
     "Completion",
     "ConfigError",
     "Conflict",
     "ConservationReport",
     "ContextDiff",
+    "ContextReport",
     "Contradiction",
     "CoreBlock",
     "CorruptRecord",
+    "Document",
+    "Documents",
     "EchoModel",
     "Entity",
     "Episode",
@@ -107,6 +117,7 @@ __all__ = [
     "HistoricBelief",
     "History",
     "Hit",
+    "Injected",
     "IntegrityError",
     "Knowledge",
     "LifecycleReport",
@@ -116,15 +127,19 @@ __all__ = [
     "Neighbour",
     "NotFound",
     "OpenTurn",
+    "OutputRange",
     "Parent",
+    "Passage",
     "PolicyDenied",
     "Reason",
     "RecallResult",
     "Receipt",
     "RedactionReport",
+    "RememberedFact",
     "ReplayedContext",
     "Retention",
     "RetentionReport",
+    "Revised",
     "Rule",
     "ScriptedModel",
     "SessionGraph",

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from tiers.errors import NotFound
 from tiers.forms import entry_of, shown_output
+from tiers.previews import shown_outputs, shown_text
 from tiers.records import (
     BeliefQuery,
     Fact,
@@ -27,8 +28,9 @@ from tiers.records import (
     Turn,
 )
 
-from .assemble import Slot, dated, hot_slot, input_slot, messages_of
+from .assemble import Slot, dated, hot_slots, injected_text, input_slot, messages_of
 from .comparing import ContextDiff, Today, compare, destroyed
+from .injecting import bringing
 from .parts import Parts
 from .policy import scope_of
 from .recall import RecallResult
@@ -238,6 +240,7 @@ class _Shelves:
             "episode": parts.episodic.written,
             "fact": parts.semantic.facts,
             "rule": parts.playbooks.rules,
+            "document": parts.shelf.passages,
         }
         if kind not in readers:
             return ()
@@ -323,10 +326,12 @@ def _of_record(kept: KeptSlot, slot: Slot, found: _Found, seal: Seal) -> Slot | 
     if taken is not None:
         return taken
     if isinstance(record, Turn) and kept.kind == "hot":
-        shown = hot_slot(record)
-        slot = replace(slot, text=shown.text, messages=shown.messages)
-        return slot if seal.of_text(slot.text) == kept.digest else REWRITTEN
-    for text in _texts_of(record, kept):
+        forms = (one for one in hot_slots(record) if seal.of_text(one.text) == kept.digest)
+        return next(
+            (replace(slot, text=one.text, messages=one.messages) for one in forms), REWRITTEN
+        )
+    texts = _texts_of(record, kept)
+    for text in map(injected_text, texts) if kept.kind == "injected" else texts:
         if seal.of_text(text) == kept.digest:
             return replace(slot, text=text)
     if isinstance(record, Rule) and kept.version is not None and record.version != kept.version:
@@ -341,10 +346,17 @@ def _texts_of(record: Owned, kept: KeptSlot) -> Sequence[str]:
     """
     if isinstance(record, Rule):
         return _versions_of(record, kept.version)
-    if isinstance(record, Turn) and kept.record == "tool_output":
-        return ["\n".join(map(shown_output, record.tool_outputs))]
+    if isinstance(record, Turn):
+        return _texts_of_turn(record, kept)
     text = entry_of(record).text
     return [dated(text, kept.since) if isinstance(record, Fact) else text]
+
+
+def _texts_of_turn(turn: Turn, kept: KeptSlot) -> Sequence[str]:
+    """Return the texts that a search shows a turn with; before, long outputs were cut off."""
+    if kept.record == "tool_output":
+        return ["\n".join(shown_outputs(turn)), "\n".join(map(shown_output, turn.tool_outputs))]
+    return [shown_text(turn), entry_of(turn).text]
 
 
 def _versions_of(rule: Rule, version: int | None) -> list[str]:
@@ -380,7 +392,12 @@ async def _context_today(
     parts: Parts, receipt: Receipt, kept: KeptContext, standing: Standing
 ) -> Today:
     at = kept.input_at or receipt.recorded_at
-    request = Request(input=receipt.query, at=at, speaker=receipt.agent_id)
+    request = Request(
+        input=receipt.query,
+        at=at,
+        speaker=receipt.agent_id,
+        inject=bringing(parts, receipt.query),
+    )
     turn = await parts.router.rehearse(standing, request, parts.names.of)
     context = turn.context
     return Today(

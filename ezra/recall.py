@@ -142,6 +142,11 @@ class RecallResult:
     receipt_id: str | None = None
     model_id: str | None = None
 
+    @property
+    def total(self) -> int:
+        """How many answers there are, those that a budget of tokens left out among them."""
+        return len(self.items) + len(self.left_out)
+
 
 class Recaller:
     """Asks the tiers and fuses what they answer.

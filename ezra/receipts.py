@@ -80,7 +80,7 @@ def context_body(context: Context, salt: str) -> Body:
     """Return what a receipt keeps of a context, and of what did not come into it."""
     seal = Seal(salt)
     return {
-        "layout": LAYOUT,
+        "layout": context.layout,
         "ezra": VERSION,
         "slots": [_slot_body(slot, seal) for slot in context.slots],
         "dropped": [slot.as_json() for slot in context.dropped],

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from metaagents.lifecycle.agent import REDACTED_MEANWHILE
 from tiers.errors import ConfigError, TierError, UsageError
 from tiers.history.receipts import ErasureReceipt
 from tiers.ids import derived_id
-from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Kind, Scope, SessionGraph
+from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Scope, SessionGraph
 from tiers.registry import CATALOG
 from tiers.upkeep import Redacted, RewritableFiles
 
@@ -27,7 +28,7 @@ RECORDS_PER_PAGE = 500
 PAGES_MAX = 100_000
 BRANCHES_DEEP_MAX = 64
 
-_INHERITED: tuple[Kind, ...] = ("fact", "rule", "episode")
+_INHERITED = ("fact", "rule", "episode", "document", "passage")
 """What graphs read of others."""
 
 
@@ -76,21 +77,54 @@ async def redact(
     return await _signed(parts, scope, report, "records", reason)
 
 
-async def erase(
-    parts: Parts, scope: Scope, *, subject: str | None, user_id: str | None, reason: str
-) -> RedactionReport:
-    """Redact every record of the scope's graph that speaks of a subject, or belongs to a user.
+class Whose(NamedTuple):
+    """Which records are erased: one of the three is given. Nobody wrote what has a blank agent."""
+
+    subject: str | None = None
+    user_id: str | None = None
+    agent_id: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What a receipt says was erased."""
+        given = {"subject": self.subject, "user": self.user_id, "agent": self.agent_id}
+        return next((name for name, value in given.items() if value is not None), "nobody")
+
+
+async def erase(parts: Parts, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
+    """Redact every record of the scope's graph that is a subject's, a user's or an agent's.
 
     Raises:
-        UsageError: Not exactly one of the two is given, or something is blank.
+        UsageError: Not exactly one of them is given, or something is blank.
         TierError: A store failed; repeating the call goes on.
     """
+    if whose.agent_id is not None and not whose.agent_id.strip():
+        raise UsageError("agent_id", whose.agent_id, "the id of an agent")
+    whole = await _erased(parts, scope, whose, reason)
+    return await _signed(parts, scope, whole, whose.kind, reason)
+
+
+async def purge(parts: Parts, scope: Scope, reason: str) -> RedactionReport:
+    """Redact every record of the scope's graph, whoever wrote it.
+
+    Raises:
+        UsageError: The reason is blank.
+        TierError: A store failed; repeating the call goes on.
+    """
+    whole = await _erased(parts, scope, Whose(agent_id=""), reason)
+    for agent in await parts.fleet.agents(scope.for_graph()):
+        done = await _erased(parts, scope, Whose(agent_id=agent.id), reason)
+        whole = _together(whole, done)
+    return await _signed(parts, scope, whole, "graph", reason)
+
+
+async def _erased(parts: Parts, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
     if not reason.strip():
         raise UsageError("reason", reason, "a reason that is not blank")
     whole, cursor = RedactionReport({}, (), {}, {}), ""
     for _ in range(PAGES_MAX):
         page = await parts.redactor.holding(
-            scope, subject=subject, user_id=user_id, cursor=cursor, limit=RECORDS_PER_PAGE
+            scope, **whose._asdict(), cursor=cursor, limit=RECORDS_PER_PAGE
         )
         ids = list(dict.fromkeys(row.id for row in page.rows))
         if ids:
@@ -102,16 +136,15 @@ async def erase(
         if page.cursor is None:
             break
         cursor = page.cursor
-    whole = _together(whole, await _last_traces(parts, scope, subject, user_id, reason))
-    return await _signed(parts, scope, whole, "user" if subject is None else "subject", reason)
+    return _together(whole, await _last_traces(parts, scope, whose, reason))
 
 
-async def _last_traces(
-    parts: Parts, scope: Scope, subject: str | None, user_id: str | None, reason: str
-) -> RedactionReport:
+async def _last_traces(parts: Parts, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
     """Clean what no record holds: questions that found nothing, and what is only in hot memory."""
     agents = await parts.fleet.agents(scope.for_graph())
+    user_id, subject = whose.user_id, whose.subject
     theirs = [one.id for one in agents if user_id is not None and one.user_id == user_id]
+    theirs += [whose.agent_id] if whose.agent_id else []
     blank: tuple[str, ...] = ()
     if subject is not None or theirs:
         blank = await parts.redactor.blank_receipts(scope, subject=subject, agent_ids=theirs)

@@ -41,15 +41,22 @@ async def check_superseded(parts: Parts, scope: Scope, record: Fact | Rule, fact
 
 
 async def store(
-    parts: Parts, scope: Scope, record: Fact | Rule, topics: tuple[str, ...], *, private: bool
+    parts: Parts,
+    scope: Scope,
+    record: Fact | Rule,
+    topics: tuple[str, ...],
+    *,
+    private: bool,
+    record_id: str | None = None,
 ) -> tuple[str, bool]:
     """Store a fact or rule as the scope's own; return its id and whether it is new.
 
-    The same statement by the same writer for the same user is stored once.
+    The same statement by the same writer for the same user is stored once. Without ``record_id``
+    it gets an id of its own.
     """
     now = parts.clock()
     owned = {"topics": topics, "private": private or record.private}
-    stamped = record.stamped(scope, parts.ids.new(), now).model_copy(update=owned)
+    stamped = record.stamped(scope, record_id or parts.ids.new(), now).model_copy(update=owned)
     work = [index_work(stamped.id, scope.agent_id)]
     if isinstance(stamped, Rule):
         rule, was_new = await parts.procedural.put_rule(scope, stamped, work)

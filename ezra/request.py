@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from pydantic import JsonValue
 
 from tiers.errors import UsageError
-from tiers.records import IDS_MAX, Grain, Kind, Scope, SearchMode, Turn
+from tiers.records import ALL_TOPICS_MAX, IDS_MAX, Grain, Kind, Scope, SearchMode, Turn
 
 from .checks import checked
 from .recollection.cues import between
@@ -25,6 +25,8 @@ _FIRST_DAY = 3  # of the calendar in which every time zone has a day before
 TOKENS_MAX = 1_000_000
 DEPTH_MAX = 4
 KINDS: tuple[Kind, ...] = get_args(Kind)
+KIND_ALIASES: Mapping[str, Kind] = {"chat_message": "turn", "document_chunk": "document"}
+"""What platforms call kinds that have another name here."""
 GRAINS: tuple[Grain, ...] = get_args(Grain)
 
 ScopeName: TypeAlias = Literal["session", "tenant", "user", "agent", "any"]
@@ -42,12 +44,16 @@ class Narrowing(TypedDict, total=False):
         min_days_ago: Only what happened at least so many calendar days ago; 0 is today.
         max_days_ago: Only what happened at most so many calendar days ago.
         topics: Only records with one of these topics; they never widen what is visible.
+        all_topics: Only records with every one of these topics, 16 at most.
         ids: Only these records of the own graph, 1,000 at most; empty restricts nothing.
         token_budget: The most tokens of all answers' texts together, estimated.
         depth: How many steps of the knowledge graph are followed from what the question names,
             0 to 4; 1 if not given.
         explain: Whether to say of each answer why it is where it is.
         receipt: Whether to keep a receipt of what was seen.
+        half_life_days: After so many days half of a score is left, after twice as many a third
+            (``1 / (1 + age / half-life)``), instead of the slow decay of the settings. The age
+            counts from when it happened, however often it was used.
     """
 
     mode: ModeName
@@ -55,11 +61,13 @@ class Narrowing(TypedDict, total=False):
     min_days_ago: int
     max_days_ago: int | None
     topics: Iterable[str] | None
+    all_topics: Iterable[str] | None
     ids: Sequence[str]
     token_budget: int | None
     depth: int
     explain: bool
     receipt: bool
+    half_life_days: float | None
 
 
 @dataclass(frozen=True)
@@ -77,17 +85,19 @@ class RecallRequest:
     min_days_ago: int = 0
     max_days_ago: int | None = None
     topics: tuple[str, ...] = ()
+    all_topics: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     token_budget: int | None = None
     depth: int = 1
     explain: bool = False
     receipt: bool = False
+    half_life_days: float | None = None
 
     @property
     def has_conditions(self) -> bool:
         """Whether a visible record of a wanted kind may still not be wanted, whatever it says."""
         is_dated = self.min_days_ago or self.max_days_ago is not None
-        return bool(is_dated or self.topics or self.ids)
+        return bool(is_dated or self.topics or self.all_topics or self.ids)
 
     @property
     def is_narrowed(self) -> bool:
@@ -124,7 +134,7 @@ def request_of(
     unknown = sorted(set(more) - set(Narrowing.__annotations__))
     if unknown:
         raise UsageError(unknown[0], more.get(unknown[0]), ", ".join(Narrowing.__annotations__))
-    topics = more.get("topics")
+    topics, all_topics = more.get("topics"), more.get("all_topics")
     asked = RecallRequest(
         text=text,
         limit=limit,
@@ -137,11 +147,13 @@ def request_of(
         min_days_ago=more.get("min_days_ago", 0),
         max_days_ago=more.get("max_days_ago"),
         topics=() if topics is None else checked(Turn, topics=topics).topics,
+        all_topics=() if all_topics is None else checked(Turn, topics=all_topics).topics,
         ids=_ids(more.get("ids", ())),
         token_budget=more.get("token_budget"),
         depth=more.get("depth", 1),
         explain=more.get("explain", False),
         receipt=more.get("receipt", False),
+        half_life_days=more.get("half_life_days"),
     )
     _check(asked)
     return asked
@@ -205,11 +217,18 @@ def checked_kinds(kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:
     Raises:
         UsageError: There is no such kind, or the list is empty.
     """
-    wanted = KINDS if kinds is None else tuple(dict.fromkeys(kinds))
+    if kinds is None:
+        return KINDS
+    wanted = tuple(dict.fromkeys(map(kind_named, kinds)))
     unknown = [kind for kind in wanted if kind not in KINDS]
     if unknown or not wanted:
-        raise UsageError("kinds", unknown or wanted, ", ".join(KINDS))
+        raise UsageError("kinds", unknown or wanted, ", ".join((*KINDS, *KIND_ALIASES)))
     return wanted
+
+
+def kind_named(name: Any) -> Any:  # noqa: ANN401 - whatever a caller gave for a kind
+    """Return the kind that a name stands for; the name itself where it is none."""
+    return KIND_ALIASES.get(name, name) if isinstance(name, str) else name
 
 
 def _check(asked: RecallRequest) -> None:
@@ -220,6 +239,9 @@ def _check(asked: RecallRequest) -> None:
     _between("min_days_ago", asked.min_days_ago, 0, DAYS_MAX)
     if asked.token_budget is not None:
         _between("token_budget", asked.token_budget, 1, TOKENS_MAX)
+    _between("all_topics", len(asked.all_topics), 0, ALL_TOPICS_MAX)
+    if asked.half_life_days is not None and not 0 < asked.half_life_days <= DAYS_MAX:
+        raise UsageError("half_life_days", asked.half_life_days, f"above 0, {DAYS_MAX} at most")
     if asked.max_days_ago is not None:
         _between("max_days_ago", asked.max_days_ago, asked.min_days_ago, DAYS_MAX)
     if asked.as_of is None:

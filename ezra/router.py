@@ -8,8 +8,7 @@ store call has a deadline, and what was left out is said in ``degraded`` and ``s
 from __future__ import annotations
 
 import asyncio
-import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from metaagents.learning.core import CoreBlock, core_block
@@ -18,6 +17,7 @@ from tiers.errors import NotFound, PolicyDenied, TierTimeout
 from tiers.ids import IdFactory
 from tiers.lexical import estimate_tokens
 from tiers.ports import (
+    CountingModel,
     HotStore,
     LanguageModel,
     ProceduralStore,
@@ -26,6 +26,7 @@ from tiers.ports import (
     TurnStore,
     WarmStore,
 )
+from tiers.previews import with_previews
 from tiers.records import (
     AgentRecord,
     Commitment,
@@ -34,8 +35,6 @@ from tiers.records import (
     Hit,
     HotState,
     Kind,
-    MeshResult,
-    Receipt,
     Rule,
     Scope,
     SearchQuery,
@@ -45,37 +44,37 @@ from tiers.records import (
     Usage,
 )
 
-from .assemble import Material, assemble
+from .assemble import LAYOUT, STEADY_LAYOUT, Material, assemble
+from .context_budget import TAIL_SHARE, plan_tail, turns_wanted
+from .eliding import with_previews_of
+from .fetching import Asker, Fetcher
 from .follow_up import follow_up, uses_work
 from .membership import Membership
 from .metering import Meter, is_limited
 from .parse import parse
-from .policy import check_source, may_ask, scope_of, topics_for
+from .policy import scope_of, topics_for
 from .recall import Degradation, Recaller, with_vector
-from .receipts import SALT_BYTES
 from .routing import (
     NO_CORE,
+    NamesOf,
     Request,
     RouterLimits,
     TurnState,
     Written,
-    receipt_body,
-    rules_shown,
+    begins_conversation,
+    beyond_the_ring,
+    facts_used,
+    injected_beside,
+    receipt_of,
+    record_of,
+    ring_has_gap,
+    shown_turns,
 )
 from .shadowing import resolve_core
 from .telemetry import Telemetry
 
-Connector = Callable[[str, Scope], Awaitable[MeshResult]]
-"""A mesh connector: the message and the asking scope in, a typed result out.
-
-It says that its source failed by a ``TierError``, which leaves it out of the turn; whatever else
-it raises reaches the caller.
-"""
-
-NamesOf = Callable[[Scope], Awaitable[Sequence[str]]]
-"""Returns the names of a graph's speakers, which stay out of the dense query."""
-
 STEPS = ("parse", "policy", "beliefs", "hydrate", "fetch", "assemble", "model", "write_back")
+_NO_HITS: tuple[Hit, ...] = ()
 ARCHIVAL_LIMIT = 8
 SUMMARY_LIMIT = 6
 TURN_LIMIT = 3
@@ -98,7 +97,7 @@ class Router:
         meter: What the turn costs, under the budgets.
         recaller: Embeds the question.
         model: Answers in ``complete``.
-        connectors: Mesh sources by name.
+        fetcher: Asks mesh sources.
         limits: Sizes and deadlines.
         ids: Names new records.
         clock: Where the time comes from.
@@ -119,7 +118,7 @@ class Router:
         meter: Meter,
         recaller: Recaller,
         model: LanguageModel,
-        connectors: dict[str, Connector],
+        fetcher: Fetcher,
         limits: RouterLimits,
         ids: IdFactory,
         clock: Callable[[], datetime],
@@ -136,7 +135,7 @@ class Router:
         self._meter = meter
         self._recaller = recaller
         self._model = model
-        self._connectors = connectors
+        self._fetcher = fetcher
         self._limits = limits
         self._ids = ids
         self._clock = clock
@@ -201,7 +200,7 @@ class Router:
         await self.parse(turn)
         await self.beliefs(turn)
         await self.hydrate(turn)
-        _take_mesh_at_hand(turn)
+        self._take_mesh_at_hand(turn)
         self._pack(turn)
         return turn
 
@@ -229,16 +228,13 @@ class Router:
 
     async def _decide(self, turn: TurnState) -> None:
         """Decide by the topics and sources of the agent alone; a denial is an audit event."""
-        source = turn.request.mesh
         try:
             turn.topics = topics_for(turn.agent, turn.request.topics, "speak")
-            if source is not None:
-                check_source(turn.agent, source)
         except PolicyDenied as denial:
             await self._log.append_audit(turn.scope, "denied", (), str(denial), self._clock())
             raise
-        if source is not None and source not in self._connectors:
-            raise NotFound("mesh source", source)
+        if turn.request.mesh is not None:
+            await self._fetcher.check(turn.agent, turn.scope, turn.request.mesh)
 
     async def beliefs(self, turn: TurnState) -> None:
         """Step 3: the active beliefs in scope, from the index."""
@@ -254,7 +250,8 @@ class Router:
         is made.
         """
         async with asyncio.TaskGroup() as legs:
-            legs.create_task(self._hydrate_hot(turn))
+            hot = legs.create_task(self._hydrate_hot(turn))
+            legs.create_task(self._hydrate_injected(turn, hot))
             legs.create_task(self._hydrate_core(turn))
             legs.create_task(self._hydrate_rules(turn))
             turn.vector = await self._recaller.vector(turn.request.input, turn.names, turn.state)
@@ -265,19 +262,17 @@ class Router:
 
     async def fetch(self, turn: TurnState) -> None:
         """Step 5: ask the mesh source the caller named; the result also stays in the hot tier."""
-        name = turn.request.mesh
-        if name is None:
-            _take_mesh_at_hand(turn)
+        ask = turn.request.mesh
+        if ask is None:
+            self._take_mesh_at_hand(turn)
             return
-        call = self._connectors[name](turn.request.input, turn.scope)
-        turn.mesh = await turn.state.answer("mesh", f"mesh source {name}", call, None)
-        if turn.mesh is not None:
-            keep = self._hot.put_mesh(turn.scope, turn.mesh)
-            await turn.state.answer("hot", "keep mesh result", keep, None)
-            note = self._log.append_audit(
-                turn.scope, "fetched", (), f"source {name}", self._clock()
-            )
-            await turn.state.answer("cold", "audit", note, None)
+        asker = Asker(turn.agent, turn.scope, turn.standing)
+        turn.mesh = await self._fetcher.for_turn(asker, ask, turn.request.input, turn.state)
+
+    def _take_mesh_at_hand(self, turn: TurnState) -> None:
+        """Take the mesh result that the hot tier holds, if the agent may still see it."""
+        if turn.hot.mesh is not None and self._fetcher.may_see(turn.agent, turn.hot.mesh):
+            turn.mesh = turn.hot.mesh
 
     async def assemble(self, turn: TurnState) -> None:
         """Step 6: fill the token budget in salience order, charge it, and keep a receipt of it.
@@ -293,12 +288,15 @@ class Router:
         material = Material(
             agent=turn.agent,
             input=turn.request.input,
+            note=turn.tail.note if turn.tail else "",
+            layout=STEADY_LAYOUT if turn.tail else LAYOUT,
             beliefs=turn.beliefs,
             core=turn.core.facts,
             rules=turn.rules,
+            injected=injected_beside(turn),
             archival=(*turn.archival, *turn.inherited_facts),
-            warm=(*turn.warm, *_beyond_the_ring(turn), *turn.inherited_episodes),
-            hot=turn.hot.turns,
+            warm=(*turn.warm, *beyond_the_ring(turn, TURN_LIMIT), *turn.inherited_episodes),
+            hot=shown_turns(turn),
             mesh=turn.mesh,
             lineage=turn.scope.lineage,
         )
@@ -315,11 +313,18 @@ class Router:
             await self._charge(turn, Usage(model_calls=1))
             try:
                 async with asyncio.timeout(self._limits.model_timeout_seconds):
-                    answer = await self._model.complete(turn.context.messages)
+                    answer = await self._answer(turn)
             except TimeoutError as late:
                 seconds = self._limits.model_timeout_seconds
                 raise TierTimeout("model", "complete", f"no answer within {seconds:g} s") from late
         turn.step_ms["model"] = timed.seconds * 1000
+        return answer
+
+    async def _answer(self, turn: TurnState) -> str:
+        """Ask the model, and note what it used where it says so."""
+        if not isinstance(self._model, CountingModel):
+            return await self._model.complete(turn.context.messages)
+        answer, turn.used_tokens = await self._model.complete_counted(turn.context.messages)
         return answer
 
     async def write_back(
@@ -343,7 +348,7 @@ class Router:
     async def _write_back(
         self, turn: TurnState, response: str, tool_outputs: Sequence[ToolOutput]
     ) -> Written:
-        record = self._record_of(turn, response, tool_outputs)
+        record = record_of(turn, response, tool_outputs, self._clock())
         answered = [response, *(output.output for output in tool_outputs)]
         tokens = sum(estimate_tokens(text) for text in answered if text)
         async with self._meter.write(turn.scope, turn.standing, tokens) as charge:
@@ -354,7 +359,8 @@ class Router:
         overflow: tuple[Turn, ...] = ()
         if was_new:
             none: tuple[Turn, ...] = ()
-            append = self._hot.append(turn.scope, stored, self._limits.ring_capacity)
+            ring = self._limits.ring_capacity
+            append = self._hot.append(turn.scope, with_previews(stored), ring)
             overflow = await turn.state.answer("hot", "append to the ring", append, none)
             self._telemetry.numbers.tokens("reply", tokens)
         return Written(stored, was_new, overflow)
@@ -369,13 +375,29 @@ class Router:
 
     async def _hydrate_hot(self, turn: TurnState) -> None:
         turn.hot = await turn.state.answer("hot", "hot", self._hot.read(turn.scope), HotState())
-        if "hot" in turn.state.lost or not _ring_has_gap(turn.hot, self._limits.ring_capacity):
-            return
-        none: tuple[Turn, ...] = ()
         capacity = self._limits.ring_capacity
-        recent = await turn.state.answer(
-            "cold", "rebuild", self._turns.recent_turns(turn.scope, capacity), none
-        )
+        if "hot" not in turn.state.lost and ring_has_gap(turn.hot, capacity):
+            await self._rebuild_ring(turn, capacity)
+        policy = self._limits.window_of(turn.agent)
+        if policy is not None:
+            room = int(self._limits.context_tokens * TAIL_SHARE)
+            turn.tail = plan_tail(await self._last_turns(turn), room, policy)
+
+    async def _last_turns(self, turn: TurnState) -> tuple[Turn, ...]:
+        """Return the turns that a tail may need: the ring's, or more where that holds fewer."""
+        ring = turn.hot.turns
+        wanted = turns_wanted(ring[-1] if ring else None)
+        if len(ring) >= wanted or (ring and ring[0].seq == 1):
+            return ring[-wanted:]
+        call = self._turns.recent_turns(turn.scope, wanted)
+        recent = await turn.state.answer("cold", "tail", call, ring)
+        return tuple(map(with_previews, recent))
+
+    async def _rebuild_ring(self, turn: TurnState, capacity: int) -> None:
+        none: tuple[Turn, ...] = ()
+        call = self._turns.recent_turns(turn.scope, capacity)
+        found = await turn.state.answer("cold", "rebuild", call, none)
+        recent = tuple(map(with_previews, found))
         if len(recent) > len(turn.hot.turns):
             if not turn.is_rehearsal:
                 restore = self._hot.restore(turn.scope, recent, capacity)
@@ -406,18 +428,29 @@ class Router:
         turn.passed_over = tuple(hit for hit in found if hit.id not in about)
 
     async def _hydrate_warm(self, turn: TurnState) -> None:
-        none: tuple[Hit, ...] = ()
         call = self._warm.search(
             turn.scope, self._query(turn, ("summary", "episode"), SUMMARY_LIMIT)
         )
-        turn.warm = await turn.state.answer("warm", "warm", call, none)
+        turn.warm = await turn.state.answer("warm", "warm", call, _NO_HITS)
 
     async def _hydrate_turns(self, turn: TurnState) -> None:
         """Recall what was said by the message's own words; the ring's turns come anyway."""
-        none: tuple[Hit, ...] = ()
         query = self._query(turn, ("turn",), TURN_LIMIT + self._limits.ring_capacity)
-        found = await turn.state.answer("warm", "turns", self._warm.search(turn.scope, query), none)
-        turn.said = await self._recaller.relevant(query.text, found, turn.names, turn.state)
+        call = self._warm.search(turn.scope, query)
+        found = await turn.state.answer("warm", "turns", call, _NO_HITS)
+        about = await self._recaller.relevant(query.text, found, turn.names, turn.state)
+        turn.said = await with_previews_of(self._turns, turn.scope, about, turn.state)
+
+    async def _hydrate_injected(self, turn: TurnState, hot: asyncio.Task[None]) -> None:
+        """Bring what is known about the message, where the agent is to be given it unasked."""
+        bring, when = turn.request.inject, turn.agent.inject
+        if bring is None or when == "off":
+            return
+        if when == "start":
+            await hot
+            if not begins_conversation(turn):
+                return
+        turn.injected = await bring(turn.scope, turn.state)
 
     async def _hydrate_inherited(self, turn: TurnState) -> None:
         """Read episodes and archival facts of ancestors, where links or the catalog carry them."""
@@ -434,42 +467,15 @@ class Router:
         )
         return with_vector(query, turn.vector)
 
-    def _record_of(
-        self, turn: TurnState, response: str, tool_outputs: Sequence[ToolOutput]
-    ) -> Turn:
-        request = turn.request
-        said = [request.input, response, *(output.output for output in tool_outputs)]
-        record = Turn(
-            speaker=request.speaker,
-            input=request.input,
-            response=response,
-            tool_outputs=tuple(tool_outputs),
-            topics=turn.topics,
-            private=request.private,
-            ref=request.ref,
-            tokens=sum(estimate_tokens(text) for text in said if text),
-            rules=rules_shown(turn),
-            occurred_at=request.at,
-        )
-        return record.stamped(turn.scope, turn.turn_id, self._clock())
-
     async def _keep_receipt(self, turn: TurnState) -> None:
-        receipt = Receipt(
-            id=self._ids.new(),
-            tenant=turn.scope.tenant,
-            graph_id=turn.scope.graph_id,
-            agent_id=turn.agent.id,
-            kind="turn",
-            query=turn.request.input,
-            body=receipt_body(
-                turn,
-                budget=self._limits.context_tokens,
-                answers=self._model.name,
-                salt=secrets.token_hex(SALT_BYTES),
-            ),
-            recorded_at=self._clock(),
+        receipt = receipt_of(
+            turn,
+            self._ids.new(),
+            budget=self._limits.context_tokens,
+            answers=self._model.name,
+            now=self._clock(),
         )
-        used = [slot.source_ids[0] for slot in turn.context.slots if slot.kind == "archival"]
+        used = facts_used(turn.context.slots)
         work = [uses_work(receipt.id, turn.agent.id, used)] if used else []
 
         async def keep() -> str:
@@ -477,23 +483,3 @@ class Router:
             return receipt.id
 
         turn.receipt_id = await turn.state.answer("cold", "receipt", keep(), None)
-
-
-def _take_mesh_at_hand(turn: TurnState) -> None:
-    """Take the mesh result that the hot tier holds, if the agent may still ask its source."""
-    if turn.hot.mesh is not None and may_ask(turn.agent, turn.hot.mesh.source):
-        turn.mesh = turn.hot.mesh
-
-
-def _beyond_the_ring(turn: TurnState) -> tuple[Hit, ...]:
-    """Return the best turns that the ring does not hold any more."""
-    at_hand = {one.id for one in turn.hot.turns}
-    return tuple(hit for hit in turn.said if hit.id not in at_hand)[:TURN_LIMIT]
-
-
-def _ring_has_gap(hot: HotState, capacity: int) -> bool:
-    """Whether the ring holds fewer turns than cold may have for it: then it was lost in part."""
-    seqs = [turn.seq for turn in hot.turns]
-    if not seqs:
-        return True
-    return len(seqs) != seqs[-1] - seqs[0] + 1 or (len(seqs) < capacity and seqs[0] > 1)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
 from pydantic import JsonValue
 
 from metaagents.learning.core import CoreBlock, CorePolicy
+from tiers.lexical import estimate_tokens
 from tiers.records import (
     AgentRecord,
     Commitment,
@@ -16,16 +19,28 @@ from tiers.records import (
     Hit,
     HotState,
     MeshResult,
+    Receipt,
     Rule,
     Scope,
     Standing,
+    Tail,
+    ToolOutput,
     Turn,
 )
 
-from .assemble import Context
+from .assemble import Context, Slot
+from .context_budget import TailPlan, WindowPolicy
+from .mesh import MeshAsk
 from .parse import Parsed
 from .recall import Degradation, QuestionVector
-from .receipts import context_body
+from .receipts import SALT_BYTES, context_body
+from .recollection.pool import SESSION_GAP
+
+NamesOf: TypeAlias = Callable[[Scope], Awaitable[Sequence[str]]]
+"""Returns the names of a graph's speakers, which stay out of the dense query."""
+
+Bring: TypeAlias = Callable[[Scope, Degradation], Awaitable[tuple[Hit, ...]]]
+"""Returns what is known about a message: with the scope as it stands, noting what is lost."""
 
 NO_CORE = CoreBlock()
 
@@ -40,7 +55,8 @@ class Request:
     topics: Sequence[str] | None = None
     private: bool = False
     ref: str | None = None
-    mesh: str | None = None
+    mesh: MeshAsk | None = None
+    inject: Bring | None = None
 
 
 @dataclass
@@ -48,6 +64,8 @@ class TurnState:
     """What the steps know of one turn; each step adds its part.
 
     Attributes:
+        tail: What of the conversation is shown, where the model's window is known.
+        used_tokens: What the model read and wrote, where it or the caller said so.
         passed_over: What recall found and did not think to be about the message.
         is_rehearsal: Nothing may be written, charged, counted or asked of a connector for it.
     """
@@ -72,6 +90,9 @@ class TurnState:
     inherited_facts: tuple[Hit, ...] = ()
     inherited_episodes: tuple[Hit, ...] = ()
     rules: tuple[Rule, ...] = ()
+    injected: tuple[Hit, ...] = ()
+    tail: TailPlan | None = None
+    used_tokens: int | None = None
     mesh: MeshResult | None = None
     context: Context = field(default_factory=Context)
     receipt_id: str | None = None
@@ -97,13 +118,95 @@ class Written:
 
 @dataclass(frozen=True)
 class RouterLimits:
-    """Sizes and deadlines of the router."""
+    """Sizes and deadlines of the router.
+
+    Attributes:
+        window_tokens: What the model can hold; ``None``: not known, and not minded.
+        shrink_above: As ``WindowPolicy`` has it, like the next.
+        grow_below: As there.
+    """
 
     ring_capacity: int
     context_tokens: int
     step_timeout_seconds: float
     model_timeout_seconds: float
     core: CorePolicy
+    window_tokens: int | None = None
+    shrink_above: float = 0.8
+    grow_below: float = 0.5
+
+    def window_of(self, agent: AgentRecord) -> WindowPolicy | None:
+        """Return how the window of an agent's model is minded; ``None`` where it is not known."""
+        tokens = agent.model_window_tokens or self.window_tokens
+        return None if tokens is None else WindowPolicy(tokens, self.shrink_above, self.grow_below)
+
+
+def shown_turns(turn: TurnState) -> tuple[Turn, ...]:
+    """Return the turns that the context shows as they were said."""
+    return turn.hot.turns if turn.tail is None else turn.tail.turns
+
+
+def beyond_the_ring(turn: TurnState, limit: int) -> tuple[Hit, ...]:
+    """Return the best turns that were found and are not shown anyway."""
+    at_hand = {one.id for one in shown_turns(turn)}
+    return tuple(hit for hit in turn.said if hit.id not in at_hand)[:limit]
+
+
+def injected_beside(turn: TurnState) -> tuple[Hit, ...]:
+    """Return what is injected and is not among the turns that are shown."""
+    at_hand = {one.id for one in shown_turns(turn)}
+    return tuple(hit for hit in turn.injected if hit.id not in at_hand)
+
+
+def facts_used(slots: Sequence[Slot]) -> list[str]:
+    """Return the facts that were found for a context: each is used by it, injected or not."""
+    found = ("archival", "injected")
+    return [one.source_ids[0] for one in slots if one.kind in found and one.record == "fact"]
+
+
+def begins_conversation(turn: TurnState) -> bool:
+    """Whether nothing was said to the agent yet, or not for a long while."""
+    turns = turn.hot.turns
+    return not turns or turn.request.at - turns[-1].occurred_at > SESSION_GAP
+
+
+def ring_has_gap(hot: HotState, capacity: int) -> bool:
+    """Whether the ring holds fewer turns than cold may have for it: then it was lost in part."""
+    seqs = [turn.seq for turn in hot.turns]
+    if not seqs:
+        return True
+    return len(seqs) != seqs[-1] - seqs[0] + 1 or (len(seqs) < capacity and seqs[0] > 1)
+
+
+def record_of(
+    turn: TurnState, response: str, tool_outputs: Sequence[ToolOutput], now: datetime
+) -> Turn:
+    """Return a turn as it is stored; its own graph's playbooks tell how they did."""
+    request = turn.request
+    said = [request.input, response, *(output.output for output in tool_outputs)]
+    record = Turn(
+        speaker=request.speaker,
+        input=request.input,
+        response=response,
+        tool_outputs=tuple(tool_outputs),
+        topics=turn.topics,
+        private=request.private,
+        ref=request.ref,
+        tokens=sum(estimate_tokens(text) for text in said if text),
+        rules=rules_shown(turn),
+        tail=_tail_of(turn, said[1:]),
+        occurred_at=request.at,
+    )
+    return record.stamped(turn.scope, turn.turn_id, now)
+
+
+def _tail_of(turn: TurnState, answered: Sequence[str]) -> Tail | None:
+    """Return what the turn tells the next one of its window; ``None`` where that is unknown."""
+    if turn.tail is None:
+        return None
+    estimated = turn.context.tokens + sum(estimate_tokens(text) for text in answered if text)
+    is_reported = turn.used_tokens is not None
+    return turn.tail.told(turn.used_tokens or estimated, is_reported=is_reported)
 
 
 def rules_shown(turn: TurnState) -> tuple[str, ...]:
@@ -111,6 +214,31 @@ def rules_shown(turn: TurnState) -> tuple[str, ...]:
     own = {rule.id for rule in turn.rules if rule.graph_id == turn.scope.graph_id}
     shown = (slot.source_ids[0] for slot in turn.context.slots if slot.kind == "rule")
     return tuple(one for one in shown if one in own)
+
+
+def receipt_of(
+    turn: TurnState, receipt_id: str, *, budget: int, answers: str, now: datetime
+) -> Receipt:
+    """Return the receipt of a turn's context.
+
+    Args:
+        turn: Whose context is ready.
+        receipt_id: What it is called.
+        budget: The tokens that the context had to fit in.
+        answers: The configured language model.
+        now: When it is kept.
+    """
+    salt = secrets.token_hex(SALT_BYTES)
+    return Receipt(
+        id=receipt_id,
+        tenant=turn.scope.tenant,
+        graph_id=turn.scope.graph_id,
+        agent_id=turn.agent.id,
+        kind="turn",
+        query=turn.request.input,
+        body=receipt_body(turn, budget=budget, answers=answers, salt=salt),
+        recorded_at=now,
+    )
 
 
 def receipt_body(turn: TurnState, *, budget: int, answers: str, salt: str) -> dict[str, JsonValue]:
@@ -129,6 +257,7 @@ def receipt_body(turn: TurnState, *, budget: int, answers: str, salt: str) -> di
         "input_at": turn.request.at.isoformat(),
         "intent": parsed.intent if parsed else None,
         "budget": budget,
+        "tail": None if turn.tail is None else turn.tail.as_json(),
         "models": {"dense": vector.model_id if vector else None, "answers": answers},
         "passed_over": [{"id": hit.id, "score": hit.score} for hit in turn.passed_over],
         "shadowed": [fact.id for fact in turn.shadowed],

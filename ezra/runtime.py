@@ -55,13 +55,15 @@ from .engines import (
     wanted_embedder,
     warm_generations,
 )
+from .fetching import Fetcher
 from .membership import Membership
+from .mesh import Connector, Mesh, Source, opened_mesh
 from .metering import Meter
 from .parts import Parts, SpeakerNames
 from .recall import Recaller
 from .recollection.terms import Reader
 from .reranking import Reranker
-from .router import Connector, Router
+from .router import Router
 from .routing import RouterLimits
 from .settings import Settings
 from .signing import Signer
@@ -74,7 +76,7 @@ from .telemetry.working import watched_handlers
 async def assemble_runtime(
     settings: Settings,
     model: LanguageModel | None = None,
-    connectors: dict[str, Connector] | None = None,
+    connectors: dict[str, Connector | Source] | None = None,
     clock: Callable[[], datetime] = system_clock,
 ) -> AsyncIterator[Parts]:
     """Open every store and agent for the length of an ``async with`` block.
@@ -90,7 +92,11 @@ async def assemble_runtime(
         owner = _owner(IdFactory(clock))
         judge = await stack.enter_async_context(contradiction_judge(settings, answering))
         reranker = await stack.enter_async_context(reranker_of(settings))
-        parts = _parts(settings, stores, answering, judge, reranker, connectors or {}, clock, owner)
+        seconds = settings.step_timeout_seconds
+        is_served = settings.background  # a command that asks nothing waits for no source
+        mesh = opened_mesh(settings.mesh_file, connectors or {}, seconds, checks=is_served)
+        sources = await stack.enter_async_context(mesh)
+        parts = _parts(settings, stores, answering, judge, reranker, sources, clock, owner)
         await parts.reembedder.begin()
         yield await with_clock(parts, stores.cold.leases, owner, stack)
 
@@ -129,7 +135,7 @@ def _parts(
     model: LanguageModel,
     judge: ContradictionJudge | None,
     reranker: Reranker | None,
-    connectors: dict[str, Connector],
+    mesh: Mesh,
     clock: Callable[[], datetime],
     owner: str,
 ) -> Parts:
@@ -137,11 +143,9 @@ def _parts(
     ids = IdFactory(clock)
     recaller = Recaller(warm, cold.words, cold.semantic, embedder, settings.step_timeout_seconds)
     minds = _minds(settings, stores, model)
-    meter = Meter(cold.usage, cold.log, clock)
-    membership = _membership(settings, cold, minds.keeper, clock)
+    way = _way(settings, stores, minds.keeper, recaller, model, mesh, ids, clock)
     handlers = Handlers(settings.resolution_timeout_seconds)
     worker = partial(_worker, settings, stores, owner, clock)
-    router = _router(settings, stores, membership, meter, recaller, model, connectors, ids, clock)
     return Parts(
         settings=settings,
         telemetry=stores.telemetry,
@@ -159,6 +163,7 @@ def _parts(
         semantic=cold.semantic,
         procedural=cold.procedural,
         grains=cold.grains,
+        shelf=cold.shelf,
         review=cold.review,
         knowledge=cold.knowledge,
         playbooks=cold.playbooks,
@@ -170,11 +175,12 @@ def _parts(
         words=cold.words,
         recollection=cold.recollection,
         timeline=cold.timeline,
+        board=cold.board,
         reader=Reader(),
         redactor=cold.redactor,
         archive=cold.archive,
-        membership=membership,
-        meter=meter,
+        membership=way.membership,
+        meter=way.meter,
         signer=Signer(settings, clock),
         handlers=handlers,
         settler=_settler(settings, stores, handlers, judge),
@@ -182,7 +188,8 @@ def _parts(
         names=SpeakerNames(cold.fleet, cold.recollection),
         recaller=recaller,
         reranker=reranker,
-        router=router,
+        router=way.router,
+        fetcher=way.fetcher,
         lifecycle=minds.lifecycle,
         retirement=minds.retirement,
         retention=BeliefRetention(cold.history),
@@ -192,6 +199,41 @@ def _parts(
         learning_worker=worker({"extract": minds.extraction, "judge": minds.judging}),
         lifecycle_worker=worker(_upkeep(cold, minds.lifecycle, minds.retirement)),
     )
+
+
+class _Way(NamedTuple):
+    """What a turn goes through, and what counts and admits it."""
+
+    membership: Membership
+    meter: Meter
+    fetcher: Fetcher
+    router: Router
+
+
+def _way(
+    settings: Settings,
+    stores: _Stores,
+    keeper: GraphKeeper,
+    recaller: Recaller,
+    model: LanguageModel,
+    mesh: Mesh,
+    ids: IdFactory,
+    clock: Callable[[], datetime],
+) -> _Way:
+    meter = Meter(stores.cold.usage, stores.cold.log, clock)
+    membership = _membership(settings, stores.cold, keeper, clock)
+    fetcher = Fetcher(
+        mesh,
+        stores.hot,
+        stores.cold.log,
+        meter,
+        meta_agents_model(settings, model),
+        stores.telemetry,
+        clock,
+        settings.model_timeout_seconds,
+    )
+    router = _router(settings, stores, membership, meter, recaller, model, fetcher, ids, clock)
+    return _Way(membership, meter, fetcher, router)
 
 
 class _Minds(NamedTuple):
@@ -230,7 +272,7 @@ def _router(
     meter: Meter,
     recaller: Recaller,
     model: LanguageModel,
-    connectors: dict[str, Connector],
+    fetcher: Fetcher,
     ids: IdFactory,
     clock: Callable[[], datetime],
 ) -> Router:
@@ -247,7 +289,7 @@ def _router(
         meter=meter,
         recaller=recaller,
         model=model,
-        connectors=connectors,
+        fetcher=fetcher,
         limits=_limits(settings),
         ids=ids,
         clock=clock,
@@ -433,6 +475,9 @@ def _limits(settings: Settings) -> RouterLimits:
         step_timeout_seconds=settings.step_timeout_seconds,
         model_timeout_seconds=settings.model_timeout_seconds,
         core=CorePolicy(facts_max=settings.core_facts_max, share=settings.core_share),
+        window_tokens=settings.model_window_tokens,
+        shrink_above=settings.context_shrink_above,
+        grow_below=settings.context_grow_below,
     )
 
 

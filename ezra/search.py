@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from tiers.forms import hit_of, shown_output
+from tiers.forms import hit_of
+from tiers.previews import has_long_output, may_be_long, shown_outputs, shown_text
 from tiers.records import Fact, FactTier, Hit, Kind, Scope, Span, Turn
 
 from .legs import Search, ask_engines, look_around, measure
@@ -25,6 +26,7 @@ from .recollection.scoring import DIGITS, Question, Scored, score
 from .recollection.weights import DEFAULT_WEIGHTS
 from .request import RecallRequest, scope_at
 from .reranking.blending import reranked
+from .shelved import cited, find_on_shelves
 
 RANKED_MAX = 160
 """So many of the best get their priors, which seldom change a score by more than a third."""
@@ -48,11 +50,11 @@ async def _recollect(parts: Parts, scope: Scope, request: RecallRequest) -> Reca
     search = Search(parts, scope, request, now, state, Pool(scope.graph_id, parts.reader))
     search.names = await parts.names.of(scope)
     search.cues = read_cues(request.text, search.names, now, parts.settings.zone)
-    await ask_engines(search)
+    await ask_engines(search, find_on_shelves)
     await look_around(search)
     await measure(search)
     ranked = _rank(search)
-    hits = await _shown(search, ranked)
+    hits = await cited(search, await _shown(search, ranked))
     answers, rerank_used = await _rerank(search, hits)
     return _result(search, ranked, answers, rerank_used=rerank_used)
 
@@ -78,7 +80,15 @@ def _rank(search: Search) -> list[Ranked]:
         is_found = not UNASKED.issuperset(candidate.ranks) or scored.has_sign[place]
         if candidate.kind not in kinds or not is_asked or not is_found:
             continue
-        prior = factors(candidate, search.scope, present, search.now, priors, past=past)
+        prior = factors(
+            candidate,
+            search.scope,
+            present,
+            search.now,
+            priors,
+            past=past,
+            half_life_days=request.half_life_days,
+        )
         final = round(base * math.prod(prior.values()), DIGITS)
         ranked.append(Ranked(candidate, final, prior, place))
     ranked.sort(key=lambda one: (-one.score, one.candidate.key))
@@ -99,7 +109,8 @@ async def _shown(search: Search, ranked: Sequence[Ranked]) -> list[Hit]:
     bare = [
         one.candidate.id
         for one in ranked
-        if one.candidate.hit is None or (only_outputs and one.candidate.kind == "turn")
+        if one.candidate.hit is None
+        or (one.candidate.kind == "turn" and (only_outputs or may_be_long(one.candidate.text)))
     ]
     none: tuple[Turn, ...] = ()
     turns: dict[str, Turn] = {}
@@ -113,7 +124,7 @@ async def _shown(search: Search, ranked: Sequence[Ranked]) -> list[Hit]:
     for one in ranked:
         hit = one.candidate.hit
         turn = turns.get(one.candidate.id)
-        if turn is not None:
+        if turn is not None and (hit is None or only_outputs):
             hit = hit_of(turn, 0.0, scope.graph_id)
         if hit is None:
             continue  # redacted between two reads
@@ -122,8 +133,10 @@ async def _shown(search: Search, ranked: Sequence[Ranked]) -> list[Hit]:
             told["tier"] = "hot"
         if hit.id in then:
             told |= {"fact_tier": then[hit.id], "uses": 0, "last_used_at": None}
+        if turn is not None and has_long_output(turn):
+            told["text"] = shown_text(turn)
         if only_outputs and turn is not None:
-            told |= {"kind": "tool_output", "text": "\n".join(map(shown_output, turn.tool_outputs))}
+            told |= {"kind": "tool_output", "text": "\n".join(shown_outputs(turn))}
         hits.append(hit.model_copy(update=told))
     return hits
 

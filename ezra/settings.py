@@ -22,7 +22,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tiers.embedding.installed import default_model_folder
 from tiers.errors import ConfigError
-from tiers.fleet import DAYS_MAX
+from tiers.fleet import DAYS_MAX, WINDOW_MAX, WINDOW_MIN
 from tiers.plans import AnyGrain, checked_plan
 from tiers.records import Name
 
@@ -103,6 +103,12 @@ class Settings(BaseSettings):
         core_facts_max: Core facts in one context.
         core_share: The most of a context's tokens that they take.
         context_tokens: Budget of an assembled context.
+        model_window_tokens: What the model can hold. Contexts then show the last 20 messages, as
+            far as ``context_tokens`` allow, and begin alike from turn to turn. Not minded if not
+            given.
+        context_shrink_above: From this share of the window on, used by the turn before, 4 are
+            shown and the rest is left to recall (the original's default: 0.8).
+        context_grow_below: Below this share there are 20 again.
         step_timeout_seconds: Deadline of one store or embedder call inside a turn; a tier that
             is later is left out and the turn says so.
         model_timeout_seconds: Deadline of the language model in ``complete``.
@@ -139,6 +145,8 @@ class Settings(BaseSettings):
         recall_decay_offset_days: For so many days nothing fades in recall (Atlas: 180).
         recall_half_life_days: So many days after that, half of a score is left (Atlas: 1825).
         recall_receipts: Whether every recall keeps a receipt of what it saw.
+        mesh_file: A file, TOML or YAML, that declares live sources and what they may be asked; none
+            if not given.
         background: Whether the meta-agents run by themselves.
         learning_seconds: From one pass of indexing and counting uses to the next.
         extract_seconds: From one pass of learning from turns and judging facts to the next; turns
@@ -221,6 +229,9 @@ class Settings(BaseSettings):
     core_facts_max: int = Field(default=48, ge=1, le=5000)
     core_share: float = Field(default=0.5, gt=0, le=1)
     context_tokens: int = Field(default=4000, ge=64)
+    model_window_tokens: int | None = Field(default=None, ge=WINDOW_MIN, le=WINDOW_MAX)
+    context_shrink_above: float = Field(default=0.8, gt=0, le=1)
+    context_grow_below: float = Field(default=0.5, gt=0, le=1)
     step_timeout_seconds: float = Field(default=2.0, gt=0)
     model_timeout_seconds: float = Field(default=60.0, gt=0)
     signing_key: SecretStr | None = None
@@ -245,6 +256,7 @@ class Settings(BaseSettings):
     recall_decay_offset_days: float = Field(default=DECAY_OFFSET_DAYS, ge=0, le=DAYS_MAX)
     recall_half_life_days: float = Field(default=DECAY_HALF_DAYS, gt=0, le=DAYS_MAX)
     recall_receipts: bool = False
+    mesh_file: Path | None = None
     background: bool = True
     learning_seconds: float = Field(default=1.0, gt=0)
     extract_seconds: float = Field(default=15.0, gt=0)
@@ -321,6 +333,14 @@ class Settings(BaseSettings):
             raise ConfigError(
                 "EZRA_AGENT_TIMEOUT_SECONDS", f"{reason}{self.agent_timeout_seconds:g}"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _grows_where_it_would_not_shrink(self) -> Self:
+        if self.context_grow_below > self.context_shrink_above:
+            most = self.context_shrink_above
+            reason = f"must be at most EZRA_CONTEXT_SHRINK_ABOVE ({most:g}), got "
+            raise ConfigError("EZRA_CONTEXT_GROW_BELOW", f"{reason}{self.context_grow_below:g}")
         return self
 
     @model_validator(mode="after")

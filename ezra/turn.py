@@ -7,15 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from metaagents.learning.core import CoreBlock
-from tiers.errors import Conflict
-from tiers.records import Fact, ToolOutput, Turn
+from tiers.errors import Conflict, UsageError
+from tiers.records import Fact, Turn
 
 from .assemble import Slot
 from .checks import checked
+from .output_checks import ToolOutputLike, outputs_of
 from .parts import Parts
 from .routing import TurnState, Written
 
-ToolOutputLike = ToolOutput | dict[str, str]
+USAGE_MAX = 1_000_000_000
 
 
 class OpenTurn:
@@ -101,24 +102,36 @@ class OpenTurn:
         """Milliseconds per router step, so far."""
         return dict(self._state.step_ms)
 
-    async def reply(self, response: str, tool_outputs: Iterable[ToolOutputLike] = ()) -> Written:
+    async def reply(
+        self,
+        response: str,
+        tool_outputs: Iterable[ToolOutputLike] = (),
+        *,
+        usage_tokens: int | None = None,
+    ) -> Written:
         """Remember the turn. When this returns it is durable.
 
         Args:
             response: What the agent answered; may be empty.
             tool_outputs: What tools returned on the way, as ``ToolOutput`` or
-                ``{"tool": …, "output": …}``.
+                ``{"tool": …, "output": …}``: text of at most 1,000,000 characters each and
+                2,000,000 together. They are stored whole; a long one is shown by a preview.
+            usage_tokens: What the model read and wrote for the answer, as its provider counts;
+                estimated if not given. It decides how much of the conversation the next context
+                shows, where the model's window is known.
 
         A reply that failed may be repeated: the turn is stored once.
 
         Raises:
             Conflict: The turn was replied to before, or its ``ref`` names a different turn.
+            UsageError: An argument is not acceptable; nothing was stored.
         """
-        outputs = [
-            output if isinstance(output, ToolOutput) else checked(ToolOutput, **output)
-            for output in tool_outputs
-        ]
+        outputs = outputs_of(tool_outputs)
         checked(Turn, input=self._state.request.input, response=response)
+        if usage_tokens is not None:
+            if isinstance(usage_tokens, bool) or not 0 <= usage_tokens <= USAGE_MAX:
+                raise UsageError("usage_tokens", usage_tokens, f"0 to {USAGE_MAX:,}")
+            self._state.used_tokens = usage_tokens
         async with self._writing:
             if self._written is not None:
                 raise Conflict("turn", "no reply yet", f"reply stored as {self._written.turn.id}")

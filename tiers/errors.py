@@ -4,6 +4,7 @@ Drawing (checked by a test):
 
     EzraError
     ├── ConfigError            a setting or the environment: the key and the reason
+    │   └── FolderInUse        another process has the folder of data
     ├── UsageError             the caller's mistake: field, value, what is accepted
     ├── PolicyDenied           the agent may not touch this topic or source
     ├── BudgetExceeded         a limit of tokens, model calls or writes is reached
@@ -42,6 +43,10 @@ class ConfigError(EzraError):
         super().__init__(f"{key}: {reason}")
         self.key = key
         self.reason = reason
+
+
+class FolderInUse(ConfigError):
+    """Another process has the folder of data. May be repeated when it is done."""
 
 
 class UsageError(EzraError):

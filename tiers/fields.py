@@ -24,6 +24,8 @@ ALL_TOPICS = "*"
 
 NAME_CHARS_MAX = 256
 TEXT_CHARS_MAX = 200_000
+OUTPUT_CHARS_MAX = 1_000_000
+"""Of one output of a tool, which is stored whole and shown by a preview."""
 TOPICS_MAX = 64
 
 Kind: TypeAlias = Literal[
@@ -87,6 +89,19 @@ Name: TypeAlias = Annotated[
 Topics: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_normal_topics)]
 Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(in_utc)]
 Text: TypeAlias = Annotated[str, StringConstraints(max_length=TEXT_CHARS_MAX)]
+
+
+def _is_text(value: object) -> object:
+    """Refuse bytes, which would else be read as text without a word."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        message = "must be text; what is binary is not kept: decode it, or name where it lies"
+        raise ValueError(message)
+    return value
+
+
+OutputText: TypeAlias = Annotated[
+    str, StringConstraints(max_length=OUTPUT_CHARS_MAX), BeforeValidator(_is_text)
+]
 
 
 class Record(BaseModel):

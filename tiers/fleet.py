@@ -173,6 +173,13 @@ class SessionGraph(Record):
         return tuple(parent.id for parent in self.parents)
 
 
+Inject: TypeAlias = Literal["off", "start", "turn"]
+"""Whether contexts bring what is known unasked: never, where a conversation begins, always."""
+
+WINDOW_MIN, WINDOW_MAX = 256, 100_000_000
+"""Tokens that a model can hold."""
+
+
 class AgentRecord(Record):
     """A member of a session graph. ``left_at`` is ``None`` while it is present.
 
@@ -181,6 +188,8 @@ class AgentRecord(Record):
         denied_sources: Mesh sources it may not ask, whatever it holds.
         prompts: What a model is told to write summaries and episodes with, by grain, where it
             differs from the settings.
+        inject: When its contexts bring what is known about the message unasked.
+        model_window_tokens: What its model can hold, where it differs from the settings.
         seen_at: Its last sign of life.
         released: It did not leave but fell silent, and was let go.
     """
@@ -196,6 +205,8 @@ class AgentRecord(Record):
     denied_sources: Topics = ()
     budget: Budget = Budget()
     prompts: dict[Literal["working"] | Grain, Text] = Field(default_factory=dict)
+    inject: Inject = "off"
+    model_window_tokens: int | None = Field(default=None, ge=WINDOW_MIN, le=WINDOW_MAX)
     spawned_at: Moment
     seen_at: Moment = UNRECORDED
     left_at: Moment | None = None

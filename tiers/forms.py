@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from functools import singledispatch
+from typing import TypeGuard
 
+from .documents import Passage
 from .learning import is_live
 from .records import (
     TEXT_CHARS_MAX,
@@ -36,6 +38,11 @@ OUTPUT_CHARS_FOUND = 4_000
 def entry_of(record: Owned) -> IndexEntry:
     """Return the searchable form of a record, without a vector."""
     raise TypeError(f"{type(record).__name__} has no searchable form")
+
+
+def is_searchable(record: object) -> TypeGuard[Owned]:
+    """Whether a record is found itself: a document is by its passages, a card in no search."""
+    return entry_of.dispatch(type(record)) is not entry_of.dispatch(object)
 
 
 @entry_of.register
@@ -115,6 +122,11 @@ def _of_belief(belief: Commitment) -> IndexEntry:
     )
 
 
+@entry_of.register
+def _of_passage(passage: Passage) -> IndexEntry:
+    return _entry(passage, "document", passage.found_by, source_ids=(passage.document_id,))
+
+
 def is_current(record: Owned) -> bool:
     """Whether a record belongs in answers: it is not over, not forgotten, and has its content.
 
@@ -124,6 +136,8 @@ def is_current(record: Owned) -> bool:
         return False
     if isinstance(record, HistoricBelief):
         return record.status == "active"
+    if isinstance(record, Passage):
+        return record.until is None
     return not isinstance(record, Fact) or is_live(record)
 
 

@@ -73,6 +73,8 @@ class Place(NamedTuple):
 
 
 _SQLITE = (
+    Place("sqlite", "cards", "text", "redaction",
+          ("type", "title", "text", "tags", "details", "machine")),
     Place("sqlite", "turns", "text", "redaction", ("input", "response", "tool_outputs", "speaker")),
     Place("sqlite", "summaries", "text", "redaction", ("text",)),
     Place("sqlite", "episodes", "text", "redaction", ("text",)),
@@ -82,6 +84,11 @@ _SQLITE = (
     Place("sqlite", "rules", "text", "redaction", ("trigger", "steps", "former", "digest")),
     Place("sqlite", "beliefs", "text", "redaction",
           ("claim", "key_subject", "key_attribute", "value")),
+    Place("sqlite", "documents", "text", "redaction",
+          ("name", "title", "properties", "text", "digest")),
+    Place("sqlite", "document_revisions", "text", "redaction",
+          ("name", "title", "properties", "text", "digest")),
+    Place("sqlite", "passages", "text", "redaction", ("headings", "text", "digest")),
     Place("sqlite", "belief_contents", "text", "redaction", ("content",)),
     Place("sqlite", "receipts", "text", "redaction", ("query", "body")),
     Place("sqlite", "work", "text", "redaction", ("problem",)),
@@ -99,6 +106,8 @@ _SQLITE = (
     Place("sqlite", "belief_spans", "name", "nothing"),
     Place("sqlite", "belief_topics", "name", "nothing"),
     Place("sqlite", "belief_trust", "name", "nothing"),
+    Place("sqlite", "card_reads", "name", "nothing"),
+    Place("sqlite", "card_recipients", "name", "nothing"),
     Place("sqlite", "consolidation", "name", "nothing"),
     Place("sqlite", "coverage", "name", "nothing"),
     Place("sqlite", "fact_uses", "name", "nothing"),
@@ -122,6 +131,8 @@ _FOUND_BY = ("terms", "frequencies")
 """Of each MongoDB record that can be found by words."""
 
 _MONGODB = (
+    Place("mongodb", "cards", "text", "redaction",
+          ("type", "title", "text", "tags", "details", "machine", "moved")),
     Place("mongodb", "turns", "text", "redaction",
           ("input", "response", "tool_outputs", "speaker", "said_by", *_FOUND_BY)),
     Place("mongodb", "summaries", "text", "redaction", ("text", *_FOUND_BY)),
@@ -134,6 +145,12 @@ _MONGODB = (
     Place("mongodb", "beliefs", "text", "redaction",
           ("claim", "key", "key_subject", "active_key", "held_key", "value", "claim_words",
            *_FOUND_BY)),
+    Place("mongodb", "documents", "text", "redaction",
+          ("name", "title", "properties", "text", "digest")),
+    Place("mongodb", "document_revisions", "text", "redaction",
+          ("name", "title", "properties", "text", "digest")),
+    Place("mongodb", "passages", "text", "redaction",
+          ("headings", "text", "digest", *_FOUND_BY)),
     Place("mongodb", "belief_contents", "text", "redaction", ("content",)),
     Place("mongodb", "receipts", "text", "redaction", ("query", "body")),
     Place("mongodb", "work", "text", "redaction", ("problem",)),
@@ -214,6 +231,10 @@ _PROCESS = (
     Place("process", "ezra.service.limits:_buckets", "name", "nothing"),
     Place("process", "ezra.service.tokens:_tokens", "name", "nothing"),
     Place("process", "ezra.remote.agent:_names", "name", "nothing"),
+    Place("process", "ezra.remote.board:_names", "name", "nothing"),
+    Place("process", "ezra.documents.following:_ids", "name", "nothing"),
+    Place("process", "ezra.documents.following:_seen", "name", "nothing"),
+    Place("process", "ezra.remote.documents:_names", "name", "nothing"),
     Place("process", "ezra.remote.knowledge:_names", "name", "nothing"),
     Place("process", "ezra.service.app:_operation_routes", "none", "nothing"),
     Place("process", "ezra.service.routes:_by_name", "none", "nothing"),
@@ -224,6 +245,9 @@ _PROCESS = (
     Place("process", "ezra.service.console.signing_in:_open", "name", "nothing"),
     Place("process", "ezra.service.identity:_until", "name", "nothing"),
     Place("process", "ezra.wire.tools:agent_tools", "none", "nothing"),
+    Place("process", "ezra.mesh.mcp_tools:_schemas", "none", "nothing"),
+    Place("process", "ezra.mesh.mesh:_sources", "none", "nothing"),
+    Place("process", "ezra.mesh.mesh:_connectors", "none", "nothing"),
     Place("process", "tiers.provider_clients:_load_connecting", "none", "nothing"),
     Place("process", "ezra.membership:_present", "name", "nothing"),
     Place("process", "ezra.parts:_names", "name", "nothing"),
@@ -245,6 +269,8 @@ _PROCESS = (
 _OUTSIDE = (
     Place("outside", "an export of a belief log", "text", "people"),
     Place("outside", "a copy of a folder or of a database", "text", "people"),
+    Place("outside", "an export of a bridge, and its outbox on a machine", "text", "people"),
+    Place("outside", "the handoff that a bridge's hooks prepared on a machine", "text", "turnover"),
     Place("outside", "a server's journals, free pages and backups", "text", "people"),
     Place("outside", "the ledger of a move", "name", "nothing"),
 )

@@ -459,3 +459,11 @@ class LanguageModel(Protocol):
             TierRejected: There is none after a bounded number of attempts.
             UsageError: No language model is configured.
         """
+
+
+@runtime_checkable
+class CountingModel(Protocol):
+    """A chat model that says what an answer has used."""
+
+    async def complete_counted(self, messages: Sequence[dict[str, str]]) -> tuple[str, int]:
+        """Return the answer, as ``complete`` does, and the tokens read and written for it."""

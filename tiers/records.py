@@ -32,6 +32,7 @@ from .beliefs import Rival as Rival
 from .beliefs import Settlement as Settlement
 from .beliefs import SignedHead as SignedHead
 from .beliefs import TrustRow as TrustRow
+from .documents import Citation as Citation
 from .fields import ALL_TOPICS as ALL_TOPICS
 from .fields import NAME_CHARS_MAX as NAME_CHARS_MAX
 from .fields import TEXT_CHARS_MAX as TEXT_CHARS_MAX
@@ -52,6 +53,7 @@ from .fleet import Ancestor as Ancestor
 from .fleet import Budget as Budget
 from .fleet import Departure as Departure
 from .fleet import GraphState as GraphState
+from .fleet import Inject as Inject
 from .fleet import MergeStrategy as MergeStrategy
 from .fleet import Parent as Parent
 from .fleet import Retention as Retention
@@ -59,14 +61,11 @@ from .fleet import Scope as Scope
 from .fleet import SessionGraph as SessionGraph
 from .fleet import Standing as Standing
 from .fleet import Usage as Usage
+from .mesh import MeshResult as MeshResult
+from .mesh import Provenance as Provenance
 from .owned import Owned as Owned
-
-
-class ToolOutput(Record):
-    """What a tool returned during a turn."""
-
-    tool: Name
-    output: Text
+from .turn_parts import Tail as Tail
+from .turn_parts import ToolOutput as ToolOutput
 
 
 class Turn(Owned):
@@ -78,6 +77,7 @@ class Turn(Owned):
         tokens: Estimated tokens of input, response and tool outputs together.
         rules: Ids of the playbooks that were in its context: what comes next says how they did.
         occurred_at: When it was said, which is not when it was recorded.
+        tail: What its context showed of the conversation, where the model's window is known.
         retired_at: When retention destroyed its content.
     """
 
@@ -89,6 +89,7 @@ class Turn(Owned):
     tool_outputs: tuple[ToolOutput, ...] = ()
     tokens: int = Field(default=0, ge=0)
     rules: tuple[str, ...] = ()
+    tail: Tail | None = None
     occurred_at: Moment = UNRECORDED
     retired_at: Moment | None = None
 
@@ -357,17 +358,6 @@ class Receipt(Record):
     recorded_at: Moment
 
 
-class MeshResult(Record):
-    """What a connector returned, with where it came from."""
-
-    source: Name
-    text: Text
-    queried_at: Moment
-    synced_at: Moment | None = None
-    confidence: float = Field(default=1.0, ge=0.0, le=1.0)
-    time_travel_available: bool = False
-
-
 class Hit(Record):
     """One answer of a recall.
 
@@ -385,6 +375,7 @@ class Hit(Record):
         uses: For a fact, how many contexts it has reached.
         last_used_at: For a fact, when it reached one last.
         folded: Other records that say the same, or cover it, and are left out for this one.
+        citation: For a passage of a document, where it stands.
     """
 
     id: str
@@ -411,10 +402,14 @@ class Hit(Record):
     uses: int = 0
     last_used_at: Moment | None = None
     folded: tuple[str, ...] = ()
+    citation: Citation | None = None
 
 
 IDS_MAX = 1_000
 """So many records a question may be kept to."""
+
+ALL_TOPICS_MAX = 16
+"""So many topics may be asked for together."""
 
 SearchMode: TypeAlias = Literal["hybrid", "words", "dense"]
 """Both legs fused, words alone, or meaning alone."""
@@ -446,6 +441,7 @@ class SearchQuery(Record):
         grains: Of episodes only these grains; empty restricts nothing. Other kinds are not
             concerned.
         topics: Only records with one of these topics; empty restricts nothing.
+        all_topics: Only records with every one of these topics, 16 at most.
         writer_id: Only records written by this agent.
         ids: Only these records of the own graph; empty restricts nothing.
     """
@@ -465,6 +461,7 @@ class SearchQuery(Record):
     until: Moment | None = None
     grains: tuple[Grain, ...] = ()
     topics: Topics = ()
+    all_topics: Annotated[Topics, Field(max_length=ALL_TOPICS_MAX)] = ()
     writer_id: str | None = None
     ids: tuple[str, ...] = Field(default=(), max_length=IDS_MAX)
 

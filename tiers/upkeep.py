@@ -13,6 +13,8 @@ from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_check
 
 from pydantic import Field, JsonValue
 
+from .board import Card
+from .documents import Document, FormerDocument, Passage
 from .ports import WarmStore
 from .records import (
     AgentRecord,
@@ -227,9 +229,11 @@ class Redactor(Protocol):
     ) -> Redacted:
         """Destroy the content of records of the scope's graph, and of all that was made of them.
 
-        Records are turns, summaries, episodes, facts, rules and beliefs, of any agent, user and
-        topic. A belief's content and salts are destroyed in the log, which gains a ``redacted``
-        event for each, and what contradicted it no longer says why.
+        Records are turns, summaries, episodes, facts, rules, beliefs, documents, passages and
+        cards, of any agent, user and topic. A belief's content and salts are destroyed in the log,
+        which gains a ``redacted`` event for each, and what contradicted it no longer says why. A
+        document goes with all of its revisions and passages, a passage with its document, a task
+        with the actions that tell of its changes.
 
         What was made of a record: summaries that cover it, episodes that have it as a child, facts,
         beliefs and rules that name it as a source, and so on from these; and receipts that name any
@@ -253,10 +257,13 @@ class Redactor(Protocol):
         *,
         subject: str | None = None,
         user_id: str | None = None,
+        agent_id: str | None = None,
         cursor: str = "",
         limit: int = 1000,
     ) -> Page[RecordRef]:
-        """Return records of the graph that speak of a subject, or belong to a user; pages.
+        """Return records that speak of a subject, belong to a user, or an agent wrote; pages.
+
+        What no agent wrote has the empty ``agent_id``.
 
         Of every kind that can be redacted, whoever could see them, that have their content. A
         record speaks of a subject when one of its texts (claim, key, value, speaker, tool output,
@@ -265,7 +272,7 @@ class Redactor(Protocol):
         ``limit`` and still name a cursor: it has looked through a bounded number of records.
 
         Raises:
-            UsageError: Not exactly one of ``subject`` and ``user_id`` is given, or it is blank.
+            UsageError: Not exactly one of the three is given, or a subject or user is blank.
         """
 
     async def blank_receipts(
@@ -298,7 +305,9 @@ class Redactor(Protocol):
 
     async def redacted(
         self, scope: Scope, record_ids: Sequence[str]
-    ) -> tuple[Turn | Summary | Episode | Fact | Rule | Commitment, ...]:
+    ) -> tuple[
+        Turn | Summary | Episode | Fact | Rule | Commitment | Document | Passage | Card, ...
+    ]:
         """Return the redacted records of the scope's graph among ids, whoever could see them.
 
         Not those that retention has emptied: their content is gone for another reason.
@@ -374,6 +383,10 @@ Table: TypeAlias = Literal[
     "rules",
     "rule_outcomes",
     "watermarks",
+    "documents",
+    "document_revisions",
+    "passages",
+    "cards",
     "belief_events",
     "beliefs",
     "trust",
@@ -395,6 +408,10 @@ ARCHIVE_ROWS: dict[Table, type[Record]] = {
     "rules": Rule,
     "rule_outcomes": RuleOutcome,
     "watermarks": Watermark,
+    "documents": Document,
+    "document_revisions": FormerDocument,
+    "passages": Passage,
+    "cards": Card,
     "belief_events": LoggedBelief,
     "beliefs": ProjectedBelief,
     "trust": TrustRow,

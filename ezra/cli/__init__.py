@@ -1,7 +1,7 @@
 """The command line. It parses, calls the public API, and prints; it holds no logic.
 
 Exit codes: 0 done, 1 an ezra error, 2 wrong usage or malformed input, 3 configuration,
-130 interrupted.
+4 nothing can be read because the memory is away (``ezra bridge``), 130 interrupted.
 """
 
 from __future__ import annotations

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
 from tiers.errors import NotFound, UsageError
+from tiers.fleet import WINDOW_MIN, Inject
 from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import AgentRecord, Budget, Usage
 
@@ -28,6 +29,9 @@ AgentId = Annotated[str, typer.Argument(help="The agent.")]
 Topics = Annotated[
     list[str] | None, typer.Option("--topic", help="A topic; * is every topic. Repeatable.")
 ]
+
+Brings = Annotated[str, typer.Option(help="Bring what is known unasked: off, start or turn.")]
+Window = Annotated[int | None, typer.Option(help="Tokens that its model can hold.", min=WINDOW_MIN)]
 
 
 async def member_of(ezra: AnyEzra, graph: str, agent: str) -> AnyAgent:
@@ -69,6 +73,8 @@ def spawn(
         list[str] | None,
         typer.Option(metavar="GRAIN=TEXT", help="What a model writes its memory with. Repeatable."),
     ] = None,
+    inject: Brings = "off",
+    window: Window = None,
     tokens: Annotated[
         int | None, typer.Option(help="Estimated tokens of contexts and answers.", min=0)
     ] = None,
@@ -102,14 +108,10 @@ def spawn(
                 denied_sources=deny_source or None,
                 budget=None if budget == Budget() else budget,
                 prompts=prompts,
+                inject=cast("Inject", inject),
+                model_window_tokens=window,
             )
-            return {
-                "graph": graph,
-                "agent": spawned.id,
-                "topics": list(spawned.topics),
-                "lineage": [one.graph_id for one in spawned.lineage],
-                "core_facts": len(spawned.core_at_spawn),
-            }
+            return _spawned(spawned)
 
     found = run(work())
     if json:
@@ -241,6 +243,16 @@ def leave(
         screen.line(f"{agent} has left {graph}")
 
 
+def _spawned(agent: AnyAgent) -> dict[str, Any]:
+    return {
+        "graph": agent.graph_id,
+        "agent": agent.id,
+        "topics": list(agent.topics),
+        "lineage": [one.graph_id for one in agent.lineage],
+        "core_facts": len(agent.core_at_spawn),
+    }
+
+
 def _prompts(said: Iterable[str]) -> dict[AnyGrain, str]:
     """Return prompts by grain.
 
@@ -270,6 +282,10 @@ def _lines(record: AgentRecord, used: Usage) -> list[str]:
         f"used: {', '.join(limits)}",
         f"spawned {_moment(record.spawned_at)}, last sign of life {_moment(record.seen_at)}",
     ]
+    if record.inject != "off":
+        lines.append(f"brings what is known: {record.inject}")
+    if record.model_window_tokens is not None:
+        lines.append(f"window of its model: {record.model_window_tokens} tokens")
     denied = (*record.denied_topics, *record.denied_sources)
     return [*lines, f"denied: {_listed(denied)}"] if denied else lines
 

@@ -12,9 +12,11 @@ from . import (
     carrying,
     doctor,
     evaluate,
+    ingest,
     lifecycle,
     memory,
     migrate,
+    platform,
     recall,
     remembering,
     replay,
@@ -28,6 +30,8 @@ from . import (
 from .agents import agent_app
 from .audit import audit_app
 from .believing import beliefs_app
+from .bridge import bridge_app
+from .documents import documents_app
 from .embedder import embedder_app
 from .facts import facts_app
 from .graphs import graph_app
@@ -35,6 +39,7 @@ from .helping import ABOUT, with_examples
 from .knowledge import knowledge_app
 from .lifecycle import lifecycle_app
 from .mcp import mcp_app
+from .mesh import mesh_app
 from .rules import rules_app
 from .screen import Screen
 from .tokens import token_app
@@ -90,16 +95,23 @@ app.add_typer(embedder_app, name="embedder", rich_help_panel=BEGIN)
 
 app.add_typer(graph_app, name="graph", rich_help_panel=MEMORY)
 app.add_typer(agent_app, name="agent", rich_help_panel=MEMORY)
+turn_app.command("contexts", epilog=platform.CONTEXTS_EXAMPLES)(platform.contexts)
 app.add_typer(turn_app, name="turn", rich_help_panel=MEMORY)
 _command("remember", remembering.remember, remembering.REMEMBER_EXAMPLES, MEMORY)
 _command("recall", recall.recall, recall.EXAMPLES, MEMORY)
+_command("remember-fact", platform.remember_fact, platform.REMEMBER_FACT_EXAMPLES, MEMORY)
+_command("inject", platform.inject, platform.INJECT_EXAMPLES, MEMORY)
 _command("forget", remembering.forget, remembering.FORGET_EXAMPLES, MEMORY)
 _command("search-memory", memory.search_memory, memory.EXAMPLES, MEMORY)
 _command("core", lifecycle.core, lifecycle.CORE_EXAMPLES, MEMORY)
 app.add_typer(facts_app, name="facts", rich_help_panel=MEMORY)
 app.add_typer(knowledge_app, name="knowledge", rich_help_panel=MEMORY)
 app.add_typer(rules_app, name="rules", rich_help_panel=MEMORY)
+_command("ingest", ingest.ingest, ingest.EXAMPLES, MEMORY)
+app.add_typer(documents_app, name="documents", rich_help_panel=MEMORY)
 app.add_typer(beliefs_app, name="beliefs", rich_help_panel=MEMORY)
+app.add_typer(bridge_app, name="bridge", rich_help_panel=MEMORY)
+app.add_typer(mesh_app, name="mesh", rich_help_panel=MEMORY)
 
 app.add_typer(audit_app, name="audit", rich_help_panel=PAST)
 _command("explain", lifecycle.explain, lifecycle.EXPLAIN_EXAMPLES, PAST)

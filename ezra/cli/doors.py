@@ -18,10 +18,12 @@ from .screen import Screen
 
 if TYPE_CHECKING:
     from ..agent import Agent
+    from ..documents import Documents
     from ..graph import Graph
     from ..history import History
     from ..knowledge import Knowledge
     from ..remote.agent import RemoteAgent
+    from ..remote.documents import RemoteDocuments
     from ..remote.ezra import RemoteEzra
     from ..remote.graph import RemoteGraph
     from ..remote.history import RemoteHistory
@@ -32,6 +34,7 @@ AnyGraph: TypeAlias = "Graph | RemoteGraph"
 AnyAgent: TypeAlias = "Agent | RemoteAgent"
 AnyHistory: TypeAlias = "History | RemoteHistory"
 AnyKnowledge: TypeAlias = "Knowledge | RemoteKnowledge"
+AnyDocuments: TypeAlias = "Documents | RemoteDocuments"
 
 URL_VARIABLE = "EZRA_URL"
 TOKEN_VARIABLE = "EZRA_TOKEN"  # noqa: S105 - the name of a variable
@@ -111,16 +114,23 @@ def token() -> str | None:
     path = os.environ.get(TOKEN_FILE_VARIABLE, "").strip()
     if said and path:
         raise ConfigError(TOKEN_VARIABLE, f"{TOKEN_FILE_VARIABLE} is set too; only one may be")
-    if not path:
-        return said or None
+    return token_in(Path(path)) if path else said or None
+
+
+def token_in(path: Path) -> str:
+    """Return the token that a file holds.
+
+    Raises:
+        ConfigError: It cannot be read, or is empty.
+    """
     try:
-        with Path(path).expanduser().open(encoding="utf-8") as file:
+        with path.expanduser().open(encoding="utf-8") as file:
             found = file.read(TOKEN_FILE_BYTES_MAX).strip()
     except (OSError, ValueError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
-        raise ConfigError(TOKEN_FILE_VARIABLE, f"{path!r} cannot be read: {reason}") from error
+        raise ConfigError(TOKEN_FILE_VARIABLE, f"{str(path)!r} cannot be read: {reason}") from error
     if not found:
-        raise ConfigError(TOKEN_FILE_VARIABLE, f"{path!r} is empty")
+        raise ConfigError(TOKEN_FILE_VARIABLE, f"{str(path)!r} is empty")
     return found
 
 

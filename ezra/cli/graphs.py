@@ -307,16 +307,39 @@ def erase(
         str | None, typer.Option(help="A name: what speaks of it, as whole words.")
     ] = None,
     user: Annotated[str | None, typer.Option(help="A person: what belongs to them.")] = None,
+    agent: Annotated[str | None, typer.Option(help="An agent: what it wrote.")] = None,
     home: Home = None,
     url: Url = None,
     json: Json = False,
 ) -> None:
-    """Destroy all that speaks of a subject or belongs to a user, in every store, with a receipt."""
+    """Destroy all that is of a subject, a user or an agent, in every store, with a receipt."""
 
     async def work(chosen: AnyGraph) -> dict[str, Any]:
-        return asdict(await chosen.erase(subject=subject, user_id=user, reason=reason))
+        erased = chosen.erase(subject=subject, user_id=user, agent_id=agent, reason=reason)
+        return asdict(await erased)
 
-    _with(graph, home, url, json, work, f"{subject or user} erased from {graph}")
+    _with(graph, home, url, json, work, f"{subject or user or agent} erased from {graph}")
+
+
+@graph_app.command(
+    "purge", epilog="Example: ezra graph purge imola --reason 'contract ended' --yes"
+)
+def purge(
+    graph: GraphId,
+    reason: Annotated[str, typer.Option(help="Why; kept in the audit feed.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    home: Home = None,
+    url: Url = None,
+    json: Json = False,
+) -> None:
+    """Destroy everything that a graph holds, in every store, with a receipt. Its rows stay."""
+    if not yes and not typer.confirm(f"Destroy all of {graph}?", default=False, err=True):
+        raise typer.Exit(1)
+
+    async def work(chosen: AnyGraph) -> dict[str, Any]:
+        return asdict(await chosen.purge(reason=reason))
+
+    _with(graph, home, url, json, work, f"everything in {graph} destroyed")
 
 
 @graph_app.command("branch", epilog="Example: ezra graph branch imola what-if --turn 15")

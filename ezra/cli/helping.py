@@ -16,6 +16,7 @@ ABOUT = (
     "  1    an error, or the answer is no: not intact, not healthy, nothing there\n"
     "  2    wrong usage, or malformed input; nothing was written\n"
     "  3    configuration: a setting, a file of keys, a folder that is in use\n"
+    "  4    nothing can be read: the memory of 'ezra bridge' is away\n"
     "  130  interrupted; what was acknowledged is kept\n"
     "  141  nobody reads the output any more\n"
     "\n"

@@ -72,7 +72,7 @@ def recall(
 ) -> None:
     """Answer a question from a graph's memory, with sources, dates and scores.
 
-    Turns, facts, beliefs and rules are asked; summaries and episodes too where --kind names them.
+    Turns, facts, beliefs, rules and documents are asked, what --kind names instead where it does.
     """
     screen = Screen()
     more: Narrowing = {

@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from tiers.documents import Citation
 from tiers.errors import EzraError
 
 from ..graph_status import GraphStatus
@@ -168,6 +169,8 @@ class Screen:
                 f"{escape(origin)}  {escape(_short(source.text, SOURCE_TEXT_CHARS))}",
                 soft_wrap=True,
             )
+            if source.citation is not None:
+                self.line(f"           {cited(source.citation)}")
             if source.reason is not None:
                 self._reason(source, source.reason)
         if answer.degraded:
@@ -220,6 +223,12 @@ class Screen:
         for step, times in report.steps.items():
             table.add_row(step, f"{times.p50:.2f}", f"{times.p95:.2f}", f"{times.total:.0f}")
         self._out.print(table)
+
+
+def cited(citation: Citation) -> str:
+    """Return where a passage stands: document, headings, page."""
+    page = "" if citation.page is None else f", page {citation.page}"
+    return " > ".join((citation.name, *citation.headings)) + page
 
 
 def _short(text: str, limit: int) -> str:

@@ -129,15 +129,21 @@ def say(
 
 @turn_app.command(
     "output",
-    epilog="Example: ezra turn output imola strategist 01985a4c-… --start 6000 --length 2000",
+    epilog="Examples: ezra turn output imola strategist 01985a4c-…/0 --all  ·  "
+    "ezra turn output imola strategist 01985a4c-… --index 1 --start 6000 --length 2000 --json",
 )
 def output(
     graph: GraphId,
     agent: AgentId,
-    turn: Annotated[str, typer.Argument(help="The turn's id, or your name for it.")],
-    index: Annotated[int, typer.Option(help="Which of its outputs, from 0.", min=0)] = 0,
+    key: Annotated[
+        str, typer.Argument(help="Its key, as previews have it; or the turn's id or your name.")
+    ],
+    index: Annotated[
+        int | None, typer.Option(help="Which of the turn's outputs, from 0.", min=0)
+    ] = None,
     start: Annotated[int, typer.Option(help="The first character.", min=0)] = 0,
     length: Annotated[int, typer.Option(help="The most characters.", min=1)] = RANGE_CHARS,
+    whole: Annotated[bool, typer.Option("--all", help="To the end, however long.")] = False,
     home: Home = None,
     url: Url = None,
     json: Json = False,
@@ -148,11 +154,11 @@ def output(
     async def work() -> Any:  # noqa: ANN401 - an OutputRange
         async with opened(home, url) as ezra:
             member = await member_of(ezra, graph, agent)
-            return await member.read_tool_output(turn, index, start, length)
+            return await member.read_tool_output(key, index, start, None if whole else length)
 
     found = run(work())
     if json:
-        screen.document({**plain(found), "next_start": found.next_start})
+        screen.document({**plain(found), "key": found.key, "next_start": found.next_start})
         return
     screen.line(found.text)
     if found.next_start is not None:

@@ -191,7 +191,16 @@ class RemoteLanguageModel(ABC):
             TierTimeout: No answer in time.
             TierRejected: The request was refused, or the answer is empty, withheld or cut off.
         """
-        return await self._ask("complete", checked_messages(messages), None)
+        return (await self._answer("complete", checked_messages(messages), None)).text
+
+    async def complete_counted(self, messages: Sequence[dict[str, str]]) -> tuple[str, int]:
+        """Return the same, and the tokens that the provider read and wrote for it.
+
+        Raises:
+            EzraError: As in ``complete``.
+        """
+        answer = await self._answer("complete", checked_messages(messages), None)
+        return answer.text, answer.prompt_tokens + answer.completion_tokens
 
     async def generate(self, messages: Sequence[dict[str, str]], schema: type[_M]) -> _M:
         """Return an answer that fits ``schema``.
@@ -237,6 +246,11 @@ class RemoteLanguageModel(ABC):
     async def _ask(
         self, operation: str, messages: Sequence[Message], schema: type[BaseModel] | None
     ) -> str:
+        return (await self._answer(operation, messages, schema)).text
+
+    async def _answer(
+        self, operation: str, messages: Sequence[Message], schema: type[BaseModel] | None
+    ) -> Answer:
         chat = self._opened(operation)
 
         async def attempt() -> Answer:
@@ -250,7 +264,7 @@ class RemoteLanguageModel(ABC):
             raise self._rejected(operation, f"the answer is empty ({answer.detail})")
         if len(answer.text) > ANSWER_CHARS_MAX:
             raise self._rejected(operation, f"the answer has {len(answer.text)} characters")
-        return answer.text
+        return answer
 
     def _count(self, answer: Answer) -> None:
         self._usage = TokenUsage(

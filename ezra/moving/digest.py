@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tiers.documents import FormerDocument
 from tiers.records import (
     AuditEvent,
     BeliefEvent,
@@ -41,6 +42,7 @@ _NAMES: Mapping[type[Record], tuple[str, ...]] = {
     FactUse: ("graph_id", "fact_id", "cause"),
     RuleOutcome: ("graph_id", "rule_id", "cause"),
     Watermark: ("graph_id", "agent_id", "name"),
+    FormerDocument: ("graph_id", "id", "revision"),
     UsageRow: ("graph_id", "agent_id"),
     BeliefEvent: ("graph_id", "seq"),
     TrustRow: ("graph_id", "agent_id", "topic"),

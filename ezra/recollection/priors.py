@@ -85,6 +85,15 @@ def decay(age_days: float, priors: Priors = DEFAULT_PRIORS) -> float:
     return math.exp(-math.log(2) * faded * faded)
 
 
+def half_life_decay(age_days: float, half_life_days: float) -> float:
+    """Return what is left of a score: half after a half-life, a third after two of them.
+
+    ``1 / (1 + age / half-life)``: what is old stays to be found where nothing newer is as good.
+    An exponential of the same half-life would leave a thousandth after ten.
+    """
+    return 1 / (1 + max(0.0, age_days) / half_life_days)
+
+
 def use_boost(uses: int) -> float:
     """Return the factor of a fact that has reached so many contexts: ``1 + 0.2 · log10(1 + n)``."""
     return 1 + USE_BOOST * math.log10(1 + max(0, uses))
@@ -139,6 +148,7 @@ def factors(
     priors: Priors,
     *,
     past: bool = False,
+    half_life_days: float | None = None,
 ) -> dict[str, float]:
     """Return the factors on a candidate's score by name; those that change nothing are left out.
 
@@ -151,9 +161,13 @@ def factors(
         priors: How age, use and class count.
         past: Whether ``now`` is a moment of the past. How often a fact had been used by then is
             not known, and what has ended since was valid: neither changes anything.
+        half_life_days: What the asker wants instead of the decay of ``priors``.
     """
     found = {"class": priors.class_weights[class_of(candidate, scope, priors.class_weights)]}
-    if candidate.kind not in AGELESS:
+    if candidate.kind not in AGELESS and half_life_days is not None:
+        age = (present - candidate.happened_at).total_seconds() / 86_400
+        found["decay"] = half_life_decay(age, half_life_days)
+    elif candidate.kind not in AGELESS:
         age = (present - age_from(candidate, past=past)).total_seconds() / 86_400
         found["decay"] = decay(age, priors)
     if candidate.graph_id != scope.graph_id:

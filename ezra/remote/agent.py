@@ -16,14 +16,13 @@ from tiers.records import (
     Fact,
     Hit,
     Kind,
-    Rule,
-    ToolOutput,
     Usage,
 )
 
 from ..assemble import Slot
-from ..checks import checked
 from ..memory_search import MemorySearch
+from ..mesh import AnyAsk, ask_of
+from ..output_checks import ToolOutputLike, outputs_of
 from ..recall import RecallResult
 from ..request import Narrowing, ScopeName
 from ..routing import Written
@@ -33,15 +32,18 @@ from ..wire.graphs import AgentAnswer
 from ..wire.knowledge import AGENT_KNOWLEDGE
 from ..wire.points import Point
 from ..wire.recalling import SearchMemoryAsked
+from .agent_facts import RemoteAgentFacts
+from .board import RemoteAgentBoard
 from .connection import Connection
+from .documents import RemoteDocuments, agent_documents
 from .knowledge import RemoteKnowledge
 from .listing import listed
+from .mesh_asking import RemoteAsksMesh
+from .platform import RemotePlatform
 from .recalling import recall_asked
 
 _A = TypeVar("_A", bound=Asked)
 _R = TypeVar("_R")
-
-ToolOutputLike = ToolOutput | dict[str, str]
 
 
 class RemoteTurn:
@@ -115,18 +117,24 @@ class RemoteTurn:
         """Milliseconds per router step, so far."""
         return dict(self._course.step_ms)
 
-    async def reply(self, response: str, tool_outputs: Iterable[ToolOutputLike] = ()) -> Written:
+    async def reply(
+        self,
+        response: str,
+        tool_outputs: Iterable[ToolOutputLike] = (),
+        *,
+        usage_tokens: int | None = None,
+    ) -> Written:
         """Remember the turn. When this returns it is durable; as ``OpenTurn.reply``.
 
         Raises:
             Conflict: The turn was replied to before, or its ``ref`` names a different turn.
             NotFound: The server does not keep the turn any more: open it anew.
         """
-        outputs = tuple(
-            output if isinstance(output, ToolOutput) else checked(ToolOutput, **output)
-            for output in tool_outputs
+        asked = agents.ReplyAsked(
+            response=response,
+            tool_outputs=tuple(outputs_of(tool_outputs)),
+            usage_tokens=usage_tokens,
         )
-        asked = agents.ReplyAsked(response=response, tool_outputs=outputs)
         done = await self._agent.ask(agents.TURN_REPLY, asked, turn_id=self.id)
         self._course = done.course
         return done.written
@@ -159,7 +167,7 @@ class RemoteCompletion:
     written: Written
 
 
-class RemoteAgent:
+class RemoteAgent(RemoteAgentFacts, RemotePlatform, RemoteAsksMesh):
     """One agent of a session graph on a server.
 
     With the methods of ``ezra.agent.Agent``, which say more. Made by ``spawn_agent`` and ``agent``
@@ -207,6 +215,16 @@ class RemoteAgent:
         """The knowledge graph over the facts that the agent sees, to read and to change."""
         return RemoteKnowledge(self._connection, AGENT_KNOWLEDGE, self._names)
 
+    @property
+    def documents(self) -> RemoteDocuments:
+        """The documents that the agent sees, and those that it puts."""
+        return agent_documents(self._connection, self._names)
+
+    @property
+    def board(self) -> RemoteAgentBoard:
+        """The graph's board as the agent sees it: messages, tasks, and what agents did."""
+        return RemoteAgentBoard(self._connection, self._names)
+
     async def turn(
         self,
         message: str,
@@ -216,7 +234,7 @@ class RemoteAgent:
         topics: Iterable[str] | None = None,
         private: bool = False,
         ref: str | None = None,
-        mesh: str | None = None,
+        mesh: AnyAsk | None = None,
     ) -> RemoteTurn:
         """Make the context for a message; the caller's own model answers it."""
         asked = agents.TurnAsked(
@@ -226,7 +244,7 @@ class RemoteAgent:
             topics=listed("topics", topics),
             private=private,
             ref=ref,
-            mesh=mesh,
+            mesh=None if mesh is None else ask_of(mesh),
         )
         return RemoteTurn(self, await self.ask(agents.TURN, asked))
 
@@ -239,29 +257,6 @@ class RemoteAgent:
         return RemoteCompletion(
             done.response, done.model, RemoteTurn(self, done.turn), done.written
         )
-
-    async def remember(
-        self,
-        what: str | Fact | Rule,
-        *,
-        topics: Iterable[str] | None = None,
-        private: bool = False,
-        shared: bool = False,
-        supersedes: str | None = None,
-    ) -> str:
-        """Remember a fact or a rule and return its id; the same statement is stored once."""
-        asked = agents.RememberAsked(
-            what=what,
-            topics=listed("topics", topics),
-            private=private,
-            shared=shared,
-            supersedes=supersedes,
-        )
-        return await self.ask(agents.REMEMBER, asked)
-
-    async def forget(self, fact_id: str, *, reason: str) -> bool:
-        """Forget a fact on request; ``False`` when it is forgotten or superseded already."""
-        return await self.ask(agents.FORGET, agents.ForgetAsked(reason=reason), fact_id=fact_id)
 
     async def core(self) -> CoreBlock:
         """Return the core facts of this agent's next context, and what is left out."""
@@ -304,11 +299,20 @@ class RemoteAgent:
         return await self.ask(agents.AGENT_SEARCH_MEMORY, asked)
 
     async def read_tool_output(
-        self, turn_id: str, index: int = 0, start: int = 0, length: int = RANGE_CHARS
+        self,
+        key: str,
+        index: int | None = None,
+        start: int = 0,
+        length: int | None = RANGE_CHARS,
     ) -> OutputRange:
-        """Return a range of what a tool returned during a turn that the agent sees."""
-        asked = agents.ToolOutputAsked(index=index, start=start, length=length)
-        return await self.ask(agents.TOOL_OUTPUT, asked, turn_id=turn_id)
+        """Return a range of what a tool returned during a turn that the agent sees.
+
+        ``key`` is ``<turn id>/<index>``, or a turn's id or ``ref``; ``length=None`` reads all.
+        """
+        asked = agents.ToolOutputAsked(
+            index=index, start=start, length="all" if length is None else length
+        )
+        return await self.ask(agents.TOOL_OUTPUT, asked, key=key)
 
     async def recall_archival(
         self,

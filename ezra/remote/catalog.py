@@ -17,6 +17,7 @@ from ..wire.audit import AuditAsked
 from ..wire.recalling import FactsAsked
 from ..wire.upkeep import RedactAsked
 from .connection import Connection
+from .documents import RemoteDocuments, catalog_documents
 from .listing import listed
 from .recalling import recall_asked
 
@@ -29,6 +30,11 @@ class RemoteCatalog:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+
+    @property
+    def documents(self) -> RemoteDocuments:
+        """The documents that every graph of the tenant reads, to read and to change."""
+        return catalog_documents(self._connection)
 
     async def remember(
         self,

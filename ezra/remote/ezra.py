@@ -25,12 +25,14 @@ from tiers.upkeep import Table
 from ..contradiction import Callback, Resolver
 from ..explaining import Story
 from ..graph_status import Health
+from ..mesh import SourceAbout
 from ..rebuilding import ReplayedContext
 from ..redaction import RedactionReport
 from ..wire import Nothing, audit, graphs, upkeep
 from ..wire.audit import AuditAsked, ReplayAsked
 from ..wire.carrying import IMPORT_ROWS, ImportRowsAsked
 from ..wire.graphs import CreateAsked
+from ..wire.mesh import SOURCES
 from ..wire.upkeep import EraseAsked, RerunAsked
 from .agent import RemoteAgent
 from .catalog import RemoteCatalog
@@ -127,6 +129,10 @@ class RemoteEzra:
         """
         asked = ImportRowsAsked(table=table, rows=tuple(dict(one) for one in rows))
         return await self._connection.call(IMPORT_ROWS, asked, graph_id=session_graph_id)
+
+    async def mesh_sources(self) -> tuple[SourceAbout, ...]:
+        """Return every live source of the server with what it may be asked, and by whom."""
+        return await self._connection.call(SOURCES, Nothing())
 
     async def catalog(self) -> RemoteCatalog:
         """Return the tenant's catalog, which every agent of every graph reads; made when new."""

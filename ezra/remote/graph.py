@@ -9,6 +9,7 @@ from typing import Self
 from metaagents.learning.core import CoreBlock
 from metaagents.lifecycle.conservation import ConservationReport
 from metaagents.lifecycle.retirement import RetentionReport
+from tiers.fleet import Inject
 from tiers.plans import AnyGrain
 from tiers.records import (
     AgentRecord,
@@ -32,7 +33,7 @@ from ..redaction import RedactionReport
 from ..wire import Nothing, audit, graphs, upkeep
 from ..wire.audit import AuditAsked, ReceiptsOfAsked, ReplayAsked, TurnsAsked
 from ..wire.graphs import ConfigureAsked, EpisodesAsked, GraphAnswer, InheritAsked, SpawnAsked
-from ..wire.upkeep import EraseAsked, RedactAsked, RetainAsked
+from ..wire.upkeep import GraphEraseAsked, PurgeAsked, RedactAsked, RetainAsked
 from .agent import RemoteAgent
 from .branching import GraphBranches
 from .carrying import RemoteRows
@@ -79,6 +80,8 @@ class RemoteGraph(GraphBranches, GraphRecall, RemoteRows):
         denied_sources: Iterable[str] | None = None,
         budget: Budget | None = None,
         prompts: Mapping[AnyGrain, str] | None = None,
+        inject: Inject = "off",
+        model_window_tokens: int | None = None,
     ) -> RemoteAgent:
         """Add an agent; one of the same id is re-attached with all that is given here.
 
@@ -96,6 +99,8 @@ class RemoteGraph(GraphBranches, GraphRecall, RemoteRows):
             denied_sources=listed("denied_sources", denied_sources),
             budget=budget,
             prompts=dict(prompts or {}),
+            inject=inject,
+            model_window_tokens=model_window_tokens,
         )
         shown = await self._connection.call(
             graphs.SPAWN, asked, graph_id=self.id, agent_id=agent_id
@@ -267,15 +272,29 @@ class RemoteGraph(GraphBranches, GraphRecall, RemoteRows):
         return RemoteHistory(self._connection, self.id)
 
     async def erase(
-        self, *, subject: str | None = None, user_id: str | None = None, reason: str
+        self,
+        *,
+        subject: str | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        reason: str,
     ) -> RedactionReport:
-        """Redact every record that speaks of a subject, or belongs to a user, with proof.
+        """Redact every record that speaks of a subject, or is a user's or an agent's, with proof.
 
         Raises:
-            UsageError: Not exactly one of the two is given, or something is blank.
+            UsageError: Not exactly one of the three is given, or something is blank.
         """
-        asked = EraseAsked(subject=subject, user_id=user_id, reason=reason)
+        asked = GraphEraseAsked(subject=subject, user_id=user_id, agent_id=agent_id, reason=reason)
         return await self._connection.call(upkeep.GRAPH_ERASE, asked, graph_id=self.id)
+
+    async def purge(self, *, reason: str) -> RedactionReport:
+        """Redact everything that the graph holds, in every store, with proof.
+
+        Raises:
+            UsageError: The reason is blank.
+        """
+        asked = PurgeAsked(reason=reason)
+        return await self._connection.call(upkeep.PURGE, asked, graph_id=self.id)
 
     async def redact(self, record_ids: Sequence[str], *, reason: str) -> RedactionReport:
         """Destroy the content of records for good, and of all that was made of them.

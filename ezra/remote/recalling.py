@@ -29,7 +29,9 @@ from ..wire.recalling import (
     RecallAsked,
     TurnsByRefAsked,
 )
+from .board import RemoteGraphBoard
 from .connection import Connection
+from .documents import RemoteDocuments, graph_documents
 from .knowledge import RemoteKnowledge
 from .listing import listed
 
@@ -57,6 +59,8 @@ def recall_asked(
         lists["ids"] = listed("ids", more["ids"])
     if "topics" in more:
         lists["topics"] = listed("topics", more["topics"])
+    if "all_topics" in more:
+        lists["all_topics"] = listed("all_topics", more["all_topics"])
     return RecallAsked.model_validate({**more, **said, **lists})
 
 
@@ -70,6 +74,16 @@ class GraphRecall:
     def knowledge(self) -> RemoteKnowledge:
         """The knowledge graph over the facts of every agent, as the graph's operator sees it."""
         return RemoteKnowledge(self._connection, GRAPH_KNOWLEDGE, {"graph_id": self._graph_id})
+
+    @property
+    def documents(self) -> RemoteDocuments:
+        """The documents of the graph, as its operator sees them, to read and to change."""
+        return graph_documents(self._connection, self._graph_id)
+
+    @property
+    def board(self) -> RemoteGraphBoard:
+        """The graph's board as its operator sees it: messages, tasks, and what agents did."""
+        return RemoteGraphBoard(self._connection, {"graph_id": self._graph_id})
 
     async def recall(
         self,
@@ -119,6 +133,7 @@ class GraphRecall:
         *,
         tier: FactTier | None = None,
         topics: Iterable[str] | None = None,
+        all_topics: Iterable[str] | None = None,
         after: str = "",
         limit: int = LATEST_MAX,
     ) -> Page[Fact]:
@@ -128,7 +143,11 @@ class GraphRecall:
             UsageError: An argument is not acceptable.
         """
         asked = LatestFactsAsked(
-            tier=tier, topics=listed("topics", topics), after=after, limit=limit
+            tier=tier,
+            topics=listed("topics", topics),
+            all_topics=listed("all_topics", all_topics),
+            after=after,
+            limit=limit,
         )
         return await self._connection.call(GRAPH_LATEST_FACTS, asked, graph_id=self._graph_id)
 

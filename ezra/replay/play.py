@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
+from tiers.documents import Citation
 from tiers.errors import Conflict, NotFound
 from tiers.records import Fact, Kind, Rule, Turn
 
@@ -57,6 +58,7 @@ class Source:
     tier: str
     folded: tuple[str, ...] = ()
     reason: Reason | None = None
+    citation: Citation | None = None
 
 
 @dataclass(frozen=True)
@@ -309,6 +311,7 @@ def answer_of(question: str, found: RecallResult) -> Answer:
             tier=hit.tier,
             folded=hit.folded,
             reason=found.reasons.get(hit.id),
+            citation=hit.citation,
         )
         for hit in found.items
     )

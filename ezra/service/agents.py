@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from metaagents.learning.core import CoreBlock
-from tiers.records import Commitment, Hit, Usage
+from tiers.records import Commitment, Fact, Hit, Usage
+from tiers.upkeep import Page
 
 from ..memory_search import MemorySearch
 from ..recall import RecallResult
@@ -14,7 +15,7 @@ from ..tool_outputs import OutputRange
 from ..turn import OpenTurn
 from ..wire import Nothing
 from ..wire import agents as wire
-from ..wire.recalling import RecallAsked, SearchMemoryAsked
+from ..wire.recalling import FactsAsked, LatestFactsAsked, RecallAsked, SearchMemoryAsked
 from .acting import acting
 from .caller import Caller
 from .desk import Desk
@@ -87,7 +88,8 @@ async def read_tool_output(
 ) -> OutputRange:
     """Return a range of what a tool returned."""
     agent = await acting(desk, caller, names)
-    return await agent.read_tool_output(names["turn_id"], **asked.said)
+    length = None if asked.length == "all" else asked.length
+    return await agent.read_tool_output(names["key"], asked.index, asked.start, length)
 
 
 @handlers.does(wire.COMPLETE)
@@ -112,7 +114,21 @@ async def remember(desk: Desk, caller: Caller, names: Names, asked: wire.Remembe
 async def forget(desk: Desk, caller: Caller, names: Names, asked: wire.ForgetAsked) -> bool:
     """Forget a fact."""
     agent = await acting(desk, caller, names)
-    return await agent.forget(names["fact_id"], reason=asked.reason)
+    return await agent.forget(names["fact_id"], **asked.said)
+
+
+@handlers.does(wire.AGENT_FACTS)
+async def facts(desk: Desk, caller: Caller, names: Names, asked: FactsAsked) -> tuple[Fact, ...]:
+    """Return the facts that an agent sees among some."""
+    return await (await acting(desk, caller, names)).facts(asked.ids)
+
+
+@handlers.does(wire.AGENT_LATEST_FACTS)
+async def latest_facts(
+    desk: Desk, caller: Caller, names: Names, asked: LatestFactsAsked
+) -> Page[Fact]:
+    """Return a page of the facts that an agent sees."""
+    return await (await acting(desk, caller, names)).latest_facts(**asked.said)
 
 
 @handlers.does(wire.CORE)

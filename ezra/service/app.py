@@ -24,13 +24,17 @@ from ..settings import Settings
 from . import (
     agents,
     audit,
+    board,
     carrying,
     catalog,
+    documents,
     graphs,
     health,
     history,
     knowledge,
+    mesh,
     openapi,
+    platform,
     recalling,
     upkeep,
 )
@@ -51,7 +55,21 @@ from .saying import NotJson, on_error, on_http, on_invalid
 from .turnstile import Turnstile
 from .watching import Watching
 
-_DONE_BY = (agents, audit, carrying, catalog, graphs, history, knowledge, recalling, upkeep)
+_DONE_BY = (
+    agents,
+    audit,
+    board,
+    carrying,
+    catalog,
+    documents,
+    graphs,
+    history,
+    knowledge,
+    mesh,
+    platform,
+    recalling,
+    upkeep,
+)
 """Importing them filled ``handlers``."""
 
 MCP_PATH = "/mcp"

@@ -9,6 +9,7 @@ _TURN = {"message": "how long do the medium tyres last?", "speaker": "race engin
 _RECALL = {"query": "medium tyre life", "limit": 10, "kinds": ["fact", "rule"]}
 _STATEMENT = {"subject": "medium tyre", "predicate": "lasts", "object": "18 laps"}
 _REASON = {"reason": "the driver asked for it"}
+_DOCUMENT = {"name": "tyres.md", "content": "# Tyres\n\nMediums last about 18 laps.\n"}
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "graph.create": {
@@ -23,6 +24,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "graph.receipts_of": {"turn_ids": ["01985a4c-0000-7000-8000-000000000000"]},
     "graph.redact": {"record_ids": ["01985a4c-0000-7000-8000-000000000000"], **_REASON},
     "graph.erase": {"user_id": "driver-16", **_REASON},
+    "graph.purge": {**_REASON},
     "tenant.erase": {"user_id": "driver-16", **_REASON},
     "agent.spawn": {"topics": ["tyres", "strategy"], "role": "race strategist"},
     "agent.turn": _TURN,
@@ -48,6 +50,14 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "agent.knowledge.path": {"start": "medium tyre", "end": "Imola"},
     "graph.knowledge.add": _STATEMENT,
     "graph.knowledge.entity": {"name": "medium tyre"},
+    "agent.board.send": {"to": ["race-engineer"], "text": "Box this lap.", "priority": "high"},
+    "agent.board.inbox": {"unread": True},
+    "agent.board.log": {"action": "stop", "text": "2.3 seconds", "tags": ["pit"]},
+    "agent.board.start_task": {"title": "Change the front wing"},
+    "agent.documents.put": {**_DOCUMENT, "topics": ["tyres"]},
+    "graph.documents.put": _DOCUMENT,
+    "graph.documents.named": {"shelf": "files", "name": "tyres.md"},
+    "catalog.documents.put": _DOCUMENT,
     "beliefs.revert": _REASON,
     "beliefs.redact": _REASON,
     "beliefs.rewind": {"turn": 15, "reason": "what came after was a test"},

@@ -110,6 +110,8 @@ class Seats:
             denied_sources=former.denied_sources,
             budget=former.budget,
             prompts=former.prompts,
+            inject=former.inject,
+            model_window_tokens=former.model_window_tokens,
         )
         return self._desk.hold(graph_id, back)
 

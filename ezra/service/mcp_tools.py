@@ -15,11 +15,12 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tiers.errors import EzraError, NotFound, UsageError
+from tiers.fields import OUTPUT_CHARS_MAX
 
 from ..agent import Agent
-from ..turn import ToolOutputLike
+from ..output_checks import ToolOutputLike
+from ..turn import USAGE_MAX
 from ..wire.tools import (
-    AgentTools,
     Id,
     Long,
     Name,
@@ -35,7 +36,9 @@ from .desk import Desk
 from .mcp_agents import Seat, Seats
 from .mcp_answers import Explained, Finished, Handoff, Started
 from .mcp_beliefs import explained
+from .mcp_board import BoardTools
 from .mcp_handoff import handoff_of
+from .mcp_mesh import MeshTools
 
 OUTPUTS_MAX = 64
 
@@ -46,10 +49,10 @@ class ToolOutputGiven(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     tool: Id
-    output: Long
+    output: Annotated[str, Field(max_length=OUTPUT_CHARS_MAX)]
 
 
-class MemoryTools(AgentTools):
+class MemoryTools(MeshTools, BoardTools):
     """The tools over one desk.
 
     Args:
@@ -109,12 +112,15 @@ class MemoryTools(AgentTools):
             tuple[ToolOutputGiven, ...],
             Field(max_length=OUTPUTS_MAX, description="What tools returned on the way, whole."),
         ] = (),
+        usage_tokens: Annotated[
+            int | None, Field(ge=0, le=USAGE_MAX, description="Tokens that you read and wrote.")
+        ] = None,
     ) -> Finished:
         """Remember a turn that start_turn opened: your answer, and what tools returned."""
         seat = await self._seat()
         turn = self._desk.turn(seat.graph_id, seat.agent.id, turn_id)
         outputs: list[ToolOutputLike] = [one.model_dump() for one in tool_outputs]
-        written = await turn.reply(response, outputs)
+        written = await turn.reply(response, outputs, usage_tokens=usage_tokens)
         return Finished(turn_id=written.turn.id, seq=written.turn.seq, was_new=written.was_new)
 
     async def session_handoff(
@@ -169,6 +175,15 @@ def tools_of(tools: MemoryTools, drop: Callable[[], None]) -> list[Tool]:
     """
     specs = (
         *agent_tools(),
+        tool_spec(MemoryTools.mesh_sources, "reads", is_repeatable=True),
+        tool_spec(MemoryTools.ask_mesh, "reads", is_repeatable=True),
+        tool_spec(MemoryTools.inbox, "reads", is_repeatable=True),
+        tool_spec(MemoryTools.list_tasks, "reads", is_repeatable=True),
+        tool_spec(MemoryTools.send_message, "adds", is_repeatable=False),
+        tool_spec(MemoryTools.ack_messages, "adds", is_repeatable=True),
+        tool_spec(MemoryTools.start_task, "adds", is_repeatable=False),
+        tool_spec(MemoryTools.update_task, "adds", is_repeatable=False),
+        tool_spec(MemoryTools.log_action, "adds", is_repeatable=False),
         tool_spec(MemoryTools.explain_belief, "reads", is_repeatable=True),
         tool_spec(MemoryTools.session_handoff, "reads", is_repeatable=True),
         tool_spec(MemoryTools.start_turn, "adds", is_repeatable=False),

@@ -15,7 +15,14 @@ from ..graph_status import Health
 from ..redaction import RedactionReport
 from ..wire import Nothing
 from ..wire import upkeep as wire
-from ..wire.upkeep import EraseAsked, RedactAsked, RerunAsked, RetainAsked
+from ..wire.upkeep import (
+    EraseAsked,
+    GraphEraseAsked,
+    PurgeAsked,
+    RedactAsked,
+    RerunAsked,
+    RetainAsked,
+)
 from .caller import Caller
 from .desk import Desk
 from .handlers import handlers
@@ -96,9 +103,17 @@ async def erase(desk: Desk, _: Caller, __: Names, asked: EraseAsked) -> dict[str
 
 
 @handlers.does(wire.GRAPH_ERASE)
-async def graph_erase(desk: Desk, _: Caller, names: Names, asked: EraseAsked) -> RedactionReport:
-    """Erase a subject or a user from a graph."""
+async def graph_erase(
+    desk: Desk, _: Caller, names: Names, asked: GraphEraseAsked
+) -> RedactionReport:
+    """Erase a subject, a user or an agent from a graph."""
     return await (await desk.graph(names["graph_id"])).erase(**asked.said)
+
+
+@handlers.does(wire.PURGE)
+async def purge(desk: Desk, _: Caller, names: Names, asked: PurgeAsked) -> RedactionReport:
+    """Redact everything that a graph holds."""
+    return await (await desk.graph(names["graph_id"])).purge(reason=asked.reason)
 
 
 @handlers.does(wire.REDACT)

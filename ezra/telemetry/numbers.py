@@ -34,6 +34,7 @@ LEGS = frozenset(
         *("keep mesh result", "knowledge", "meaning", "meaning of that time", "mesh", "rebuild"),
         *("receipt", "relevance", "rerank", "rules", "standing", "timeline", "turns", "usage"),
         *("warm", "what ended since", "word statistics", "words", "words of that time"),
+        *("citations", "documents of ancestors", "last turn", "previews", "tail"),
     )
 )
 """What the router and recall ask, each by the name that a turn's ``skipped`` has for it."""

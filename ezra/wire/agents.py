@@ -5,7 +5,7 @@ What people said or named travels in bodies. Addresses are for ids: proxies log 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 
@@ -19,16 +19,26 @@ from tiers.records import (
     ToolOutput,
     Usage,
 )
+from tiers.upkeep import Page
 
 from ..assemble import Slot
+from ..mesh import MeshAsk
+from ..output_checks import OUTPUTS_MAX
 from ..routing import Written
 from ..tool_outputs import RANGE_CHARS, OutputRange
 from .operation import Asked, Nothing, Operation
 from .points import Count, Point, Time
-from .recalling import GRAPH, MEMORY_SEARCH, RECALL, RecallAsked, SearchMemoryAsked
+from .recalling import (
+    GRAPH,
+    MEMORY_SEARCH,
+    RECALL,
+    FactsAsked,
+    LatestFactsAsked,
+    RecallAsked,
+    SearchMemoryAsked,
+)
 
 AGENT = f"{GRAPH}/agents/{{agent_id}}"
-OUTPUTS_MAX = 1_000
 
 _RULE_FIELDS = ("trigger", "steps")
 
@@ -42,7 +52,7 @@ class TurnAsked(Asked):
     topics: tuple[str, ...] | None = None
     private: bool = False
     ref: str | None = None
-    mesh: str | None = None
+    mesh: str | MeshAsk | None = None
 
 
 class ReplyAsked(Asked):
@@ -50,6 +60,7 @@ class ReplyAsked(Asked):
 
     response: str
     tool_outputs: tuple[ToolOutput, ...] = Field(default=(), max_length=OUTPUTS_MAX)
+    usage_tokens: Count | None = None
 
 
 class CompleteAsked(Asked):
@@ -82,11 +93,14 @@ _What: TypeAlias = Annotated[
 
 
 class ToolOutputAsked(Asked):
-    """Which of a turn's outputs, and which range of it."""
+    """Which of a turn's outputs, and which range of it; ``length=all`` reads to the end.
 
-    index: Count = 0
+    In the path stands a turn's id or ``ref``, or the key of an output, ``<turn id>/<index>``.
+    """
+
+    index: Count | None = None
     start: Count = 0
-    length: Count = RANGE_CHARS
+    length: Count | Literal["all"] = RANGE_CHARS
 
 
 class RememberAsked(Asked):
@@ -97,12 +111,14 @@ class RememberAsked(Asked):
     private: bool = False
     shared: bool = False
     supersedes: str | None = None
+    id: str | None = None
 
 
 class ForgetAsked(Asked):
-    """Why a fact is to be forgotten."""
+    """Why a fact is to be forgotten, and what takes its place."""
 
     reason: str
+    superseded_by: str | None = None
 
 
 class RecallArchivalAsked(Asked):
@@ -228,7 +244,7 @@ TURN_COMPLETE = Operation(
 TOOL_OUTPUT = Operation(
     "agent.read_tool_output",
     "GET",
-    f"{AGENT}/turns/{{turn_id}}/tool-output",
+    f"{AGENT}/turns/{{key}}/tool-output",
     ToolOutputAsked,
     TypeAdapter(OutputRange),
     "act",
@@ -262,6 +278,24 @@ FORGET = Operation(
     "act",
     "Forget a fact on explicit request; false when it is forgotten or superseded already.",
     repeats=False,
+)
+AGENT_FACTS = Operation(
+    "agent.facts",
+    "POST",
+    f"{AGENT}/facts/lookup",
+    FactsAsked,
+    TypeAdapter(tuple[Fact, ...]),
+    "act",
+    "Facts that an agent sees, by id, in the order asked.",
+)
+AGENT_LATEST_FACTS = Operation(
+    "agent.latest_facts",
+    "GET",
+    f"{AGENT}/facts",
+    LatestFactsAsked,
+    TypeAdapter(Page[Fact]),
+    "act",
+    "The live facts that an agent sees, the latest first, page by page.",
 )
 CORE = Operation(
     "agent.core",
@@ -346,6 +380,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     COMPLETE,
     REMEMBER,
     FORGET,
+    AGENT_FACTS,
+    AGENT_LATEST_FACTS,
     CORE,
     AGENT_RECALL,
     AGENT_SEARCH_MEMORY,

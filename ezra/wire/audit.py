@@ -9,8 +9,9 @@ from pydantic import Field, TypeAdapter
 from tiers.records import AuditEvent, AuditFilter, Receipt, Turn
 
 from ..explaining import Story
-from ..graph_past import TURN_IDS_MAX, TURNS_MAX
+from ..graph_past import TURNS_MAX
 from ..rebuilding import ReplayedContext
+from ..receipt_finding import TURN_IDS_MAX
 from .operation import Asked, Nothing, Operation
 from .points import Count, Time
 

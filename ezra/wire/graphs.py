@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from metaagents.learning.core import CoreBlock
 from metaagents.lifecycle.conservation import ConservationReport
 from tiers.fields import NAME_CHARS_MAX, TOPICS_MAX
+from tiers.fleet import WINDOW_MAX, WINDOW_MIN, Inject
 from tiers.plans import AnyGrain
 from tiers.records import (
     AgentRecord,
@@ -109,6 +110,8 @@ class SpawnAsked(Asked):
     denied_sources: tuple[str, ...] | None = Field(default=None, max_length=TOPICS_MAX)
     budget: Budget | None = None
     prompts: dict[AnyGrain, Text] = Field(default_factory=dict)
+    inject: Inject = "off"
+    model_window_tokens: int | None = Field(default=None, ge=WINDOW_MIN, le=WINDOW_MAX)
 
 
 class EpisodesAsked(Asked):

@@ -5,9 +5,9 @@ What people said or named travels in bodies. Addresses are for ids: proxies log 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, TypeAdapter
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from tiers.records import Fact, FactTier, Grain, Kind, Rule, Turn
 from tiers.upkeep import Page
@@ -15,7 +15,7 @@ from tiers.upkeep import Page
 from ..latest import LATEST_MAX
 from ..memory_search import MemorySearch
 from ..recall import RecallResult
-from ..request import KINDS, ModeName, ScopeName
+from ..request import KIND_ALIASES, KINDS, ModeName, ScopeName, kind_named
 from .operation import Asked, Operation
 from .points import Count, Time
 
@@ -23,12 +23,17 @@ IDS_MAX = 10_000
 GRAPH = "/v1/graphs/{graph_id}"
 
 
+KINDS_MAX = len(KINDS) + len(KIND_ALIASES)
+KindNamed: TypeAlias = Annotated[Kind, BeforeValidator(kind_named)]
+"""A kind, or what platforms call it: ``chat_message``, ``document_chunk``."""
+
+
 class RecallAsked(Asked):
     """A question to recall, and what narrows it."""
 
     query: str
     limit: Count = 10
-    kinds: Annotated[tuple[Kind, ...], Field(max_length=len(KINDS))] | None = None
+    kinds: Annotated[tuple[KindNamed, ...], Field(max_length=KINDS_MAX)] | None = None
     scope: ScopeName = "any"
     as_of: Time | None = None
     rerank: bool = True
@@ -37,11 +42,13 @@ class RecallAsked(Asked):
     min_days_ago: Count = 0
     max_days_ago: Count | None = None
     topics: tuple[str, ...] | None = None
+    all_topics: tuple[str, ...] | None = None
     ids: tuple[str, ...] = ()
     token_budget: Count | None = None
     depth: Count = 1
     explain: bool = False
     receipt: bool = False
+    half_life_days: float | None = None
 
 
 class SearchMemoryAsked(Asked):
@@ -77,6 +84,7 @@ class LatestRulesAsked(Asked):
 class LatestFactsAsked(LatestRulesAsked):
     """A page of facts, the latest first."""
 
+    all_topics: tuple[str, ...] | None = None
     tier: FactTier | None = None
 
 

@@ -69,12 +69,19 @@ class Recalled(Answer):
     """What recall found, best first. ``degraded`` names what did not take part."""
 
     items: tuple[Found, ...]
+    total: int
     degraded: tuple[str, ...]
+    rerank_used: bool
 
     @classmethod
     def of(cls, found: RecallResult) -> Recalled:
         """Return an answer of recall as it is shown."""
-        return cls(items=tuple(map(Found.of, found.items)), degraded=found.degraded)
+        return cls(
+            items=tuple(map(Found.of, found.items)),
+            total=found.total,
+            degraded=found.degraded,
+            rerank_used=found.rerank_used,
+        )
 
 
 class Day(Answer):
@@ -105,9 +112,10 @@ class Days(Answer):
 
 
 class Remembered(Answer):
-    """The id of what is remembered now."""
+    """The id of what is remembered now; ``was_new`` where it is known whether it was so before."""
 
     id: str
+    was_new: bool | None = None
 
 
 class Forgotten(Answer):
@@ -120,6 +128,7 @@ class Forgotten(Answer):
 class OutputShown(Answer):
     """A range of a tool's stored output. ``next_start`` reads on; ``None`` at the end."""
 
+    key: str
     turn_id: str
     index: int
     outputs: int
@@ -133,6 +142,7 @@ class OutputShown(Answer):
     def of(cls, found: OutputRange) -> OutputShown:
         """Return a range as it is shown."""
         return cls(
+            key=found.key,
             turn_id=found.turn_id,
             index=found.index,
             outputs=found.outputs,

@@ -12,17 +12,18 @@ from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, cast, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, create_model
 
 from tiers.errors import EzraError, UsageError
-from tiers.fields import NAME_CHARS_MAX, TEXT_CHARS_MAX, TOPICS_MAX
+from tiers.fields import NAME_CHARS_MAX, OUTPUT_CHARS_MAX, TEXT_CHARS_MAX, TOPICS_MAX
 from tiers.plans import AnyGrain
 from tiers.records import Fact, Grain, Kind, Rule
 
 from ..agent import Agent
 from ..checks import checked
+from ..remembering_facts import METADATA
 from ..request import DAYS_MAX, ModeName, Narrowing, ScopeName
 from ..tool_outputs import RANGE_CHARS
 from .tool_answers import (
@@ -37,6 +38,7 @@ from .tool_answers import (
 )
 
 ITEMS_MAX = 50
+TOP_K_MAX = 20
 BELIEFS_MAX = 200
 STEPS_MAX = 64
 OUTPUT_RANGE_MAX = 50_000
@@ -54,6 +56,8 @@ Question = Annotated[
     str, Field(min_length=1, max_length=TEXT_CHARS_MAX, description="A question or keywords.")
 ]
 Limit = Annotated[int, Field(ge=1, le=ITEMS_MAX, description="How many at most.")]
+SourceKind: TypeAlias = Kind | Literal["chat_message", "document_chunk"]
+"""A kind of record, or what platforms call it."""
 DaysAgo = Annotated[int, Field(ge=0, le=DAYS_MAX)]
 Moment = Annotated[
     str,
@@ -81,9 +85,20 @@ class AgentTools:
         self,
         query: Question,
         kinds: Annotated[
-            tuple[Kind, ...], Field(max_length=8, description="Only these kinds; all if empty.")
+            tuple[SourceKind, ...],
+            Field(
+                max_length=8,
+                description="Only these kinds; all if empty. chat_message is turn, "
+                "document_chunk is document.",
+            ),
         ] = (),
         limit: Limit = 10,
+        source_kinds: Annotated[
+            tuple[SourceKind, ...], Field(max_length=8, description="Other name of kinds.")
+        ] = (),
+        top_k: Annotated[
+            int | None, Field(ge=1, le=TOP_K_MAX, description="Other name of limit, 20 at most.")
+        ] = None,
         scope: Annotated[
             ScopeName,
             Field(
@@ -99,6 +114,10 @@ class AgentTools:
             tuple[Grain, ...], Field(max_length=5, description="Of episodes only these.")
         ] = (),
         mode: ModeName = "hybrid",
+        *,
+        enable_rerank: Annotated[
+            bool, Field(description="Whether a reranker may change the order.")
+        ] = True,
     ) -> Recalled:
         """Find what is remembered about a question: facts, turns, beliefs, rules, episodes.
 
@@ -112,8 +131,17 @@ class AgentTools:
             "max_days_ago": max_days_ago,
             "topics": topics or None,
         }
+        if kinds and source_kinds:
+            raise UsageError("source_kinds", source_kinds, "kinds or source_kinds, not both")
+        wanted = cast("tuple[Kind, ...]", kinds or source_kinds)
         found = await (await self._agent()).recall(
-            query, limit=limit, kinds=kinds or None, scope=scope, as_of=_moment(as_of), **more
+            query,
+            limit=limit if top_k is None else top_k,
+            kinds=wanted or None,
+            scope=scope,
+            as_of=moment_of(as_of),
+            rerank=enable_rerank,
+            **more,
         )
         return Recalled.of(found)
 
@@ -154,11 +182,29 @@ class AgentTools:
         supersedes: Annotated[
             Name, Field(description="Id of the fact that this one corrects and replaces.")
         ] = "",
+        content: Annotated[
+            Long, Field(description="Instead of text: one statement, once for whose it is.")
+        ] = "",
+        metadata: Annotated[
+            dict[str, JsonValue] | None,
+            Field(description=f"Of content: {', '.join(METADATA)}."),
+        ] = None,
     ) -> Remembered:
         """Remember one statement: give text, or subject, predicate and object, or both.
 
-        One fact a call, complete in itself. The same statement is stored once.
+        One fact a call, complete in itself. The same statement is stored once. With content, user
+        scope needs a user, and was_new says whether it was known.
         """
+        if content:
+            others = {"text": text, "subject": subject, "supersedes": supersedes}
+            wrong = next((name for name, value in others.items() if value), None)
+            if wrong is not None:
+                raise UsageError(wrong, others[wrong], "content alone, with scope and metadata")
+            agent = await self._agent()
+            done = await agent.remember_fact(content, scope, metadata, topics=topics or None)
+            return Remembered(id=done.id, was_new=done.was_new)
+        if metadata is not None:
+            raise UsageError("metadata", sorted(metadata), "content with it")
         triple = {"subject": subject, "predicate": predicate, "object": object}
         said = {name: value for name, value in triple.items() if value}
         fact_id = await (await self._agent()).remember(
@@ -188,21 +234,27 @@ class AgentTools:
 
     async def read_tool_output(
         self,
-        turn_id: Annotated[Id, Field(description="A turn's id from recall, or its ref.")],
+        key: Annotated[Name, Field(description="The key that a preview names.")] = "",
+        turn_id: Annotated[
+            Name, Field(description="Or a turn's id from recall, or its ref, with index.")
+        ] = "",
         index: Annotated[
-            int, Field(ge=0, le=10_000, description="Which of the turn's outputs, from 0.")
-        ] = 0,
+            int | None, Field(ge=0, le=10_000, description="Which of the turn's outputs, from 0.")
+        ] = None,
         start: Annotated[
-            int, Field(ge=0, le=TEXT_CHARS_MAX, description="The first character.")
+            int, Field(ge=0, le=OUTPUT_CHARS_MAX, description="The first character.")
         ] = 0,
         length: Annotated[int, Field(ge=1, le=OUTPUT_RANGE_MAX)] = RANGE_CHARS,
     ) -> OutputShown:
         """Read what a tool returned during a turn, word for word, a range at a time.
 
-        Summaries leave out what you need here: read on from next_start instead of guessing.
+        Previews and summaries leave out what you need here: read on from next_start instead of
+        guessing.
         """
+        if bool(key) == bool(turn_id):
+            raise UsageError("key", key or turn_id, "a key, or the turn_id of a turn: one of them")
         agent = await self._agent()
-        return OutputShown.of(await agent.read_tool_output(turn_id, index, start, length))
+        return OutputShown.of(await agent.read_tool_output(key or turn_id, index, start, length))
 
     async def commit_belief(
         self,
@@ -246,7 +298,7 @@ class AgentTools:
         """List the active beliefs that you see, or those that were active at a moment."""
         if as_of and turn is not None:
             raise UsageError("turn", turn, "a turn or as_of, not both")
-        point = turn if turn is not None else _moment(as_of)
+        point = turn if turn is not None else moment_of(as_of)
         return Beliefs.of(await (await self._agent()).beliefs(as_of=point), limit)
 
     async def forget(self, fact_id: Id, reason: Reason) -> Forgotten:
@@ -354,7 +406,7 @@ def tool_spec(
     )
 
 
-def _moment(text: str) -> datetime | None:
+def moment_of(text: str) -> datetime | None:
     """Return the moment that is asked about, if any.
 
     Raises:

@@ -31,6 +31,18 @@ class EraseAsked(Asked):
     reason: Text
 
 
+class GraphEraseAsked(EraseAsked):
+    """As ``Graph.erase``: a subject, a user or an agent, and why."""
+
+    agent_id: Text | None = None
+
+
+class PurgeAsked(Asked):
+    """As ``Graph.purge``: why."""
+
+    reason: Text
+
+
 class RedactAsked(Asked):
     """As ``Graph.redact``."""
 
@@ -165,10 +177,20 @@ GRAPH_ERASE = Operation(
     "graph.erase",
     "POST",
     "/v1/graphs/{graph_id}/erasures",
-    EraseAsked,
+    GraphEraseAsked,
     TypeAdapter(RedactionReport),
     "operate",
-    "Redact every record of a graph that speaks of a subject, or belongs to a user, with proof.",
+    "Redact every record of a graph that is of a subject, a user or an agent, with proof.",
+    repeats=False,
+)
+PURGE = Operation(
+    "graph.purge",
+    "POST",
+    "/v1/graphs/{graph_id}/purges",
+    PurgeAsked,
+    TypeAdapter(RedactionReport),
+    "operate",
+    "Redact everything that a graph holds, with proof.",
     repeats=False,
 )
 REDACT = Operation(

@@ -35,6 +35,8 @@ from .validity import stated_days
 
 TEXT_CHARS_MAX = 400
 PART_CHARS_MAX = 120
+TOOL_CHARS_HEARD = 20_000
+"""So much of one output of a tool is read for what it states: far more than a model is shown."""
 STEPS_MIN = 2
 STEPS_MAX = 20
 SOURCES_MAX = 16
@@ -276,7 +278,7 @@ class _Check:
 
 
 def _told_by_tools(turn: Turn) -> str:
-    return "\n".join(statements_of(one.output) for one in turn.tool_outputs)
+    return "\n".join(statements_of(one.output[:TOOL_CHARS_HEARD]) for one in turn.tool_outputs)
 
 
 def _clean(text: object, chars: int) -> str | None:

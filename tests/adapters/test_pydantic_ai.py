@@ -171,6 +171,6 @@ async def test_a_turn_is_the_history_of_a_run_and_a_run_is_remembered(home: Hous
 
 async def test_an_output_that_no_turn_can_hold_is_refused() -> None:
     """Before anything is written."""
-    part = ToolReturnPart("radio", "x" * 200_001, "call-1")
+    part = ToolReturnPart("radio", "x" * 1_000_001, "call-1")
     with pytest.raises(UsageError, match="output"):
         tool_outputs([ModelRequest(parts=[part])])

@@ -34,6 +34,10 @@ BETWEEN_VERSIONS = frozenset(("sqlite_sequence",))
 
 OF_ONE_CALL = frozenset(
     (
+        *("ezra.bridge.notes.entity_graph:_by_id", "ezra.bridge.notes.entity_graph:_by_path"),
+        *("ezra.bridge.notes.entity_graph:_by_slug", "ezra.bridge.notes.entity_graph:_by_title"),
+        *("ezra.bridge.notes.entity_graph:_by_typed", "ezra.bridge.notes.entity_graph:_edges"),
+        "ezra.bridge.notes.search:_by_document",
         *("ezra.moving.side:_open", "ezra.redaction:_cleaned", "ezra.redaction:_waiting"),
         *("ezra.replay.parsers.openai:_calls", "ezra.replay.play:_step_ms"),
         *("metaagents.clock:_beats", "metaagents.clock:_due"),

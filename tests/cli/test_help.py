@@ -14,7 +14,10 @@ from ezra.cli.helping import laid_out
 
 SPEAKS_ANOTHER_LANGUAGE = {("mcp", "run")}
 """Its output is a protocol."""
-NEEDS_NO_MEMORY = {("audit", "verify")}
+NEEDS_NO_MEMORY = {
+    ("audit", "verify"),
+    *(("bridge", "hooks", name) for name in ("install", "uninstall", "log")),
+}
 
 
 def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -53,6 +53,8 @@ async def test_member_comes_back_as_it_was(fleet: Cold) -> None:
         sources=("db", "telemetry"),
         denied_sources=("mail",),
         budget=Budget(tokens=10, model_calls=0),
+        inject="start",
+        model_window_tokens=128_000,
         seen_at=LATER,
     )
     gone = {"left_at": NOW, "released": True}
@@ -83,6 +85,8 @@ async def test_spawn_again_reattaches(fleet: Cold) -> None:
         sources=("db",),
         denied_sources=("mail",),
         budget=Budget(writes=3),
+        inject="turn",
+        model_window_tokens=8_192,
         spawned_at=LATER,
         seen_at=UNRECORDED,
     )

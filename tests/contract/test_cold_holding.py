@@ -143,6 +143,16 @@ async def test_a_user_is_one_person(cold: Cold) -> None:
     assert await _found(cold, user_id="a%") == []
 
 
+async def test_what_an_agent_wrote_is_its_own(cold: Cold) -> None:
+    """Not what an agent of another name wrote, whoever the user is; nobody's is under no name."""
+    await cold.graphs.create_graph(graph_of("race"))
+    expected = await _store(cold, scope_of(agent_id="pit", topics=("strategy",)), "x")
+    await _store(cold, scope_of(agent_id="pit wall", user_id="pit", topics=("strategy",)), "pit")
+    assert await _found(cold, agent_id="pit") == expected
+    assert await _found(cold, agent_id="pit", limit=2) == expected
+    assert await _found(cold, agent_id="") == await _found(cold, agent_id="p%") == []
+
+
 async def test_a_page_looks_at_so_many_records(cold: Cold) -> None:
     """It ends there, whether it found any or not, and the next goes on behind."""
     await cold.graphs.create_graph(graph_of("race"))
@@ -159,7 +169,8 @@ async def test_a_page_looks_at_so_many_records(cold: Cold) -> None:
 async def test_what_cannot_be_looked_for(cold: Cold) -> None:
     """Nothing, both, blanks, and pages of no size."""
     refused: tuple[dict[str, str], ...] = (
-        {}, {"subject": "a", "user_id": "b"}, {"subject": " \n"}, {"user_id": ""},
+        {}, {"subject": "a", "user_id": "b"}, {"agent_id": "a", "user_id": "b"},
+        {"subject": " \n"}, {"user_id": ""},
     )  # fmt: skip
     for what in refused:
         with pytest.raises(UsageError):

@@ -276,6 +276,8 @@ async def test_all_conditions_hold_of_what_has_ended(cold: Cold) -> None:
         ({"writer_id": "engineer"}, False),
         ({"topics": ("rain", "tyres")}, True),
         ({"topics": ("rain",)}, False),
+        ({"all_topics": ("tyres",)}, True),
+        ({"all_topics": ("rain", "tyres")}, False),
         ({"since": NOW, "until": NOW + MINUTE}, True),
         ({"since": NOW + MINUTE}, False),
         ({"until": NOW}, False),

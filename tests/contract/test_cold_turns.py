@@ -24,7 +24,7 @@ from support.cold_samples import (
 from support.tier_samples import HOSTILE_TEXT, NOW, TWIN_SCOPES, scope_of
 
 from tiers.errors import Conflict, UsageError
-from tiers.records import Scope, ToolOutput, Turn
+from tiers.records import Scope, Tail, ToolOutput, Turn
 
 
 async def _said(cold: Cold, count: int, scope: Scope = SCOPE) -> list[Turn]:
@@ -54,6 +54,7 @@ async def test_turn_comes_back_as_it_was_stored(cold: Cold) -> None:
         ref="r1",
         private=True,
         topics=("strategy", "tyres"),
+        tail=Tail(epoch=3, is_short=True, since=7, used_tokens=900, window_tokens=1_000),
         occurred_at=NOW - timedelta(days=400, microseconds=1),
     )
     stored, is_new = await cold.turns.append_turn(SCOPE, turn)

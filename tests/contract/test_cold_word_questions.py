@@ -168,6 +168,8 @@ async def test_questions_are_kept_to_topics_writers_and_grains(cold: Cold) -> No
             {"writer_id": "engineer"},
             {"grains": ("weekly", "monthly")},
             {"grains": ("daily",), "writer_id": "strategist"},
+            {"all_topics": ("strategy", "rain")},
+            {"all_topics": ("strategy",)},
         )
     }
     assert list(found.values()) == [
@@ -177,7 +179,14 @@ async def test_questions_are_kept_to_topics_writers_and_grains(cold: Cold) -> No
         {theirs.id},
         mine - {records["episode"].id} | {weekly.id, theirs.id},
         mine,
+        set(),
+        {theirs.id},
     ]
+    both, _ = await cold.semantic.put_fact(SCOPE, fact_by(text="tyres", topics=("a", "b", "tyres")))
+    for all_of in (("a", "b"), ("a",), ("a", "b", "tyres")):
+        found_both = await _found(cold, SCOPE, asked("tyres", all_topics=all_of))
+        assert set(found_both) == {both.id}, all_of
+    assert await _found(cold, SCOPE, asked("tyres", all_topics=("a", "strategy"))) == []
     narrow = scope_of(agent_id="x", topics=("tyres",))
     assert await _found(cold, narrow, asked("tyres", topics=("strategy",))) == []
     two = {theirs.id, weekly.id}

@@ -318,6 +318,8 @@ async def test_census_counts_what_the_graph_holds(cold: Cold) -> None:
         "facts_archival": 2,
         "rules": 2,
         "beliefs": 2,
+        "documents": 0,
+        "passages": 0,
         "waiting_work": 3,
     }
     assert set((await cold.words.census(OTHER_GRAPH)).values()) == {0}

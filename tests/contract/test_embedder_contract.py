@@ -220,10 +220,11 @@ async def test_cancelled_callers_harm_nobody(build: Callable[[], AnyEmbedder]) -
 async def test_the_event_loop_runs_on_while_texts_are_embedded(embedder: Embedder) -> None:
     """Embedding 200 texts holds the loop for less than 50 ms at a time.
 
-    The best of three rounds counts: a blocking call would show in each, a busy machine does not.
+    The best of nine rounds counts: a blocking call would show in each, a busy machine does not.
     """
-    lags = []
-    for number in range(3):
+    lags: list[float] = []
+    while len(lags) < 9 and min(lags, default=1.0) >= 0.05:
+        number = len(lags)
         call = asyncio.create_task(embedder.embed(sentences(200, f"round {number}")))
         lag, before = 0.0, time.perf_counter()
         while not call.done():

@@ -170,6 +170,10 @@ async def test_topics_and_writers_narrow_what_is_seen(store: WarmStore) -> None:
     )
     assert await _seen(store, topics=("tyres",)) == [1, 2]
     assert await _seen(store, topics=("tyres", "fuel")) == [1, 2, 4]
+    assert await _seen(store, all_topics=("tyres", "fuel")) == [2]
+    assert await _seen(store, all_topics=("fuel",), topics=("tyres",)) == [2]
+    assert await _seen(store, all_topics=("fuel", "rain")) == []
+    assert await _seen(store, scope_of(denied=("fuel",)), all_topics=("tyres",)) == [1]
     assert await _seen(store, scope_of(topics=("tyres",)), topics=("fuel",)) == [2]
     assert await _seen(store, scope_of(denied=("fuel",)), topics=("tyres",)) == [1]
     assert await _seen(store, writer_id="engineer") == [4]

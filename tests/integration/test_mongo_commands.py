@@ -37,7 +37,7 @@ OF_WHOLE_TENANTS = frozenset(
 )
 OF_ALL_TENANTS = frozenset(("tenants", "take_over"))
 
-LEFT_BEHIND = frozenset(("outbox.at", "moved.at", "announced.at"))
+LEFT_BEHIND = frozenset(("outbox.at", "moved.at", "announced.at", "unfinished.at"))
 """What a claim that names its tenant looks for in all of the tenant's graphs."""
 
 DEPLOYMENTS = [("replica_set", "pymongo"), ("standalone", "pymongo"), ("replica_set", "motor")]

@@ -6,9 +6,10 @@ import asyncio
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from queue import Queue
@@ -129,14 +130,24 @@ def command(*arguments: object, said: str | bytes | None = None, token: str | No
 
 
 @contextmanager
-def served(home: Path, tokens: TokenFile | None = None) -> Iterator[str]:
-    """Run a server over a store in a thread of its own; yields its address."""
+def served(
+    home: Path,
+    tokens: TokenFile | None = None,
+    *,
+    clock: Callable[[], datetime] | None = None,
+    port: int = 0,
+) -> Iterator[str]:
+    """Run a server over a store in a thread of its own; yields its address.
+
+    Its time stands still unless a clock is given.
+    """
     started: Queue[str | BaseException] = Queue()
     stopped: Queue[asyncio.Event] = Queue()
 
     async def serve() -> None:
         stop = asyncio.Event()
-        async with running(home, MovingClock()) as ezra, serving(ezra, tokens=tokens) as url:
+        now: Any = clock or MovingClock()
+        async with running(home, now) as ezra, serving(ezra, tokens=tokens, port=port) as url:
             stopped.put(stop)
             started.put(url)
             await stop.wait()

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tiers.belief_log import BeliefHistory, BeliefStore, HeadStore, RivalSearch
+from tiers.board import Board
 from tiers.cold.sqlite import DATABASE_NAME, sqlite_cold_store
+from tiers.documents import DocumentShelf
 from tiers.grains import GrainStore
 from tiers.knowledge import KnowledgeGraph
 from tiers.learning import FactReview, Playbooks, Watermarks
@@ -43,6 +45,7 @@ class Cold(Protocol):
     semantic: SemanticStore
     procedural: ProceduralStore
     grains: GrainStore
+    shelf: DocumentShelf
     review: FactReview
     knowledge: KnowledgeGraph
     playbooks: Playbooks
@@ -57,6 +60,7 @@ class Cold(Protocol):
     words: LexicalIndex
     recollection: Recollection
     timeline: Timeline
+    board: Board
     upkeep: ColdUpkeep
     redactor: Redactor
     archive: ColdArchive

@@ -19,6 +19,7 @@ from tiers.records import (
     Work,
 )
 
+from .board_reference import card_by
 from .cold_backends import Cold
 from .cold_samples import (
     SCOPE,
@@ -33,6 +34,7 @@ from .cold_samples import (
     summary_by,
     turn_by,
 )
+from .document_reference import document_by, drafts_of
 from .tier_samples import NOW
 
 GRAPH = SCOPE.for_graph()
@@ -43,6 +45,8 @@ HEAD = SignedHead(
     public_key=NOTHING,
 )  # fmt: skip
 KEYED = fact_by(subject="mediums", predicate="last", object="18 laps")
+TASK = card_by(SCOPE, kind="task", status="created", version=2)
+ACTION = card_by(SCOPE, kind="action")
 AGENT = AgentRecord(tenant="acme", graph_id="race", id="a", spawned_at=NOW, seen_at=NOW)
 LEASE = Lease(name="tick", owner="a", token=1, expires_at=NOW)
 WORK = Work(
@@ -171,6 +175,20 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "audit": lambda cold: cold.log.audit(SCOPE),
     "tenant_audit": lambda cold: cold.log.tenant_audit("acme"),
     "latest": lambda cold: cold.timeline.latest(SCOPE, asked()),
+    "post": lambda cold: cold.board.post(SCOPE, card_by(SCOPE), ACTION),
+    "change": lambda cold: cold.board.change(SCOPE, TASK, ACTION),
+    "mark_read": lambda cold: cold.board.mark_read(SCOPE, ["x"], "strategist", NOW),
+    "cards": lambda cold: cold.board.cards(SCOPE, ["x"]),
+    "counts": lambda cold: cold.board.counts(GRAPH, NOW, NOW),
+    "unread": lambda cold: cold.board.unread(GRAPH, ["x"]),
+    "revise": lambda cold: cold.shelf.revise(GRAPH, document_by(GRAPH), drafts_of("x")),
+    "remove": lambda cold: cold.shelf.remove(GRAPH, ["x"], "gone", NOW),
+    "documents": lambda cold: cold.shelf.documents(SCOPE, ["x"]),
+    "on_shelf": lambda cold: cold.shelf.on_shelf(SCOPE, None),
+    "revisions": lambda cold: cold.shelf.revisions(SCOPE, "x"),
+    "passages": lambda cold: cold.shelf.passages(SCOPE, ["x"]),
+    "passages_of": lambda cold: cold.shelf.passages_of(SCOPE, "x"),
+    "count": lambda cold: cold.shelf.count(SCOPE),
     "search_words": lambda cold: cold.words.search_words(SCOPE, asked()),
     "entries": lambda cold: cold.words.entries(SCOPE, ["x"]),
     "census": lambda cold: cold.words.census(SCOPE),

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from tiers.board import CardKind, CardQuery
+from tiers.documents import PassageDraft, document_id
 from tiers.grains import MADE_OF
 from tiers.learning import Verdict
 from tiers.plans import ANY_GRAIN
@@ -31,6 +33,7 @@ from tiers.records import (
 from tiers.registry import CATALOG
 from tiers.upkeep import ARCHIVE_ROWS, ColdArchive, Table
 
+from .board_reference import card_by
 from .cold_beliefs import replacing
 from .cold_samples import (
     HOSTILE_NAMES,
@@ -45,13 +48,28 @@ from .cold_samples import (
     summary_by,
     turn_by,
 )
+from .document_reference import document_by, drafts_of
 from .tier_samples import HOSTILE_TEXT, NOW, scope_of
 
 TENANTS = ("acm", "acme", "acme/'; --")
 """Sorted; one is the beginning of another."""
 
 WHOLE_ORDER: frozenset[Table] = frozenset(
-    {"graphs", "agents", "turns", "summaries", "episodes", "facts", "rules", "beliefs", "work"}
+    {
+        "graphs",
+        "agents",
+        "turns",
+        "summaries",
+        "episodes",
+        "facts",
+        "rules",
+        "beliefs",
+        "work",
+        "cards",
+        "documents",
+        "document_revisions",
+        "passages",
+    }
 )
 """Tables whose order of storing counts. Events are in order per graph."""
 
@@ -60,6 +78,7 @@ KEYED: frozenset[Table] = frozenset(
 )
 """Tables without an order of storing."""
 
+CARD_KINDS: tuple[CardKind, ...] = ("message", "task", "action")
 QUESTIONS = ("medium tyres", "lap", "what was said about the gearbox?", HOSTILE_TEXT, "pit wall")
 RICH_GRAPHS = ("race", "child")
 LATER = NOW + timedelta(days=2)
@@ -84,6 +103,8 @@ async def fill(cold: Any, tenant: str, *, hostile: bool = True) -> None:
     await _rules(cold, own, child)
     await _beliefs(cold, own, child)
     await _usage(cold, own, child)
+    await _cards(cold, own, child)
+    await _documents(cold, own, child)
     await _log(cold, own, child)
     await _work(cold, own)
     for name in HOSTILE_NAMES if hostile else ():
@@ -278,6 +299,66 @@ async def _usage(cold: Any, scope: Scope, child: Scope) -> None:
     await cold.usage.refund(child, Usage(writes=1))
 
 
+async def _cards(cold: Any, scope: Scope, child: Scope) -> None:
+    """Leave messages that were read, tasks that changed, and what was done."""
+    whole = {"text": HOSTILE_TEXT, "tags": ("a", "é"), "details": {"$a.b": [1, {"ä": None}]}}
+    told = card_by(scope, to=("engineer", "strategist"), topics=("tyres",), machine="m", **whole)
+    for one in (told, card_by(scope, user_id="team"), card_by(child, 1, reply_to=told.id)):
+        asker = scope_of(one.tenant, one.graph_id, one.agent_id, every_user=True)
+        await cold.board.post(asker, one)
+    for reader in ("strategist", "engineer"):
+        await cold.board.mark_read(scope.for_graph(), [told.id], reader, NOW)
+    task = card_by(scope, kind="task", status="created", priority="urgent", private=True)
+    await cold.board.post(scope, task, card_by(scope, kind="action", type="task_created"))
+    later = {"version": 2, "status": "in_progress", "changed_at": NOW + timedelta(minutes=3)}
+    log = card_by(scope, 3, kind="action", thread=task.id, type="task_in_progress")
+    assert await cold.board.change(scope, task.model_copy(update=later), log)
+    gone = card_by(child, text="Gone.")
+    await cold.board.post(child, gone)
+    await cold.redactor.redact(child.for_graph(), [gone.id], "asked to", NOW)
+
+
+async def _documents(cold: Any, scope: Scope, child: Scope) -> None:
+    """Leave documents as they stand and as they were: revised, private, removed, redacted."""
+    odd = {"title": HOSTILE_TEXT, "properties": {"$a.b": [1.5, {"ä": None}]}, "text": HOSTILE_TEXT}
+    for number, drafts in enumerate(
+        (drafts_of("medium tyres", "lap", "lap"), drafts_of("lap", "pit wall"), drafts_of("x"))
+    ):
+        document = document_by(
+            scope, "lap.md", f"{number}", number + 1, number, topics=("tyres",), **odd
+        )
+        await cold.shelf.revise(scope, document, drafts)
+    mine = document_by(scope, "mine", private=True, user_id=None)
+    await cold.shelf.revise(scope, mine, drafts_of("medium tyres are mine", under=("A", "B")))
+    gone = [document_by(child, name) for name in ("removed", "redacted", "back")]
+    for document in gone:
+        await cold.shelf.revise(child, document, drafts_of(f"the pit wall of {document.name}"))
+    ids = [gone[0].id, gone[2].id]
+    await cold.shelf.remove(child, ids, HOSTILE_TEXT, NOW + timedelta(minutes=1))
+    await cold.redactor.redact(child.for_graph(), [gone[1].id], "asked to", NOW)
+    back = document_by(child, "back", revision=2, minute=2)
+    await cold.shelf.revise(child, back, drafts_of("the pit wall is back"))
+    catalog = Scope.of_graph(scope.tenant, CATALOG)
+    policy = document_by(catalog, "policy.pdf", media_type="application/pdf", machine="m")
+    await cold.shelf.revise(catalog, policy, [PassageDraft("medium tyres", ("Rules",), 7)])
+
+
+async def _shelved(cold: Any, scope: Scope) -> dict[str, Any]:
+    """Return what the shelf says, now and a moment before."""
+    then = NOW + timedelta(minutes=1)
+    there = await cold.shelf.on_shelf(scope, None, removed=True)
+    ids = [one.id for one in there]
+    ids.append(document_id(scope.tenant, CATALOG, "files", "policy.pdf"))
+    return {
+        "there": there,
+        "then": await cold.shelf.on_shelf(scope, None, as_of=then),
+        "documents": await cold.shelf.documents(scope, ids),
+        "revisions": [await cold.shelf.revisions(scope, one) for one in ids],
+        "passages": [await cold.shelf.passages_of(scope, one) for one in ids],
+        "count": await cold.shelf.count(scope),
+    }
+
+
 async def _log(cold: Any, scope: Scope, child: Scope) -> None:
     for one in (scope, child):
         receipt = receipt_by(one, body={"score": 0.1, "deep": [{"ä": None}, 1, True], "text": "🏎️"})
@@ -434,6 +515,10 @@ async def _records(cold: Any, scope: Scope) -> dict[str, Any]:
         "audit": await cold.log.audit(scope),
         "census": await cold.words.census(scope),
         "queued": await cold.queue.waiting(scope),
+        "shelved": await _shelved(cold, scope),
+        "cards": [await cold.board.latest(scope, CardQuery(kind=one)) for one in CARD_KINDS],
+        "counted": await cold.board.counts(scope, NOW, LATER),
+        "unread": await cold.board.unread(scope, ["strategist", "engineer"]),
     }
     ids = [event.belief_id for event in events] + [turn.id for turn in turns]
     return everything | {"entries": await cold.words.entries(scope, ids)}

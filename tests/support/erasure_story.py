@@ -15,6 +15,7 @@ from typing import Any
 from ezra import Agent, Commitment, Ezra, Fact, Graph, Rule, Settings
 from tiers.records import MeshResult, Scope
 
+from .document_reference import document_by, drafts_of
 from .runtime import MovingClock
 
 SUBJECT = "Quillon Varnhagen"
@@ -80,6 +81,7 @@ async def told(ezra: Ezra, clock: MovingClock) -> Story:
     kept = await _others(keeper)
     await _of_the_subject(keeper)
     await _of_the_user(friend)
+    await _documents(ezra, clock)
     belief = await _belief(keeper)
     for hours in (0, 23.5):  # summed up, and consolidated before that expires
         clock.move(hours=hours)
@@ -130,6 +132,9 @@ async def _of_the_subject(keeper: Agent) -> None:
     fact_id = await keeper.remember(stated)
     await keeper.remember(Fact(text=f"So {badge} opens the door.", source_ids=(fact_id,)))
     await keeper.remember(Rule(trigger=f"{name} calls", steps=(f"Ring {phone}.",)))
+    await keeper.board.send("*", f"{name} has badge {badge}.", subject=name, tags=(name,))
+    task = await keeper.board.start_task(f"Call {name}", text=f"At {phone}.", tags=(name,))
+    await keeper.board.finish_task(task.id, f"{name} has {badge}.")
     key = (name, "badge")
     await keeper.commit(f"{name} has badge 1.", topic="t", key=key, value="1")
     now = await keeper.commit(f"{name} has badge {badge}.", topic="t", key=key, value=badge)
@@ -137,6 +142,26 @@ async def _of_the_subject(keeper: Agent) -> None:
     await keeper.commit(f"{name} cannot be trusted.", topic="t", private=True)
     lost = await keeper.commit(f"{name} lives at {phone}.", topic="t", key=(name, "home"))
     await keeper.commit("He has moved away.", topic="t", key=(name, "home"), sources=[lost.id])
+
+
+async def _documents(ezra: Ezra, clock: MovingClock) -> None:
+    """Put documents on the shelf: two revisions about the subject, and one of the user."""
+    scope, shelf = Scope.of_graph("default", "imola"), ezra._parts.shelf
+    name, (_, badge, phone) = f"{SUBJECT}.md", OF_SUBJECT
+    for revision in (1, 2):
+        about = f"{SUBJECT} has badge {badge}, says revision {revision}."
+        document = document_by(
+            *(scope, name, about, revision),
+            title=SUBJECT,
+            text=about,
+            properties={"phone": phone},
+        )
+        document = document.model_copy(update={"changed_at": clock()})
+        await shelf.revise(scope, document, drafts_of(about, under=(SUBJECT,)))
+    word = f"The {OF_USER[0]} and the account {OF_USER[1]}."
+    theirs = document_by(scope, "diary.md", word, title=word, user_id=USER)
+    theirs = theirs.model_copy(update={"changed_at": clock()})
+    await shelf.revise(scope, theirs, drafts_of(word))
 
 
 async def _of_the_user(friend: Agent) -> None:
@@ -149,6 +174,7 @@ async def _of_the_user(friend: Agent) -> None:
     await friend.remember(Fact(text=f"The {word} costs {number}.", tier="core"))
     await friend.remember(Rule(trigger=f"the {word} comes", steps=(f"Pay {number}.",)))
     await friend.commit(f"The {word} wins.", topic="t", key=("opening", "move"), value=number)
+    await friend.board.log("played", f"The {word} for {number}.", files=(f"{word}.md",))
     again = await friend.commit(f"The {word} loses.", topic="t", key=("opening", "move"))
     await friend.pin(again.id)
 

@@ -12,6 +12,8 @@ own ports.
   and facts of the same subject and predicate, one of which gave way to the other.
 * Version 4: turns of two graphs with outputs of tools and without, one of them redacted, and a fact
   with subject, predicate and object.
+* Version 5: a turn, a fact, a rule, a belief and an event of one graph. What came after it are
+  collections: documents and cards.
 """
 
 from __future__ import annotations

@@ -19,15 +19,18 @@ DOORS = ("in process", "remote")
 
 
 @asynccontextmanager
-async def serving(ezra: Ezra, *, tokens: TokenFile | None = None) -> AsyncIterator[str]:
+async def serving(
+    ezra: Ezra, *, tokens: TokenFile | None = None, port: int = 0
+) -> AsyncIterator[str]:
     """Serve a runtime by uvicorn for the length of the block; yields its address.
 
     Args:
         ezra: The runtime, which stays open when the block ends.
         tokens: Who may ask; without it everybody on this machine may do everything.
+        port: Where; some free one if not given.
     """
     app = service_app(ezra, tokens=tokens, settings=ezra.settings)
-    async with listening(app, "127.0.0.1", 0) as url:
+    async with listening(app, "127.0.0.1", port) as url:
         yield url
 
 

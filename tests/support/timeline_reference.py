@@ -135,13 +135,15 @@ def question(random: Random) -> SearchQuery:
         "user_id": "ann",
         "tier": "core",
     }
-    return asked(
-        "words are not looked at",
-        kinds=tuple(random.sample(kinds, random.randrange(2, 8))),
-        limit=random.choice([3, 200]),
-        mode=random.choice(["hybrid", "words", "dense"]),
-        **{name: one for name, one in conditions.items() if random.random() < CHANCE},
-    )
+    said: dict[str, Any] = {
+        "kinds": tuple(random.sample(kinds, random.randrange(2, 8))),
+        "limit": random.choice([3, 200]),
+        "mode": random.choice(["hybrid", "words", "dense"]),
+    }
+    said |= {name: one for name, one in conditions.items() if random.random() < CHANCE}
+    if "topics" in said and {"writer_id", "user_id", "tier"} & said.keys():
+        said["all_topics"] = said.pop("topics")
+    return asked("words are not looked at", **said)
 
 
 def latest(records: Sequence[Owned], scope: Scope, query: SearchQuery) -> list[Hit]:
@@ -198,6 +200,7 @@ def _is_asked(one: Owned, query: SearchQuery) -> bool:
         and (query.until is None or at < query.until)
         and (not query.grains or entry.grain is None or entry.grain in query.grains)
         and (not query.topics or not set(one.topics).isdisjoint(query.topics))
+        and set(query.all_topics) <= set(one.topics)
         and query.writer_id in {None, one.agent_id}
         and query.user_id in {None, one.user_id}
         and (query.tier is None or entry.tier in {None, query.tier})

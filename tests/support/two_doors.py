@@ -37,11 +37,11 @@ class House:
 
 
 @asynccontextmanager
-async def house(home: Path, door: str) -> AsyncIterator[House]:
+async def house(home: Path, door: str, **settings: object) -> AsyncIterator[House]:
     """Open a runtime on a folder, through one of ``support.service.DOORS``."""
     clock = MovingClock()
     async with AsyncExitStack() as stack:
-        behind = await stack.enter_async_context(running(home, clock))
+        behind = await stack.enter_async_context(running(home, clock, **settings))
         runtime: Any = behind
         if door == "remote":
             url = await stack.enter_async_context(serving(behind))

@@ -173,6 +173,7 @@ def _is_asked(query: SearchQuery, entry: IndexEntry) -> bool:
         and query.writer_id in (None, entry.agent_id)
         and (not query.ids or (entry.id in query.ids and not query.inherited))
         and (not query.topics or set(query.topics) & set(entry.topics))
+        and set(query.all_topics) <= set(entry.topics)
     )
 
 

@@ -36,20 +36,29 @@ STRATEGIST = Caller("ci", "agent", GRAPH, "strategist", None, ("tyres", "strateg
 ENGINEER = Caller("ci", "agent", GRAPH, "engineer", None, ("tyres", "engine"))
 
 READS = {
+    "ask_mesh",
     "beliefs",
     "explain_belief",
+    "inbox",
+    "list_tasks",
+    "mesh_sources",
     "read_tool_output",
     "recall",
     "search_memory",
     "session_handoff",
 }
 WRITES = {
+    "ack_messages",
     "commit_belief",
     "finish_turn",
     "forget",
+    "log_action",
     "remember_fact",
     "remember_rule",
+    "send_message",
+    "start_task",
     "start_turn",
+    "update_task",
 }
 
 
@@ -112,8 +121,13 @@ async def test_a_turn_is_opened_finished_recalled_and_read_word_for_word(
         assert (page["tool"], page["outputs"], page["total_chars"]) == ("telemetry", 1, len(output))
         found = await told(client, "recall", query="telemetry seconds", kinds=["turn"])
         assert found["items"][0]["id"] == opened["turn_id"]
-        assert found["items"][0]["is_cut"]
+        assert not found["items"][0]["is_cut"]
         assert len(found["items"][0]["text"]) <= SHOWN_CHARS_MAX
+        key = f"{opened['turn_id']}/0"
+        assert f'read_tool_output("{key}")' in found["items"][0]["text"]
+        again = await told(client, "read_tool_output", key=key, length=9_000)
+        assert (again["key"], again["text"]) == (key, output[:9_000])
+        assert "one of them" in await refused(client, "read_tool_output")
         days = await told(client, "search_memory", max_days_ago=0)
         assert days["items"][0]["line"].startswith("[2026-05-14] ")
 

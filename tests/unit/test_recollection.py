@@ -17,6 +17,7 @@ from ezra.recollection.priors import (
     class_of,
     decay,
     factors,
+    half_life_decay,
     use_boost,
 )
 from ezra.recollection.scoring import Question, score
@@ -167,6 +168,12 @@ def test_decay_is_the_documented_curve(age: float, left: float) -> None:
     """Flat for half a year, a half at offset and scale together."""
     assert decay(age) == pytest.approx(left, abs=0.0006)
     assert decay(45, Priors(offset_days=0, half_days=45)) == pytest.approx(0.5)
+
+
+def test_a_half_life_halves_and_buries_nothing() -> None:
+    """Half after one, a third after two, something after eighty; the future counts whole."""
+    left = [half_life_decay(age, 45) for age in (-10, 0, 45, 90, 3_600)]
+    assert left == pytest.approx([1, 1, 1 / 2, 1 / 3, 1 / 81])
 
 
 @pytest.mark.parametrize(("uses", "boost"), [(0, 1.0), (1, 1.06), (10, 1.208), (100, 1.401)])

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.board_reference import card_by
 from support.cold_samples import (
     belief_by,
     episode_by,
@@ -19,6 +20,7 @@ from support.cold_samples import (
     summary_by,
     turn_by,
 )
+from support.document_reference import document_by, passage_by
 from support.tier_samples import HOSTILE_TEXT, NOW, scope_of
 
 from metaagents.lifecycle.rules import GRAINS, bottom_up
@@ -123,6 +125,11 @@ def _saying(text: str) -> tuple[Redactable, ...]:
         fact_by(SCOPE, text, subject=text, predicate=text, object=text),
         rule_by(SCOPE, text, steps=(text, text)),
         belief_by(SCOPE, text, key=(text, text), value=text, source_ids=(turn.id,)),
+        document_by(SCOPE, text, title=text, properties={text: [text]}).model_copy(
+            update={"text": text, "id": "d"}
+        ),
+        passage_by(SCOPE, text),
+        card_by(SCOPE, text=text, title=text, type=text, tags=(text,), details={text: [text]}),
     )
 
 
@@ -144,6 +151,7 @@ def test_what_is_left_names_but_says_nothing() -> None:
             *("redacted_at", "input", "response", "tool_outputs", "text", "tokens"),
             *("subject", "predicate", "object", "trigger", "steps"),
             *("speaker", "claim", "key", "value"),
+            *("name", "title", "properties", "headings", "digest", "tags", "details", "type"),
         }
         assert redacted_form(left, LATER) == left
         assert "secret" not in "".join(texts_of(left))

@@ -19,7 +19,7 @@ from typing import Self
 
 from filelock import FileLock, Timeout
 
-from ..errors import ConfigError
+from ..errors import ConfigError, FolderInUse
 
 LOCK_NAME = "owner.lock"
 NOTE_NAME = "owner.json"
@@ -30,7 +30,7 @@ _NOTE_CHARS_MAX = 4_096
 class FolderOwnership:
     """Holds a data folder for the length of a ``with`` or ``async with`` block.
 
-    Nothing waits: entering takes the lock at once or raises ``ConfigError`` with the owner's
+    Nothing waits: entering takes the lock at once or raises ``FolderInUse`` with the owner's
     process, program, host and start. The same process cannot own a folder twice either.
     """
 
@@ -45,7 +45,7 @@ class FolderOwnership:
             try:
                 self._lock.acquire()
             except Timeout as held:
-                raise ConfigError(_SETTING, _in_use(self._folder)) from held
+                raise FolderInUse(_SETTING, _in_use(self._folder)) from held
             try:
                 _write_note(self._folder)
             except OSError:

@@ -13,8 +13,10 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import singledispatch
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from ..board import TASK_LOGS, Card
+from ..documents import Document, Passage
 from ..errors import NotFound, UsageError
 from ..grains import RETIRED, RETIRED_PER_CALL_MAX
 from ..ids import derived_id
@@ -33,18 +35,29 @@ from ..records import (
 )
 from ..upkeep import Redacted
 
-Redactable: TypeAlias = Turn | Summary | Episode | Fact | Rule | Commitment
+Redactable: TypeAlias = (
+    Turn | Summary | Episode | Fact | Rule | Commitment | Document | Passage | Card
+)
 Retainable: TypeAlias = Turn | Summary | Episode | Fact
 Written: TypeAlias = Summary | Episode
 Fields: TypeAlias = dict[str, object]
 
-MODELS: dict[Kind, type[Redactable]] = {
+RecordKind: TypeAlias = Kind | Literal["passage", "card"]
+"""A kind of record; passages, which are found as ``document``, apart from what they are of.
+
+No search finds cards.
+"""
+
+MODELS: dict[RecordKind, type[Redactable]] = {
     "turn": Turn,
     "summary": Summary,
     "episode": Episode,
     "fact": Fact,
     "rule": Rule,
     "belief": Commitment,
+    "document": Document,
+    "passage": Passage,
+    "card": Card,
 }
 """What can be redacted, by its kind."""
 
@@ -89,7 +102,7 @@ class Trace(NamedTuple):
         is_retired: Retention took it: what was made of the record may still tell it.
     """
 
-    kind: Kind
+    kind: RecordKind
     id: str
     is_redacted: bool
     is_retired: bool = False
@@ -117,7 +130,7 @@ class Reach:
         *,
         only_redacted: bool = False,
     ) -> None:
-        self._found: dict[tuple[Kind, str], Trace] = {}
+        self._found: dict[tuple[RecordKind, str], Trace] = {}
         self._waiting: deque[str] = deque()
         self._stand_ins = frozenset(stand_ins)
         self._only_redacted = False
@@ -239,7 +252,7 @@ def retired_form(record: Retainable, now: datetime) -> Retainable:
 
 def is_retired(record: Redactable) -> bool:
     """Whether retention has emptied a record."""
-    return not isinstance(record, Rule | Commitment) and record.retired_at is not None
+    return isinstance(record, Retainable) and record.retired_at is not None
 
 
 @singledispatch
@@ -281,6 +294,26 @@ def _of_rule(rule: Rule, why: str) -> Fields:
 def _of_belief(_: Commitment, why: str) -> Fields:
     # The topic stays: scopes are made of it. A key says what it is about as much as the claim does.
     return {"claim": why, "key": None, "value": None}
+
+
+@_nothing.register
+def _of_document(document: Document, why: str) -> Fields:
+    # What a file is called may be what somebody is called; its id still leads to it.
+    gone: Fields = {"name": document.id, "title": why, "properties": {}, "text": "", "digest": ""}
+    return gone
+
+
+@_nothing.register
+def _of_passage(_: Passage, why: str) -> Fields:
+    return {"text": why, "headings": (), "digest": ""}
+
+
+@_nothing.register
+def _of_card(card: Card, why: str) -> Fields:
+    # What sort of thing it was, and where it was written, are its writer's own words as well.
+    kept = card.type if card.type in TASK_LOGS.values() else ""
+    gone: Fields = {"type": kept, "title": "", "text": why, "tags": (), "details": {}}
+    return gone | {"machine": ""}
 
 
 def stand_in_id(turn: Turn) -> str:

@@ -10,17 +10,19 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import singledispatch
 from typing import Any, NamedTuple
 
+from ..board import Card
+from ..documents import Document, Passage
 from ..errors import UsageError
-from ..records import Commitment, Episode, Fact, Kind, Receipt, Rule, Summary, Turn
+from ..records import Commitment, Episode, Fact, Receipt, Rule, Summary, Turn
 from ..upkeep import PAGE_ROWS_MAX, Page, RecordRef
 from .ownership import check_limit
-from .redaction import MODELS, Redactable, blanked
+from .redaction import MODELS, RecordKind, Redactable, blanked
 
-KINDS: tuple[Kind, ...] = tuple(MODELS)
+KINDS: tuple[RecordKind, ...] = tuple(MODELS)
 """In the order in which they are looked through."""
 
 LOOKED_THROUGH_MAX = 500
@@ -93,7 +95,7 @@ class Search:
         self._rows: list[RecordRef] = []
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> RecordKind | None:
         """The kind to look at; ``None`` when the page is complete."""
         is_full = self._room == 0 or len(self._rows) == self._limit
         return None if is_full or self._place.kind == len(KINDS) else KINDS[self._place.kind]
@@ -108,13 +110,21 @@ class Search:
         """How many of them."""
         return self._room
 
-    def take(self, records: Sequence[Redactable]) -> None:
-        """Look at records of ``kind`` behind ``after``: the next ``room``, or all there are."""
+    def take(
+        self,
+        records: Sequence[Redactable],
+        former: Mapping[str, Sequence[Redactable]] | None = None,
+    ) -> None:
+        """Look at records of ``kind`` behind ``after``: the next ``room``, or all there are.
+
+        A record is wanted for what it says, or for what a former revision of it said.
+        """
         is_last = len(records) < self._room
         for record in records:
             self._place = self._place._replace(after=record.id)
             self._room -= 1
-            if record.redacted_at is None and self._is_wanted(record):
+            forms = (record, *(former or {}).get(record.id, ()))
+            if any(one.redacted_at is None and self._is_wanted(one) for one in forms):
                 self._rows.append(_ref(record))
                 if len(self._rows) == self._limit:
                     return
@@ -127,15 +137,17 @@ class Search:
         return Page(rows=tuple(self._rows), cursor=None if is_over else json.dumps(self._place))
 
 
-def wanted(subject: str | None, user_id: str | None) -> Test:
+def wanted(subject: str | None, user_id: str | None, agent_id: str | None = None) -> Test:
     """Return the test that records must pass.
 
     Raises:
-        UsageError: Not exactly one of both is given, or it is blank.
+        UsageError: Not exactly one of them is given, or a subject or user is blank.
     """
-    given = {"subject": subject, "user_id": user_id}
-    if (subject is None) == (user_id is None):
-        raise UsageError("subject, user_id", given, "one of both")
+    given = {"subject": subject, "user_id": user_id, "agent_id": agent_id}
+    if sum(value is not None for value in given.values()) != 1:
+        raise UsageError("subject, user_id, agent_id", given, "one of them")
+    if agent_id is not None:
+        return lambda record: record.agent_id == agent_id
     for name, value in given.items():
         if value is not None and not plain(value):
             raise UsageError(name, value, "a name that is not blank")
@@ -166,7 +178,7 @@ def wanted_receipts(
             return False
         if receipt.agent_id in agents:
             return True
-        said = list(_said_in(receipt))
+        said = list(_said_in([receipt.query, receipt.body]))
         if not records.isdisjoint(said):
             return True
         return looked_for is not None and any(map(looked_for.is_in, said))
@@ -174,15 +186,15 @@ def wanted_receipts(
     return is_wanted
 
 
-def _said_in(receipt: Receipt) -> Iterable[str]:
-    """Yield every text of a receipt."""
-    waiting: list[Any] = [receipt.query, receipt.body]
+def _said_in(whole: Any, *, names: bool = False) -> Iterable[str]:  # noqa: ANN401 - any JSON
+    """Yield every text of a JSON value; with ``names`` what its values are called, too."""
+    waiting: list[Any] = [whole]
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):
             yield value
         elif isinstance(value, dict):
-            waiting += value.values()
+            waiting += [*value, *value.values()] if names else value.values()
         elif isinstance(value, list | tuple):
             waiting += value
 
@@ -229,6 +241,27 @@ def _of_rule(rule: Rule) -> Iterable[str]:
 @texts_of.register
 def _of_belief(belief: Commitment) -> Iterable[str]:
     return (belief.claim, *(belief.key or ()), *filter(None, (belief.value,)))
+
+
+@texts_of.register
+def _of_document(document: Document) -> Iterable[str]:
+    return (
+        document.name,
+        document.title,
+        document.text,
+        *_said_in(document.properties, names=True),
+    )
+
+
+@texts_of.register
+def _of_passage(passage: Passage) -> Iterable[str]:
+    return (*passage.headings, passage.text)
+
+
+@texts_of.register
+def _of_card(card: Card) -> Iterable[str]:
+    said = _said_in(card.details, names=True)
+    return (card.type, card.title, card.text, card.machine, *card.tags, *said)
 
 
 def _may_part(text: str, place: int) -> bool:

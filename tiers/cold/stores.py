@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..belief_log import BeliefHistory, BeliefStore, HeadStore, RivalSearch
+from ..board import Board
+from ..documents import DocumentShelf
 from ..grains import GrainStore
 from ..knowledge import KnowledgeGraph
 from ..learning import FactReview, Playbooks, Watermarks
@@ -34,6 +36,7 @@ class ColdStores:
     semantic: SemanticStore
     procedural: ProceduralStore
     grains: GrainStore
+    shelf: DocumentShelf
     review: FactReview
     knowledge: KnowledgeGraph
     playbooks: Playbooks
@@ -48,6 +51,7 @@ class ColdStores:
     words: LexicalIndex
     recollection: Recollection
     timeline: Timeline
+    board: Board
     upkeep: ColdUpkeep
     redactor: Redactor
     archive: ColdArchive

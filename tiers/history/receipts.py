@@ -13,7 +13,8 @@ class ErasureReceipt(Record):
     """What an erasure reached.
 
     Attributes:
-        asked_by: What was asked for: ``records``, a ``subject`` or a ``user``.
+        asked_by: What was asked for: ``records``, a ``subject``, a ``user``, an ``agent``, or the
+            whole ``graph``.
         ids: What lost its content, by kind.
         cleaned: How many of them in each store.
         waiting: Stores that were not clean yet.

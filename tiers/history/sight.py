@@ -1,4 +1,4 @@
-"""Whether somebody sees a belief that is at hand; engines ask the same in their queries. Pure."""
+"""Whether somebody sees a record that is at hand; engines ask the same in their queries. Pure."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from ..beliefs import Commitment
 from ..errors import Conflict
 from ..fields import ALL_TOPICS
 from ..fleet import Scope
+from ..owned import Owned
 
 
-def sees(scope: Scope, belief: Commitment) -> bool:
-    """Whether a scope sees a belief; that of a whole graph sees each of it, private ones too."""
-    if (belief.tenant, belief.graph_id) != (scope.tenant, scope.graph_id):
+def sees(scope: Scope, record: Owned) -> bool:
+    """Whether a scope sees a record; that of a whole graph sees each of it, private ones too."""
+    if (record.tenant, record.graph_id) != (scope.tenant, scope.graph_id):
         return False
     if scope.agent_id is None and scope.every_user:
         return True
-    topics, nothing = set(belief.topics), ALL_TOPICS in scope.denied
+    topics, nothing = set(record.topics), ALL_TOPICS in scope.denied
     meets = not topics or (not nothing and (scope.sees_all_topics or topics & set(scope.topics)))
     return bool(
         meets
         and topics.isdisjoint(scope.denied)
-        and (scope.every_user or belief.user_id in {None, scope.user_id})
-        and (not belief.private or belief.agent_id == scope.agent_id)
+        and (scope.every_user or record.user_id in {None, scope.user_id})
+        and (not record.private or record.agent_id == scope.agent_id)
     )
 
 

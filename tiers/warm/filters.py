@@ -236,6 +236,7 @@ def _asked(query: SearchQuery) -> Predicate:
         conditions.append(AnyOf("user_id", (query.user_id,)))
     if query.topics:
         conditions.append(AnyOf("topics", query.topics))
+    conditions += (AnyOf("topics", (topic,)) for topic in query.all_topics)
     if query.writer_id is not None:
         conditions.append(AnyOf("agent_id", (query.writer_id,)))
     return tuple(conditions)

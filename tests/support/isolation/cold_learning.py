@@ -9,7 +9,7 @@ from tiers.learning import Verdict
 from tiers.records import Scope, Superseded, WorkDraft
 
 from .aims import INNER, OUTER, Aim
-from .attempts import Method, Move, Touch, answers
+from .attempts import Method, Move, Touch, answers, own
 from .cold_grains import told_by_ids
 from .cold_reads import FACTS, asker
 from .cold_writes import changing, is_mine
@@ -163,6 +163,8 @@ def advance(aim: Aim) -> Move:
     scope, name = asker(aim), aim.random.choice([aim.victim.mark, aim.name("extract")])
     seq = aim.random.randrange(10, 10**6)
     record_id = reader_of(cast("str", scope.agent_id), name)
+    if name == aim.victim.mark:
+        own(aim, "watermark", record_id, name, scope)  # shown to it, it is its own
     touches = (Touch(*aim.house), Touch(*aim.house, record_id=record_id, table="watermarks"))
     return Move(lambda cold: cold.watermarks.advance(scope, name, seq, LATER), touches, scope=scope)
 

@@ -27,7 +27,7 @@ from .oracle import Reach, permitted
 from .worlds import LATER, SHARED_WORDS, Corner, PlantedKind
 
 _FACTS = ("core", "archival")
-_REDACTED = ("turn", "summary", "core", "rule", "belief")
+_REDACTED = ("turn", "summary", "core", "rule", "belief", "card")
 
 
 def _fresh(aim: Aim) -> str:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from tiers.cold.ownership import WORK_KINDS
+from tiers.documents import PassageDraft
 from tiers.errors import ConfigError, EzraError, NotFound
 from tiers.records import (
     AuditFilter,
@@ -56,7 +57,10 @@ async def destroyed(ports: Any, ruin: Ruin, steps: Mapping[str, Step], count: in
 
 
 async def _redact(cold: Any, ruin: Ruin) -> object:
-    one = ruin.record("turn", "summary", "episode", "core", "archival", "rule", "belief")
+    one = ruin.record(
+        *("turn", "summary", "episode", "core", "archival", "rule", "belief"),
+        *("document", "passage", "card"),
+    )
     scope = ruin.scope(one.corner.house)
     await cold.redactor.blank_receipts(scope, subject="zebra")
     return await cold.redactor.redact(scope, [one.id], "asked to", ruin.now)
@@ -231,7 +235,21 @@ def _place(scope: Scope) -> House:
     return scope.tenant, scope.graph_id
 
 
+async def _shelve(cold: Any, ruin: Ruin) -> object:
+    """Revise a document, and remove it."""
+    one = ruin.record("document")
+    scope = one.corner.scope()
+    (known,) = await cold.shelf.documents(scope, [one.id])
+    changes = {"revision": known.revision + 1, "digest": f"{ruin.now}", "title": "other"}
+    if known.redacted_at is None:
+        # One that was redacted is called otherwise, and stored under another id by this name.
+        document = known.model_copy(update={**changes, "changed_at": ruin.now})
+        await cold.shelf.revise(scope, document, [PassageDraft("other words")])
+    return await cold.shelf.remove(scope, [one.id], "gone", ruin.now)
+
+
 COLD_STEPS: dict[str, Step] = {
+    "shelf": _shelve,
     "redact": _redact,
     "rewrite": _rewrite,
     "set_state": _set_state,

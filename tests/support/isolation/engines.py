@@ -19,11 +19,13 @@ from ..redis_server import running_redis
 from ..warm_backends import WARM_BACKENDS
 from .attempts import Method
 from .belief_moves import BELIEF_METHODS
+from .board_moves import BOARD_METHODS
 from .cold_fleet import COLD_FLEET
 from .cold_grains import COLD_GRAINS
 from .cold_knowledge import COLD_KNOWLEDGE
 from .cold_learning import COLD_LEARNING
 from .cold_reads import COLD_READS
+from .cold_shelf import COLD_SHELF
 from .cold_writes import COLD_WRITES, VECTOR_METHODS
 from .hot_moves import HOT_METHODS
 from .planting import plant_cold, plant_hot, plant_warm
@@ -32,8 +34,8 @@ from .warm_moves import WARM_METHODS
 from .worlds import World
 
 COLD_METHODS = (
-    *(*COLD_READS, *COLD_WRITES, *BELIEF_METHODS),
-    *(*COLD_FLEET, *COLD_GRAINS, *COLD_LEARNING, *COLD_KNOWLEDGE),
+    *(*COLD_READS, *COLD_WRITES, *BELIEF_METHODS, *BOARD_METHODS),
+    *(*COLD_FLEET, *COLD_GRAINS, *COLD_LEARNING, *COLD_KNOWLEDGE, *COLD_SHELF),
 )
 MONGO_METHODS = (*COLD_METHODS, *VECTOR_METHODS)
 

@@ -50,7 +50,11 @@ def _of_its_people(scope: Scope, one: Planted) -> bool:
 
 
 def _through(scope: Scope, ancestor: Ancestor, one: Planted) -> bool:
-    carried = {"core": True, "archival": "fact" in ancestor.carries}
+    carried = {
+        "core": True,
+        "archival": "fact" in ancestor.carries,
+        "passage": "document" in ancestor.carries,
+    }
     return (
         one.corner.graph_id == ancestor.graph_id
         and not one.corner.private

@@ -109,11 +109,14 @@ async def _put(cold: Any, scope: Scope, one: Planted) -> None:
         "core": lambda: cold.semantic.put_fact(scope, record),
         "archival": lambda: cold.semantic.put_fact(scope, record),
         "rule": lambda: cold.procedural.put_rule(scope, record),
+        "card": lambda: cold.board.post(scope, record),
         "belief": lambda: _commit(cold, scope, record),
         "trust": lambda: cold.beliefs.set_trust(
             scope.for_graph(), one.corner.agent_id, one.mark, record, one.mark, one.recorded_at
         ),
         "head": lambda: cold.heads.put_head(scope.for_graph(), record),
+        "document": lambda: cold.archive.import_rows(scope.tenant, "documents", [record]),
+        "passage": lambda: cold.archive.import_rows(scope.tenant, "passages", [record]),
         "receipt": lambda: cold.log.put_receipt(scope, record),
         "audit": lambda: cold.log.append_audit(scope, "said", (one.id,), record, one.recorded_at),
         "work": lambda: cold.queue.enqueue(scope, [record], one.recorded_at),

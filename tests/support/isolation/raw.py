@@ -17,7 +17,7 @@ from ..cold_backends import raw_sqlite
 RECORDS = frozenset(
     (
         *("turns", "summaries", "episodes", "facts", "rules", "beliefs", "receipts", "points"),
-        "watermarks",
+        *("watermarks", "documents", "document_revisions", "passages", "cards"),
     )
 )
 """Tables whose rows are records that one owner wrote; the rest keeps books."""

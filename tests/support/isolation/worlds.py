@@ -16,6 +16,8 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Literal, TypeVar
 
+from tiers.board import Card, CardKind
+from tiers.documents import Document, Passage, document_id
 from tiers.forms import entry_of
 from tiers.records import (
     NAME_CHARS_MAX,
@@ -64,13 +66,14 @@ _TRAPS = (
 
 PlantedKind = Literal[
     "turn", "summary", "episode", "core", "archival", "rule", "belief", "receipt", "audit", "work",
-    "agent", "mesh", "trust", "head", "watermark",
+    "agent", "mesh", "trust", "head", "watermark", "document", "passage",
+    "card",
 ]  # fmt: skip
 
-SEARCHABLE = ("turn", "summary", "episode", "core", "archival", "rule", "belief")
+SEARCHABLE = ("turn", "summary", "episode", "core", "archival", "rule", "belief", "passage")
 """The kinds that are records with a text."""
 
-PLACED = (*SEARCHABLE, "receipt")
+PLACED = (*SEARCHABLE, "receipt", "document", "card")
 """The kinds that have an id of their own."""
 
 R = TypeVar("R", bound=Owned)
@@ -276,7 +279,9 @@ def _fill(world: World, corner: Corner, slot: int) -> None:
         plant.fact(tier)
     plant.rule()
     plant.belief()
+    plant.document()
     plant.receipt()
+    plant.card()
     plant.others()
     if slot < _WITH_A_LOG:
         plant.log()
@@ -369,6 +374,34 @@ class _Planter:
         )
         return self._owned("belief", mark, record)
 
+    def document(self) -> None:
+        """Plant a document and a passage of it, both of a name that only this owner has."""
+        mark, (tenant, graph_id) = self.world.new_mark(), self.corner.house
+        name = f"{self.slot} of {tenant} and {graph_id}"
+        record = Document(
+            shelf="files",
+            name=name,
+            title=mark,
+            text=f"{mark} {SHARED_WORDS}",
+            properties={"said": mark},
+            digest=mark,
+            topics=self.corner.topics,
+            private=self.corner.private,
+            passages=1,
+            changed_at=self.at,
+        )
+        record_id = document_id(tenant, graph_id, "files", name)
+        self._put("document", mark, record_id, record.stamped(self.scope, record_id, self.at))
+        mark = self.world.new_mark()
+        passage = Passage(
+            document_id=record_id,
+            number=0,
+            headings=(mark,),
+            text=f"{mark} {SHARED_WORDS}",
+            digest=mark,
+        )
+        self._owned("passage", mark, passage)
+
     def receipt(self) -> None:
         mark = self.world.new_mark()
         record = Receipt(
@@ -382,6 +415,24 @@ class _Planter:
             recorded_at=self.at,
         )
         self._put("receipt", mark, record.id, record)
+
+    def card(self) -> None:
+        """Plant a task, a message to all or an action; its type is its mark."""
+        mark = self.world.new_mark()
+        kinds: tuple[CardKind, ...] = ("task", "message", "action")
+        kind = kinds[self.slot % len(kinds)]
+        record = Card(
+            kind=kind,
+            type=mark,
+            thread=f"thread {self.slot}",
+            status="created" if kind == "task" else None,
+            title=f"{mark} {SHARED_WORDS}",
+            text=mark,
+            tags=(mark,),
+            details={"said": mark},
+            changed_at=self.at,
+        )
+        self._owned("card", mark, record)
 
     def others(self) -> None:
         mark = self.world.new_mark()

@@ -49,7 +49,8 @@ def can_be_asked(query: SearchQuery) -> bool:
     those of the scope. Nor do they answer with one leg alone.
     """
     moments = (query.as_of, query.since, query.until)
-    return not any((*moments, query.topics, query.writer_id, query.ids)) and query.mode == "hybrid"
+    narrowed = (query.topics, query.all_topics, query.writer_id, query.ids)
+    return not any((*moments, *narrowed)) and query.mode == "hybrid"
 
 
 def by_meaning(asker: Scope, query: SearchQuery, model_id: str) -> list[Document]:

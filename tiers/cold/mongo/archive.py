@@ -13,17 +13,20 @@ from bson import ObjectId
 from pymongo import ASCENDING
 
 from ...errors import Conflict, UsageError
-from ...records import Owned, Record
+from ...forms import is_searchable
+from ...records import Record
 from ...upkeep import PAGE_ROWS_MAX, Page, Table
 from ..archive_rows import check_row, check_tenant, core_of
 from ..ownership import check_limit
 from .arrival import Arrival
+from .board import finish_all_cards
 from .database import Database, Session
 from .documents import Document
 from .driver import settled
 from .log import audit_key
 from .schema import Index
 from .scope import of_tenant
+from .shelf_changes import finish_all_shelving
 from .shelves import SHELVES, Shelf, events_where
 from .translation import DuplicateKey, translated
 from .word_counts import count_words
@@ -64,6 +67,19 @@ class MongoArchive:
         check_tenant(tenant)
         check_limit(limit, PAGE_ROWS_MAX)
         after = _places(cursor, shelf)
+        if table == "documents" and not after:
+            # What a crash has cut off belongs to the rows of this table and the next.
+            await self._database.write(
+                "export_rows", lambda session: finish_all_shelving(session, tenant)
+            )
+
+        if table == "cards" and not after and not self._database.server.has_transactions:
+            # An action that was cut off lies inside the card that it tells of.
+            await self._database.write(
+                "export_rows",
+                lambda session: finish_all_cards(session, tenant),
+                alone=audit_key(tenant),
+            )
 
         async def question(session: Session) -> Page[Record]:
             found = await _page(session, tenant, shelf, after, limit + 1)
@@ -94,8 +110,7 @@ class MongoArchive:
         arrival = Arrival(tenant, table, shelf)
 
         async def counted(session: Session, new: Sequence[Record]) -> None:
-            cores = map(core_of, new)
-            await count_words(session, *(core for core in cores if isinstance(core, Owned)))
+            await count_words(session, *filter(is_searchable, map(core_of, new)))
 
         try:
             new = await self._database.step(
@@ -117,7 +132,7 @@ class MongoArchive:
         async def question(session: Session) -> int:
             rows = session.collection(shelf.collection, whole_tenant=True)
             if table != "belief_events":
-                return await rows.count(of_tenant(tenant))
+                return await rows.count(of_tenant(tenant, **shelf.where))
             events = {"_id": None, "found": {"$sum": {"$size": "$events"}}}
             found = await rows.aggregate([{"$match": of_tenant(tenant)}, {"$group": events}])
             return int(found[0]["found"]) if found else 0
@@ -138,7 +153,7 @@ async def _page(
         later = [one for one in events if not after or (one["graph_id"], one["seq"]) > tuple(after)]
         return later[:limit]
     rows = session.collection(shelf.collection, whole_tenant=True)
-    where = of_tenant(tenant, **beyond(fields, after))
+    where = of_tenant(tenant, **shelf.where, **beyond(fields, after))
     found = await rows.find(where, sort=[(field, 1) for field in fields], limit=limit)
     return found if shelf.beside is None else await shelf.beside(session, tenant, found)
 

@@ -14,6 +14,8 @@ from functools import singledispatch
 
 from bson import ObjectId
 
+from ...board import Card
+from ...documents import Passage
 from ...errors import Conflict
 from ...history.fold import FoldedBelief
 from ...records import (
@@ -34,6 +36,7 @@ from ...upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow
 from ..archive_rows import core_of
 from .belief_log import change_document, content_document, mentioned, move_head
 from .belief_projection import row_document, span_document
+from .board import card_document
 from .coverage import episode_document, mark_consolidated, mark_covered, summary_document
 from .database import ROWS_MAX, Session
 from .documents import Document, document_of
@@ -42,6 +45,7 @@ from .log import last_number
 from .procedural import rule_document
 from .scope import of_tenant, own
 from .semantic import fact_document
+from .shelf_changes import passage_document
 from .shelves import Key, Shelf, events_where
 from .terms import searchable_fields
 from .translation import DuplicateKey
@@ -341,10 +345,12 @@ def _of_work(work: QueuedWork) -> Document:
 
 
 _document.register(Summary, summary_document)
+_document.register(Passage, passage_document)
 _document.register(Episode, episode_document)
 _document.register(SessionGraph, graph_document)
 _document.register(Fact, fact_document)
 _document.register(Rule, rule_document)
+_document.register(Card, card_document)
 
 
 def _named(row: LoggedBelief) -> list[str]:

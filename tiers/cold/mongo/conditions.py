@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from ...documents import Passage
 from ...moments import microseconds
 from ...records import (
     Commitment,
@@ -41,6 +42,7 @@ SHELVES: Mapping[Kind, Shelf] = {
     "fact": Shelf("facts", Fact),
     "rule": Shelf("rules", Rule),
     "belief": Shelf("beliefs", Commitment),
+    "document": Shelf("passages", Passage),
 }
 
 _HAPPENED: Mapping[Kind, str] = {
@@ -49,6 +51,7 @@ _HAPPENED: Mapping[Kind, str] = {
     "episode": "starts_at",
     "rule": "recorded_at",
     "belief": "recorded_at",
+    "document": "recorded_at",
 }
 """When what a record tells happened. A fact may not say: see ``_within``."""
 
@@ -104,6 +107,9 @@ def _live(query: SearchQuery, kind: Kind) -> list[Document]:
         return [{"$or": [{"expires_at": None}, {"expires_at": {"$gt": at}}]}]
     if kind == "fact" and query.as_of is not None:
         return standing_at(query.as_of)
+    if kind == "document" and query.as_of is not None:
+        later = {"retired_at": {"$gt": microseconds(query.as_of)}}
+        return [{"$or": [{"live": True}, later]}]
     return [{"live": {"$ne": False}}]
 
 
@@ -113,6 +119,8 @@ def _asked(query: SearchQuery, kind: Kind) -> Iterator[Document]:
     yield from _within(query, kind)
     if query.topics:
         yield {"topics": {"$in": list(query.topics)}}
+    if query.all_topics:
+        yield {"topics": {"$all": list(query.all_topics)}}
     if query.writer_id is not None:
         yield {"agent_id": query.writer_id}
     if query.ids:

@@ -28,7 +28,7 @@ R = TypeVar("R", bound=BaseModel)
 NO_USER = ""
 """``for_user`` of a record of no user; no user is called that."""
 
-_JSON_FIELDS = frozenset(("payload", "body"))
+_JSON_FIELDS = frozenset(("payload", "body", "properties", "details"))
 _ONLY_WHEN_SET = frozenset(("redacted_at", "retired_at"))
 """Fields of records that few ever have."""
 

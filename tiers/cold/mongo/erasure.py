@@ -12,20 +12,23 @@ is made of them meanwhile is either found, or refused for the summary that each 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial, singledispatch
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from bson import ObjectId
 
+from ...board import Card
+from ...documents import Document as Shelved
+from ...documents import Passage
 from ...errors import TierTimeout
+from ...forms import is_searchable
 from ...moments import microseconds, moment
 from ...records import (
     Commitment,
     Fact,
-    Kind,
     Owned,
     Receipt,
     Rule,
@@ -39,9 +42,9 @@ from ..redaction import (
     ATTEMPTS_MAX,
     AUDIT_KIND,
     MODELS,
-    REACHED_MAX,
     Grown,
     Reach,
+    RecordKind,
     Redactable,
     Survey,
     Trace,
@@ -57,7 +60,7 @@ from ..redaction import (
 from .belief_log import Salts, caught_up, fresh_salt
 from .belief_projection import belief_document
 from .belief_redaction import forget, silence
-from .conditions import SHELVES
+from .board import card_document, finish_cards
 from .coverage import mark_covered, summary_document
 from .database import Session
 from .documents import Document, document_of, record_of
@@ -65,23 +68,17 @@ from .log import append_event
 from .outbox import send, with_outbox
 from .pacing import each, worked_out
 from .procedural import rule_document
+from .reached import COLLECTIONS_OF, made_of, records_of, traces
 from .scope import own
 from .semantic import fact_document
+from .shelf_changes import finish as finish_shelving
+from .shelf_changes import passage_document, silence_formers
 from .terms import searchable_fields
 from .translation import DuplicateKey
 from .word_counts import count_words
 from .work_items import queue_work
 
 T = TypeVar("T")
-
-_MADE_OF: Mapping[Kind, str] = {
-    "summary": "covers",
-    "episode": "consolidates",
-    "fact": "source_ids",
-    "rule": "source_ids",
-    "belief": "source_ids",
-}
-"""The field of each kind that names what a record was made of."""
 
 _VECTOR = dict.fromkeys(("embedding", "embedding_model"), "")
 
@@ -113,7 +110,7 @@ class Done(NamedTuple):
     """
 
     reached: Redacted
-    gained: Counter[Kind]
+    gained: Counter[RecordKind]
     new: tuple[Summary, ...] = ()
 
 
@@ -159,6 +156,8 @@ class Redaction:
             DuplicateKey: Somebody else changed the log of beliefs, or the feed, at this moment.
         """
         await caught_up(session, self.scope)
+        await finish_shelving(session, self.scope)
+        await finish_cards(session, self.scope)
         begun = await self._begun(session)
         if all(trace.is_redacted for trace in begun.fresh) and not begun.left:
             # Of what retention has emptied something may be left that was made of it.
@@ -190,7 +189,7 @@ class Redaction:
     async def _begun(self, session: Session) -> _Begun:
         among: Document = {"$in": list(self.asked)}
         found = await each(
-            session, (_traces(session, self.scope, kind, id=among) for kind in MODELS)
+            session, (traces(session, self.scope, kind, id=among) for kind in MODELS)
         )
         known = known_of(self.asked, (trace for of_kind in found for trace in of_kind))
         left = await session.collection("redactions").find(own(self.scope, asked=among))
@@ -210,7 +209,7 @@ class Redaction:
         )
         for reach in survey:
             while page := reach.page():
-                made = await each(session, _made_of(session, self.scope, page))
+                made = await each(session, made_of(session, self.scope, page))
                 reach.add(trace for of_kind in made for trace in of_kind)
         return survey
 
@@ -233,17 +232,24 @@ class Redaction:
             await session.collection("redactions").insert([dict(told)])
         return [told]
 
-    async def _destroy(self, session: Session, traces: Iterable[Trace]) -> Counter[Kind]:
+    async def _destroy(self, session: Session, traces: Iterable[Trace]) -> Counter[RecordKind]:
         """Destroy the content of those that have it; return how many words they gained, by kind."""
-        by_kind: dict[Kind, list[str]] = {}
+        by_kind: dict[RecordKind, list[str]] = {}
         for trace in traces:
             by_kind.setdefault(trace.kind, []).append(trace.id)
         beliefs = by_kind.get("belief", [])
         await silence(session, self.scope, beliefs, self.reason, self.now, self.salts)
         await forget(session, self.scope, beliefs)
-        return await empty(
+        gained = await empty(
             session, self.scope, by_kind, lambda record: redacted_form(record, self.now)
         )
+        # Behind the documents: a revision that is stored meanwhile finds them changed.
+        for document in await records_of(
+            session, self.scope, "document", by_kind.get("document", [])
+        ):
+            if isinstance(document, Shelved):
+                await silence_formers(session, self.scope, document)
+        return gained
 
     async def _stand_in(self, session: Session, roots: Iterable[Trace]) -> tuple[Summary, ...]:
         """Let each turn that waits for a summary have one; return those that are new."""
@@ -273,9 +279,9 @@ class Redaction:
         """Move the moment at which records lost their content: who rewrites them comes too late."""
         roots = {trace.id for trace in begun.fresh}
         again = [one for one in traces if one.was_asked_away and one.id not in roots]
-        kinds: tuple[Kind, ...] = ("summary", "episode")
+        kinds: tuple[RecordKind, ...] = ("summary", "episode")
         for kind in kinds:
-            rows = session.collection(SHELVES[kind].collection)
+            rows = session.collection(COLLECTIONS_OF[kind])
             for page in pages(trace.id for trace in again if trace.kind == kind):
                 where = own(self.scope, id={"$in": page}, redacted_at={"$ne": None})
                 await rows.update(where, {"$inc": {"redacted_at": 1}}, many=True)
@@ -299,9 +305,9 @@ class Redaction:
 async def empty(
     session: Session,
     scope: Scope,
-    ids: Mapping[Kind, Sequence[str]],
+    ids: Mapping[RecordKind, Sequence[str]],
     form: Callable[[Redactable], Redactable],
-) -> Counter[Kind]:
+) -> Counter[RecordKind]:
     """Bring records that have their content into a form without it.
 
     Args:
@@ -316,9 +322,9 @@ async def empty(
     Raises:
         TierTimeout: Others changed them again and again.
     """
-    gained: Counter[Kind] = Counter()
+    gained: Counter[RecordKind] = Counter()
     for kind, names in ids.items():
-        rows = session.collection(SHELVES[kind].collection)
+        rows = session.collection(COLLECTIONS_OF[kind])
         for page in pages(names):
             for _ in range(ATTEMPTS_MAX):
                 found = await rows.find(own(scope, id={"$in": page}, redacted_at=None))
@@ -335,7 +341,7 @@ async def empty(
 
 def _changes(
     scope: Scope,
-    kind: Kind,
+    kind: RecordKind,
     found: Sequence[Document],
     form: Callable[[Redactable], Redactable],
 ) -> list[tuple[Document, Document]]:
@@ -349,7 +355,11 @@ def _changes(
 
 
 async def leave_index(
-    session: Session, scope: Scope, kinds: Iterable[Kind], ids: Iterable[str], now: datetime
+    session: Session,
+    scope: Scope,
+    kinds: Iterable[RecordKind],
+    ids: Iterable[str],
+    now: datetime,
 ) -> None:
     """Queue the work by which records of some kinds leave the warm index.
 
@@ -357,7 +367,8 @@ async def leave_index(
     """
     for page in pages(sorted(ids)):
         found = await each(session, (records_of(session, scope, kind, page) for kind in kinds))
-        work = [leaves_index(record) for of_kind in found for record in of_kind]
+        records = (record for of_kind in found for record in of_kind)
+        work = [leaves_index(one) for one in records if is_searchable(one)]
         await session.collection("work").update(
             own(scope, key={"$in": page}, problem={"$ne": None}),
             {"$set": {"problem": None}},
@@ -378,7 +389,7 @@ async def blank(session: Session, scope: Scope, ids: Sequence[str]) -> None:
 
 async def rewrite(
     session: Session, scope: Scope, record: Written, work: Sequence[WorkDraft]
-) -> Counter[Kind] | None:
+) -> Counter[RecordKind] | None:
     """Give a redacted record its new text inside a step; ``None`` when it is not as it was read.
 
     Returns how many words it gained.
@@ -386,8 +397,8 @@ async def rewrite(
     then = record.redacted_at
     if then is None:
         return None
-    kind: Kind = "summary" if isinstance(record, Summary) else "episode"
-    collection = SHELVES[kind].collection
+    kind: RecordKind = "summary" if isinstance(record, Summary) else "episode"
+    collection = COLLECTIONS_OF[kind]
     where = own(scope, id=record.id, redacted_at=microseconds(then), retired_at=None)
     found = await session.collection(collection).first(where)
     if found is None:
@@ -419,50 +430,19 @@ def _to_go(begun: _Begun, survey: Survey) -> frozenset[str]:
     )
 
 
-def _made_of(
-    session: Session, scope: Scope, ids: Sequence[str]
-) -> Iterator[Coroutine[Any, Any, list[Trace]]]:
-    """Yield a question per kind: which records were made of one of these."""
-    for kind, name in _MADE_OF.items():
-        yield _traces(session, scope, kind, **{name: {"$in": list(ids)}})
-
-
-async def _traces(session: Session, scope: Scope, kind: Kind, **where: object) -> list[Trace]:
-    found = await session.collection(SHELVES[kind].collection).find(
-        own(scope, **where), fields=["id", "redacted_at", "retired_at"], limit=REACHED_MAX + 1
-    )
-    return [
-        Trace(
-            kind,
-            one["id"],
-            is_redacted=one.get("redacted_at") is not None,
-            is_retired=one.get("retired_at") is not None,
-        )
-        for one in found
-    ]
-
-
-async def records_of(
-    session: Session, scope: Scope, kind: Kind, ids: Sequence[str], **where: object
-) -> list[Redactable]:
-    """Return records of one kind of the scope's graph, whoever could see them."""
-    found = await session.collection(SHELVES[kind].collection).find(
-        own(scope, id={"$in": list(ids)}, **where)
-    )
-    return [record_of(MODELS[kind], one) for one in found]
-
-
-async def count_gained(session: Session, scope: Scope, gained: Mapping[Kind, int]) -> None:
+async def count_gained(session: Session, scope: Scope, gained: Mapping[RecordKind, int]) -> None:
     """Change the sums of words by as much as records have grown or shrunk."""
     totals = session.collection("word_totals")
     for kind, more in gained.items():
         if more:
-            await totals.update(own(scope, kind=kind), {"$inc": {"length": more}})
+            found_as = "document" if kind == "passage" else kind
+            await totals.update(own(scope, kind=found_as), {"$inc": {"length": more}})
 
 
 def words_gained(found: Document, change: Mapping[str, Document]) -> int:
     """Return by how many words a stored record grows with a change."""
-    return int(change["$set"].get("length", found["length"]) - found["length"])
+    before = found.get("length", 0)  # a document has none: it is found by its passages
+    return int(change["$set"].get("length", before) - before)
 
 
 def difference(before: Redactable, after: Redactable) -> dict[str, Document]:
@@ -484,3 +464,6 @@ def _document(record: Owned) -> Document:
 _document.register(Commitment, belief_document)
 _document.register(Fact, fact_document)
 _document.register(Rule, rule_document)
+_document.register(Passage, passage_document)
+_document.register(Shelved, document_of)
+_document.register(Card, card_document)

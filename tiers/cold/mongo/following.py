@@ -37,7 +37,7 @@ LEFT_BEHIND_MAX = 1_000
 LEFT_BEHIND_INDEX = Index((("tenant", ASCENDING), ("moved.at", ASCENDING)), only_with=("moved.at",))
 """Each collection whose documents are changed so has it."""
 
-FOLLOWED: Final = ("facts", "rules")
+FOLLOWED: Final = ("facts", "rules", "cards")
 """The collections whose documents are changed so."""
 
 

@@ -22,6 +22,7 @@ from .documents import Document, record_of
 from .fact_moves import finish_all_moves
 from .outbox import send_all_left_behind
 from .schema import Index, by, validator
+from .shelf_changes import finish_all_shelving
 from .translation import DuplicateKey
 from .work_items import ATTEMPTS_MAX, count_work, never_left_alone, queue_work, within
 
@@ -118,6 +119,7 @@ class MongoWorkQueue:
                 return claimed
             left_behind = await send_all_left_behind(session, named, now)
             left_behind += await finish_all_moves(session, named, now)
+            left_behind += await finish_all_shelving(session, named, now)
             if left_behind:
                 claimed += await _claim(session, due, claim, limit - len(claimed))
             return claimed

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from bson import ObjectId
 
+from ...documents import Passage
 from ...errors import UsageError
 from ...forms import entry_of, hit_of
 from ...lexical import content_words
@@ -146,6 +147,8 @@ class MongoRecollection:
                 questions.append(_ended_facts(session, scope, query, at))
             if "summary" in query.kinds:
                 questions.append(_ended_summaries(session, scope, query, at))
+            if "document" in query.kinds:
+                questions.append(_ended_passages(session, scope, query, at))
             if "belief" in query.kinds:
                 questions.append(ended_beliefs(session, scope, query, at, last_seq))
             found = [one for of_kind in await together(questions) for one in of_kind]
@@ -278,3 +281,16 @@ async def _ended_summaries(
         fields=shown_fields(Summary),
     )
     return [Ended(one["expires_at"], record_of(Summary, one)) for one in found]
+
+
+async def _ended_passages(
+    session: Session, scope: Scope, query: SearchQuery, at: datetime
+) -> list[Ended]:
+    """Return passages that were current at a moment and are not any more, the last first."""
+    found = await session.collection("passages").find(
+        kept(scope, query, "document", {"retired_at": {"$gt": microseconds(at)}}),
+        sort=[("retired_at", -1), ("id", 1)],
+        limit=query.limit,
+        fields=shown_fields(Passage),
+    )
+    return [Ended(one["retired_at"], record_of(Passage, one)) for one in found]

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 
 from ...errors import TierTimeout
-from ...records import Episode, Kind, Receipt, Scope, Summary, Turn, WorkDraft
+from ...records import Episode, Receipt, Scope, Summary, Turn, WorkDraft
 from ...upkeep import Page, RecordRef, Redacted
 from ..ownership import check_owned, in_order
 from ..redaction import (
@@ -22,24 +22,29 @@ from ..redaction import (
     RECEIPTS_PER_PAGE,
     Grown,
     Names,
+    RecordKind,
     Redactable,
     Written,
     blanked,
     check_new_text,
     checked_request,
+    is_retired,
     sources_of,
 )
 from ..speaking_of import Search, wanted, wanted_receipts
 from .belief_log import Salts, fresh_salt
 from .beliefs import bring_up_to_date
-from .conditions import SHELVES, shown_fields
+from .board import finish_cards
+from .conditions import shown_fields
 from .database import Database, Session
 from .documents import Document, record_of
-from .erasure import Redaction, blank, count_gained, records_of, rewrite
+from .erasure import Redaction, blank, count_gained, rewrite
 from .log import audit_key
 from .pacing import each
+from .reached import COLLECTIONS_OF, records_of
 from .schema import Index, by, validator
 from .scope import own
+from .shelf_changes import formers_of
 from .translation import DuplicateKey
 
 COLLECTIONS: Mapping[str, tuple[Sequence[Index], Mapping[str, Document] | None]] = {
@@ -96,20 +101,27 @@ class MongoRedactor:
         *,
         subject: str | None = None,
         user_id: str | None = None,
+        agent_id: str | None = None,
         cursor: str = "",
         limit: int = 1000,
     ) -> Page[RecordRef]:
-        """Return records of the graph that speak of a subject, or belong to a user; pages.
+        """Return records that speak of a subject, or are a user's or an agent's; pages.
 
         Of every kind that can be redacted, whoever could see them, that have their content: kind
         by kind, in the order of ids. A page looks at ``LOOKED_THROUGH_MAX`` records at most.
 
         Raises:
-            UsageError: Not exactly one of ``subject`` and ``user_id`` is given, or it is blank; a
+            UsageError: Not exactly one of the three is given, or a subject or user is blank; a
                 limit out of range, or a cursor that no page gave.
         """
-        search = Search(wanted(subject, user_id), cursor, limit)
+        search = Search(wanted(subject, user_id, agent_id), cursor, limit)
         await bring_up_to_date(self._database, scope, "holding")
+        if not self._database.server.has_transactions:
+            await self._database.write(
+                "holding",
+                lambda session: finish_cards(session, scope),
+                alone=audit_key(scope.tenant),
+            )
         await self._database.read("holding", lambda session: _look(session, scope, search))
         return search.page()
 
@@ -160,10 +172,10 @@ class MongoRedactor:
         check_owned(scope, record)
         check_new_text(record)
 
-        async def change(session: Session) -> Counter[Kind] | None:
+        async def change(session: Session) -> Counter[RecordKind] | None:
             return await rewrite(session, scope, record, work)
 
-        async def counted(session: Session, gained: Counter[Kind] | None) -> None:
+        async def counted(session: Session, gained: Counter[RecordKind] | None) -> None:
             await count_gained(session, scope, gained or {})
 
         for _ in range(ATTEMPTS_MAX):
@@ -181,11 +193,12 @@ class MongoRedactor:
         """
 
         async def question(session: Session) -> tuple[Redactable, ...]:
-            gone = {"redacted_at": {"$ne": None}, "retired_at": None}
+            gone = {"redacted_at": {"$ne": None}}
             found = await each(
                 session, (records_of(session, scope, kind, record_ids, **gone) for kind in MODELS)
             )
-            return in_order({one.id: one for of_kind in found for one in of_kind}, record_ids)
+            records = (one for of_kind in found for one in of_kind if not is_retired(one))
+            return in_order({one.id: one for one in records}, record_ids)
 
         return await self._database.read("redacted", question)
 
@@ -245,18 +258,25 @@ async def _look(session: Session, scope: Scope, search: Search) -> None:
     """Let a search look at the records of the scope's graph until its page is complete."""
     while (kind := search.kind) is not None:
         model = MODELS[kind]
-        found = await session.collection(SHELVES[kind].collection).find(
+        found = await session.collection(COLLECTIONS_OF[kind]).find(
             own(scope, id={"$gt": search.after}),
             sort=[("id", 1)],
             limit=search.room,
             fields=shown_fields(model),
         )
+        former = await formers_of(session, scope, found) if kind == "document" else {}
         # Many records, or long texts, take longer than the event loop may be held up.
-        await asyncio.to_thread(_take, search, model, found)
+        await asyncio.to_thread(_take, search, model, found, former)
 
 
-def _take(search: Search, model: type[Redactable], found: Sequence[Document]) -> None:
-    search.take([record_of(model, one) for one in found])
+def _take(
+    search: Search,
+    model: type[Redactable],
+    found: Sequence[Document],
+    former: Mapping[str, Sequence[Document]],
+) -> None:
+    before = {name: [record_of(model, one) for one in rows] for name, rows in former.items()}
+    search.take([record_of(model, one) for one in found], before)
 
 
 def _ids_of(page: Sequence[Receipt], is_wanted: Callable[[Receipt], bool]) -> list[str]:

@@ -19,8 +19,15 @@ from typing import NamedTuple
 from bson import ObjectId
 
 from ...moments import microseconds, moment
-from ...records import Kind, Scope, WorkDraft
-from ..redaction import RETIRED_AUDIT_KIND, RETIRED_KINDS, Redactable, Retainable, retired_form
+from ...records import Scope, WorkDraft
+from ..redaction import (
+    RETIRED_AUDIT_KIND,
+    RETIRED_KINDS,
+    RecordKind,
+    Redactable,
+    Retainable,
+    retired_form,
+)
 from .conditions import SHELVES
 from .database import Session
 from .documents import Document, document_of, record_of
@@ -54,7 +61,7 @@ class Emptied(NamedTuple):
     """
 
     ids: tuple[str, ...]
-    gained: Counter[Kind]
+    gained: Counter[RecordKind]
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,7 @@ class Retirement:
             DuplicateKey: Somebody else is about to empty one of the records, or appended to the
                 feed at this moment.
         """
-        gained: Counter[Kind] = Counter()
+        gained: Counter[RecordKind] = Counter()
         emptied: set[str] = set()
         if not session.is_atomic:
             for left in await _left_behind(session, self.scope):
@@ -130,9 +137,9 @@ class Retirement:
         return told
 
 
-async def finish_retirements(session: Session, scope: Scope) -> Counter[Kind]:
+async def finish_retirements(session: Session, scope: Scope) -> Counter[RecordKind]:
     """Finish what crashes have cut off; return by how many words records have grown, by kind."""
-    gained: Counter[Kind] = Counter()
+    gained: Counter[RecordKind] = Counter()
     for told in await _left_behind(session, scope):
         gained.update(await _finish(session, scope, told))
     return gained
@@ -142,7 +149,7 @@ async def _left_behind(session: Session, scope: Scope) -> list[Document]:
     return await session.collection("retirements").find(own(scope), limit=LEFT_BEHIND_MAX)
 
 
-async def _finish(session: Session, scope: Scope, told: Document) -> Counter[Kind]:
+async def _finish(session: Session, scope: Scope, told: Document) -> Counter[RecordKind]:
     """Do what was announced, or what is left of it."""
     asker = scope.for_graph().model_copy(update={"agent_id": told["agent_id"]})
     now, ids = moment(told["at"]), told["record_ids"]
@@ -157,8 +164,8 @@ async def _finish(session: Session, scope: Scope, told: Document) -> Counter[Kin
     return gained
 
 
-def _by_kind(kinds: Iterable[Kind], ids: Iterable[str]) -> dict[Kind, list[str]]:
-    found: dict[Kind, list[str]] = {}
+def _by_kind(kinds: Iterable[RecordKind], ids: Iterable[str]) -> dict[RecordKind, list[str]]:
+    found: dict[RecordKind, list[str]] = {}
     for kind, name in zip(kinds, ids, strict=True):
         found.setdefault(kind, []).append(name)
     return found

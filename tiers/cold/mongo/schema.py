@@ -28,7 +28,7 @@ from .driver import limited
 from .together import together
 from .translation import translated
 
-VERSION = 5
+VERSION = 6
 """Raised with each change that older code could not read."""
 
 BUILDING_SECONDS_MAX = 600.0

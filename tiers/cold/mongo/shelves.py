@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
+from ...documents import Document as Shelved
+from ...documents import FormerDocument, Passage
 from ...moments import moment
 from ...records import (
     AgentRecord,
@@ -30,6 +32,7 @@ from ...records import (
 from ...upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
 from .belief_log import whole_events
 from .belief_spans import span_of
+from .board import card_of
 from .database import Session
 from .documents import Document, record_of
 from .scope import of_tenant
@@ -48,6 +51,7 @@ class Shelf:
         order: Fields in whose order rows are read. ``_id`` is the order of storing; what is stored
             under a key of its own is read in the order of that.
         beside: Puts into documents of one tenant what lies in other collections.
+        where: What holds of those documents that are rows, where not all are.
     """
 
     collection: str
@@ -55,6 +59,7 @@ class Shelf:
     names: tuple[str, ...] = ("graph_id", "id")
     order: tuple[str, ...] = ("_id",)
     beside: Callable[[Session, str, list[Document]], Awaitable[list[Document]]] | None = None
+    where: Mapping[str, object] = field(default_factory=dict)
 
 
 def _projected(document: Document) -> ProjectedBelief:
@@ -128,6 +133,13 @@ SHELVES: Mapping[Table, Shelf] = {
         ("graph_id", "agent_id", "name"),
         ("graph_id", "agent_id", "name"),
     ),
+    "documents": Shelf("documents", partial(record_of, Shelved)),
+    "document_revisions": Shelf(
+        "document_revisions", partial(record_of, FormerDocument), ("graph_id", "id", "revision")
+    ),
+    # What is staged belongs to no revision yet.
+    "passages": Shelf("passages", partial(record_of, Passage), where={"staged": None}),
+    "cards": Shelf("cards", card_of),
     "belief_events": Shelf("belief_log", _event, ("graph_id", "seq"), ("graph_id", "seq")),
     "beliefs": Shelf("beliefs", _projected, beside=_with_spans),
     "trust": Shelf("belief_trust", partial(record_of, TrustRow), ("graph_id", "agent_id", "topic")),

@@ -14,6 +14,7 @@ from . import (
     belief_heads,
     belief_log,
     belief_projection,
+    board,
     episodic,
     fleet,
     graphs,
@@ -26,6 +27,7 @@ from . import (
     retirement,
     review,
     semantic,
+    shelf_changes,
     turns,
     upkeep,
     usage,
@@ -37,6 +39,7 @@ from .archive import ORDER_INDEX, MongoArchive
 from .belief_heads import MongoHeadStore
 from .belief_history import MongoBeliefHistory
 from .beliefs import MongoBeliefStore
+from .board import MongoBoard
 from .database import TIMEOUT_SECONDS, Database
 from .driver import DriverName, connected
 from .episodic import MongoEpisodicStore
@@ -56,6 +59,7 @@ from .review import MongoFactReview
 from .schema import Specification, prepare
 from .search_index import planned
 from .semantic import MongoSemanticStore
+from .shelf import MongoDocumentShelf
 from .shelves import BY_STORING
 from .timeline import MongoTimeline
 from .turns import MongoTurnStore
@@ -70,9 +74,9 @@ _CONNECTIONS_LIMIT = 10_000
 _TIMEOUT_SECONDS_LIMIT = 3_600
 
 _MODULES = (
-    graphs, fleet, usage, turns, episodic, semantic, procedural, review, playbooks, watermarks,
-    belief_log, belief_projection, belief_heads, queue, leases, log, words, word_counts, upkeep,
-    archive, redaction, retirement,
+    graphs, fleet, usage, turns, episodic, semantic, shelf_changes, procedural, review, playbooks,
+    watermarks, board, belief_log, belief_projection, belief_heads, queue, leases, log, words,
+    word_counts, upkeep, archive, redaction, retirement,
 )  # fmt: skip
 
 
@@ -140,6 +144,7 @@ async def mongo_cold_store(
             semantic=MongoSemanticStore(opened, archival_index, plan),
             procedural=MongoProceduralStore(opened),
             grains=MongoGrainStore(opened),
+            shelf=MongoDocumentShelf(opened),
             review=MongoFactReview(opened),
             knowledge=MongoKnowledgeGraph(opened),
             playbooks=MongoPlaybooks(opened),
@@ -154,6 +159,7 @@ async def mongo_cold_store(
             words=MongoLexicalIndex(opened),
             recollection=MongoRecollection(opened),
             timeline=MongoTimeline(opened),
+            board=MongoBoard(opened),
             upkeep=MongoUpkeep(opened),
             redactor=MongoRedactor(opened),
             archive=MongoArchive(opened),

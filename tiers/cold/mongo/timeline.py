@@ -33,6 +33,7 @@ _BY: Mapping[Kind, Mapping[str, Document]] = {
     "fact": {"valid_from": _DATED, "recorded_at": _UNDATED},
     "rule": {"recorded_at": {}},
     "belief": {"recorded_at": {}},
+    "document": {"recorded_at": {}},
 }
 """For each kind by which field its records are ordered, and which of them."""
 

@@ -27,6 +27,8 @@ _COUNTS: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("facts_archival", "facts", {"tier": "archival", "live": True}),
     ("rules", "rules", {}),
     ("beliefs", "beliefs", {"active": True}),
+    ("documents", "documents", {"removed_at": None, "redacted_at": None}),
+    ("passages", "passages", {"live": True, "redacted_at": None}),
 )
 
 
@@ -89,8 +91,8 @@ class MongoLexicalIndex:
         """Return what the scope's graph holds, by name.
 
         Names: turns, covered_turns, summaries, episodes, facts_core, facts_archival, rules,
-        beliefs, waiting_work. Facts that are not live, beliefs that are over, and parked work are
-        not counted.
+        beliefs, documents, passages, waiting_work. Facts that are not live, beliefs that are over,
+        documents that were removed and parked work are not counted.
         """
         await bring_up_to_date(self._database, scope, "census")
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
+from ...documents import Document, FormerDocument, Passage
 from ...errors import Conflict, NotFound, UsageError
 from ...moments import moment
 from ...records import (
@@ -47,6 +48,7 @@ from .arrival import Arrival
 from .belief_heads import head_of
 from .belief_history import logged_of, trust_of
 from .belief_projection import NO_TOPIC_TRUSTED, historic_of
+from .board import card_of
 from .database import Database, Query, Session, Value
 from .graphs import GRAPHS
 from .rows import record_of
@@ -163,6 +165,18 @@ _SHELVES: Mapping[Table, _Shelf] = {
         partial(record_of, Watermark),
         ("graph_id", "agent_id", "name"),
         {"graph_id": "", "agent_id": "", "name": ""},
+    ),
+    "documents": _owned("documents", partial(record_of, Document)),
+    "document_revisions": replace(
+        _owned("document_revisions", partial(record_of, FormerDocument)),
+        names=("graph_id", "id", "revision"),
+    ),
+    "passages": _owned("passages", partial(record_of, Passage)),
+    "cards": _Shelf(
+        "SELECT t.*, s.topics, (SELECT json_group_array(d.agent_id) FROM card_reads d"
+        " WHERE d.tenant = t.tenant AND d.graph_id = t.graph_id AND d.card_id = t.id) AS readers"
+        " FROM cards t JOIN topic_sets s ON s.id = t.topic_set",
+        card_of,
     ),
     "belief_events": _Shelf(
         "SELECT t.*, c.salt, c.content FROM belief_events t LEFT JOIN belief_contents c"

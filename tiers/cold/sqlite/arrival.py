@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import singledispatchmethod
 
+from ...board import Card
+from ...documents import Document, FormerDocument, Passage
 from ...errors import Conflict
 from ...records import (
     AgentRecord,
@@ -27,6 +29,7 @@ from ...upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Waterma
 from ..ownership import check_placed
 from .belief_heads import insert_head
 from .belief_projection import insert_belief, insert_event, insert_trust
+from .board import insert_card
 from .database import Query, Session, Value
 from .episodic import put_episode, put_summary
 from .graphs import insert_graph
@@ -35,6 +38,7 @@ from .log import next_position
 from .procedural import put_rule
 from .rows import fields_of, insert_owned
 from .searchable import index_words
+from .shelf import insert_document, insert_passage
 
 _PLAIN: dict[type[Record], Table] = {
     AgentRecord: "agents",
@@ -123,6 +127,25 @@ class Arrival:
         known, is_new = put_rule(self._session, self._scope(rule), rule, ())
         if not is_new:
             raise Conflict("rule of the same content", rule.id, known.id)
+
+    @store.register
+    def _document(self, document: Document) -> None:
+        self._scope(document)
+        insert_document(self._session, document)
+
+    @store.register
+    def _former(self, document: FormerDocument) -> None:
+        self._scope(document)
+        insert_document(self._session, document, "document_revisions")
+
+    @store.register
+    def _passage(self, passage: Passage) -> None:
+        self._scope(passage)
+        insert_passage(self._session, passage)
+
+    @store.register
+    def _card(self, card: Card) -> None:
+        insert_card(self._session, self._scope(card), card)
 
     @store.register
     def _event(self, logged: LoggedBelief) -> None:

@@ -19,7 +19,8 @@ from .scope import as_json, scoped
 _AGAIN = (
     "UPDATE agents SET role = :role, user_id = :user_id, topics = :topics,"
     " denied_topics = :denied_topics, sources = :sources, denied_sources = :denied_sources,"
-    " budget = :budget, prompts = :prompts, seen_at = :seen_at, left_at = NULL, released = 0"
+    " budget = :budget, prompts = :prompts, inject = :inject,"
+    " model_window_tokens = :model_window_tokens, seen_at = :seen_at, left_at = NULL, released = 0"
     " WHERE tenant = :tenant AND graph_id = :graph_id AND id = :id"
 )
 _LEAVE = (

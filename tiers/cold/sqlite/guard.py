@@ -31,7 +31,8 @@ SCOPED_TABLES = frozenset(
     "turns tail coverage summaries episodes consolidation facts fact_uses rules trigger_words "
     "rule_outcomes watermarks belief_events belief_contents belief_mentions beliefs belief_topics "
     "belief_words belief_spans belief_trust belief_heads receipts audit usage searchable "
-    "word_totals".split()
+    "word_totals documents document_revisions passages cards card_recipients "
+    "card_reads".split()
 )
 """Rows belong to a tenant and a graph."""
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ...documents import found_text
 from ...errors import CorruptRecord
 from ...forms import said_text
 from ...moments import moment
@@ -41,6 +42,7 @@ _FACTS = (
 )
 _RULES = f'SELECT {_OWNER}, r."trigger", r.steps FROM rules AS r {_FOUND}'
 _BELIEFS = f"SELECT {_OWNER}, r.claim, r.source_ids FROM beliefs AS r {_FOUND}"
+_PASSAGES = f"SELECT {_OWNER}, r.headings, r.text, r.document_id FROM passages AS r {_FOUND}"
 
 
 def read_hits(session: Session, scope: Scope, found: Sequence[Found]) -> tuple[Hit, ...]:
@@ -179,6 +181,10 @@ def _belief(_id: str, _agent: str, recorded_at: int, claim: str, source_ids: str
     return {"text": claim, "source_ids": _strings(source_ids), "occurred_at": occurred_at}
 
 
+def _passage(_id: str, _agent: str, _at: int, headings: str, text: str, document_id: str) -> Fields:
+    return {"text": found_text(_strings(headings), text), "source_ids": (document_id,)}
+
+
 _SHOWN: Mapping[Kind, tuple[str, Callable[..., Fields]]] = {
     "turn": (_TURNS, _turn),
     "summary": (_SUMMARIES, _summary),
@@ -186,6 +192,7 @@ _SHOWN: Mapping[Kind, tuple[str, Callable[..., Fields]]] = {
     "fact": (_FACTS, _fact),
     "rule": (_RULES, _rule),
     "belief": (_BELIEFS, _belief),
+    "document": (_PASSAGES, _passage),
 }
 
 

@@ -86,6 +86,9 @@ _ASKED = (
     " AND (:until IS NULL OR {happened} < :until)"
     " AND (:about IS NULL OR EXISTS (SELECT 1 FROM topic_members AS n"
     " WHERE n.topic_set = r.topic_set AND n.topic IN (SELECT value FROM json_each(:about))))"
+    " AND (:about_all IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(:about_all) AS a"
+    " WHERE a.value NOT IN (SELECT n.topic FROM topic_members AS n"
+    " WHERE n.topic_set = r.topic_set)))"
 )
 _LAST_FIRST = "ORDER BY ended_at DESC, 1 LIMIT :limit"
 _FACT = (
@@ -115,10 +118,16 @@ _BELIEFS_ENDED = (
     " AND o.since_seq <= :seq AND o.until_seq > :seq)"
     f" AND {_ASKED.format(happened='r.recorded_at')} {_LAST_FIRST}"
 )
+_PASSAGES_ENDED = (
+    "SELECT r.id, r.retired_at AS ended_at FROM passages AS r"
+    f" WHERE r.retired_at > :as_of AND {_KEPT}"
+    f" AND {_ASKED.format(happened='r.recorded_at')} {_LAST_FIRST}"
+)
 _ENDED: Mapping[Kind, str] = {
     "fact": _FACTS_ENDED,
     "summary": _SUMMARIES_ENDED,
     "belief": _BELIEFS_ENDED,
+    "document": _PASSAGES_ENDED,
 }
 
 

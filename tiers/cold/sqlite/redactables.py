@@ -7,26 +7,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from ...forms import is_current
-from ...records import Commitment, Fact, Kind, Rule, Scope
-from ..redaction import MODELS, Redactable, leaves_index
+from ...forms import is_current, is_searchable
+from ...records import Commitment, Fact, Rule, Scope
+from ..redaction import MODELS, RecordKind, Redactable, leaves_index
 from ..speaking_of import Search
 from .belief_projection import belief_of
+from .board import card_of
 from .database import Query, Session, Value
 from .identity import fact_digests, identity_of
 from .queue import queue_work
 from .rows import fields_of, record_of
 from .scope import as_json, scoped
 from .searchable import reindex_words
+from .shelf import formers_of
 from .word_renewal import renew_words_if_worn
 
-TABLES: Mapping[Kind, str] = {
+TABLES: Mapping[RecordKind, str] = {
     "turn": "turns",
     "summary": "summaries",
     "episode": "episodes",
     "fact": "facts",
     "rule": "rules",
     "belief": "beliefs",
+    "document": "documents",
+    "passage": "passages",
+    "card": "cards",
 }
 AMONG = "IN (SELECT value FROM json_each(:ids))"
 
@@ -47,7 +52,9 @@ _FORGET_PROBLEMS = (
 )
 
 
-def records_of(session: Session, scope: Scope, kind: Kind, ids: Sequence[str]) -> list[Redactable]:
+def records_of(
+    session: Session, scope: Scope, kind: RecordKind, ids: Sequence[str]
+) -> list[Redactable]:
     """Return records of one kind of the scope's graph."""
     return _read(session, kind, scoped(_of(kind, _OF_IDS), scope, ids=as_json(ids)))
 
@@ -56,11 +63,13 @@ def look(session: Session, scope: Scope, search: Search) -> None:
     """Let a search look at the records of the scope's graph until its page is complete."""
     while (kind := search.kind) is not None:
         behind = scoped(_of(kind, _BEHIND), scope, after=search.after, limit=search.room)
-        search.take(_read(session, kind, behind))
+        found = _read(session, kind, behind)
+        former = formers_of(session, scope, [one.id for one in found]) if kind == "document" else {}
+        search.take(found, former)
 
 
 def replace(
-    session: Session, scope: Scope, kind: Kind, before: Redactable, after: Redactable
+    session: Session, scope: Scope, kind: RecordKind, before: Redactable, after: Redactable
 ) -> None:
     """Store a record's new form over the old one, and in the word index."""
     changed = _changed(before, after)
@@ -68,6 +77,8 @@ def replace(
     statement = f"UPDATE {TABLES[kind]} AS r SET {columns} WHERE $own(r) AND r.id = :id"
     update = scoped(statement, scope, id=before.id)
     session.run(Query(update.sql, {**update.params, **changed}))
+    if not is_searchable(after):
+        return
     if isinstance(after, Rule):
         session.run(scoped(_FORGET_TRIGGERS, scope, id=after.id))
     reindex_words(session, scope, before, after)
@@ -88,17 +99,20 @@ def leave_no_trace(
     session.run(Query(_FORGET_PROBLEMS, {**owner, "ids": ids}))
     session.insert("word_index", {"word_index": "optimize"})
     renew_words_if_worn(session)
-    queue_work(session, scope, [leaves_index(record) for record in emptied], now)
+    indexed = filter(is_searchable, emptied)
+    queue_work(session, scope, [leaves_index(record) for record in indexed], now)
 
 
-def _of(kind: Kind, template: str) -> str:
+def _of(kind: RecordKind, template: str) -> str:
     return template.format(table=TABLES[kind])
 
 
-def _read(session: Session, kind: Kind, query: Query) -> list[Redactable]:
+def _read(session: Session, kind: RecordKind, query: Query) -> list[Redactable]:
     rows = session.all(query)
     if kind == "belief":
         return [belief_of(row) for row in rows]
+    if kind == "card":
+        return [card_of(row) for row in rows]
     return [record_of(MODELS[kind], row) for row in rows]
 
 

@@ -17,6 +17,8 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
+from ...board import TASK_LOGS
+from ...documents import Document
 from ...errors import TierTimeout
 from ...history.chain import SALT_BYTES
 from ...moments import microseconds
@@ -34,6 +36,7 @@ from ..redaction import (
     Grown,
     Names,
     Reach,
+    RecordKind,
     Redactable,
     Survey,
     Trace,
@@ -60,11 +63,12 @@ from .receipts import blank, receipts_that
 from .redactables import AMONG, TABLES, leave_no_trace, look, records_of, replace
 from .rows import forget_records, record_of
 from .scope import as_json, scoped
+from .shelf import silence_formers
 
 _R = TypeVar("_R", bound=Owned)
 
 
-def _trace(kind: Kind) -> str:
+def _trace(kind: RecordKind) -> str:
     """Return what is asked of a record that a redaction comes upon."""
     retired_at = "r.retired_at" if kind in RETIRED_KINDS else "NULL AS retired_at"
     return f"'{kind}' AS kind, r.id, r.redacted_at, {retired_at}"
@@ -75,6 +79,7 @@ _KNOWN = " UNION ALL ".join(
     for kind, table in TABLES.items()
 )
 _GRAINS = ", ".join(f"'{grain}'" for grain in GRAINS)
+_TASK_LOGS = ", ".join(f"'{name}'" for name in TASK_LOGS.values())
 # Levels and grains stand before the child in the keys: with all of them named, each child is one
 # look into the index.
 _NEXT_LEVEL = "SELECT MIN(c.level) AS level FROM coverage c WHERE $own(c) AND c.level > :after"
@@ -93,6 +98,14 @@ SELECT {_trace("episode")} FROM json_each(:ids) j
     CROSS JOIN consolidation c CROSS JOIN episodes r
     WHERE $own(c) AND c.grain IN ({_GRAINS}) AND c.child_id = j.value
     AND $own(r) AND r.id = c.episode_id
+UNION
+SELECT {_trace("passage")} FROM passages r WHERE $own(r) AND r.document_id {AMONG}
+UNION
+SELECT {_trace("document")} FROM json_each(:ids) j CROSS JOIN passages p CROSS JOIN documents r
+    WHERE $own(p) AND p.id = j.value AND $own(r) AND r.id = p.document_id
+UNION
+SELECT {_trace("card")} FROM cards r WHERE $own(r) AND r.kind = 'action' AND r.thread {AMONG}
+    AND r.type IN ({_TASK_LOGS})
 UNION
 {_NAMING}
 LIMIT {REACHED_MAX + 1}
@@ -161,19 +174,20 @@ class SqliteRedactor:
         *,
         subject: str | None = None,
         user_id: str | None = None,
+        agent_id: str | None = None,
         cursor: str = "",
         limit: int = 1000,
     ) -> Page[RecordRef]:
-        """Return records of the graph that speak of a subject, or belong to a user; pages.
+        """Return records that speak of a subject, or are a user's or an agent's; pages.
 
         Of every kind that can be redacted, whoever could see them, that have their content: kind
         by kind, in the order of ids. A page looks at ``LOOKED_THROUGH_MAX`` records at most.
 
         Raises:
-            UsageError: Not exactly one of ``subject`` and ``user_id`` is given, or it is blank; a
+            UsageError: Not exactly one of the three is given, or a subject or user is blank; a
                 limit out of range, or a cursor that no page gave.
         """
-        search = Search(wanted(subject, user_id), cursor, limit)
+        search = Search(wanted(subject, user_id, agent_id), cursor, limit)
         await self._database.read("holding", lambda session: look(session, scope, search))
         return search.page()
 
@@ -312,7 +326,7 @@ class _Redaction:
         return survey.reached(self.receipts)
 
     def _destroy(self, session: Session, fresh: Iterable[Trace]) -> list[Redactable]:
-        by_kind: dict[Kind, list[str]] = {}
+        by_kind: dict[RecordKind, list[str]] = {}
         for trace in fresh:
             by_kind.setdefault(trace.kind, []).append(trace.id)
         gone: list[Redactable] = []
@@ -327,6 +341,8 @@ class _Redaction:
         for record in gone:
             if isinstance(record, Turn):
                 self._stand_in(session, record)
+            elif isinstance(record, Document):
+                silence_formers(session, self.scope, record)
         return gone
 
     def _stand_in(self, session: Session, turn: Turn) -> None:

@@ -31,11 +31,11 @@ RECORDS_REMEMBERED = 4_096
 _TIMES = frozenset(
     "recorded_at occurred_at starts_at ends_at expires_at valid_from valid_to last_used_at "
     "created_at closed_at spawned_at left_at queued_at redacted_at superseded_at seen_at as_of "
-    "linked_at judged_at forgotten_at retired_at moved_at".split()
+    "linked_at judged_at forgotten_at retired_at moved_at changed_at removed_at".split()
 )
 _JSON = frozenset(
     "topics sources denied_topics denied_sources budget retention covers children source_ids steps "
-    "tool_outputs record_ids body payload prompts rules".split()
+    "tool_outputs record_ids body payload prompts rules properties headings tail".split()
 )
 
 

@@ -61,6 +61,9 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(6, "knowledge", name_ends),
     Migration(7, "recall", find_outputs),
     Migration(8, "timeline"),
+    Migration(9, "documents"),
+    Migration(10, "board"),
+    Migration(11, "windows"),
 )
 
 

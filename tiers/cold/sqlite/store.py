@@ -14,6 +14,7 @@ from .archive import SqliteArchive
 from .belief_heads import SqliteHeadStore
 from .belief_history import SqliteBeliefHistory
 from .beliefs import SqliteBeliefStore
+from .board import SqliteBoard
 from .database import Database, Synchronous
 from .episodic import SqliteEpisodicStore
 from .fleet import SqliteFleetStore
@@ -30,6 +31,7 @@ from .redaction import SqliteRedactor
 from .review import SqliteFactReview
 from .schema import migrate
 from .semantic import SqliteSemanticStore
+from .shelf import SqliteDocumentShelf
 from .timeline import SqliteTimeline
 from .turns import SqliteTurnStore
 from .upkeep import SqliteUpkeep
@@ -74,6 +76,7 @@ async def sqlite_cold_store(
             semantic=SqliteSemanticStore(database, archival_index),
             procedural=SqliteProceduralStore(database),
             grains=SqliteGrainStore(database),
+            shelf=SqliteDocumentShelf(database),
             review=SqliteFactReview(database),
             knowledge=SqliteKnowledgeGraph(database),
             playbooks=SqlitePlaybooks(database),
@@ -88,6 +91,7 @@ async def sqlite_cold_store(
             words=SqliteLexicalIndex(database),
             recollection=SqliteRecollection(database),
             timeline=SqliteTimeline(database),
+            board=SqliteBoard(database),
             upkeep=SqliteUpkeep(database),
             redactor=SqliteRedactor(database),
             archive=SqliteArchive(database),

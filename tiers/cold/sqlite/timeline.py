@@ -57,6 +57,9 @@ _ASKED = (
     " AND (:ids IS NULL OR r.id IN (SELECT value FROM json_each(:ids)))"
     " AND (:about IS NULL OR EXISTS (SELECT 1 FROM topic_members AS n"
     " WHERE n.topic_set = r.topic_set AND n.topic IN (SELECT value FROM json_each(:about))))"
+    " AND (:about_all IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(:about_all) AS a"
+    " WHERE a.value NOT IN (SELECT n.topic FROM topic_members AS n"
+    " WHERE n.topic_set = r.topic_set)))"
 )
 _UNEXPIRED = "(r.expires_at IS NULL OR r.expires_at > COALESCE(:as_of, :now))"
 _OF_GRAIN = "(:grains IS NULL OR r.grain IN (SELECT value FROM json_each(:grains)))"
@@ -69,6 +72,7 @@ _ACTIVE = (
     " AND o.belief_id = r.id AND o.since_seq <= :seq"
     " AND (o.until_seq IS NULL OR o.until_seq > :seq)))"
 )
+_CURRENT = "(r.until IS NULL OR r.retired_at > :as_of)"
 _KINDS: Mapping[Kind, _Told] = {
     "turn": _Told("turns", "r.occurred_at", "r.occurred_at", _WITH_TOOLS),
     "summary": _Told("summaries", "r.starts_at", "r.ends_at", _UNEXPIRED),
@@ -76,6 +80,7 @@ _KINDS: Mapping[Kind, _Told] = {
     "fact": _Told("facts", _FACT_AT, _FACT_AT, _STANDING),
     "rule": _Told("rules", "r.recorded_at", "r.recorded_at", "TRUE"),
     "belief": _Told("beliefs", "r.recorded_at", "r.recorded_at", _ACTIVE),
+    "document": _Told("passages", "r.recorded_at", "r.recorded_at", _CURRENT),
 }
 _STATEMENTS = {kind: told.statement() for kind, told in _KINDS.items()}
 

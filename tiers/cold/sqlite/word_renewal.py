@@ -9,6 +9,7 @@ thousand. So the list's length is looked at each time, long before that.
 
 from __future__ import annotations
 
+from ...documents import Passage
 from ...forms import entry_of
 from ...records import Commitment, Episode, Fact, Owned, Rule, Summary, Turn
 from .bm25 import mark_of, marked_text
@@ -29,6 +30,7 @@ _MODELS: tuple[tuple[type[Owned], str], ...] = (
     (Fact, "facts"),
     (Rule, "rules"),
     (Commitment, "beliefs"),
+    (Passage, "passages"),
 )
 
 

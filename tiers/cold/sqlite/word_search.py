@@ -47,12 +47,14 @@ STOOD_THEN = (
     "f.redacted_at IS NULL AND (f.superseded_by IS NULL OR f.superseded_at > :as_of)"
     " AND (f.forgotten_at IS NULL OR f.forgotten_at > :as_of)"
 )
-# Recorded by then, and not over by then. Of what has ended since, facts are found: a belief that is
-# not active any more is ``ended`` to tell. What was destroyed is gone.
+# Recorded by then, and not over by then. Of what has ended since, facts and passages are found: a
+# belief that is not active any more is ``ended`` to tell. What was destroyed is gone.
 _LIVE_THEN = (
     "r.recorded_at <= :as_of AND (r.expires_at IS NULL OR r.expires_at > :as_of)"
     " AND (r.live = 1 OR (r.kind = 'fact' AND EXISTS (SELECT 1 FROM facts AS f WHERE $own(f)"
-    f" AND f.id = r.id AND {STOOD_THEN})))"
+    f" AND f.id = r.id AND {STOOD_THEN}))"
+    " OR (r.kind = 'document' AND EXISTS (SELECT 1 FROM passages AS p WHERE $own(p)"
+    " AND p.id = r.id AND p.redacted_at IS NULL AND p.retired_at > :as_of)))"
     " AND (r.kind <> 'belief' OR EXISTS (SELECT 1 FROM belief_spans AS o WHERE $own(o)"
     " AND o.belief_id = r.id AND o.since_seq <= :seq"
     " AND (o.until_seq IS NULL OR o.until_seq > :seq)))"
@@ -70,6 +72,9 @@ _ASKED = (
     " OR r.grain IN (SELECT value FROM json_each(:grains)))"
     " AND (:about IS NULL OR EXISTS (SELECT 1 FROM topic_members AS n"
     " WHERE n.topic_set = r.topic_set AND n.topic IN (SELECT value FROM json_each(:about))))"
+    " AND (:about_all IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(:about_all) AS a"
+    " WHERE a.value NOT IN (SELECT n.topic FROM topic_members AS n"
+    " WHERE n.topic_set = r.topic_set)))"
 )
 
 
@@ -196,6 +201,7 @@ def conditions(query: SearchQuery) -> dict[str, Value]:
         "writer_id": query.writer_id,
         "grains": as_json(query.grains) if query.grains else None,
         "about": as_json(query.topics) if query.topics else None,
+        "about_all": as_json(query.all_topics) if query.all_topics else None,
         "ids": as_json(query.ids) if query.ids else None,
     }
     for name, at in moments.items():

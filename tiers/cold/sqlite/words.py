@@ -15,6 +15,7 @@ from .procedural import read_rules
 from .queue import count_work
 from .scope import as_json, scoped
 from .semantic import read_active_facts
+from .shelf import read_passages
 from .turns import read_turns
 from .word_search import ranked_words
 
@@ -27,6 +28,7 @@ _READERS: Mapping[Kind, Reader] = {
     "fact": read_active_facts,
     "rule": read_rules,
     "belief": read_active_beliefs,
+    "document": read_passages,
 }
 _KINDS_OF = (
     "SELECT r.id, r.kind FROM searchable r WHERE $visible(r) AND r.live = 1"
@@ -45,7 +47,11 @@ SELECT
         AND f.forgotten_at IS NULL AND f.redacted_at IS NULL
         AND f.tier = 'archival') AS facts_archival,
     (SELECT COUNT(*) FROM rules r WHERE $own(r)) AS rules,
-    (SELECT COUNT(*) FROM beliefs b WHERE $own(b) AND b.active = 1) AS beliefs
+    (SELECT COUNT(*) FROM beliefs b WHERE $own(b) AND b.active = 1) AS beliefs,
+    (SELECT COUNT(*) FROM documents d WHERE $own(d) AND d.removed_at IS NULL
+        AND d.redacted_at IS NULL) AS documents,
+    (SELECT COUNT(*) FROM passages p WHERE $own(p) AND p.until IS NULL
+        AND p.redacted_at IS NULL) AS passages
 """
 
 
@@ -87,8 +93,8 @@ class SqliteLexicalIndex:
         """Return what the scope's graph holds, by name.
 
         Names: turns, covered_turns, summaries, episodes, facts_core, facts_archival, rules,
-        beliefs, waiting_work. Superseded facts and beliefs, forgotten facts and parked work are
-        not counted.
+        beliefs, documents, passages, waiting_work. Superseded facts and beliefs, forgotten facts,
+        removed documents and parked work are not counted.
         """
 
         def question(session: Session) -> dict[str, int]:
