@@ -132,5 +132,5 @@ def _is_word(data: bytes) -> bool:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             return any(one.startswith(_WORD_MEMBER) for one in packed.namelist())
-    except (zipfile.BadZipFile, ValueError, OSError, LookupError, NotImplementedError):
+    except (zipfile.BadZipFile, ValueError, OSError, LookupError, RuntimeError):
         return False
