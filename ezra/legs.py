@@ -1,4 +1,4 @@
-"""The legs of a search: what each engine is asked, and what is read around the answers.
+"""The legs of a search: who is asked, and what is read around the answers.
 
 Each call to an engine has a deadline, and one that fails or is late is left out and named.
 """
@@ -7,29 +7,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import get_args
 
 from tiers.forms import hit_of
 from tiers.knowledge import NEIGHBOURS_MAX
 from tiers.previews import has_preview
 from tiers.recollection import Said, WordStatistics
-from tiers.records import Fact, Hit, HotState, Kind, Scope, SearchQuery, Turn
+from tiers.records import Fact, Hit, HotState, SearchQuery, Turn
+from tiers.sighting import (
+    Seen,
+    Sighted,
+    SightedWords,
+    SightsConversations,
+    SightsMeaning,
+    SightsWords,
+)
 
-from .checks import checked
-from .parts import Parts
-from .recall import Degradation, QuestionVector, with_vector
-from .recollection.cues import Cues, shared_words
-from .recollection.pool import Pool
-from .recollection.priors import ScopeClass, classes_of_statement
-from .recollection.scoring import Scored
-from .request import MODES, RecallRequest, wanted_classes
+from .recall import with_vector
+from .recollection.cues import shared_words
+from .recollection.priors import classes_of_statement
+from .searching import Search, everything, queries
 from .shadowing import CoreFacts, resolve_core
 
 DENSE_CANDIDATES = 160
-WORD_CANDIDATES = 120
-"""How many each leg brings. Measured: with half as many a point of recall is lost."""
+"""How many the leg of meaning brings. Measured: with 120 a quarter of a point of recall is lost."""
 
 LEG_CANDIDATES = 40
 """How many a leg brings that adds to those two: inherited, of the time asked for, ended since."""
@@ -51,112 +51,8 @@ ENDED_MAX = 120
 MEASURED_MAX = 64
 """The most texts whose meaning is compared here because no index holds them."""
 
-CONVERSATION: tuple[Kind, ...] = ("turn", "tool_output", "summary", "episode", "belief")
-STATEMENTS: tuple[Kind, ...] = ("fact", "rule")
 MEANT_HERE = frozenset({"ended", "core of ancestors", "knowledge"})
 """Legs whose records no dense leg may have seen: their meaning is compared here."""
-
-
-@dataclass
-class Search:
-    """What one search knows so far.
-
-    Attributes:
-        parts: What the runtime is made of.
-        scope: Who asks.
-        request: What is asked.
-        now: When it is asked; the moment of ``as_of`` for a question to the past.
-        state: Which tiers answered.
-        pool: What was found.
-        hot: Ids of turns in the asking agent's ring.
-        leads: Own turns to look around, the best of each leg first.
-        names: Names of the graph's speakers.
-        cues: What the question says about its answer.
-        vector: The question's vector, and whose it is.
-        statistics: How rare the question's words are.
-        scored: The pool, weighed.
-    """
-
-    parts: Parts
-    scope: Scope
-    request: RecallRequest
-    now: datetime
-    state: Degradation
-    pool: Pool
-    hot: dict[str, Turn] = field(default_factory=dict)
-    leads: dict[str, None] = field(default_factory=dict)
-    names: tuple[str, ...] = ()
-    cues: Cues = field(default_factory=Cues)
-    vector: QuestionVector | None = None
-    statistics: WordStatistics | None = None
-    scored: Scored | None = None
-
-    @property
-    def classes(self) -> tuple[ScopeClass, ...]:
-        """The scope classes that are asked."""
-        return wanted_classes(self.request, self.parts.settings.priors.class_weights)
-
-    @property
-    def asks_all_classes(self) -> bool:
-        """Whether nothing is left out for its scope class."""
-        return len(self.classes) == len(get_args(ScopeClass))
-
-
-def queries(search: Search) -> list[SearchQuery]:
-    """Return what the engines are asked of the own graph: one query unless classes are left out.
-
-    A class whose weight is 0 is not asked for, so that it takes nobody's place.
-    """
-    base, scope = everything(search), search.scope
-    if search.asks_all_classes:
-        return [base]
-    asked = [_of_class(base, one, scope) for one in search.classes]
-    if search.request.scope_name == "any" and "session" in search.classes:
-        # Facts and rules that are neither the user's nor the agent's are the session's.
-        asked.append(_narrowed(base, STATEMENTS))
-    return [one for one in asked if one is not None and one.kinds]
-
-
-def _is_asked(search: Search, fact: Fact) -> bool:
-    """Whether a fact belongs to one of the scope classes that are asked."""
-    if fact.graph_id != search.scope.graph_id:
-        return "tenant" in search.classes
-    return not set(search.classes).isdisjoint(classes_of_statement(fact, search.scope))
-
-
-def everything(search: Search) -> SearchQuery:
-    """Return the query for all that is asked, whatever its scope class."""
-    request = search.request
-    since, until = request.window(search.now, search.parts.settings.zone)
-    return checked(
-        SearchQuery,
-        text=request.text,
-        kinds=request.kinds,
-        limit=WORD_CANDIDATES,
-        now=search.parts.clock(),
-        mode=MODES[request.mode],
-        as_of=request.as_of,
-        since=since,
-        until=until,
-        grains=request.grains,
-        topics=request.topics,
-        all_topics=request.all_topics,
-        ids=request.ids,
-    )
-
-
-def _of_class(base: SearchQuery, one: ScopeClass, scope: Scope) -> SearchQuery | None:
-    """Return the query for one scope class; ``None`` when the handle has no such identity."""
-    owner = {"user": scope.user_id, "agent": scope.agent_id}.get(one, "")
-    if owner is None:
-        return None
-    among = {"session": CONVERSATION, "tenant": ("document",)}.get(one, STATEMENTS)
-    owners = {"user": {"user_id": owner}, "agent": {"writer_id": owner}}
-    return _narrowed(base, among).model_copy(update=owners.get(one, {}))
-
-
-def _narrowed(base: SearchQuery, among: Sequence[Kind]) -> SearchQuery:
-    return base.model_copy(update={"kinds": tuple(kind for kind in base.kinds if kind in among)})
 
 
 async def ask_engines(
@@ -174,7 +70,6 @@ async def ask_engines(
         legs.create_task(_count_words(search, own))
         legs.create_task(_find_hot(search))
         legs.create_task(_find_words(search, own))
-        legs.create_task(_find_words_of_that_time(search, own))
         legs.create_task(_find_ended(search, own))
         legs.create_task(_find_known(search, own))
         legs.create_task(_find_core_of_ancestors(search))
@@ -190,6 +85,8 @@ async def _count_words(search: Search, own: Sequence[SearchQuery]) -> None:
     """Count how rare the words are; for the past, in which fewer had them, the pool must do."""
     if search.request.as_of is not None or search.request.mode == "semantic":
         return
+    if isinstance(search.parts.words, SightsWords) and len(own) == 1:
+        return  # comes with what is found by them
     kinds = tuple(dict.fromkeys(kind for query in own for kind in query.kinds))
     unknown: WordStatistics | None = None
     call = search.parts.recollection.word_statistics(search.scope, search.request.text, kinds)
@@ -206,7 +103,8 @@ async def _find_hot(search: Search) -> None:
     search.hot = {turn.id: turn for turn in state.turns if turn.redacted_at is None}
     if not request.is_narrowed:
         turns = await _whole(search, tuple(reversed(search.hot.values())))
-        search.pool.add_leg("hot", (hit_of(turn, 0.0, scope.graph_id) for turn in turns))
+        found = (hit_of(turn, 0.0, scope.graph_id) for turn in turns)
+        search.pool.add_leg("hot", found, is_stored=False)  # while cold is away, as previews
 
 
 async def _whole(search: Search, ring: Sequence[Turn]) -> tuple[Turn, ...]:
@@ -225,18 +123,31 @@ async def _whole(search: Search, ring: Sequence[Turn]) -> tuple[Turn, ...]:
 
 
 async def _find_words(search: Search, own: Sequence[SearchQuery]) -> None:
-    """Ask the cold tier by words; while it is away, the warm index."""
+    """Ask the cold tier by words, also inside the time that the question speaks of.
+
+    While it is away, the warm index is asked.
+    """
     if search.request.mode == "semantic":
         return
-    for query in own:
-        away: tuple[Hit, ...] | None = None
-        call = search.parts.words.search_words(search.scope, query)
-        found = await search.state.answer("cold", "words", call, away)
-        if found is None:
+    away: tuple[SightedWords, ...] | None = None
+    call = _words(search, [*own, *_of_that_time(search, own)])
+    answers = await search.state.answer("cold", "words", call, away)
+    if answers is None:
+        for query in own:
             asked = _then(query.model_copy(update={"mode": "words"}))
-            found = await _warm(search, "words", asked)
-        search.pool.add_leg("words", found)
-        _lead(search, found, LOOKED_AROUND_WORDS)
+            _add_words(search, await _warm(search, "words", asked))
+        return
+    for answer in answers[: len(own)]:
+        _add_words(search, answer.found)
+    for answer in answers[len(own) :]:
+        search.pool.add_leg("words of that time", answer.found)
+    if len(own) == 1 and search.request.as_of is None:
+        search.statistics = answers[0].statistics or search.statistics
+
+
+def _add_words(search: Search, found: Sequence[Seen]) -> None:
+    search.pool.add_leg("words", found)
+    _lead(search, found, LOOKED_AROUND_WORDS)
 
 
 async def _find_dense(search: Search, own: Sequence[SearchQuery]) -> None:
@@ -250,20 +161,11 @@ async def _find_dense(search: Search, own: Sequence[SearchQuery]) -> None:
         asked = query.model_copy(
             update={"mode": "dense", "kinds": kinds, "limit": DENSE_CANDIDATES}
         )
-        found = await _warm(search, "meaning", with_vector(_then(asked), search.vector))
+        none: tuple[Seen, ...] = ()
+        call = _sight(search, with_vector(_then(asked), search.vector))
+        found = await search.state.answer("warm", "meaning", call, none)
         search.pool.add_leg("meaning", found, are_cosines=True)
         _lead(search, found, LOOKED_AROUND_MEANING)
-
-
-async def _find_words_of_that_time(search: Search, own: Sequence[SearchQuery]) -> None:
-    """Ask by words once more inside the time that the question speaks of."""
-    if search.request.mode == "semantic":
-        return
-    for asked in _of_that_time(search, own):
-        none: tuple[Hit, ...] = ()
-        call = search.parts.words.search_words(search.scope, asked)
-        found = await search.state.answer("cold", "words of that time", call, none)
-        search.pool.add_leg("words of that time", found)
 
 
 async def _find_dense_of_that_time(search: Search, own: Sequence[SearchQuery]) -> None:
@@ -272,7 +174,9 @@ async def _find_dense_of_that_time(search: Search, own: Sequence[SearchQuery]) -
         return
     for asked in _of_that_time(search, own):
         dense = with_vector(asked.model_copy(update={"mode": "dense"}), search.vector)
-        found = await _warm(search, "meaning of that time", _then(dense))
+        none: tuple[Seen, ...] = ()
+        call = _sight(search, _then(dense))
+        found = await search.state.answer("warm", "meaning of that time", call, none)
         search.pool.add_leg("meaning of that time", found, are_cosines=True)
 
 
@@ -323,6 +227,13 @@ async def _find_known(search: Search, own: Sequence[SearchQuery]) -> None:
     none: tuple[Fact, ...] = ()
     facts = await search.state.answer("cold", "knowledge", known(), none)
     search.pool.add_leg("knowledge", (_fact_hit(search, fact) for fact in facts))
+
+
+def _is_asked(search: Search, fact: Fact) -> bool:
+    """Whether a fact belongs to one of the scope classes that are asked."""
+    if fact.graph_id != search.scope.graph_id:
+        return "tenant" in search.classes
+    return not set(search.classes).isdisjoint(classes_of_statement(fact, search.scope))
 
 
 async def _find_core_of_ancestors(search: Search) -> None:
@@ -391,10 +302,8 @@ async def look_around(search: Search) -> None:
 async def _read_conversations(search: Search) -> None:
     if not search.leads:
         return
-    nothing: tuple[tuple[Said, ...], ...] = ()
-    call = search.parts.recollection.around(
-        search.scope, list(search.leads), BEFORE, AFTER, as_of=search.request.as_of
-    )
+    nothing: Sequence[Sequence[Said | Sighted]] = ()
+    call = _around(search, list(search.leads))
     stretches = await search.state.answer("cold", "conversations", call, nothing)
     # What only stands beside a hit was not asked whether it is of the wanted time or topic.
     search.pool.add_conversations(stretches, joins=not search.request.is_narrowed)
@@ -448,10 +357,43 @@ async def measure(search: Search) -> None:
         candidate.cosine = sum(map(float.__mul__, vector, search.vector.vector))
 
 
+async def _words(search: Search, queries: Sequence[SearchQuery]) -> tuple[SightedWords, ...]:
+    words = search.parts.words
+    if isinstance(words, SightsWords):
+        return await words.sight_words(search.scope, queries, search.pool.known)
+    found = [await words.search_words(search.scope, query) for query in queries]
+    return tuple(SightedWords(one, None) for one in found)
+
+
+async def _sight(search: Search, query: SearchQuery) -> tuple[Seen, ...]:
+    warm = search.parts.warm
+    if isinstance(warm, SightsMeaning):
+        return await warm.sight(search.scope, query, search.pool.known)
+    return await warm.search(search.scope, query)
+
+
+async def _around(search: Search, turn_ids: Sequence[str]) -> Sequence[Sequence[Said | Sighted]]:
+    recollection, as_of = search.parts.recollection, search.request.as_of
+    if isinstance(recollection, SightsConversations):
+        return await recollection.sight_around(
+            search.scope, turn_ids, BEFORE, AFTER, search.pool.known, as_of=as_of
+        )
+    return await recollection.around(search.scope, turn_ids, BEFORE, AFTER, as_of=as_of)
+
+
 async def _warm(search: Search, leg: str, query: SearchQuery) -> tuple[Hit, ...]:
     none: tuple[Hit, ...] = ()
     call = search.parts.warm.search(search.scope, query)
     return await search.state.answer("warm", leg, call, none)
+
+
+async def told_by_index(search: Search, turn_ids: Sequence[str]) -> dict[str, Hit]:
+    """Return known turns as the warm index tells them, for while the cold tier is away."""
+    if search.vector is None or not turn_ids:
+        return {}
+    narrow = {"mode": "dense", "ids": tuple(turn_ids), "limit": len(turn_ids)}
+    query = with_vector(everything(search).model_copy(update=narrow), search.vector)
+    return {hit.id: hit for hit in await _warm(search, "turns", _then(query))}
 
 
 def _then(query: SearchQuery) -> SearchQuery:
@@ -459,9 +401,13 @@ def _then(query: SearchQuery) -> SearchQuery:
     return query if query.as_of is None else query.model_copy(update={"now": query.as_of})
 
 
-def _lead(search: Search, hits: Iterable[Hit], most: int) -> None:
+def _lead(search: Search, found: Iterable[Seen], most: int) -> None:
     """Note the best own turns of a leg, to look around them."""
-    own = (hit.id for hit in hits if hit.kind == "turn" and hit.inherited_from is None)
+    own = (
+        one.id
+        for one in found
+        if isinstance(one, Sighted) or (one.kind == "turn" and one.inherited_from is None)
+    )
     for _, turn_id in zip(range(most), own, strict=False):
         search.leads.setdefault(turn_id)
 

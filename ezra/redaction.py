@@ -178,6 +178,7 @@ async def _redacted(
 ) -> RedactionReport:
     """Redact records of one graph, then the copies of beliefs in its branches."""
     reached = await parts.redactor.redact(scope, record_ids, reason, parts.clock())
+    parts.reader.forget(scope.tenant, scope.graph_id)
     carried = [one for kind in _INHERITED for one in reached.ids.get(kind, ())]
     heirs = await _heirs_blanked(parts, scope, carried, reason)
     report = _together(await _Cleaning(parts, scope, reached).carried_out(), heirs)

@@ -15,7 +15,7 @@ from tiers.forms import hit_of
 from tiers.previews import has_long_output, may_be_long, shown_outputs, shown_text
 from tiers.records import Fact, FactTier, Hit, Kind, Scope, Span, Turn
 
-from .legs import Search, ask_engines, look_around, measure
+from .legs import ask_engines, look_around, measure, told_by_index
 from .parts import Parts
 from .recall import Degradation, Reason, RecallResult
 from .recollection.choosing import Ranked, folded, varied, within_budget
@@ -26,6 +26,7 @@ from .recollection.scoring import DIGITS, Question, Scored, score
 from .recollection.weights import DEFAULT_WEIGHTS
 from .request import RecallRequest, scope_at
 from .reranking.blending import reranked
+from .searching import Search
 from .shelved import cited, find_on_shelves
 
 RANKED_MAX = 160
@@ -47,7 +48,9 @@ async def _recollect(parts: Parts, scope: Scope, request: RecallRequest) -> Reca
     now = request.as_of or parts.clock()
     scope = scope_at(scope, request.as_of)
     state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
-    search = Search(parts, scope, request, now, state, Pool(scope.graph_id, parts.reader))
+    search = Search(
+        parts, scope, request, now, state, Pool(scope.graph_id, parts.reader, scope.tenant)
+    )
     search.names = await parts.names.of(scope)
     search.cues = read_cues(request.text, search.names, now, parts.settings.zone)
     await ask_engines(search, find_on_shelves)
@@ -76,9 +79,11 @@ def _rank(search: Search) -> list[Ranked]:
     ranked = []
     for place in scored.best(RANKED_MAX):
         candidate, base = scored.candidates[place], scored.scores[place]
-        is_asked = asks_all or not asked.isdisjoint(classes_of(candidate, search.scope))
-        is_found = not UNASKED.issuperset(candidate.ranks) or scored.has_sign[place]
-        if candidate.kind not in kinds or not is_asked or not is_found:
+        if candidate.kind not in kinds or (
+            UNASKED.issuperset(candidate.ranks) and not scored.has_sign[place]
+        ):
+            continue
+        if not asks_all and asked.isdisjoint(classes_of(candidate, search.scope)):
             continue
         prior = factors(
             candidate,
@@ -104,41 +109,66 @@ def _answered(request: RecallRequest) -> frozenset[Kind]:
 
 async def _shown(search: Search, ranked: Sequence[Ranked]) -> list[Hit]:
     """Return the chosen candidates as hits, the form that callers get."""
-    asked, scope = search.request, search.scope
-    only_outputs = "tool_output" in asked.kinds and "turn" not in asked.kinds
+    turns = await _turns_of(search, ranked)
+    by_index: dict[str, Hit] = {}
+    if "cold" in search.state.lost:
+        warm = (one.candidate for one in ranked if one.candidate.tier == "warm")
+        wanted = [one.id for one in warm if one.hit is None and one.id not in turns]
+        by_index = await told_by_index(search, wanted)
+    then = await _tiers_then(search, ranked)
+    hits = []
+    for one in ranked:
+        hit = one.candidate.hit or by_index.get(one.candidate.id)
+        shown = _hit(search, one, hit, turns.get(one.candidate.id))
+        if shown is not None and shown.id in then:
+            past = {"fact_tier": then[shown.id], "uses": 0, "last_used_at": None}
+            shown = shown.model_copy(update=past)
+        if shown is not None:
+            hits.append(shown)
+    return hits
+
+
+async def _turns_of(search: Search, ranked: Sequence[Ranked]) -> dict[str, Turn]:
+    """Return the turns among the chosen that are not told yet, or have long outputs to elide."""
     bare = [
         one.candidate.id
         for one in ranked
         if one.candidate.hit is None
-        or (one.candidate.kind == "turn" and (only_outputs or may_be_long(one.candidate.text)))
-    ]
-    none: tuple[Turn, ...] = ()
-    turns: dict[str, Turn] = {}
-    if bare:
-        found = await search.state.answer(
-            "cold", "turns", search.parts.turns.turns(scope, bare), none
+        or (
+            one.candidate.kind == "turn"
+            and (_shows_outputs(search) or may_be_long(one.candidate.text))
         )
-        turns = {turn.id: turn for turn in found if turn.redacted_at is None}
-    then = await _tiers_then(search, ranked)
-    hits = []
-    for one in ranked:
-        hit = one.candidate.hit
-        turn = turns.get(one.candidate.id)
-        if turn is not None and (hit is None or only_outputs):
-            hit = hit_of(turn, 0.0, scope.graph_id)
-        if hit is None:
-            continue  # redacted between two reads
-        told: dict[str, object] = {"score": one.score, "folded": one.folded}
-        if hit.id in search.hot:
-            told["tier"] = "hot"
-        if hit.id in then:
-            told |= {"fact_tier": then[hit.id], "uses": 0, "last_used_at": None}
-        if turn is not None and has_long_output(turn):
-            told["text"] = shown_text(turn)
-        if only_outputs and turn is not None:
-            told |= {"kind": "tool_output", "text": "\n".join(shown_outputs(turn))}
-        hits.append(hit.model_copy(update=told))
-    return hits
+    ]
+    if not bare:
+        return {}
+    none: tuple[Turn, ...] = ()
+    call = search.parts.turns.turns(search.scope, bare)
+    found = await search.state.answer("cold", "turns", call, none)
+    return {turn.id: turn for turn in found if turn.redacted_at is None}
+
+
+def _shows_outputs(search: Search) -> bool:
+    """Whether of turns only what tools returned is asked for."""
+    return "tool_output" in search.request.kinds and "turn" not in search.request.kinds
+
+
+def _hit(search: Search, one: Ranked, hit: Hit | None, turn: Turn | None) -> Hit | None:
+    """Return a candidate as it is shown; ``None`` if it was redacted between two reads."""
+    only_outputs = _shows_outputs(search)
+    if turn is not None and (hit is None or only_outputs):
+        hit = hit_of(turn, 0.0, search.scope.graph_id)
+    if hit is None:
+        return None
+    told: dict[str, object] = {"score": one.score, "folded": one.folded}
+    if hit.kind == "turn":
+        told |= {"tier": one.candidate.tier, "words_only": one.candidate.words_only}
+    if hit.id in search.hot:
+        told["tier"] = "hot"
+    if turn is not None and has_long_output(turn):
+        told["text"] = shown_text(turn)
+    if only_outputs and turn is not None:
+        told |= {"kind": "tool_output", "text": "\n".join(shown_outputs(turn))}
+    return hit.model_copy(update=told)
 
 
 async def _tiers_then(search: Search, ranked: Sequence[Ranked]) -> dict[str, FactTier]:

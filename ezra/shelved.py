@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from tiers.documents import Document, Passage
 from tiers.records import Ancestor, Citation, Hit, Scope, SearchQuery
 
-from .legs import LEG_CANDIDATES, Search, everything
+from .legs import LEG_CANDIDATES
+from .searching import Search, everything
 
 ANCESTORS_MAX = 32
 """So many ancestors are asked for documents by words; today only a tenant's catalog has any."""

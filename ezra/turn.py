@@ -138,6 +138,7 @@ class OpenTurn:
             written = await self._parts.router.write_back(self._state, response, outputs)
             self._written = written
         self._parts.names.heard(self._state.scope, written.turn.speaker)
+        self._parts.reader.heard(written.turn)
         self._parts.wake_learning()
         return written
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from tiers.lexical import estimate_tokens
 from tiers.records import Hit, Kind
@@ -24,8 +24,7 @@ STRONG_SHARE = 0.75
 """From this share of the best score on, a kind that is crowded out is let in."""
 
 
-@dataclass(frozen=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with its final score and all that made it.
 
     Attributes:
@@ -66,7 +65,7 @@ def folded(ranked: Sequence[Ranked]) -> list[Ranked]:
             continue
         form = kept[other]
         ids = (*form.folded, one.candidate.id, *kept[place].folded)
-        kept[other] = _raised(replace(form, folded=ids), one.score)
+        kept[other] = _raised(form._replace(folded=ids), one.score)
         del kept[place]
     return sorted(kept.values(), key=lambda one: (-one.score, one.candidate.key))
 
@@ -76,7 +75,7 @@ def _raised(form: Ranked, score: float) -> Ranked:
     if score <= form.score:
         return form
     factor = score / form.score if form.score else 1.0
-    return replace(form, score=score, factors={**form.factors, "folded": factor})
+    return form._replace(score=score, factors={**form.factors, "folded": factor})
 
 
 def varied(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:

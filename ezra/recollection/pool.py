@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from tiers.recollection import Said
 from tiers.records import Hit, Kind
+from tiers.sighting import Seen, Sighted
 
-from .terms import Reader
+from .terms import KnownTurns, Reader, Reading, bag_of, reading_of
 from .weights import NEIGHBOUR_WORDS, SESSION_GAP_HOURS, WINDOW_WORDS
 
 SESSION_GAP = timedelta(hours=SESSION_GAP_HOURS)
@@ -20,7 +21,10 @@ Key: TypeAlias = tuple[str, str]
 """Names a record among those of several graphs: the graph's id and its own."""
 
 
-@dataclass(slots=True)
+NOWHERE = -1
+
+
+@dataclass(slots=True, eq=False)
 class Candidate:
     """A record that may answer a question.
 
@@ -38,13 +42,18 @@ class Candidate:
         agent_id: Who wrote it.
         user_id: Whose it is.
         happened_at: When what it tells happened; when it was recorded if it does not say.
-        hit: As an engine found it; ``None`` for a turn that only stood beside one.
+        hit: As an engine told it; ``None`` for a turn that only stood beside one, or is known.
+        tier: Of a turn, where it was found: in the warm tier if there, which says it is indexed.
+        words_only: Of a turn, whether it waits to be put into the vector index.
         cosine: How close its meaning is to the question, where known.
         ranks: Its rank in each leg that found it, from 1.
+        row: Where it is in ``Pool.read``.
+        place: Where it is among the candidates; ``NOWHERE`` as long as it only stands beside one.
         earlier: What was said before it in its conversation, as far as the budget of words
             reaches: the first and behind the last place in ``Pool.said``.
-        before: The turn before it, if both together are short.
-        after: The turn behind it, if both together are short.
+        before: The row of the turn before it, if both together are short. A number: two that
+            refer to each other would have to wait for the garbage collector.
+        after: The row of the turn behind it, likewise.
     """
 
     key: Key
@@ -61,11 +70,15 @@ class Candidate:
     user_id: str | None
     happened_at: datetime
     hit: Hit | None = None
+    tier: Literal["warm", "cold"] = "cold"
+    words_only: bool = False
     cosine: float | None = None
     ranks: dict[str, int] = field(default_factory=dict)
+    row: int = NOWHERE
+    place: int = NOWHERE
     earlier: tuple[int, int] = (0, 0)
-    before: Key | None = None
-    after: Key | None = None
+    before: int = NOWHERE
+    after: int = NOWHERE
 
     @property
     def graph_id(self) -> str:
@@ -84,15 +97,21 @@ class Pool:
     Args:
         graph_id: The graph that is asked; what stands beside its turns is its own.
         reader: Reads their texts.
+        tenant: Whose graph it is.
 
     Attributes:
-        said: The turns of the conversations that were added, each in its order; candidates
-            themselves, or not.
+        known: The turns of which engines need tell nothing.
+        read: Every record that was read, once; candidates, or what only stands beside them.
+        said: The rows of the turns of the conversations that were added, each in its order.
     """
 
-    said: list[Candidate]
+    known: KnownTurns
+    read: list[Candidate]
+    said: list[int]
 
-    def __init__(self, graph_id: str, reader: Reader) -> None:
+    def __init__(self, graph_id: str, reader: Reader, tenant: str = "") -> None:
+        self.known = reader.known(tenant, graph_id)
+        self.read = []
         self.said = []
         self._graph_id = graph_id
         self._reader = reader
@@ -108,81 +127,114 @@ class Pool:
         """Return the candidate of this key, if it is in the pool."""
         return None if key is None else self._candidates.get(key)
 
-    def add_leg(self, leg: str, hits: Iterable[Hit], *, are_cosines: bool = False) -> None:
-        """Add what a leg found, best first; with ``are_cosines`` its scores are such."""
-        for rank, hit in enumerate(hits, start=1):
-            candidate = self._of_hit(hit)
+    def add_leg(
+        self, leg: str, found: Iterable[Seen], *, are_cosines: bool = False, is_stored: bool = True
+    ) -> None:
+        """Add what a leg found, best first.
+
+        Args:
+            leg: Its name.
+            found: Told, or known.
+            are_cosines: Whether its scores are such.
+            is_stored: Whether turns are told as they are stored, so that they can be known next.
+        """
+        for rank, one in enumerate(found, start=1):
+            if isinstance(one, Sighted):
+                candidate = self._of_sighted(one)
+            else:
+                candidate = self._of_hit(one, is_stored=is_stored)
             candidate.ranks.setdefault(leg, rank)
             if are_cosines:
-                candidate.cosine = max(hit.score, candidate.cosine or -1.0)
+                candidate.cosine = max(one.score, candidate.cosine or -1.0)
 
-    def add_conversations(self, stretches: Iterable[Sequence[Said]], *, joins: bool) -> None:
+    def add_conversations(
+        self, stretches: Iterable[Sequence[Said | Sighted]], *, joins: bool
+    ) -> None:
         """Tell turns what stands around them; with ``joins`` that becomes candidates too."""
         for stretch in stretches:
-            for session in sessions_of(stretch):
-                self._add_session(session, joins=joins)
+            turns = [self._of_said(said) for said in stretch]
+            if joins:
+                for turn in turns:
+                    if turn.place == NOWHERE:
+                        self._join(turn)
+            for session in sessions_of(turns):
+                self._add_session(session)
 
-    def _add_session(self, session: Sequence[Said], *, joins: bool) -> None:
-        turns = [self._of_said(said, joins=joins) for said in session]
+    def _add_session(self, turns: Sequence[Candidate]) -> None:
         first = len(self.said)
-        self.said.extend(turns)
+        self.said += [turn.row for turn in turns]
         last: Candidate | None = None
         for place, turn in enumerate(turns):
             turn.earlier = (first + _window_from(turns, place), first + place)
-            turn.before = turn.after = None
+            turn.before = turn.after = NOWHERE
             if last is not None and turn.words + last.words <= NEIGHBOUR_WORDS:
-                turn.before, last.after = last.key, turn.key
+                turn.before, last.after = last.row, turn.row
             last = turn
 
-    def _of_hit(self, hit: Hit) -> Candidate:
+    def _of_hit(self, hit: Hit, *, is_stored: bool) -> Candidate:
         key = (hit.graph_id, hit.id)
         candidate = self._candidates.get(key)
         if candidate is None:
             happened_at = hit.occurred_at or hit.recorded_at
-            bag = self._reader.read(hit.text)
-            candidate = Candidate(
-                key, hit.kind, hit.text, *bag, hit.speaker, hit.agent_id, hit.user_id, happened_at
-            )
+            if is_stored and hit.kind == "turn" and hit.graph_id == self._graph_id:
+                reading = reading_of(bag_of(hit.text), hit, happened_at)
+                self.known.keep(hit.id, reading)
+            else:
+                reading = reading_of(self._reader.read(hit.text), hit, happened_at)
+            candidate = self._add(key, hit.kind, hit.text, reading)
+            self._join(candidate)
+            candidate.words_only = hit.words_only
+        if candidate.hit is None or _tells_more(hit, candidate.hit):
             candidate.hit = hit
-            self._candidates[key] = candidate
-        elif candidate.hit is None or _tells_more(hit, candidate.hit):
-            candidate.hit = hit
+        _found_in(candidate, hit.tier)
         return candidate
 
-    def _of_said(self, said: Said, *, joins: bool) -> Candidate:
-        key = (self._graph_id, said.id)
+    def _of_sighted(self, sighted: Sighted) -> Candidate:
+        key = (self._graph_id, sighted.id)
         candidate = self._candidates.get(key)
         if candidate is None:
-            bag = self._reader.read(said.text)
-            candidate = Candidate(
-                key,
-                "turn",
-                said.text,
-                *bag,
-                said.speaker,
-                said.agent_id,
-                said.user_id,
-                said.occurred_at,
-            )
-            if joins:
-                self._candidates[key] = candidate
+            candidate = self._add(key, "turn", "", self.known[sighted.id])
+            candidate.words_only = sighted.words_only
+            self._join(candidate)
+        _found_in(candidate, sighted.tier)
         return candidate
 
+    def _of_said(self, said: Said | Sighted) -> Candidate:
+        candidate = self._candidates.get((self._graph_id, said.id))
+        if candidate is not None:
+            return candidate
+        if isinstance(said, Sighted):
+            return self._add((self._graph_id, said.id), "turn", "", self.known[said.id])
+        reading = reading_of(bag_of(said.text), said, said.occurred_at)
+        self.known.keep(said.id, reading)
+        return self._add((self._graph_id, said.id), "turn", said.text, reading)
 
-def sessions_of(stretch: Sequence[Said]) -> list[list[Said]]:
+    def _add(self, key: Key, kind: Kind, text: str, reading: Reading) -> Candidate:
+        candidate = Candidate(key, kind, text, *reading)
+        candidate.row = len(self.read)
+        self.read.append(candidate)
+        return candidate
+
+    def _join(self, candidate: Candidate) -> None:
+        candidate.place = len(self._candidates)
+        self._candidates[candidate.key] = candidate
+
+
+def sessions_of(stretch: Sequence[Candidate]) -> list[list[Candidate]]:
     """Cut a stretch where a long silence lies, or another user speaks."""
-    sessions: list[list[Said]] = []
-    for said in stretch:
-        last = sessions[-1][-1] if sessions else None
+    sessions: list[list[Candidate]] = []
+    last: Candidate | None = None
+    for turn in stretch:
         goes_on = (
             last is not None
-            and abs(said.occurred_at - last.occurred_at) <= SESSION_GAP
-            and said.user_id == last.user_id
+            and abs(turn.happened_at - last.happened_at) <= SESSION_GAP
+            and turn.user_id == last.user_id
         )
         if goes_on:
-            sessions[-1].append(said)
+            sessions[-1].append(turn)
         else:
-            sessions.append([said])
+            sessions.append([turn])
+        last = turn
     return sessions
 
 
@@ -199,10 +251,10 @@ def _window_from(turns: Sequence[Candidate], place: int) -> int:
 
 
 def _tells_more(hit: Hit, known: Hit) -> bool:
-    """Whether a hit replaces one of another tier, whichever was there first.
+    """Whether a hit replaces another: the cold tier's, which has uses and validity, the warm's."""
+    return hit.tier == "cold" and known.tier == "warm" and hit.kind != "turn"
 
-    Of a turn the warm tier's stays, which says that it is indexed; of anything else the cold
-    tier's, which has its uses and validity.
-    """
-    better, worse = ("warm", "cold") if hit.kind == "turn" else ("cold", "warm")
-    return hit.tier == better and known.tier == worse
+
+def _found_in(candidate: Candidate, tier: str) -> None:
+    if tier == "warm":
+        candidate.tier, candidate.words_only = "warm", False

@@ -82,6 +82,8 @@ def decay(age_days: float, priors: Priors = DEFAULT_PRIORS) -> float:
     (Atlas). An age below 0, of what has not happened yet, counts as 0.
     """
     faded = max(0.0, age_days - priors.offset_days) / priors.half_days
+    if not faded:
+        return 1.0
     return math.exp(-math.log(2) * faded * faded)
 
 

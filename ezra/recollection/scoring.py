@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from itertools import chain
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -17,7 +16,7 @@ from tiers.lexical import STOP_WORDS, content_words, words
 from tiers.recollection import WordStatistics
 
 from .cues import ASSISTANTS, USERS, Cues, name_of
-from .pool import SESSION_GAP, Candidate, Key, Pool
+from .pool import NOWHERE, SESSION_GAP, Candidate, Pool
 from .terms import key_of
 from .weights import (
     BM25_B,
@@ -101,8 +100,9 @@ def score(pool: Pool, question: Question, weights: Weights) -> Scored:
 
 def _signs(pool: Pool, candidates: Sequence[Candidate], question: Question) -> dict[str, Scores]:
     cosines = _cosines(candidates)
-    place: dict[Key | None, int] = {one.key: number for number, one in enumerate(candidates)}
-    nobody, or_floor = len(candidates), np.append(cosines, cosines.min())
+    or_floor = np.append(cosines, cosines.min())  # whose last place is that of who is NOWHERE
+
+    place_of = [*(one.place for one in pool.read), NOWHERE]  # of the row of nobody, too
 
     # Where nothing was compared, closeness says nothing of anybody.
     is_compared = any(one.cosine is not None for one in candidates)
@@ -110,10 +110,10 @@ def _signs(pool: Pool, candidates: Sequence[Candidate], question: Question) -> d
     def near(found: Scores) -> Scores:
         return scaled(found, COSINE_SPAN) if is_compared else np.zeros(len(candidates))
 
-    def beside(others: Iterable[Key | None]) -> Scores:
+    def beside(rows: Iterable[int]) -> Scores:
         places = [
-            place.get(other, nobody) if candidate.kind == "turn" else number
-            for number, (candidate, other) in enumerate(zip(candidates, others, strict=True))
+            (place_of[row] if one.kind == "turn" else one.place)
+            for one, row in zip(candidates, rows, strict=True)
         ]
         return near(or_floor[places])
 
@@ -186,18 +186,15 @@ def bm25(pool: Pool, question: Question) -> Scores:
 
 def _counted(pool: Pool, keys: Sequence[int]) -> tuple[Scores, Scores]:
     """Return how often each candidate has each term, and its length in terms, windows included."""
-    # Candidates first, so that the first rows are theirs; a turn of several windows is read once.
-    everybody = {id(one): one for one in (*pool, *pool.said)}
-    none = [0] * len(keys)
-    had = chain.from_iterable(
-        (*map(one.counts.get, keys, none), one.terms) for one in everybody.values()
-    )
-    of_each = np.fromiter(had, np.float64).reshape(len(everybody), len(keys) + 1)
-    totals = of_each[: len(pool)]
+    bags, many = [one.counts for one in pool.read], len(pool.read)
+    of_each = np.empty((many, len(keys) + 1))
+    for column, key in enumerate(keys):
+        of_each[:, column] = np.fromiter((bag.get(key, 0) for bag in bags), np.float64, many)
+    of_each[:, -1] = np.fromiter((one.terms for one in pool.read), np.float64, many)
+    totals = of_each[[one.row for one in pool]]
     if pool.said:
-        row = {name: place for place, name in enumerate(everybody)}
         up_to = np.zeros((len(pool.said) + 1, len(keys) + 1))
-        np.cumsum(of_each[[row[id(one)] for one in pool.said]], axis=0, out=up_to[1:])
+        np.cumsum(of_each[pool.said], axis=0, out=up_to[1:])
         firsts = [one.earlier[0] for one in pool]
         behind = [one.earlier[1] for one in pool]
         totals = totals + up_to[behind] - up_to[firsts]

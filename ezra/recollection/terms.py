@@ -1,18 +1,33 @@
-"""The terms of texts, remembered: a pool is read at every question, and its texts never change."""
+"""What texts are weighed by, remembered: a pool is read at every question, and texts never change.
+
+Only hashes of this process are kept of what a text says. Of turns, which are the most by far, that
+is kept by their ids, with who said it and when, so that engines need not tell them again.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import TypeAlias
+from datetime import datetime
+from functools import lru_cache
+from typing import Protocol, TypeAlias
 
+from tiers.forms import entry_of
 from tiers.lexical import STOP_WORDS, sentences, words
+from tiers.records import Turn
 from tiers.terms import term_of
 
 from .cues import tells_number, tells_time
 from .weights import QUESTION_WORDS_MAX, TOLD_WORDS_MAX
 
 TEXTS_REMEMBERED = 20_000
+TURNS_REMEMBERED = 50_000
+"""Of turns, about 1 kB each; of other texts a little less."""
+
+WORDS_REMEMBERED = 50_000
+
+HEARD_CHARS_MAX = 2_000
+"""Longer than this, a text takes more than about 0.2 ms to read."""
 
 
 Bag: TypeAlias = tuple[Mapping[int, int], int, int, bool, bool, bool]
@@ -24,13 +39,29 @@ Thousands of instances that are kept, and as many that come and go with every qu
 it go through the whole process every few questions, for a tenth of a second.
 """
 
+Reading: TypeAlias = tuple[
+    Mapping[int, int], int, int, bool, bool, bool, str, str, str | None, datetime
+]
+"""What is kept of a turn: its ``Bag``, then ``speaker``, ``agent_id``, ``user_id`` and
+``happened_at``; as plain a tuple."""
+
 
 class Reader:
-    """Reads texts, each once. What is kept are hashes of this process, and it turns over."""
+    """Reads texts, each once, as far as it remembers them; the oldest give way.
 
-    def __init__(self, texts_max: int = TEXTS_REMEMBERED) -> None:
+    Args:
+        texts_max: How many texts are remembered.
+        turns_max: How many turns are, of all graphs together.
+    """
+
+    def __init__(
+        self, texts_max: int = TEXTS_REMEMBERED, turns_max: int = TURNS_REMEMBERED
+    ) -> None:
         self._texts_max = texts_max
+        self._turns_max = turns_max
         self._bags: OrderedDict[int, Bag] = OrderedDict()
+        self._graphs: OrderedDict[tuple[str, str], OrderedDict[str, Reading]] = OrderedDict()
+        self._turns = 0
 
     def read(self, text: str) -> Bag:
         """Return the terms of a text."""
@@ -40,23 +71,110 @@ class Reader:
             bag = self._bags[key] = bag_of(text)
             while len(self._bags) > self._texts_max:
                 self._bags.popitem(last=False)
-        else:
-            self._bags.move_to_end(key)
         return bag
+
+    def heard(self, turn: Turn) -> None:
+        """Read a turn that was just stored, while its text is at hand; a long one when found."""
+        entry = entry_of(turn)
+        if len(entry.text) <= HEARD_CHARS_MAX:
+            reading = reading_of(bag_of(entry.text), entry, turn.occurred_at)
+            self.keep(turn.tenant, turn.graph_id, turn.id, reading)
+
+    def known(self, tenant: str, graph_id: str) -> KnownTurns:
+        """Return what is known of a graph's turns, for one question."""
+        graph = (tenant, graph_id)
+        readings = self._graphs.get(graph)
+        if readings is not None:
+            self._graphs.move_to_end(graph)
+        return KnownTurns(self, graph, readings or {})
+
+    def forget(self, tenant: str, graph_id: str) -> None:
+        """Forget a graph's turns: some of them are gone."""
+        self._turns -= len(self._graphs.pop((tenant, graph_id), ()))
+
+    def keep(self, tenant: str, graph_id: str, turn_id: str, reading: Reading) -> None:
+        """Remember a turn. The oldest of the graph that was not asked for longest gives way."""
+        readings = self._graphs.setdefault((tenant, graph_id), OrderedDict())
+        self._turns += turn_id not in readings
+        readings[turn_id] = reading
+        while self._turns > self._turns_max:
+            graph, longest = next(iter(self._graphs.items()))
+            longest.popitem(last=False)
+            self._turns -= 1
+            if not longest:
+                del self._graphs[graph]
+
+
+class KnownTurns:
+    """What is known of one graph's turns, as long as one question lasts: ``tiers.sighting.Known``.
+
+    What it was once asked for it does not forget meanwhile, whatever gives way in the reader.
+    """
+
+    def __init__(
+        self, reader: Reader, graph: tuple[str, str], readings: Mapping[str, Reading]
+    ) -> None:
+        self._reader = reader
+        self._graph = graph
+        self._readings = readings
+        self._asked: dict[str, Reading] = {}
+
+    def __contains__(self, turn_id: str) -> bool:
+        reading = self._readings.get(turn_id)
+        if reading is None:
+            return turn_id in self._asked
+        self._asked[turn_id] = reading
+        return True
+
+    def __getitem__(self, turn_id: str) -> Reading:
+        """Return the reading of a turn that was asked for."""
+        return self._asked[turn_id]
+
+    def keep(self, turn_id: str, reading: Reading) -> None:
+        """Remember a turn as it is stored."""
+        self._reader.keep(*self._graph, turn_id, reading)
+
+
+class Speaks(Protocol):
+    """What a turn is read from, as a hit or in its conversation."""
+
+    @property
+    def speaker(self) -> str:
+        """Who says it."""
+
+    @property
+    def agent_id(self) -> str:
+        """Who wrote it."""
+
+    @property
+    def user_id(self) -> str | None:
+        """Whose it is."""
+
+
+def reading_of(bag: Bag, turn: Speaks, happened_at: datetime) -> Reading:
+    """Return what is kept of a turn."""
+    return (*bag, turn.speaker, turn.agent_id, turn.user_id, happened_at)
 
 
 def bag_of(text: str) -> Bag:
     """Return the terms of a text, not remembering them."""
     found = words(text)
     counts: dict[int, int] = {}
-    terms = 0
-    for word in found:
-        if word not in STOP_WORDS:
-            term = hash(term_of(word))
-            counts[term] = counts.get(term, 0) + 1
+    terms, has_time, has_number = 0, False, False
+    for key, is_time, is_number in map(_read_word, found):
+        if key is not None:
+            counts[key] = counts.get(key, 0) + 1
             terms += 1
-    only_asks = _only_asks(text, len(found))
-    return (counts, terms, len(found), tells_time(found), tells_number(found), only_asks)
+        has_time |= is_time
+        has_number |= is_number
+    return (counts, terms, len(found), has_time, has_number, _only_asks(text, len(found)))
+
+
+@lru_cache(maxsize=WORDS_REMEMBERED)
+def _read_word(word: str) -> tuple[int | None, bool, bool]:
+    """Return a word's key unless it is a stop word, whether it tells a time, and a number."""
+    key = None if word in STOP_WORDS else key_of(word)
+    return key, tells_time((word,)), tells_number((word,))
 
 
 def _only_asks(text: str, length: int) -> bool:

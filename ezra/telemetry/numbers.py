@@ -33,7 +33,7 @@ LEGS = frozenset(
         *("conversations", "covered turns", "dense", "episodes", "facts", "hot", "inherited"),
         *("keep mesh result", "knowledge", "meaning", "meaning of that time", "mesh", "rebuild"),
         *("receipt", "relevance", "rerank", "rules", "standing", "timeline", "turns", "usage"),
-        *("warm", "what ended since", "word statistics", "words", "words of that time"),
+        *("warm", "what ended since", "word statistics", "words"),
         *("citations", "documents of ancestors", "last turn", "previews", "tail"),
     )
 )

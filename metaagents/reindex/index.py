@@ -9,6 +9,7 @@ from datetime import datetime
 from tiers.errors import TierError, UsageError
 from tiers.ports import LexicalIndex
 from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
+from tiers.sighting import Known, Seen, SightsMeaning
 from tiers.upkeep import RewritableFiles
 
 from .generations import OpenGeneration, OpenGenerations
@@ -78,6 +79,13 @@ class SwitchingIndex:
             log.warning("an unfinished index answers alone: %s", error)
             return found
         return filled_in(found, by_words, query.limit)
+
+    async def sight(self, scope: Scope, query: SearchQuery, known: Known) -> tuple[Seen, ...]:
+        """Return what ``search`` does, turns of ``known`` by their ids where the engine can."""
+        generation, asked = self._asked(query)
+        if generation.partial or not isinstance(generation.store, SightsMeaning):
+            return await self.search(scope, query)
+        return await generation.store.sight(scope, asked, known)
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
         """Remove entries from every generation, those that have served included."""

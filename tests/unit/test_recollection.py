@@ -10,7 +10,7 @@ from support.records import hit, scope
 
 from ezra.recollection.choosing import Ranked, folded, varied, within_budget
 from ezra.recollection.cues import read_cues
-from ezra.recollection.pool import Pool, sessions_of
+from ezra.recollection.pool import NOWHERE, Pool, sessions_of
 from ezra.recollection.priors import (
     CLASS_WEIGHTS,
     Priors,
@@ -67,15 +67,18 @@ def best(pool: Pool, asked: Question, weights: Weights = DEFAULT_WEIGHTS) -> lis
 def test_an_answer_is_found_by_the_question_before_it() -> None:
     """The words before a turn count for it; across a long silence they do not."""
     turns = [said(1, "Where did you leave the spare gearbox?"), said(2, "Behind the blue rack.")]
-    pool = pool_of(own("t1", kind="turn", text=turns[0].text))
+    asked = own("t1", kind="turn", text=turns[0].text, occurred_at=NOON)
+    pool = pool_of(asked)
     pool.add_conversations([turns], joins=True)
     answer = pool.get((GRAPH, "t2"))
     assert answer is not None
-    assert [turn.id for turn in pool.said[slice(*answer.earlier)]] == ["t1"]
+    assert [pool.read[row].id for row in pool.said[slice(*answer.earlier)]] == ["t1"]
     assert best(pool, question("spare gearbox"))[0] == "t2"  # the question only asks
 
-    apart = [turns[0], said(2, "Behind the blue rack.", hours=12)]
-    assert [len(session) for session in sessions_of(apart)] == [1, 1]
+    apart = pool_of(asked)
+    apart.add_conversations([[turns[0], said(2, "Behind the blue rack.", hours=12)]], joins=True)
+    assert [len(session) for session in sessions_of(list(apart))] == [1, 1]
+    assert [one.earlier[0] == one.earlier[1] for one in apart] == [True, True]
 
 
 def test_what_stands_beside_a_hit_joins_only_where_everything_is_wanted() -> None:
@@ -93,7 +96,7 @@ def test_long_turns_stand_alone() -> None:
     pool.add_conversations([turns], joins=True)
     later = pool.get((GRAPH, "t2"))
     assert later is not None
-    assert (pool.said[slice(*later.earlier)], later.before) == ([], None)
+    assert (pool.said[slice(*later.earlier)], later.before) == ([], NOWHERE)
 
 
 def test_who_is_named_and_when_it_was_count() -> None:

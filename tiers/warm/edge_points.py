@@ -23,7 +23,7 @@ from qdrant_edge import (
 
 from .edge_folder import EngineCall, OpenShard
 from .guard import Bounds, check_filter, check_found, check_points
-from .ranking import Candidate, Payload
+from .ranking import Candidate, Payload, Stored
 
 Offset: TypeAlias = int | str | UUID
 
@@ -90,8 +90,6 @@ class EdgePoints:
         legs: Sequence[Leg],
         condition: Filter,
         limit: int,
-        *,
-        with_payload: bool = False,
     ) -> list[list[Candidate]]:
         """Return the best points of each leg.
 
@@ -99,16 +97,39 @@ class EdgePoints:
         count those of everybody.
         """
         with EngineCall(operation):
-            check_filter(operation, bounds, condition)
-            for leg in legs:
-                if leg.counted is not None or isinstance(leg.query, SparseVector):
-                    check_filter(operation, bounds, leg.counted)
-            requests = [_request(leg, condition, limit, with_payload) for leg in legs]
-            answers = [_candidates(self._shard.engine.query(request)) for request in requests]
-            if with_payload:
-                found = (one.payload or {} for answer in answers for one in answer)
-                check_found(operation, bounds, found)
-            return answers
+            answers = self._answers(operation, bounds, legs, condition, limit)
+            return [[Candidate(one.score, str(one.id)) for one in points] for points in answers]
+
+    def nearest_stored(
+        self, operation: str, bounds: Bounds, leg: Leg, condition: Filter, limit: int
+    ) -> list[Stored]:
+        """Return the best points of one leg with what is stored for them.
+
+        Reading that at once takes a fifth of the time of fetching it behind.
+        """
+        with EngineCall(operation):
+            (points,) = self._answers(operation, bounds, [leg], condition, limit, with_payload=True)
+            # The engine makes a payload anew whenever it is looked at.
+            found = [Stored(one.score, one.payload or {}) for one in points]
+            check_found(operation, bounds, [one.payload for one in found])
+            return found
+
+    def _answers(
+        self,
+        operation: str,
+        bounds: Bounds,
+        legs: Sequence[Leg],
+        condition: Filter,
+        limit: int,
+        *,
+        with_payload: bool = False,
+    ) -> list[list[ScoredPoint]]:
+        check_filter(operation, bounds, condition)
+        for leg in legs:
+            if leg.counted is not None or isinstance(leg.query, SparseVector):
+                check_filter(operation, bounds, leg.counted)
+        requests = [_request(leg, condition, limit, with_payload) for leg in legs]
+        return [self._shard.engine.query(request) for request in requests]
 
     def found(self, operation: str, bounds: Bounds, point_ids: Sequence[str]) -> dict[str, Payload]:
         """Return what is stored under ids that ``nearest`` gave, by id."""
@@ -124,11 +145,6 @@ class EdgePoints:
         """Write everything out."""
         with EngineCall(operation):
             self._shard.engine.flush()
-
-
-def _candidates(points: Sequence[ScoredPoint]) -> list[Candidate]:
-    # The engine makes a payload anew whenever it is looked at.
-    return [Candidate(point.score, str(point.id), point.payload) for point in points]
 
 
 def _request(leg: Leg, condition: Filter, limit: int, with_payload: bool) -> QueryRequest:  # noqa: FBT001

@@ -19,18 +19,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import cast
 from uuid import UUID
 
-from qdrant_edge import Filter, Point, SparseVector
+from qdrant_edge import Point, SparseVector
 from qdrant_edge import Record as EngineRecord
 
 from ..errors import TierError, TierUnavailable, UsageError
 from ..records import Hit, IndexEntry, Kind, Scope, SearchQuery
+from ..sighting import Known, Seen
 from ..upkeep import PAGE_ROWS_MAX, Page
 from . import filters
 from .archive import entry_of
@@ -39,17 +41,18 @@ from .edge_filter import of_tenant, rendered
 from .edge_folder import DENSE, LEXICAL, EngineCall, OpenShard, opened_shard
 from .edge_points import EdgePoints, Leg, Offset
 from .filters import Predicate
-from .guard import Bounds, of_search, own_graph, whole_tenant
-from .payload import check_entry, check_vector, payload_of, point_id
+from .guard import of_search, own_graph, whole_tenant
+from .payload import check_entry, check_vector, kinds_stored, payload_of, point_id
 from .ranking import (
-    TIES_LIKELY,
-    TIES_MAX,
     Bm25Words,
     Candidate,
+    Payload,
+    Stored,
     answer,
+    answer_of_one,
+    answer_of_sights,
     best,
-    goes_on,
-    through_ties,
+    with_ties,
 )
 
 STEP_POINTS = 32
@@ -59,6 +62,9 @@ STEP_CHARS = 100_000
 QUIET_SECONDS = 0.25
 UNFLUSHED_MAX = 10_000
 """Points after which a flush no longer waits for quiet: 0.7 s to replay after a crash."""
+
+TURNS_NOTED = 50_000
+"""Of so many points it is remembered of which turns they are."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -79,6 +85,7 @@ class EdgeWarmStore:
         self._rrf_k = rrf_k
         self._overfetch = overfetch
         self._words = Bm25Words()
+        self._turns: OrderedDict[str, str] = OrderedDict()
         self._closed = False
         self._unflushed = 0
         self._used_at = 0.0
@@ -123,13 +130,46 @@ class EdgeWarmStore:
         if reach is None or not legs:
             return ()
         bounds = of_search(scope, query)
-        found = self._candidates(bounds, legs, rendered(reach.visible), query.limit)
-        scores = best(found, self._rrf_k, query.limit)
+        visible, most = rendered(reach.visible), max(self._overfetch, query.limit)
         if len(legs) == 1:
-            payloads = {one.found_id: one.payload or {} for one in found[0]}
-        else:
-            payloads = self._points.found("search", bounds, list(scores))
+
+            def stored(limit: int) -> list[list[Stored]]:
+                return [self._points.nearest_stored("search", bounds, legs[0], visible, limit)]
+
+            return answer_of_one(with_ties(stored, most)[0], scope, query.limit)
+
+        def nearest(limit: int) -> list[list[Candidate]]:
+            return self._points.nearest("search", bounds, legs, visible, limit)
+
+        # Only those that are left after fusion are fetched.
+        scores = best(with_ties(nearest, most), self._rrf_k, query.limit)
+        payloads = self._points.found("search", bounds, list(scores))
         return answer(scores, payloads, scope, query.limit)
+
+    async def sight(self, scope: Scope, query: SearchQuery, known: Known) -> tuple[Seen, ...]:
+        """Return what ``search`` does, turns of ``known`` by their ids alone.
+
+        Reading what is stored for a point takes as long as comparing its vector with a hundred.
+        """
+        self._use("search")
+        check_vector(query.vector, self._dimensions)
+        check_asker(scope, query)
+        reach = filters.reach(scope, query)
+        legs = self._legs(query, reach.counted) if reach else []
+        if reach is None or len(legs) != 1 or query.inherited:
+            return await self.search(scope, query)
+        bounds, visible = own_graph(scope), rendered(reach.visible)
+
+        def nearest(limit: int) -> list[list[Candidate]]:
+            return self._points.nearest("search", bounds, legs, visible, limit)
+
+        (found,) = with_ties(nearest, max(self._overfetch, query.limit))
+        names = {one.found_id: self._turns.get(one.found_id) for one in found}
+        sighted = {point: name for point, name in names.items() if name and name in known}
+        told = [one.found_id for one in found if one.found_id not in sighted]
+        payloads = self._points.found("search", bounds, told) if told else {}
+        self._note_turns(payloads)
+        return answer_of_sights(found, sighted, payloads, scope, query.limit)
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
         """Remove entries of the scope's tenant and graph by id; unknown ids are no error."""
@@ -233,6 +273,13 @@ class EdgeWarmStore:
             self._closed = True
             self._flush()
 
+    def _note_turns(self, payloads: Mapping[str, Payload]) -> None:
+        for point, payload in payloads.items():
+            if kinds_stored(payload)[0] == "turn":
+                self._turns[point] = payload["id"]
+        while len(self._turns) > TURNS_NOTED:
+            self._turns.popitem(last=False)
+
     def _use(self, operation: str) -> None:
         if self._closed:
             raise TierUnavailable("warm", operation, "the store is closed")
@@ -270,22 +317,6 @@ class EdgeWarmStore:
         if words.indices:
             legs.append(Leg(words, LEXICAL, rendered(counted)))
         return legs
-
-    def _candidates(
-        self, bounds: Bounds, legs: Sequence[Leg], visible: Filter, limit: int
-    ) -> list[list[Candidate]]:
-        most = max(self._overfetch, limit)
-        # What one leg alone finds is the answer, and reading it at once takes a fifth of the time
-        # of fetching it; of what two find, only those that are left after fusion are fetched.
-        is_answer = len(legs) == 1
-        found: list[list[Candidate]] = []
-        for asked in (most + TIES_LIKELY, most + TIES_MAX):
-            found = self._points.nearest(
-                "search", bounds, legs, visible, asked, with_payload=is_answer
-            )
-            if not any(goes_on(leg, most, asked) for leg in found):
-                break
-        return [through_ties(leg, most) for leg in found]
 
 
 @asynccontextmanager

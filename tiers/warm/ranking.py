@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from qdrant_edge import Bm25, Bm25Config, SparseVector
 
 from ..records import Hit, Scope
+from ..sighting import Seen, Sighted
 from .payload import hit_of
 
 QUERY_CHARS = 2_000
@@ -45,19 +47,43 @@ class Bm25Words:
 
 
 class Candidate(NamedTuple):
-    """What one leg of a search found: its score there, the engine's id, its payload if asked."""
+    """What one of several legs found: its score there, and the engine's id."""
 
     score: float
     found_id: str
-    payload: Payload | None = None
 
 
-def goes_on(leg: Sequence[Candidate], most: int, asked: int) -> bool:
+class Stored(NamedTuple):
+    """What the only leg of a search found: its score, and what is stored for it."""
+
+    score: float
+    payload: Payload
+
+
+FoundT = TypeVar("FoundT", Candidate, Stored)
+
+
+def with_ties(ask: Callable[[int], list[list[FoundT]]], most: int) -> list[list[FoundT]]:
+    """Return the first ``most`` of each leg, and those that tie with the last of them.
+
+    Args:
+        ask: Returns so many of each leg; asked again for more where they may tie.
+        most: How many are wanted of each.
+    """
+    found: list[list[FoundT]] = []
+    for asked in (most + TIES_LIKELY, most + TIES_MAX):
+        found = ask(asked)
+        if not any(goes_on(leg, most, asked) for leg in found):
+            break
+    return [through_ties(leg, most) for leg in found]
+
+
+def goes_on(leg: Sequence[FoundT], most: int, asked: int) -> bool:
     """Whether an engine that was asked for so many may have more that tie with the ``most``-th."""
     return len(leg) == asked > most and _score(leg[-1]) == _score(leg[most - 1])
 
 
-def through_ties(leg: Sequence[Candidate], most: int) -> list[Candidate]:
+def through_ties(leg: Sequence[FoundT], most: int) -> list[FoundT]:
     """Return the first candidates, and those that tie with the last of them.
 
     Which of those that tie an engine returns first depends on where it happens to hold them.
@@ -65,7 +91,7 @@ def through_ties(leg: Sequence[Candidate], most: int) -> list[Candidate]:
     if len(leg) <= most:
         return list(leg)
     least = _score(leg[most - 1])
-    return [*leg[:most], *(one for one in leg[most:] if _score(one) >= least)]
+    return list(leg[:most]) + [one for one in leg[most:] if _score(one) >= least]
 
 
 def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[str, float]:
@@ -106,9 +132,55 @@ def answer(
         CorruptRecord: A payload is not one that ``payload_of`` makes.
     """
     there = [found_id for found_id in scores if found_id in stored]
-    # By the engine's ids at last: two ancestors may hold records of one id.
-    there.sort(key=lambda one: (-scores[one], str(stored[one].get("id")), one))
-    return tuple(hit_of(stored[one], scores[one], scope) for one in there[:limit])
+    return _shown([(scores[one], stored[one]) for one in there], scope, limit)
+
+
+def answer_of_one(leg: Sequence[Stored], scope: Scope, limit: int) -> tuple[Hit, ...]:
+    """Return what the only leg found as hits, as ``answer`` does; the scores are its own.
+
+    Raises:
+        CorruptRecord: A payload is not one that ``payload_of`` makes.
+    """
+    return _shown([(_score(one), one.payload) for one in leg], scope, limit)
+
+
+def answer_of_sights(
+    leg: Sequence[Candidate],
+    sighted: Mapping[str, str],
+    stored: Mapping[str, Payload],
+    scope: Scope,
+    limit: int,
+) -> tuple[Seen, ...]:
+    """Return what the only leg found in the own graph, best first, as ``answer`` does.
+
+    Args:
+        leg: What it found.
+        sighted: The turns among it that are known, by the engine's ids.
+        stored: Payloads of the rest by the engine's ids; what is gone meanwhile is left out.
+        scope: Who asks.
+        limit: How many to return.
+
+    Raises:
+        CorruptRecord: A payload is not one that ``payload_of`` makes.
+    """
+    found: list[tuple[float, str, Payload | None]] = [
+        (-_score(one), sighted[one.found_id], None)
+        if one.found_id in sighted
+        else (-_score(one), str(stored[one.found_id].get("id")), stored[one.found_id])
+        for one in leg
+        if one.found_id in sighted or one.found_id in stored
+    ]
+    found.sort(key=itemgetter(0, 1))
+    return tuple(
+        Sighted(name, -score, "warm") if payload is None else hit_of(payload, -score, scope)
+        for score, name, payload in found[:limit]
+    )
+
+
+def _shown(found: list[tuple[float, Payload]], scope: Scope, limit: int) -> tuple[Hit, ...]:
+    # Two ancestors may hold records of one id.
+    found.sort(key=lambda one: (-one[0], str(one[1].get("id")), str(one[1].get("graph"))))
+    return tuple(hit_of(payload, score, scope) for score, payload in found[:limit])
 
 
 def _reciprocal_ranks(leg: Sequence[Candidate], rrf_k: int) -> list[float]:
@@ -119,7 +191,7 @@ def _reciprocal_ranks(leg: Sequence[Candidate], rrf_k: int) -> list[float]:
     return [1 / (rrf_k + ranks[score]) for score in scores]
 
 
-def _score(candidate: Candidate) -> float:
+def _score(candidate: Candidate | Stored) -> float:
     """Return a score without the digits in which two computations of the same sum differ."""
     return float(f"{candidate.score:.{SCORE_DIGITS}g}")
 

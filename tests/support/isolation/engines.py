@@ -30,14 +30,17 @@ from .cold_writes import COLD_WRITES, VECTOR_METHODS
 from .hot_moves import HOT_METHODS
 from .planting import plant_cold, plant_hot, plant_warm
 from .raw import LocalPoints, Raw, mongo_raw, redis_raw, shard_raw, sqlite_raw
+from .sight_moves import COLD_SIGHTS, WARM_SIGHTS
 from .warm_moves import WARM_METHODS
 from .worlds import World
 
 COLD_METHODS = (
     *(*COLD_READS, *COLD_WRITES, *BELIEF_METHODS, *BOARD_METHODS),
     *(*COLD_FLEET, *COLD_GRAINS, *COLD_LEARNING, *COLD_KNOWLEDGE, *COLD_SHELF),
+    *COLD_SIGHTS,
 )
 MONGO_METHODS = (*COLD_METHODS, *VECTOR_METHODS)
+_WARM_METHODS = (*WARM_METHODS, *WARM_SIGHTS)
 
 Reader = Callable[[], Awaitable[Raw]]
 Counts = Callable[[Any, Scope], Awaitable[dict[str, int]]]
@@ -202,9 +205,9 @@ def counted(raw: Raw, scope: Scope, tables: Sequence[str]) -> dict[str, int]:
 BENCHES = (
     Bench("fakeredis", "hot", HOT_METHODS, _fakeredis, _hot_counts),
     Bench("redis", "hot", HOT_METHODS, _redis, _hot_counts),
-    Bench("edge", "warm", WARM_METHODS, _warm("edge"), _warm_counts),
-    Bench("qdrant local", "warm", WARM_METHODS, _warm("qdrant memory"), _warm_counts, 3),
-    Bench("qdrant http", "warm", WARM_METHODS, _warm("qdrant http"), _warm_counts),
+    Bench("edge", "warm", _WARM_METHODS, _warm("edge"), _warm_counts),
+    Bench("qdrant local", "warm", _WARM_METHODS, _warm("qdrant memory"), _warm_counts, 3),
+    Bench("qdrant http", "warm", _WARM_METHODS, _warm("qdrant http"), _warm_counts),
     Bench("sqlite", "cold", COLD_METHODS, _cold("sqlite", sqlite_raw), _cold_counts),
     Bench("mongo", "cold", MONGO_METHODS, _mongo("mongo", "replica_set"), _cold_counts, 7),
 )

@@ -5,24 +5,26 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from ...errors import CorruptRecord, UsageError
-from ...lexical import content_words
 from ...moments import microseconds, moment
 from ...recollection import Said, WordStatistics
 from ...records import TEXT_CHARS_MAX, Hit, Kind, Scope, SearchQuery
-from ...terms import term_of
+from ...sighting import Known, Sighted
 from ..ownership import check_limit
-from .bm25 import QUERY_WORDS_MAX, asked_terms
-from .database import Database, Session
+from .bm25 import asked_terms
+from .database import Database, Query, Session
 from .hits import read_hits, text_of_turn
 from .scope import as_json, scoped
-from .word_counts import listed, stored_kinds, totals_of
+from .word_counts import listed, statistics_of, stored_kinds, totals_of
 from .word_search import STOOD_THEN, Found, conditions, seq_at
+
+_SaidT = TypeVar("_SaidT")
 
 IDS_MAX, TURNS_EACH_WAY_MAX = 200, 16
 _EVER = (1 << 63) - 1
@@ -63,6 +65,10 @@ FROM (
 _SAID = (
     "SELECT t.row, t.id, t.agent_id, t.user_id, t.speaker, t.input, t.response, t.tool_outputs,"
     " t.occurred_at, t.recorded_at FROM json_each(:rows) AS w CROSS JOIN turns AS t"
+    f" WHERE t.row = w.value AND {_SEEN}"
+)
+_THERE = (
+    "SELECT t.recorded_at, t.row, t.id FROM json_each(:rows) AS w CROSS JOIN turns AS t"
     f" WHERE t.row = w.value AND {_SEEN}"
 )
 # From one name to the next in the index: how much each has said is never counted.
@@ -155,24 +161,45 @@ class SqliteRecollection:
             UsageError: More than ``IDS_MAX`` ids, or more turns each way than
                 ``TURNS_EACH_WAY_MAX``.
         """
-        ids = list(dict.fromkeys(turn_ids))
-        _check_around(ids, before, after)
-        query = scoped(
-            _AROUND,
-            scope,
-            ids=as_json(ids),
-            as_of=_EVER if as_of is None else microseconds(as_of),
-            before=before + 1,  # one more tells whether the stretch before is next to it
-            after=after,
-        )
+        query = _around(scope, turn_ids, before, after, as_of)
 
         def question(session: Session) -> tuple[tuple[Said, ...], ...]:
-            chains = [_chain(before, *row) for row in session.tuples(query)]
-            rows = sorted({row for _, stretch in chains for row in stretch})
+            chains, rows = _chains(session, query, before)
             told = session.tuples(scoped(_SAID, scope, rows=json.dumps(rows)))
             told.sort(key=_ORDER)  # here, where the engine need not carry the texts about
-            said = {row[0]: _said(row) for row in told}
-            return tuple(_stretches(said, chains))
+            return tuple(_stretches({row[0]: _said(row) for row in told}, chains))
+
+        return await self._database.read("around", question)
+
+    async def sight_around(
+        self,
+        scope: Scope,
+        turn_ids: Sequence[str],
+        before: int,
+        after: int,
+        known: Known,
+        *,
+        as_of: datetime | None = None,
+    ) -> tuple[tuple[Said | Sighted, ...], ...]:
+        """Return what ``around`` does, turns of ``known`` by their ids alone.
+
+        Raises:
+            UsageError: As ``around``.
+        """
+        query = _around(scope, turn_ids, before, after, as_of)
+
+        def question(session: Session) -> tuple[tuple[Said | Sighted, ...], ...]:
+            chains, rows = _chains(session, query, before)
+            there = session.tuples(scoped(_THERE, scope, rows=json.dumps(rows)))
+            there.sort()
+            seen: dict[int, Said | Sighted | None] = {
+                row: Sighted(turn_id, 0.0, "cold") if turn_id in known else None
+                for _, row, turn_id in there
+            }
+            unknown = [row for row, one in seen.items() if one is None]
+            told = session.tuples(scoped(_SAID, scope, rows=json.dumps(unknown))) if unknown else ()
+            seen |= {row[0]: _said(row) for row in told}
+            return tuple(_stretches({row: one for row, one in seen.items() if one}, chains))
 
         return await self._database.read("around", question)
 
@@ -196,15 +223,14 @@ class SqliteRecollection:
         ``word_counts.COUNTED_MAX`` records of a kind are an estimate.
         """
         stored = stored_kinds(kinds)
-        words = content_words(text)[:QUERY_WORDS_MAX]
 
         def question(session: Session) -> WordStatistics:
             totals = totals_of(session, scope)
-            having = dict.fromkeys(map(term_of, words), 0)
+            having: Counter[str] = Counter()
             for one in listed(session, scope, asked_terms(text), stored, totals):
                 having[one.term] += one.having
             records = sum(totals.of_kind.get(kind, 0) for kind in stored)
-            return WordStatistics(records, {word: having[term_of(word)] for word in words})
+            return statistics_of(text, having, records)
 
         return await self._database.read("word_statistics", question)
 
@@ -232,12 +258,35 @@ class SqliteRecollection:
         return await self._database.read("ended", question)
 
 
+def _around(
+    scope: Scope, turn_ids: Sequence[str], before: int, after: int, as_of: datetime | None
+) -> Query:
+    ids = list(dict.fromkeys(turn_ids))
+    _check_around(ids, before, after)
+    return scoped(
+        _AROUND,
+        scope,
+        ids=as_json(ids),
+        as_of=_EVER if as_of is None else microseconds(as_of),
+        before=before + 1,  # one more tells whether the stretch before is next to it
+        after=after,
+    )
+
+
 def _check_around(ids: Sequence[str], before: int, after: int) -> None:
     if len(ids) > IDS_MAX:
         raise UsageError("turn_ids", len(ids), f"at most {IDS_MAX} ids")
     for name, number in (("before", before), ("after", after)):
         if not 0 <= number <= TURNS_EACH_WAY_MAX:
             raise UsageError(name, number, f"0 to {TURNS_EACH_WAY_MAX}")
+
+
+def _chains(
+    session: Session, query: Query, before: int
+) -> tuple[list[tuple[int | None, list[int]]], list[int]]:
+    """Return the stretch of each asked turn, and the rows of all of them."""
+    chains = [_chain(before, *row) for row in session.tuples(query)]
+    return chains, sorted({row for _, stretch in chains for row in stretch})
 
 
 def _chain(before: int, row: int, earlier: str, later: str) -> tuple[int | None, list[int]]:
@@ -255,8 +304,8 @@ def _chain(before: int, row: int, earlier: str, later: str) -> tuple[int | None,
 
 
 def _stretches(
-    said: Mapping[int, Said], chains: Sequence[tuple[int | None, list[int]]]
-) -> Iterator[tuple[Said, ...]]:
+    said: Mapping[int, _SaidT], chains: Sequence[tuple[int | None, list[int]]]
+) -> Iterator[tuple[_SaidT, ...]]:
     """Yield what was said, in order, cut where it is not known that one follows the other."""
     follows = {
         (one, other)

@@ -27,7 +27,7 @@ from .review import end_fact
 from .rows import insert_owned, record_again, record_of, stored, topic_set
 from .scope import as_json, scoped
 from .searchable import index_words, set_indexed_tier
-from .word_search import ranked_words
+from .word_search import WordSearch
 
 FACTS_PER_READ = 8
 
@@ -179,7 +179,7 @@ class SqliteSemanticStore:
         def question(session: Session) -> tuple[Hit, ...]:
             by_words = [
                 found.id if self._index is None or found.words_only else None
-                for found in ranked_words(session, asker, asked)
+                for found in WordSearch(session, asker).ranked(asked)
             ]
             scores = reciprocal_ranks([hit.id for hit in by_index], by_words)
             best = _best_archival(session, asker, list(scores), user, limit)

@@ -6,8 +6,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ...lexical import content_words
+from ...recollection import WordStatistics
 from ...records import Kind, Scope
-from .bm25 import AskedTerm, mark_of, phrase_of
+from ...terms import term_of
+from .bm25 import QUERY_WORDS_MAX, AskedTerm, mark_of, phrase_of
 from .database import Session
 from .scope import scoped
 
@@ -109,6 +112,18 @@ def listed(
             having = _estimated(session, scope, found[number], totals)
         found[number] = found[number]._replace(having=having)
     return [one for one in found if one.having]
+
+
+def statistics_of(text: str, having: Mapping[str, int], records: int) -> WordStatistics:
+    """Return how rare the words of a text are.
+
+    Args:
+        text: Of it the first ``QUERY_WORDS_MAX`` content words count.
+        having: How many records have a term; none have those that are missing.
+        records: How many there are.
+    """
+    words = content_words(text)[:QUERY_WORDS_MAX]
+    return WordStatistics(records, {word: having.get(term_of(word), 0) for word in words})
 
 
 def _estimated(session: Session, scope: Scope, one: Listed, totals: Totals) -> int:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from ...moments import microseconds
+from ...recollection import WordStatistics
 from ...records import Kind, Scope, SearchQuery
 from .bm25 import (
     K1,
@@ -29,7 +30,7 @@ from .bm25 import (
 )
 from .database import Session, Value
 from .scope import as_json, scoped
-from .word_counts import Listed, listed, stored_kinds, totals_of
+from .word_counts import Listed, listed, statistics_of, stored_kinds, totals_of
 
 POSTINGS_MAX = 1_500
 """So many records are looked at for the words of a question, the rarest words first."""
@@ -162,32 +163,56 @@ class _Words(NamedTuple):
         having: In how many records a term is, over all kinds asked about.
         weights: By how much a term counts.
         norm: How a record's length counts.
+        records: How many records of those kinds there are.
     """
 
     lists: Mapping[str, Sequence[Listed]]
     having: Mapping[str, int]
     weights: Mapping[str, float]
     norm: Norm
+    records: int
 
 
-def ranked_words(session: Session, scope: Scope, query: SearchQuery) -> list[Found]:
-    """Return the best visible records of the scope's graph for the question's words, best first.
+class WordSearch:
+    """Word searches of one scope in one state of the database; each word is counted once."""
 
-    Ancestors are not searched: a question to them finds nothing.
-    """
-    asked, kinds = asked_terms(query.text), stored_kinds(query.kinds)
-    if query.inherited or query.mode == "dense" or not asked or not kinds:
-        return []
-    words = _words(session, scope, asked, kinds)
-    params = _conditions(session, scope, query) | words.norm._asdict() | {"limit": query.limit}
-    chosen = looked_up(words.having, POSTINGS_MAX)
-    found = {row[1]: row for row in _ranked(session, scope, words, chosen, params)}
-    if len(found) < query.limit:
-        common = in_order_of_rarity(words.having)[len(chosen) :]
-        for row in _newest(session, scope, words, common, params):
-            found.setdefault(row[1], row)
-    best = sorted(found.values(), key=lambda row: (-row[2], row[1]))[: query.limit]
-    return _marked(session, scope, best)
+    def __init__(self, session: Session, scope: Scope) -> None:
+        self._session = session
+        self._scope = scope
+        self._counted: dict[tuple[str, tuple[Kind, ...]], _Words] = {}
+
+    def ranked(self, query: SearchQuery) -> list[Found]:
+        """Return the best visible records of the scope's graph for a question's words, best first.
+
+        Ancestors are not searched: a question to them finds nothing.
+        """
+        words = self._words(query)
+        if words is None:
+            return []
+        session, scope = self._session, self._scope
+        params = _conditions(session, scope, query) | words.norm._asdict() | {"limit": query.limit}
+        chosen = looked_up(words.having, POSTINGS_MAX)
+        found = {row[1]: row for row in _ranked(session, scope, words, chosen, params)}
+        if len(found) < query.limit:
+            common = in_order_of_rarity(words.having)[len(chosen) :]
+            for row in _newest(session, scope, words, common, params):
+                found.setdefault(row[1], row)
+        best = sorted(found.values(), key=lambda row: (-row[2], row[1]))[: query.limit]
+        return _marked(session, scope, best)
+
+    def statistics(self, query: SearchQuery) -> WordStatistics | None:
+        """Return how rare the words of a question are; ``None`` where nothing is asked."""
+        words = self._words(query)
+        return None if words is None else statistics_of(query.text, words.having, words.records)
+
+    def _words(self, query: SearchQuery) -> _Words | None:
+        asked, kinds = asked_terms(query.text), stored_kinds(query.kinds)
+        if query.inherited or query.mode == "dense" or not asked or not kinds:
+            return None
+        key = (query.text, tuple(kinds))
+        if key not in self._counted:
+            self._counted[key] = _words(self._session, self._scope, asked, kinds)
+        return self._counted[key]
 
 
 def conditions(query: SearchQuery) -> dict[str, Value]:
@@ -229,7 +254,7 @@ def _words(
         for one in asked
         if one.term in having
     }
-    return _Words(lists, having, weights, norm_of(totals.records, totals.words))
+    return _Words(lists, having, weights, norm_of(totals.records, totals.words), records)
 
 
 def _conditions(session: Session, scope: Scope, query: SearchQuery) -> dict[str, Value]:

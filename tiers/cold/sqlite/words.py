@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...forms import entry_of, is_current
 from ...records import Hit, IndexEntry, Kind, Owned, Scope, SearchQuery
+from ...sighting import Known, Seen, Sighted, SightedWords
 from ..ownership import in_order
 from .beliefs import read_active_beliefs
 from .database import Database, Session
@@ -17,7 +18,7 @@ from .scope import as_json, scoped
 from .semantic import read_active_facts
 from .shelf import read_passages
 from .turns import read_turns
-from .word_search import ranked_words
+from .word_search import Found, WordSearch
 
 Reader = Callable[[Session, Scope, Sequence[str]], Mapping[str, Owned]]
 
@@ -70,7 +71,22 @@ class SqliteLexicalIndex:
         """
 
         def question(session: Session) -> tuple[Hit, ...]:
-            return read_hits(session, scope, ranked_words(session, scope, query))
+            return read_hits(session, scope, WordSearch(session, scope).ranked(query))
+
+        return await self._database.read("search_words", question)
+
+    async def sight_words(
+        self, scope: Scope, queries: Sequence[SearchQuery], known: Known
+    ) -> tuple[SightedWords, ...]:
+        """Return for each query what ``search_words`` does, turns of ``known`` by ids alone."""
+
+        def question(session: Session) -> tuple[SightedWords, ...]:
+            search = WordSearch(session, scope)
+            answers = ((search.ranked(query), search.statistics(query)) for query in queries)
+            return tuple(
+                SightedWords(_sighted(session, scope, found, known), statistics)
+                for found, statistics in answers
+            )
 
         return await self._database.read("search_words", question)
 
@@ -106,6 +122,19 @@ class SqliteLexicalIndex:
             return counts | {"covered_turns": covered, "waiting_work": waiting}
 
         return await self._database.read("census", question)
+
+
+def _sighted(
+    session: Session, scope: Scope, found: Sequence[Found], known: Known
+) -> tuple[Seen, ...]:
+    seen: dict[str, Seen] = {
+        one.id: Sighted(one.id, one.score, "cold", one.words_only)
+        for one in found
+        if one.kind == "turn" and one.id in known
+    }
+    told = [one for one in found if one.id not in seen]
+    seen |= {hit.id: hit for hit in read_hits(session, scope, told)}
+    return in_order(seen, [one.id for one in found])
 
 
 def _read(session: Session, scope: Scope, kinds: Mapping[str, Kind]) -> dict[str, Owned]:

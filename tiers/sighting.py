@@ -1,0 +1,94 @@
+"""Turns that are found again: an engine need not tell a second time what the asker has read.
+
+A search looks at hundreds of turns and shows ten. What it weighs them by never changes once a turn
+is stored, so an asker may keep it (as numbers, not as text) and say of which turns it does. An
+engine that can leaves those out of what it reads and tells only that it found them. Who may see
+what is asked of the engine as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+from .recollection import Said, WordStatistics
+from .records import Hit, Scope, SearchQuery
+
+
+class Sighted(NamedTuple):
+    """A turn of the own graph that was found, and that the asker knows.
+
+    Attributes:
+        id: Which one.
+        score: As a hit has it; 0 of what only stands in a conversation.
+        tier: Where it was found.
+        words_only: As a hit has it.
+    """
+
+    id: str
+    score: float
+    tier: Literal["warm", "cold"]
+    words_only: bool = False
+
+
+class Known(Protocol):
+    """Says of which turns of the asked graph nothing need be told. Asked from any thread."""
+
+    def __contains__(self, turn_id: str) -> bool:
+        """Whether a turn is known. Who says so of one goes on knowing it."""
+
+
+Seen: TypeAlias = Hit | Sighted
+"""What a search found, told or known."""
+
+
+class SightedWords(NamedTuple):
+    """What a search by words found, and how rare the words are among records of the asked kinds.
+
+    Attributes:
+        found: Best first.
+        statistics: As ``Recollection.word_statistics`` counts them; ``None`` where nothing is
+            asked.
+    """
+
+    found: tuple[Seen, ...]
+    statistics: WordStatistics | None
+
+
+@runtime_checkable
+class SightsMeaning(Protocol):
+    """A ``WarmStore`` that tells only what is not known."""
+
+    async def sight(self, scope: Scope, query: SearchQuery, known: Known) -> tuple[Seen, ...]:
+        """Return what ``search`` does, in its order, turns of ``known`` by their ids alone."""
+
+
+@runtime_checkable
+class SightsWords(Protocol):
+    """A ``LexicalIndex`` that tells only what is not known."""
+
+    async def sight_words(
+        self, scope: Scope, queries: Sequence[SearchQuery], known: Known
+    ) -> tuple[SightedWords, ...]:
+        """Return for each query what ``search_words`` does, turns of ``known`` by ids alone.
+
+        Queries of the same words and kinds count them once.
+        """
+
+
+@runtime_checkable
+class SightsConversations(Protocol):
+    """A ``Recollection`` that tells only what is not known."""
+
+    async def sight_around(
+        self,
+        scope: Scope,
+        turn_ids: Sequence[str],
+        before: int,
+        after: int,
+        known: Known,
+        *,
+        as_of: datetime | None = None,
+    ) -> tuple[tuple[Said | Sighted, ...], ...]:
+        """Return what ``around`` does, in its order, turns of ``known`` by their ids alone."""
