@@ -232,7 +232,7 @@ async def test_lost_node_is_an_outage_of_its_agents_only(three_nodes: ClusterDep
     Closing the store while a node is away leaves no connection open, as the driver would.
     """
     lost_server = three_nodes.servers[0]
-    async with redis_hot_store(three_nodes.url, timeout_seconds=1.0, retries_max=1) as store:
+    async with redis_hot_store(three_nodes.url, timeout_seconds=10.0, retries_max=1) as store:
         await asyncio.gather(*(_appended(store, number) for number in range(len(AGENTS))))
         with Redis(unix_socket_path=str(lost_server.socket)) as node:
             lost = {key.decode() for key in node.scan_iter()}
@@ -246,7 +246,7 @@ async def test_lost_node_is_an_outage_of_its_agents_only(three_nodes: ClusterDep
             else:
                 await append
     wait_until(lambda: _clients(three_nodes.servers[1:]) == [1, 1], "every client to be gone")
-    async with redis_hot_store(three_nodes.url, timeout_seconds=1.0, must_answer=False) as store:
+    async with redis_hot_store(three_nodes.url, timeout_seconds=10.0, must_answer=False) as store:
         lost_server.start()
         async with asyncio.timeout(30):
             await asyncio.gather(*(_appended(store, number) for number in range(len(AGENTS))))

@@ -37,8 +37,15 @@ def server() -> Iterator[RedisServer]:
 
 @pytest.fixture
 async def store(server: RedisServer) -> AsyncIterator[RedisHotStore]:
-    """A store with an impatient client."""
-    async with redis_hot_store(server.url, timeout_seconds=0.4) as opened:
+    """A store whose client waits as long as a busy machine needs."""
+    async with redis_hot_store(server.url, timeout_seconds=10.0) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def impatient(server: RedisServer) -> AsyncIterator[RedisHotStore]:
+    """A store for a server that will not answer."""
+    async with redis_hot_store(server.url, timeout_seconds=1.0) as opened:
         yield opened
 
 
@@ -90,23 +97,25 @@ async def test_restart_behind_an_idle_connection_is_not_noticed(
     assert await store.append(SCOPE, turn_of(SCOPE, 2), 8) == ()
 
 
-async def test_frozen_server_times_out(server: RedisServer, store: RedisHotStore) -> None:
-    """A server that accepts and never answers costs the timeout once, not a multiple of it."""
-    await store.append(SCOPE, turn_of(SCOPE, 1), 8)
+async def test_frozen_server_times_out(server: RedisServer, impatient: RedisHotStore) -> None:
+    """A server that accepts and never answers costs the timeout once, not that of three tries."""
+    await impatient.append(SCOPE, turn_of(SCOPE, 1), 8)
     with server.frozen():
         started = time.monotonic()
         with pytest.raises(TierTimeout):
-            await store.read(SCOPE)
-        assert time.monotonic() - started < 1.0
-    assert len((await store.read(SCOPE)).turns) == 1
+            await impatient.read(SCOPE)
+        assert time.monotonic() - started < 2.9
+    assert len((await impatient.read(SCOPE)).turns) == 1
 
 
-async def test_paused_writes_time_out_and_may_be_repeated(store: RedisHotStore) -> None:
+async def test_paused_writes_time_out_and_may_be_repeated(
+    store: RedisHotStore, impatient: RedisHotStore
+) -> None:
     """A write whose outcome is unknown is safe to repeat."""
     client, _ = _raw(store)
     await client.client_pause(60_000, all=False)
     with pytest.raises(TierTimeout):
-        await store.append(SCOPE, turn_of(SCOPE, 1), 8)
+        await impatient.append(SCOPE, turn_of(SCOPE, 1), 8)
     await client.client_unpause()
     await store.append(SCOPE, turn_of(SCOPE, 1), 8)
     await store.append(SCOPE, turn_of(SCOPE, 1), 8)

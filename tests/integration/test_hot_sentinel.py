@@ -22,6 +22,8 @@ from tiers.hot import RedisHotStore, redis_health, redis_hot_store, scripts
 
 SCOPE = scope_of()
 FAILOVER_SECONDS = 30.0
+PATIENT_SECONDS = 10.0
+"""What a busy machine may take for an answer that comes."""
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ async def test_failover_on_request(deployment: SentinelDeployment) -> None:
     agents = [scope_of(agent_id=f"agent{number}") for number in range(32)]
     with Redis(unix_socket_path=str(deployment.servers[1].socket)) as heir:
         heir.script_flush()
-        async with redis_hot_store(deployment.url(), timeout_seconds=1.0) as store:
+        async with redis_hot_store(deployment.url(), timeout_seconds=PATIENT_SECONDS) as store:
             await asyncio.gather(*(store.append(agent, turn_of(agent, 1), 4) for agent in agents))
             wait_until(lambda: heir.dbsize() == len(agents), "the replica to have everything")
             deployment.fail_over()
@@ -112,7 +114,7 @@ def _is_new(heir: Redis) -> bool:
 
 async def test_failover_after_a_crash(deployment: SentinelDeployment) -> None:
     """The master dies: errors are ours and pass, and what the replica had is still there."""
-    async with redis_hot_store(deployment.url(), timeout_seconds=1.0) as store:
+    async with redis_hot_store(deployment.url(), timeout_seconds=PATIENT_SECONDS) as store:
         await store.pin(SCOPE, belief_of(SCOPE, "b"))
         await store.append(SCOPE, turn_of(SCOPE, 1), 4)
         with Redis(unix_socket_path=str(deployment.servers[1].socket)) as heir:
@@ -128,7 +130,7 @@ async def test_failover_after_a_crash(deployment: SentinelDeployment) -> None:
 
 async def test_master_demoted_under_the_store_is_left(deployment: SentinelDeployment) -> None:
     """A master that turns read-only while connected is an outage that passes, not a refusal."""
-    async with redis_hot_store(deployment.url(), timeout_seconds=1.0, retries_max=0) as store:
+    async with redis_hot_store(deployment.url(), timeout_seconds=PATIENT_SECONDS, retries_max=0) as store:
         await store.append(SCOPE, turn_of(SCOPE, 1), 4)
         with Redis(unix_socket_path=str(deployment.servers[0].socket)) as master:
             master.replicaof("127.0.0.1", deployment.ports[1])
@@ -162,7 +164,7 @@ async def test_hanging_sentinel_leaves_time_for_the_next(deployment: SentinelDep
     with running_sentinel() as other, other.sentinel.frozen():
         hosts = f"127.0.0.1:{other.sentinel_port},127.0.0.1:{deployment.sentinel_port}"
         url = f"redis+sentinel://{hosts}/ezra-master"
-        async with redis_hot_store(url, timeout_seconds=1.5) as store:
+        async with redis_hot_store(url, timeout_seconds=4.5) as store:
             assert await store.append(SCOPE, turn_of(SCOPE, 1), 4) == ()
 
 

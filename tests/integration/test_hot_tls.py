@@ -140,7 +140,7 @@ async def test_server_that_hangs_does_not_keep_the_store_from_closing(
     encrypted: _Encrypted,
 ) -> None:
     """The farewell of TLS, which a frozen server never answers, is neither awaited nor an error."""
-    async with redis_hot_store(encrypted.trusted, timeout_seconds=1.5, prefix="hang") as store:
+    async with redis_hot_store(encrypted.trusted, timeout_seconds=3.0, prefix="hang") as store:
         await asyncio.gather(*(store.read(SCOPE) for _ in range(8)))
         freezing = ExitStack()
         freezing.enter_context(encrypted.server.frozen())

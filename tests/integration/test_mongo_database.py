@@ -231,7 +231,7 @@ async def test_what_is_missing_is_made(server: MongoServer) -> None:
     async with mongo_cold_store(server.uri):
         pass
     assert (await mongo_health(server.uri)).problems == ()
-    async with connected(server.uri, "pymongo", timeout_seconds=1, connections_max=1) as client:
+    async with connected(server.uri, "pymongo", timeout_seconds=10, connections_max=1) as client:
         await client["ezra"]["turns"].drop_index("tenant_graph_id_id_unique")
         await client["ezra"].command("collMod", "summaries", validator={})
     (problem,) = (await mongo_health(server.uri)).problems
