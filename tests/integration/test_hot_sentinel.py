@@ -130,7 +130,9 @@ async def test_failover_after_a_crash(deployment: SentinelDeployment) -> None:
 
 async def test_master_demoted_under_the_store_is_left(deployment: SentinelDeployment) -> None:
     """A master that turns read-only while connected is an outage that passes, not a refusal."""
-    async with redis_hot_store(deployment.url(), timeout_seconds=PATIENT_SECONDS, retries_max=0) as store:
+    async with redis_hot_store(
+        deployment.url(), timeout_seconds=PATIENT_SECONDS, retries_max=0
+    ) as store:
         await store.append(SCOPE, turn_of(SCOPE, 1), 4)
         with Redis(unix_socket_path=str(deployment.servers[0].socket)) as master:
             master.replicaof("127.0.0.1", deployment.ports[1])
