@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from support.runtime import running
@@ -92,9 +93,17 @@ async def test_he_08_a_graph_is_purged_and_others_stand(tmp_path: Path, door: st
 
 
 @pytest.mark.parametrize("door", DOORS)
-async def test_he_08_what_is_exported_arrives_whole_elsewhere(tmp_path: Path, door: str) -> None:
+async def test_he_08_what_is_exported_arrives_whole_elsewhere(
+    tmp_path: Path, door: str, tiers: str
+) -> None:
     """With its documents and its board; purged at home, it is found where it arrived."""
-    async with house(tmp_path / "from", door) as there, running(tmp_path / "to") as elsewhere:
+    other = f"to{uuid4().hex[:16]}"
+    own = dict.fromkeys(("redis_prefix", "qdrant_prefix", "mongodb_database"), other)
+    options = own if tiers == "servers" else {}
+    async with (
+        house(tmp_path / "from", door) as there,
+        running(tmp_path / "to", **options) as elsewhere,
+    ):
         graph = await there.runtime.create_session_graph("imola")
         await filled(graph)
         for table in TABLES:
