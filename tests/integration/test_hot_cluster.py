@@ -305,7 +305,7 @@ def _wait_for(server: RedisServer) -> None:
 
 async def test_frozen_node_is_a_timeout(one_node: ClusterDeployment) -> None:
     """A node that hangs costs the timeout once, and the store goes on afterwards."""
-    async with redis_hot_store(one_node.url, prefix="frozen", timeout_seconds=0.3) as store:
+    async with redis_hot_store(one_node.url, prefix="frozen", timeout_seconds=2.0) as store:
         await store.append(AGENTS[0], turn_of(AGENTS[0], 1), 4)
         with one_node.servers[0].frozen():
             answers = await asyncio.gather(

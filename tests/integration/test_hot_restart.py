@@ -107,7 +107,7 @@ async def test_two_hundred_calls_over_four_connections() -> None:
 async def test_two_hundred_calls_on_a_frozen_server_all_time_out() -> None:
     """Those that wait for a connection wait no longer than those that have one."""
     with running_redis() as server:
-        async with redis_hot_store(server.url, connections_max=4, timeout_seconds=0.3) as store:
+        async with redis_hot_store(server.url, connections_max=4, timeout_seconds=2.0) as store:
             await store.append(SCOPE, turn_of(SCOPE, 1), 4)
             with server.frozen():
                 # Not a measurement: without a bound on waiting this would be 50 timeouts long.

@@ -109,9 +109,9 @@ def test_any_text_is_compared(one: str, two: str) -> None:
 def test_a_hostile_claim_costs_little(piece: str) -> None:
     """Nothing in a claim makes reading it slow; a very long one is not read at all."""
     claim = (piece * CLAIM_CHARS_MAX)[:CLAIM_CHARS_MAX]
-    started = time.perf_counter()
+    started = time.process_time()
     compare(claim, f"{claim[:-1]}x")
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
     assert compare(claim * 1000, claim * 1000).relation == "unrelated"
 
 

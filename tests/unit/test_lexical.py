@@ -123,11 +123,11 @@ def test_sentences_are_bounded(text: str) -> None:
 def test_long_runs_of_anything_take_linear_time(unit: str) -> None:
     """No run of marks, blanks or quotes makes an expression backtrack."""
     text = unit * (200_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     sentences(text)
     words(text)
     estimate_tokens(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_token_estimate_is_proportional() -> None:

@@ -105,10 +105,10 @@ def test_a_column_with_too_many_values_names_no_entity() -> None:
 def test_a_long_hostile_message_costs_little() -> None:
     """Only its beginning is looked at, in time that grows with its length."""
     messages = ["level of " * 5_000, "A" * 100_000, '"' * 50_000, 'level of "' + "x" * 90_000]
-    started = time.perf_counter()
+    started = time.process_time()
     for message in messages:
         assert isinstance(asked(message), Unfit)
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 def test_a_question_must_name_slots_that_it_has() -> None:
