@@ -40,7 +40,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[MongoServer]:
 
 
 def _opened(server: MongoServer, name: str) -> Any:
-    return mongo_cold_store(server.uri, database=name, timeout_seconds=5.0)
+    return mongo_cold_store(server.uri, database=name, timeout_seconds=30.0)
 
 
 async def _revise(cold: ColdStores) -> object:

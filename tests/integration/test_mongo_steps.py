@@ -153,7 +153,7 @@ class Deployment:
     def opened(self, name: str) -> Any:
         """Return a database of the server, to be entered."""
         return mongo_cold_store(
-            self.server.uri, database=name, driver=self.driver, timeout_seconds=5.0
+            self.server.uri, database=name, driver=self.driver, timeout_seconds=30.0
         )
 
     async def expected(self, operation: Operation) -> tuple[Seen, Seen]:

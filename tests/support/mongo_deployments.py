@@ -39,7 +39,7 @@ class Deployment:
 
     def opened(self, database: str) -> AbstractAsyncContextManager[Any]:
         """Return the cold tier in a database, to be entered."""
-        return mongo_cold_store(self.server.uri, database=database, timeout_seconds=5.0)
+        return mongo_cold_store(self.server.uri, database=database, timeout_seconds=30.0)
 
     async def cut(
         self, operation: Operation, database: str, number: int, *, after: bool = False
