@@ -35,7 +35,7 @@ async def test_odd_text_goes_through_every_tier_unchanged(tmp_path: Path, name: 
             else await ezra.create_session_graph("g")
         )
         agent = await graph.spawn_agent("a", topics={"t"})
-        output = text.replace("\x00", "")  # tells that a tool answered with binary data
+        output = text.replace("\x00", "")  # of tools refused as binary
         written = await (await agent.turn(text)).reply(text, [{"tool": "x", "output": output}])
         assert (written.turn.input, written.turn.response) == (text, text)
         fact = await agent.remember(Fact(text=text, tier="core"))
