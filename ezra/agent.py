@@ -43,7 +43,7 @@ from .recall import Degradation, RecallResult, with_vector
 from .request import Narrowing, ScopeName, request_of
 from .routing import Request
 from .tool_outputs import RANGE_CHARS, OutputRange, read_tool_output
-from .turn import Completion, OpenTurn
+from .turn import Completion, OpenTurn, TurnRef
 
 
 class Agent(AgentFacts, AgentPlatform, AsksMesh, DocumentsOfAgent):
@@ -61,7 +61,8 @@ class Agent(AgentFacts, AgentPlatform, AsksMesh, DocumentsOfAgent):
         self._record = standing.agent
         self._core = core
         self._present = True
-        self._turn: OpenTurn | None = None
+        self._turn: TurnRef | None = None
+        self._only_looks = False
 
     @property
     def id(self) -> str:
@@ -155,8 +156,9 @@ class Agent(AgentFacts, AgentPlatform, AsksMesh, DocumentsOfAgent):
             self._record, self._standing, request, self._parts.names.of
         )
         self._follow(state.standing)
-        self._turn = OpenTurn(self._parts, state)
-        return self._turn
+        self._turn = TurnRef(state.turn_id, state.receipt_id)
+        self._parts.under_way.opened(state.scope, state.turn_id)
+        return OpenTurn(self._parts, state)
 
     async def complete(
         self, message: str, *, at: datetime | None = None, speaker: str | None = None
@@ -370,8 +372,10 @@ class Agent(AgentFacts, AgentPlatform, AsksMesh, DocumentsOfAgent):
             BudgetExceeded: The agent or the graph has no write left.
         """
         scope = await self._scope()
+        own = None if self._turn is None else self._turn.id
+        during = self._parts.under_way.during(scope, own)
         async with self._parts.meter.write(scope, self._standing):
-            belief = await self._parts.beliefs.pin(scope, belief_id, self._parts.clock())
+            belief = await self._parts.beliefs.pin(during, belief_id, self._parts.clock())
         await self._parts.hot.pin(scope, belief)
         now = self._parts.clock()
         await self._parts.log.append_audit(scope, "pinned", (belief_id,), "", now)
@@ -384,7 +388,7 @@ class Agent(AgentFacts, AgentPlatform, AsksMesh, DocumentsOfAgent):
     async def heartbeat(self) -> None:
         """Give a sign of life now.
 
-        Not needed where the background agents run, nor by an agent that speaks: both do it.
+        Not needed by an agent that speaks, nor by one that was spawned in this process.
 
         Raises:
             UsageError: The agent has left.
@@ -407,6 +411,8 @@ class Agent(AgentFacts, AgentPlatform, AsksMesh, DocumentsOfAgent):
     ) -> tuple[Scope, tuple[str, ...]]:
         """Return the scope as it stands, and the topics that a new record carries."""
         self._check_present()
+        if self._only_looks:
+            raise PolicyDenied(self.id, action, ("act",), "a handle that only looks")
         await self._topics(asked, action)
         scope = await self._scope()
         return scope, await self._topics(asked, action)
@@ -426,7 +432,9 @@ class Agent(AgentFacts, AgentPlatform, AsksMesh, DocumentsOfAgent):
             UsageError: The agent has left.
         """
         self._check_present()
-        self._follow(await self._parts.membership.standing(self._record))
+        membership = self._parts.membership
+        looking = membership.looked_at if self._only_looks else membership.standing
+        self._follow(await looking(self._record))
         return scope_of(self._record, self._standing.lineage)
 
     async def _reading(self) -> Scope:

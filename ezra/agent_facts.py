@@ -5,13 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
+from tiers.errors import UsageError
 from tiers.records import Fact, FactTier, Scope, Standing, Turn
 from tiers.upkeep import Page
 
 from .checks import checked, checked_id
 from .latest import LATEST_MAX, facts_page
 from .parts import Parts
-from .remembering import Memory, check_superseded, forget, memory_of, store, supersede
+from .remembering import Memory, check_superseded, forget, forget_all, memory_of, store, supersede
+
+FORGOTTEN_MAX = 100
+"""So many facts are forgotten in one step: a transaction holds up every other of the tenant."""
 
 
 class AgentFacts(ABC):
@@ -71,8 +75,10 @@ class AgentFacts(ABC):
     async def forget(self, fact_id: str, *, reason: str, superseded_by: str | None = None) -> bool:
         """Forget a fact on explicit request; ``False`` when it is forgotten or superseded already.
 
-        It is in no search and no context from now on. Its row stays as a tombstone, and its
-        content is destroyed after ``forgotten_facts_days``; ``graph.redact`` does that at once.
+        It is in no search and no context from now on, nor is what says the same: facts that the
+        agent sees, with the same words, of the same user and privacy, whoever wrote them and under
+        whatever topics. Rows stay as tombstones, and their content is destroyed after
+        ``forgotten_facts_days``; ``graph.redact`` does that at once.
 
         Args:
             fact_id: A fact that the agent sees in its own graph.
@@ -81,8 +87,8 @@ class AgentFacts(ABC):
                 both ids are in the audit feed.
 
         Raises:
-            NotFound: Something is to take its place, and one of them is no fact that the agent
-                sees in its own graph.
+            NotFound: It, or what is to take its place, is no fact that the agent sees in its own
+                graph.
             UsageError: The reason is blank, a fact is to take its own place, or the agent has
                 left.
             BudgetExceeded: The agent or the graph has no write left.
@@ -93,6 +99,25 @@ class AgentFacts(ABC):
                 done = await forget(self._parts, scope, fact_id, reason)
             else:
                 done = await supersede(self._parts, scope, fact_id, superseded_by)
+            charge.is_void = not done
+        return done
+
+    async def forget_facts(self, ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
+        """Forget several facts in one step, as ``forget`` does; return those that lived until now.
+
+        Args:
+            ids: Facts that the agent sees in its own graph, 100 at most; others are passed over.
+            reason: Why; kept in the audit feed for each.
+
+        Raises:
+            UsageError: The reason is blank, there are too many ids, or the agent has left.
+            BudgetExceeded: The agent or the graph has no write left.
+        """
+        if len(ids) > FORGOTTEN_MAX:
+            raise UsageError("ids", len(ids), f"at most {FORGOTTEN_MAX}")
+        scope = await self._scope()
+        async with self._parts.meter.write(scope, self._standing) as charge:
+            done = await forget_all(self._parts, scope, ids, reason)
             charge.is_void = not done
         return done
 

@@ -6,13 +6,22 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 from metaagents.lifecycle.agent import LifecycleReport
 from metaagents.reindex.agent import ReembedReport
 from metaagents.reindex.rules import Reembedding
 from metaagents.work import WorkReport
-from tiers.errors import ConfigError, EzraError, NotFound, TierError, TierRejected, UsageError
+from tiers.errors import (
+    ConfigError,
+    Conflict,
+    EzraError,
+    NotFound,
+    TierError,
+    TierRejected,
+    UsageError,
+)
 from tiers.ids import Clock, system_clock
 from tiers.ports import LanguageModel
 from tiers.records import (
@@ -31,11 +40,11 @@ from tiers.upkeep import Table
 
 from .carrying import check_nothing_left, import_rows
 from .catalog import Catalog
-from .checks import checked, parent_of
+from .checks import check_agrees, checked, parent_of
 from .contradiction import Callback, Resolver
 from .explaining import Story, explain
 from .graph import Graph
-from .graph_status import Health, health_of
+from .graph_status import Health, health_of, index_age_of
 from .mesh import Connector, Source, SourceAbout
 from .parts import Parts
 from .rebuilding import ReplayedContext, rebuild
@@ -124,14 +133,15 @@ class Ezra:
         session_graph_id: str,
         *,
         inherits_from: Sequence[str | Parent] = (),
-        merge_strategy: MergeStrategy = "last_write_wins",
+        merge_strategy: MergeStrategy | None = None,
         resolver: Resolver | None = None,
         inherit_rules: bool = True,
         inherit_episodes: bool = False,
         budget: Budget | None = None,
         retention: Retention | None = None,
+        exist_ok: bool = False,
     ) -> Graph:
-        """Create a session graph.
+        """Create a session graph, or return the one that is there where that is as good.
 
         Args:
             session_graph_id: Unique in the tenant.
@@ -139,8 +149,9 @@ class Ezra:
                 from, in order. An id, or a ``Parent`` that says as of when it is read and what
                 comes through.
             merge_strategy: How two beliefs that contradict each other are settled:
-                ``last_write_wins``; ``highest_trust``, where of two alike the later wins;
-                ``manual``, by the ``on_contradiction`` callback; ``custom``, by ``resolver``.
+                ``last_write_wins``, which it is if not given; ``highest_trust``, where of two alike
+                the later wins; ``manual``, by the ``on_contradiction`` callback; ``custom``, by
+                ``resolver``.
             resolver: For ``custom``: called with a ``Contradiction``, returns who wins. It lives
                 as long as this runtime: ``session_graph(id, resolver=…)`` gives it again. Where
                 there is none, the last write wins, and the history says why.
@@ -148,37 +159,38 @@ class Ezra:
             inherit_episodes: Whether episodes do.
             budget: The most that all its agents together may use; unlimited if not given.
             retention: What it keeps longer or shorter than the settings say.
+            exist_ok: Whether a graph of that id that has the same parents, and the same merge
+                strategy if one is given, is returned as it is: with its own budget and retention.
 
         Raises:
-            Conflict: The graph exists.
+            Conflict: The graph exists; with ``exist_ok``, it has other parents or another strategy.
             NotFound: A parent does not exist.
             UsageError: An argument is not acceptable.
         """
-        if merge_strategy not in _STRATEGIES:
-            raise UsageError("merge_strategy", merge_strategy, ", ".join(_STRATEGIES))
-        if (resolver is not None) != (merge_strategy == "custom"):
-            raise UsageError("resolver", resolver, "one for merge_strategy='custom' only")
-        if isinstance(inherits_from, str):
-            raise UsageError("inherits_from", inherits_from, "a list of graph ids or Parents")
+        _check_creation(inherits_from, merge_strategy, resolver)
         now = self._parts.clock()
-        by_id = {"rules": inherit_rules, "episodes": inherit_episodes}
-        parents = [
-            parent_of(one, now).model_copy(update=by_id if isinstance(one, str) else {})
-            for one in inherits_from
-        ]
+        parents = _parents(inherits_from, now, rules=inherit_rules, episodes=inherit_episodes)
         record = checked(
             SessionGraph,
             tenant=self._parts.settings.tenant,
             id=session_graph_id,
             parents=tuple(dict.fromkeys(parents)),
-            merge_strategy=merge_strategy,
+            merge_strategy=merge_strategy or "last_write_wins",
             budget=budget or Budget(),
             retention=retention or Retention(),
             created_at=now,
         )
         _check_graph_id(record.id)
-        await check_nothing_left(self._parts, record)
-        await self._parts.graphs.create_graph(record)
+        try:
+            await check_nothing_left(self._parts, record)
+            await self._parts.graphs.create_graph(record)
+        except Conflict:
+            there = await self._parts.graphs.graph(record.tenant, record.id) if exist_ok else None
+            if there is None:
+                raise
+            check_agrees(record, there, strategy=merge_strategy)
+            self._parts.handlers.resolve_by(there.id, resolver)
+            return Graph(self._parts, there)
         scope = Scope.of_graph(record.tenant, record.id)
         reason = f"inherits from {', '.join(record.inherits_from) or 'nothing'}"
         await self._parts.log.append_audit(scope, "created", (), reason, record.created_at)
@@ -403,8 +415,9 @@ class Ezra:
         numbers = self._parts.telemetry.numbers
         try:
             numbers.late.waiting = await self.waiting_work()
+            numbers.late.index_age = await index_age_of(self._parts)
         except TierError:
-            numbers.late.waiting = None
+            numbers.late.waiting = numbers.late.index_age = None
         return (await asyncio.to_thread(numbers.text)).decode()
 
     async def waiting_work(self) -> dict[str, int]:
@@ -420,6 +433,27 @@ class Ezra:
         put_back = await self._parts.queue.rerun(work_ids, tenant=self.settings.tenant)
         self._parts.wake_learning()
         return put_back
+
+
+def _parents(
+    named: Sequence[str | Parent], now: datetime, *, rules: bool, episodes: bool
+) -> list[Parent]:
+    by_id = {"rules": rules, "episodes": episodes}
+    return [
+        parent_of(one, now).model_copy(update=by_id if isinstance(one, str) else {})
+        for one in named
+    ]
+
+
+def _check_creation(
+    inherits_from: object, merge_strategy: MergeStrategy | None, resolver: Resolver | None
+) -> None:
+    if merge_strategy is not None and merge_strategy not in _STRATEGIES:
+        raise UsageError("merge_strategy", merge_strategy, ", ".join(_STRATEGIES))
+    if (resolver is not None) != (merge_strategy == "custom"):
+        raise UsageError("resolver", resolver, "one for merge_strategy='custom' only")
+    if isinstance(inherits_from, str):
+        raise UsageError("inherits_from", inherits_from, "a list of graph ids or Parents")
 
 
 def _check_graph_id(session_graph_id: str) -> None:

@@ -9,6 +9,7 @@ from metaagents.clock import Beat, MetaAgentClock
 from tiers.leases import LeaseStore
 from tiers.records import GraphState, Scope
 
+from .backlog import Backlog
 from .parts import Parts
 from .proving import Witness
 from .redaction import retire
@@ -49,7 +50,6 @@ async def with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: AsyncE
         Beat("lifecycle", settings.lifecycle_seconds, lifecycle_pass),
         Beat("closed graphs", settings.closed_lifecycle_seconds, closed_pass),
         Beat("signing", settings.sign_seconds, signing_pass),
-        Beat("heartbeat", settings.heartbeat_seconds, parts.membership.beat, leased=False),
         Beat("re-embedding", settings.learning_seconds, parts.reembedder.run_pass, leased=False),
     ]
     if parts.archival is not None:
@@ -59,7 +59,9 @@ async def with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: AsyncE
     beats = [replace(beat, run=passing(beat.name, beat.run)) for beat in beats]
     meta_clock = MetaAgentClock(beats, leases, owner, parts.clock, group=tenant)
     await stack.enter_async_context(meta_clock)
-    return replace(parts, meta_clock=meta_clock)
+    parts = replace(parts, meta_clock=meta_clock)
+    most = settings.index_backlog_max
+    return replace(parts, backlog=Backlog(parts.index_depth, parts.wake_learning, most))
 
 
 async def _keep_graphs(parts: Parts, state: GraphState) -> None:

@@ -20,6 +20,7 @@ from tiers.records import (
 )
 
 from .contradiction import Settled
+from .future_events import SKEW, future_events
 from .parts import Parts
 
 Point: TypeAlias = datetime | int
@@ -41,7 +42,8 @@ async def believe(parts: Parts, scope: Scope, standing: Standing, belief: Commit
         await parts.meter.charge(scope, standing, Usage(model_calls=1))
 
     async with _alone_at_its_key(parts, belief), parts.meter.write(scope, standing) as charge:
-        settled = await parts.settler.commit(scope, belief, strategy, charge=charge_model)
+        during = parts.under_way.during(scope, belief.turn_id)
+        settled = await parts.settler.commit(during, belief, strategy, charge=charge_model)
         charge.is_void = not settled.committed.is_new
     done = settled.committed
     if not done.is_new:
@@ -55,6 +57,8 @@ async def believe(parts: Parts, scope: Scope, standing: Standing, belief: Commit
 async def seq_at(parts: Parts, scope: Scope, point: Point | None) -> int:
     """Return the last event of a graph's log at a moment, of all without one.
 
+    Now is after every event, whatever its time says: a clock may have been ahead.
+
     Raises:
         UsageError: It is no moment.
     """
@@ -63,6 +67,9 @@ async def seq_at(parts: Parts, scope: Scope, point: Point | None) -> int:
     if isinstance(point, datetime):
         if point.tzinfo is None:
             raise UsageError("time", point, "a time with its zone")
+        ahead = await future_events(parts, scope) if point >= parts.clock() - SKEW else None
+        if ahead is not None:
+            return ahead.last
         return await parts.history.seq_at(scope.for_graph(), time=point)
     if isinstance(point, bool) or point < 0:
         raise UsageError("turn", point, "the number of a turn, or a time")

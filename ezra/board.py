@@ -21,7 +21,8 @@ from tiers.board import (
 )
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.history.sight import sees
-from tiers.records import AgentRecord, Scope, Turn
+from tiers.ids import derived_id
+from tiers.records import UNRECORDED, AgentRecord, Scope, Turn
 from tiers.upkeep import Page
 
 from .access import Access
@@ -29,7 +30,7 @@ from .board_reading import BoardReader, inbox_query, page_of, task_of
 from .checks import checked, checked_id
 from .parts import Parts
 from .policy import scope_of
-from .tasks import Change, changed_task, log_of
+from .tasks import Change, begun_id, changed_task, log_of
 
 ATTEMPTS_MAX = 16
 """How often a change of a task begins anew because somebody else changed the task meanwhile."""
@@ -245,7 +246,7 @@ class AgentBoard(BoardReader):
         said |= {"priority": priority, "thread": parent or "", "status": "created"}
         card = _draft("task", said | {"machine": machine}, self._parts.clock())
         scope, card = await self._stamped(card, id, topics, "start a task", shared=shared)
-        log = log_of(scope, card, Change(machine=machine), None, self._parts.ids.new())
+        log = log_of(scope, card, Change(machine=machine), None, begun_id(card.id))
         return await self._posted(scope, card, log)
 
     async def update_task(
@@ -392,9 +393,28 @@ class AgentBoard(BoardReader):
 
     async def _posted(self, scope: Scope, card: Card, log: Card | None = None) -> Card:
         async with self._parts.meter.write(scope, self._access.standing()) as charge:
-            stored, was_new = await self._parts.board.post(scope, card, log)
+            try:
+                stored, was_new = await self._parts.board.post(scope, card, log)
+            except Conflict:
+                if not await self._is_hidden(scope, card.id):
+                    raise
+                # It is taken by what the agent does not see: that it is, is not told.
+                stored, was_new = await self._parts.board.post(*self._aside(scope, card, log))
             charge.is_void = not was_new
         return stored
+
+    async def _is_hidden(self, scope: Scope, card_id: str) -> bool:
+        """Whether an id is one of the graph that the agent does not see."""
+        if await self._parts.board.cards(scope, (card_id,)):
+            return False
+        return bool(await self._parts.board.cards(scope.for_graph(), (card_id,)))
+
+    def _aside(self, scope: Scope, card: Card, log: Card | None) -> tuple[Scope, Card, Card | None]:
+        """Return a card under an id that follows from its writer and the one it asked for."""
+        own = own_id(scope, card.id)
+        thread = own if card.thread == card.id else card.thread
+        told = None if log is None else log.model_copy(update={"thread": own, "id": begun_id(own)})
+        return scope, card.model_copy(update={"id": own, "thread": thread}), told
 
     async def _check_reached(self, scope: Scope, card: Card) -> None:
         """Refuse a message to a member that could never see it.
@@ -413,6 +433,8 @@ class AgentBoard(BoardReader):
         """Change a task as it is found; begin anew when somebody else was faster."""
         named = None if log_id is None else checked_id("id", log_id)
         scope = await self._reading()
+        if named is not None and await self._is_hidden(scope, named):
+            named = own_id(scope, named)
         async with self._parts.meter.write(scope, self._access.standing()) as charge:
             for _ in range(ATTEMPTS_MAX):
                 task = await task_of(self._parts.board, scope, task_id)
@@ -435,6 +457,12 @@ class AgentBoard(BoardReader):
             one.kind == "action" and one.agent_id == self._id and one.thread == task.id
             for one in found
         )
+
+
+def own_id(scope: Scope, asked: str) -> str:
+    """Return the id of what an agent writes under an id that is hidden from it; repeats find it."""
+    writer = (scope.tenant, scope.graph_id, scope.agent_id or "", scope.user_id or "")
+    return derived_id(UNRECORDED, "card", *writer, *scope.topics, asked)
 
 
 def _draft(kind: CardKind, said: dict[str, Any], now: datetime) -> Card:

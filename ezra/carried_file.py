@@ -9,16 +9,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import stat
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from tiers.errors import Conflict, NotFound, UsageError
-from tiers.history.verification import LogVerifier
-from tiers.records import LoggedBelief, Record, SessionGraph
+from tiers.records import Record, SessionGraph
 from tiers.upkeep import Table
 
+from .carried_rows import Misfit, RowsCheck
 from .carrying import ROWS_PER_CALL, TABLES, CarriedRows, graph_of, record_of
 from .graph_status import GraphStatus
 
@@ -122,7 +123,8 @@ def checked_file(path: Path, told: Callable[[], None] | None = None) -> Carried:
         told: Called for each line.
 
     Raises:
-        UsageError: It cannot be read, is cut off, was changed, or its belief log does not verify.
+        UsageError: It cannot be read, is cut off or was changed, its rows do not fit to each other,
+            or its belief log does not verify: the line is named.
     """
     with _opened(path) as file:
         return _Check(path).result(file, told)
@@ -136,11 +138,12 @@ async def put_in(target: Importing, path: Path, carried: Carried, told: Told | N
     Raises:
         Conflict: The graph is there, or other rows are.
         NotFound: It inherits from a graph that is not there: that one comes first.
+        UsageError: The file is not any more what was checked; the graph is not there.
     """
     await _check_place(target, carried.graph)
     new = 0
     with await asyncio.to_thread(_opened, path) as file:
-        batches = _batches(file, path)
+        batches = _batches(file, path, carried.sha256)
         while (batch := await asyncio.to_thread(next, batches, None)) is not None:
             table, rows = batch
             new += await target.import_rows(carried.graph.id, table, rows)
@@ -163,7 +166,7 @@ class _Check:
         self._number = 0
         self._table = TABLES[0]
         self._graph: SessionGraph | None = None
-        self._log: LogVerifier | None = None
+        self._rows: RowsCheck | None = None
         self._end: Carried | None = None
 
     def result(self, file: BinaryIO, told: Callable[[], None] | None) -> Carried:
@@ -183,7 +186,7 @@ class _Check:
             raise self._wrong("it goes on behind its end")
         if self._graph is None:
             self._graph = self._begun(said)
-            self._log = LogVerifier(self._graph.tenant, self._graph.id, keeps_contents=False)
+            self._rows = RowsCheck(self._graph)
         elif "sha256" in said:
             self._end = self._ended(self._graph, said)
         else:
@@ -215,9 +218,8 @@ class _Check:
         tenant = getattr(record, "tenant", graph.tenant)
         if graph_of(record) != graph.id or tenant != graph.tenant:
             raise self._wrong("it is of another graph")
-        if isinstance(record, LoggedBelief) and self._log is not None:
-            self._log.add_entries([record])
         self._counts[table] += 1
+        self._fits(lambda rows: rows.add(table, record, self._number))
 
     def _record(self, table: Table, row: object) -> Record:
         if not isinstance(row, dict):
@@ -230,16 +232,20 @@ class _Check:
     def _ended(self, graph: SessionGraph, said: dict[str, Any]) -> Carried:
         if said.get("sha256") != self._digest.hexdigest() or said.get("rows") != self._counts:
             raise self._wrong("the lines before are not those that were written")
-        if self._log is not None:
-            found = self._log.result()
-            if not found.ok:
-                raise self._wrong(f"the belief log is not intact: {found.problems[0]}")
+        self._fits(RowsCheck.conclude)
         return Carried(graph, dict(self._counts), self._digest.hexdigest())
 
-    def _wrong(self, why: str) -> UsageError:
-        return UsageError(
-            "file", str(self._path), f"a whole file of one graph; line {self._number}: {why}"
-        )
+    def _fits(self, step: Callable[[RowsCheck], None]) -> None:
+        """Let the rows be compared with each other."""
+        if self._rows is None:
+            return
+        try:
+            step(self._rows)
+        except Misfit as misfit:
+            raise self._wrong(misfit.why, misfit.line) from misfit
+
+    def _wrong(self, why: str, line: int = 0) -> UsageError:
+        return _not_whole(self._path, line or self._number, why)
 
 
 async def _rows(
@@ -273,11 +279,20 @@ async def _check_place(target: Importing, graph: SessionGraph) -> None:
     raise Conflict(f"session graph {graph.id!r}", "no graph of that id", "one that exists")
 
 
-def _batches(file: BinaryIO, path: Path) -> Iterator[tuple[Table, list[dict[str, Any]]]]:
-    """Return the rows of a checked file, so many at a time as go into one call."""
+def _batches(
+    file: BinaryIO, path: Path, sha256: str
+) -> Iterator[tuple[Table, list[dict[str, Any]]]]:
+    """Return the rows of a checked file, so many at a time as go into one call.
+
+    Raises:
+        UsageError: It is not any more the file that was checked.
+    """
     table, rows, size = TABLES[0], list[dict[str, Any]](), 0
+    digest, is_same = hashlib.sha256(), False
     for line in _lines(file, path):
         said = json.loads(line)
+        is_same = digest.hexdigest() == sha256
+        digest.update(line)
         if "row" not in said:
             continue
         is_full = len(rows) == ROWS_PER_CALL or size + len(line) > BYTES_PER_CALL
@@ -287,6 +302,8 @@ def _batches(file: BinaryIO, path: Path) -> Iterator[tuple[Table, list[dict[str,
         table = said["table"]
         rows.append(said["row"])
         size += len(line)
+    if not is_same:
+        raise UsageError("file", str(path), "the file that was checked; it was changed meanwhile")
     if rows:
         yield table, rows
 
@@ -303,9 +320,19 @@ def _line(value: Mapping[str, Any]) -> bytes:
     return text.encode() + b"\n"
 
 
+def _not_whole(path: Path, line: int, why: str) -> UsageError:
+    return UsageError("file", str(path), f"a whole file of one graph; line {line}: {why}")
+
+
 def _opened(path: Path) -> BinaryIO:
+    """Open a file that can be read twice: a pipe can not, and whoever opens one waits."""
     try:
-        return path.open("rb")
+        kind = path.stat().st_mode
+        if stat.S_ISREG(kind):
+            return path.open("rb")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError("file", str(path), f"a file that can be read ({reason})") from error
+    found = "a directory" if stat.S_ISDIR(kind) else "no file: it can be read only once"
+    accepted = f"a file that can be read twice, first to check it; this is {found}"
+    raise UsageError("file", str(path), accepted)

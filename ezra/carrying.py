@@ -19,6 +19,7 @@ from tiers.records import LoggedBelief, ProjectedBelief, Record, Scope, SessionG
 from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, QueuedWork, Table
 
 from .parts import Parts
+from .proving import Witness
 
 TABLES: tuple[Table, ...] = (*(one for one in ARCHIVE_ROWS if one != "graphs"), "graphs")
 """In the order in which they are put in: a graph is there when all that it holds is."""
@@ -78,7 +79,8 @@ async def import_rows(
     putting them in again is harmless.
 
     Raises:
-        Conflict: The graph is there, or a row of the same identity is and differs.
+        Conflict: The graph is there, or a row of the same identity is and differs, or the beliefs
+            that were put in do not follow from their log: the graph does not come to be.
         NotFound: The graph inherits from one that is not there.
         UsageError: A row is none of the table, of another graph or of another tenant, or there are
             too many.
@@ -94,6 +96,8 @@ async def import_rows(
             raise UsageError("rows", graph_of(record), f"rows of graph {graph_id!r}")
         if isinstance(record, SessionGraph):
             await _check_parents(parts, record)
+            await Witness(parts, Scope.of_graph(tenant, graph_id)).check_arrived()
+    await parts.make_room()
     new = await parts.archive.import_rows(tenant, table, records)
     scope = Scope.of_graph(tenant, graph_id)
     owned = [_content_of(one) for one in records]

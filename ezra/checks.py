@@ -8,8 +8,8 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from tiers.errors import UsageError
-from tiers.records import Parent, Record
+from tiers.errors import Conflict, UsageError
+from tiers.records import MergeStrategy, Parent, Record, SessionGraph
 
 _R = TypeVar("_R", bound=Record)
 
@@ -48,3 +48,30 @@ def parent_of(given: str | Parent, now: datetime) -> Parent:
     if not isinstance(link, Parent):
         raise UsageError("inherits_from", given, "the id of a graph, or a Parent")
     return link.model_copy(update={"linked_at": now})
+
+
+def check_agrees(asked: SessionGraph, there: SessionGraph, strategy: MergeStrategy | None) -> None:
+    """Refuse a graph that is there where another one was asked for.
+
+    Args:
+        asked: The graph as it would be made.
+        there: The graph of that id.
+        strategy: The merge strategy that was asked for, if one was.
+
+    Raises:
+        Conflict: Its parents are others, what comes through from them included, or its strategy is.
+    """
+    what = f"session graph {asked.id!r}"
+    wanted, found = (tuple(map(_link, one.parents)) for one in (asked, there))
+    if wanted != found:
+        expected, has = (", ".join(one) or "none" for one in (wanted, found))
+        raise Conflict(f"{what} with parents", expected, has)
+    if strategy is not None and strategy != there.merge_strategy:
+        raise Conflict(f"{what} with merge strategy", strategy, there.merge_strategy)
+
+
+def _link(parent: Parent) -> str:
+    """Return a link to a parent in words; when it was made is no part of it."""
+    then = f" as of {parent.as_of.isoformat()}" if parent.as_of is not None else ""
+    rules = "" if parent.rules else " without rules"
+    return f"{parent.id}{then}{rules}{' with episodes' if parent.episodes else ''}"

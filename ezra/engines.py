@@ -6,16 +6,25 @@ Nothing above this module knows which it is.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from pydantic import SecretStr
 
+from tiers import hot
 from tiers.cold.mongo import mongo_cold_store
 from tiers.cold.mongo.health import mongo_health
 from tiers.cold.owner import own_folder
-from tiers.cold.sqlite import sqlite_cold_store
+from tiers.cold.sqlite import (
+    DATABASE_NAME,
+    MADE_NAME,
+    check_file,
+    give_room,
+    note_made,
+    sqlite_cold_store,
+)
 from tiers.cold.sqlite.health import sqlite_health
 from tiers.cold.stores import ColdStores
 from tiers.embedding.gemini_embedder import GeminiEmbedder
@@ -24,7 +33,6 @@ from tiers.embedding.onnx_embedder import OnnxEmbedder
 from tiers.embedding.openai_embedder import OpenAIEmbedder
 from tiers.errors import ConfigError
 from tiers.health import TierHealth
-from tiers.hot import embedded_hot_health, embedded_hot_store, redis_health, redis_hot_store
 from tiers.ports import Embedder, HotStore, LanguageModel, WarmStore
 from tiers.upkeep import WarmGenerations
 from tiers.warm import QdrantOptions, edge_generations, qdrant_generations, qdrant_health
@@ -55,21 +63,39 @@ OPENAI_MODEL = "gpt-4o-mini"
 async def owned_home(settings: Settings) -> AsyncIterator[None]:
     """Own the folder of the embedded tiers for the length of the block, if there are any.
 
+    Its database is looked at before anything else in it is opened.
+
     Raises:
-        ConfigError: Another process owns it, or it cannot be made.
+        ConfigError: Another process owns it, it cannot be made, or its database has another
+            version.
+        CorruptRecord: Its database was emptied, cut short or damaged.
     """
     if not settings.needs_home:
         yield
         return
     async with own_folder(_made(settings.home)):
+        if settings.mongodb_uri is None:
+            await asyncio.to_thread(check_file, settings.home / DATABASE_NAME)
         yield
+
+
+async def has_memory(settings: Settings) -> bool:
+    """Whether there is a memory to read: on a server always, embedded once its records are stored.
+
+    The folder may be there without one: tokens are kept in it too.
+    """
+    if settings.mongodb_uri is not None:
+        return True
+    # One that is lost is opened all the same, which says so.
+    signs = [settings.home / name for name in (DATABASE_NAME, MADE_NAME)]
+    return await asyncio.to_thread(lambda: any(sign.exists() for sign in signs))
 
 
 def hot_store(settings: Settings) -> AbstractAsyncContextManager[HotStore]:
     """Return the hot tier, to be entered."""
     if settings.redis_url is None:
-        return embedded_hot_store()
-    return redis_hot_store(
+        return hot.embedded_hot_store()
+    return hot.redis_hot_store(
         settings.redis_url.get_secret_value(),
         prefix=settings.redis_prefix,
         connections_max=settings.redis_connections,
@@ -99,7 +125,7 @@ def cold_store(
 ) -> AbstractAsyncContextManager[ColdStores]:
     """Return the cold tier, to be entered; ``archival_index`` finds facts by meaning."""
     if settings.mongodb_uri is None:
-        return sqlite_cold_store(settings.home, archival_index=archival_index)
+        return _embedded_cold(settings.home, archival_index)
     return mongo_cold_store(
         settings.mongodb_uri.get_secret_value(),
         database=settings.mongodb_database,
@@ -108,6 +134,14 @@ def cold_store(
         timeout_seconds=settings.server_timeout_seconds,
         connections_max=settings.mongodb_connections,
     )
+
+
+@asynccontextmanager
+async def _embedded_cold(home: Path, archival_index: WarmStore | None) -> AsyncIterator[ColdStores]:
+    await asyncio.to_thread(give_room, home)
+    async with sqlite_cold_store(home, archival_index=archival_index) as cold:
+        await asyncio.to_thread(note_made, home)
+        yield cold
 
 
 def wanted_embedder(settings: Settings) -> AbstractAsyncContextManager[Embedder] | None:
@@ -276,9 +310,9 @@ async def _asked(
 
 async def _hot_health(settings: Settings) -> TierHealth:
     if settings.redis_url is None:
-        return await embedded_hot_health()
+        return await hot.embedded_hot_health()
     url = settings.redis_url.get_secret_value()
-    return await redis_health(url, settings.redis_prefix, settings.server_timeout_seconds)
+    return await hot.redis_health(url, settings.redis_prefix, settings.server_timeout_seconds)
 
 
 async def _warm_health(settings: Settings) -> TierHealth:

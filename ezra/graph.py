@@ -45,6 +45,7 @@ from .graph_status import GraphStatus, status_of
 from .history import History
 from .knowledge import Knowledge
 from .latest import LatestOfGraph
+from .membership import has_left
 from .memory_search import MemorySearch, scope_as, search_memory
 from .parts import Parts
 from .policy import scope_of
@@ -140,6 +141,8 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows):
     async def agent(self, agent_id: str) -> Agent:
         """Return the handle of a member as it is, and change nothing about it.
 
+        One that was let go because it was silent is back when it speaks.
+
         Raises:
             NotFound: The graph never had such a member.
             UsageError: It has left; ``spawn_agent`` lets it come back.
@@ -147,7 +150,7 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows):
         standing = await self._parts.membership.of_graph(self._scope.for_agent(agent_id))
         if standing.agent is None:
             raise NotFound("agent", agent_id)
-        if standing.agent.left_at is not None:
+        if has_left(standing.agent):
             raise UsageError("agent", agent_id, "an agent that has not left its graph")
         return await self._handle(standing, standing.agent)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -84,10 +85,13 @@ class Health:
     Attributes:
         status: ``ok``; ``degraded`` when turns go on without a tier; ``failing`` without cold.
         tiers: Each tier's answer: hot, warm, cold.
+        index_age: For how many seconds the oldest record has waited to be indexed, 0 when none
+            waits; ``None`` when the cold tier does not say.
     """
 
     status: HealthState
     tiers: dict[str, TierPulse]
+    index_age: float | None = None
 
 
 async def health_of(parts: Parts) -> Health:
@@ -100,7 +104,17 @@ async def health_of(parts: Parts) -> Health:
     }
     felt = await asyncio.gather(*map(_pulse, asked.values()))
     tiers = dict(zip(asked, felt, strict=True))
-    return Health(overall({name: one.state for name, one in tiers.items()}), tiers)
+    age = None
+    with suppress(TierError, TimeoutError):
+        async with asyncio.timeout(ASK_SECONDS):
+            age = await index_age_of(parts)
+    return Health(overall({name: one.state for name, one in tiers.items()}), tiers, age)
+
+
+async def index_age_of(parts: Parts) -> float:
+    """Return for how many seconds the oldest record has waited to be indexed; 0 for none."""
+    since = await parts.queue.waiting_since("index", tenant=parts.settings.tenant)
+    return 0.0 if since is None else max(0.0, (parts.clock() - since).total_seconds())
 
 
 def overall(tiers: Mapping[str, TierState]) -> HealthState:

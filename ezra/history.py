@@ -35,10 +35,12 @@ from tiers.records import (
 from .believing import Point, seq_at
 from .checks import checked
 from .difference import BeliefDiff, diff_of
+from .future_events import future_events
 from .lives import BeliefLife, lives_of
 from .parts import Parts
 from .proving import Exported, Inclusion, Verification, Witness
 from .redaction import RedactionReport, redact
+from .replayed_turn import ReplayedTurn, replayed
 
 EVENTS_PER_PAGE = 1_000
 EVENTS_EXPLAINED_MAX = 10_000
@@ -72,27 +74,6 @@ class Explanation:
     tool_outputs: tuple[ToolOutput, ...]
     receipt: Receipt | None
     trust: float
-
-
-@dataclass(frozen=True)
-class ReplayedTurn:
-    """What one turn of a graph did to its beliefs.
-
-    Attributes:
-        number: The turn, counted over the whole graph from 1.
-        turn: What was said; ``None`` when no such turn is stored.
-        receipt: What it saw.
-        before: The beliefs before it began.
-        events: What happened during it and until the next.
-        after: The beliefs then.
-    """
-
-    number: int
-    turn: Turn | None
-    receipt: Receipt | None
-    before: tuple[Commitment, ...]
-    events: tuple[BeliefEvent, ...]
-    after: tuple[Commitment, ...]
 
 
 class History:
@@ -230,18 +211,7 @@ class History:
         """
         if turn < 1:
             raise UsageError("turn", turn, "a turn of the graph, from 1")
-        before, after = await self.seq_at(turn - 1), await self.seq_at(turn)
-        events = await self.events(before, max(1, min(after - before, EVENTS_PER_PAGE)))
-        events = tuple(event for event in events if event.seq <= after)
-        said = await self._parts.turns.turns_from(self._scope, turn, 1)
-        return ReplayedTurn(
-            number=turn,
-            turn=said[0] if said else None,
-            receipt=await self._receipt_of(events),
-            before=await self.as_of(seq=before),
-            events=events,
-            after=await self.as_of(seq=after),
-        )
+        return await replayed(self._parts, self._scope, turn)
 
     async def events(self, after: int = 0, limit: int = 1000) -> tuple[BeliefEvent, ...]:
         """Return the log after a ``seq``, in order: who changed what when, not what was said."""
@@ -254,6 +224,14 @@ class History:
     async def seq_at(self, point: Point | None = None) -> int:
         """Return the last event at a moment, or of all without one; 0 when there is none."""
         return await seq_at(self._parts, self._scope, point)
+
+    async def in_future(self) -> str | None:
+        """Return in words which events have a time ahead of this clock; ``None``: none has.
+
+        A clock had jumped when they were recorded; ``verify`` tells it as a warning.
+        """
+        ahead = await future_events(self._parts, self._scope)
+        return None if ahead is None else str(ahead)
 
     async def trust(self, agent_id: str, topic: str | None = None) -> float:
         """Return how far an agent is trusted about a topic: 0 to 1, and 1 at first."""
@@ -280,7 +258,7 @@ class History:
         named = None if topic is None else checked(Turn, topics=(topic,)).topics[0]
         now = self._parts.clock()
         before = await self._parts.beliefs.set_trust(
-            self._scope, agent_id, named, float(trust), reason, now
+            self._during(), agent_id, named, float(trust), reason, now
         )
         about = "everything without a topic" if named is None else repr(named)
         text = f"{agent_id} about {about}: {before:g} to {trust:g}"
@@ -293,7 +271,7 @@ class History:
         Raises:
             NotFound: It is no active belief of the graph.
         """
-        belief = await self._parts.beliefs.pin(self._scope, belief_id, self._now())
+        belief = await self._parts.beliefs.pin(self._during(), belief_id, self._now())
         await self._tell("pinned", (belief_id,), "")
         return belief
 
@@ -303,7 +281,7 @@ class History:
         Raises:
             NotFound: It is no active belief of the graph.
         """
-        belief = await self._parts.beliefs.unpin(self._scope, belief_id, self._now())
+        belief = await self._parts.beliefs.unpin(self._during(), belief_id, self._now())
         await self._parts.forget_pins(self._scope, (belief_id,))
         await self._tell("unpinned", (belief_id,), "")
         return belief
@@ -318,7 +296,7 @@ class History:
             UsageError: The reason is blank.
         """
         _check_reason(reason)
-        done = await self._parts.beliefs.revert(self._scope, belief_id, reason, self._now())
+        done = await self._parts.beliefs.revert(self._during(), belief_id, reason, self._now())
         await self._parts.forget_pins(self._scope, done.ended)
         await self._tell("reverted", (*done.ended, *done.restored), reason)
         return done
@@ -343,7 +321,7 @@ class History:
         """
         _check_reason(reason)
         to_seq = await self._seq(time, turn, seq)
-        done = await self._parts.beliefs.rewind(self._scope, to_seq, reason, self._now())
+        done = await self._parts.beliefs.rewind(self._during(), to_seq, reason, self._now())
         await self._parts.forget_pins(self._scope, done.ended)
         changed = (*done.ended, *done.restored)[:EVENTS_PER_PAGE]
         await self._tell("rewound", changed, f"to event {to_seq}: {reason}")
@@ -472,13 +450,9 @@ class History:
             None if receipt_id is None else await self._parts.log.receipt(self._scope, receipt_id)
         )
 
-    async def _receipt_of(self, events: Sequence[BeliefEvent]) -> Receipt | None:
-        """Return the receipt of the turn that one of the events was committed in."""
-        ids = [event.belief_id for event in events if event.kind == "committed"]
-        for belief in await self._beliefs(ids[:EVENTS_PER_PAGE]):
-            if belief.receipt_id is not None:
-                return await self._receipt(belief.receipt_id)
-        return None
+    def _during(self) -> Scope:
+        """Return the scope with the turn that is under way: what changes now happens in it."""
+        return self._parts.under_way.during(self._scope)
 
     async def _tell(self, kind: str, ids: Sequence[str], reason: str) -> None:
         await self._parts.log.append_audit(self._scope, kind, ids, reason, self._now())

@@ -7,14 +7,15 @@ the same is brought once, a reranker has its say where one is configured, and to
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tiers.errors import UsageError
+from tiers.fencing import entry, fenced, named
 from tiers.lexical import content_words, estimate_tokens, stem
 from tiers.records import Hit, Kind, Scope, Turn
+from tiers.together import together
 
 from .assemble import injected_text
 from .parts import Parts
@@ -57,7 +58,7 @@ class Injected:
     Attributes:
         query: What was asked; empty where there was nothing to ask.
         items: Best first.
-        text: The items under headings, as a model may read them.
+        text: The items under headings, as a model may read them: one block of data, which says so.
         tokens: Estimated tokens of the text.
         degraded: Tiers or capabilities that did not take part.
         skipped: For each leg left out, why.
@@ -102,6 +103,8 @@ async def inject(
         candidates=parts.settings.rerank_candidates,
         timeout_seconds=parts.settings.rerank_timeout_seconds,
     )
+    if parts.reranker is not None:
+        hits = await parts.recaller.still(scope, hits, parts.clock(), state)
     items = within(hits[:ITEMS_MAX], token_budget)
     text = rendered(items)
     return Injected(
@@ -152,9 +155,7 @@ async def _rankings(
         _note(state, found)
         return await parts.recaller.relevant(query, found.items, names, state)
 
-    async with asyncio.TaskGroup() as legs:
-        tasks = [legs.create_task(ranking(kinds)) for kinds in asked]
-    return [task.result() for task in tasks]
+    return await together(ranking(kinds) for kinds in asked)
 
 
 def _note(state: Degradation, found: RecallResult) -> None:
@@ -210,23 +211,24 @@ def within(hits: Sequence[Hit], token_budget: int) -> tuple[Hit, ...]:
 
 
 def rendered(hits: Sequence[Hit]) -> str:
-    """Return hits as a model may read them: under a heading for each class of source."""
+    """Return hits as a model may read them: a block, with a heading for each class of source."""
     parts: list[str] = []
     for source, heading in HEADINGS.items():
-        lines = [_line(hit) for hit in hits if hit.kind in CLASSES[source]]
+        lines = [_entry(hit) for hit in hits if hit.kind in CLASSES[source]]
         if lines:
             parts.append("\n".join([f"## {heading}", *lines]))
-    return "\n\n".join(parts)
+    return fenced("memory", parts, says_what=True) if parts else ""
 
 
-def _line(hit: Hit) -> str:
-    text = injected_text(hit.text)
+def _entry(hit: Hit) -> str:
+    """Return a hit as an entry, behind where it stands or when it was."""
+    at = hit.valid_from if hit.kind == "fact" else hit.occurred_at
+    source = str(hit.kind) if at is None else f"{at:%Y-%m-%d}"
     if hit.citation is not None:
         cited = [hit.citation.title or hit.citation.name, *hit.citation.headings]
         page = "" if hit.citation.page is None else f", page {hit.citation.page}"
-        return f"- [{' > '.join(cited)}{page}] {text}"
-    at = hit.valid_from if hit.kind == "fact" else hit.occurred_at
-    return f"- {text}" if at is None else f"- [{at:%Y-%m-%d}] {text}"
+        source = f"{' > '.join(map(named, cited))}{page}"
+    return entry(source, injected_text(hit.text), is_flat=hit.kind == "fact")
 
 
 def bringing(parts: Parts, message: str) -> Bring:

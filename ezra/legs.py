@@ -5,26 +5,26 @@ Each call to an engine has a deadline, and one that fails or is late is left out
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 
 from tiers.forms import hit_of
-from tiers.knowledge import NEIGHBOURS_MAX
+from tiers.knowledge import NEIGHBOURS_MAX, is_apart
+from tiers.lexical import STOP_WORDS, words
 from tiers.previews import has_preview
-from tiers.recollection import Said, WordStatistics
+from tiers.recollection import Said, Uses, WordStatistics
 from tiers.records import Fact, Hit, HotState, SearchQuery, Turn
 from tiers.sighting import (
     Seen,
     Sighted,
     SightedWords,
     SightsConversations,
-    SightsMeaning,
     SightsWords,
 )
+from tiers.together import together
 
 from .recall import with_vector
-from .recollection.cues import shared_words
-from .recollection.priors import classes_of_statement
+from .recollection.cues import shared_words, subject_of
+from .recollection.priors import classes_of_statement, is_used_since
 from .searching import Search, everything, queries
 from .shadowing import CoreFacts, resolve_core
 
@@ -65,42 +65,66 @@ async def ask_engines(
         also: A further leg.
     """
     own = queries(search)
-    async with asyncio.TaskGroup() as legs:
-        legs.create_task(also(search))
-        legs.create_task(_count_words(search, own))
-        legs.create_task(_find_hot(search))
-        legs.create_task(_find_words(search, own))
-        legs.create_task(_find_ended(search, own))
-        legs.create_task(_find_known(search, own))
-        legs.create_task(_find_core_of_ancestors(search))
-        if search.request.mode != "keyword":
-            recaller = search.parts.recaller
-            search.vector = await recaller.vector(search.request.text, search.names, search.state)
-        legs.create_task(_find_dense(search, own))
-        legs.create_task(_find_dense_of_that_time(search, own))
-        legs.create_task(_find_inherited(search))
+    await together(
+        [
+            _ask_by_meaning(search, own),
+            also(search),
+            _count_words(search, own),
+            _find_hot(search),
+            _find_words(search, own),
+            _find_ended(search, own),
+            _find_known(search, own),
+            _find_core_of_ancestors(search),
+        ]
+    )
+
+
+async def _ask_by_meaning(search: Search, own: Sequence[SearchQuery]) -> None:
+    """Ask the legs that need the question's vector, once it is there."""
+    if search.request.mode != "keyword":
+        about = subject_of(search.request.text, search.cues)
+        if STOP_WORDS.issuperset(words(about)):
+            about = search.request.text
+        search.vector = await search.parts.recaller.vector(about, search.names, search.state)
+    await together(
+        [
+            _find_dense(search, own),
+            _find_dense_of_that_time(search, own),
+            _find_inherited(search),
+        ]
+    )
 
 
 async def _count_words(search: Search, own: Sequence[SearchQuery]) -> None:
-    """Count how rare the words are; for the past, in which fewer had them, the pool must do."""
-    if search.request.as_of is not None or search.request.mode == "semantic":
+    """Count how rare the words are, or were at the moment that is asked about."""
+    if search.request.mode == "semantic":
         return
-    if isinstance(search.parts.words, SightsWords) and len(own) == 1:
+    as_of = search.request.as_of
+    if isinstance(search.parts.words, SightsWords) and len(own) == 1 and as_of is None:
         return  # comes with what is found by them
     kinds = tuple(dict.fromkeys(kind for query in own for kind in query.kinds))
     unknown: WordStatistics | None = None
-    call = search.parts.recollection.word_statistics(search.scope, search.request.text, kinds)
+    call = search.parts.recollection.word_statistics(
+        search.scope, search.request.text, kinds, as_of=as_of
+    )
     search.statistics = await search.state.answer("cold", "word statistics", call, unknown)
 
 
 async def _find_hot(search: Search) -> None:
     """Read the ring: what was just said is found even when nothing else answers."""
     request, scope = search.request, search.scope
-    if scope.agent_id is None or request.as_of is not None or "session" not in search.classes:
+    if scope.agent_id is None or "session" not in search.classes:
         return
     empty = HotState()
     state = await search.state.answer("hot", "hot", search.parts.hot.read(scope), empty)
-    search.hot = {turn.id: turn for turn in state.turns if turn.redacted_at is None}
+    # What had been said by a moment and is in the ring was in it then: the oldest leave first.
+    ring = [
+        turn
+        for turn in state.turns
+        if turn.redacted_at is None and (request.as_of is None or turn.recorded_at <= request.as_of)
+    ]
+    standing = await search.parts.recaller.standing_turns(scope, ring, search.now, search.state)
+    search.hot = {turn.id: turn for turn in standing}
     if not request.is_narrowed:
         turns = await _whole(search, tuple(reversed(search.hot.values())))
         found = (hit_of(turn, 0.0, scope.graph_id) for turn in turns)
@@ -151,21 +175,26 @@ def _add_words(search: Search, found: Sequence[Seen]) -> None:
 
 
 async def _find_dense(search: Search, own: Sequence[SearchQuery]) -> None:
-    """Ask the warm index by meaning. Of beliefs it knows only which are active now."""
+    """Ask the warm index by meaning; what was active then and is not now is ``ended``."""
     if search.vector is None:
         return
+    if search.request.mode == "semantic":
+        await _say_what_waits(search)
     for query in own:
-        kinds = query.kinds
-        if query.as_of is not None:
-            kinds = tuple(kind for kind in kinds if kind != "belief")
-        asked = query.model_copy(
-            update={"mode": "dense", "kinds": kinds, "limit": DENSE_CANDIDATES}
-        )
-        none: tuple[Seen, ...] = ()
-        call = _sight(search, with_vector(_then(asked), search.vector))
-        found = await search.state.answer("warm", "meaning", call, none)
+        asked = query.model_copy(update={"mode": "dense", "limit": DENSE_CANDIDATES})
+        found = await _sight(search, "meaning", with_vector(_then(asked), search.vector))
         search.pool.add_leg("meaning", found, are_cosines=True)
         _lead(search, found, LOOKED_AROUND_MEANING)
+
+
+async def _say_what_waits(search: Search) -> None:
+    """Say that meaning alone finds nothing of what is not indexed yet; words would find it."""
+    nothing: dict[str, int] = {}
+    call = search.parts.queue.waiting(search.scope.for_graph())
+    waiting = (await search.state.answer("cold", "waiting", call, nothing)).get("index", 0)
+    if waiting:
+        reason = f"{waiting:,} records of the graph wait to be put into the index"
+        search.state.lose("dense", "meaning", reason)
 
 
 async def _find_dense_of_that_time(search: Search, own: Sequence[SearchQuery]) -> None:
@@ -174,9 +203,7 @@ async def _find_dense_of_that_time(search: Search, own: Sequence[SearchQuery]) -
         return
     for asked in _of_that_time(search, own):
         dense = with_vector(asked.model_copy(update={"mode": "dense"}), search.vector)
-        none: tuple[Seen, ...] = ()
-        call = _sight(search, _then(dense))
-        found = await search.state.answer("warm", "meaning of that time", call, none)
+        found = await _sight(search, "meaning of that time", _then(dense))
         search.pool.add_leg("meaning of that time", found, are_cosines=True)
 
 
@@ -201,7 +228,14 @@ async def _find_ended(search: Search, own: Sequence[SearchQuery]) -> None:
         found = await search.state.answer("cold", "what ended since", call, none)
         if by_words:  # as the word index would have: the rest would change how rare words are
             found = tuple(hit for hit in found if shared_words(query.text, hit.text) > 0)
-        search.pool.add_leg("ended", found)
+        search.pool.add_leg("ended", (_as_found_then(query, hit) for hit in found))
+
+
+def _as_found_then(query: SearchQuery, hit: Hit) -> Hit:
+    """Return what ended since as it was found: by meaning alone, the index told nothing of uses."""
+    if hit.kind != "fact" or shared_words(query.text, hit.text) > 0:
+        return hit
+    return hit.model_copy(update={"uses": 0, "last_used_at": None})
 
 
 async def _find_known(search: Search, own: Sequence[SearchQuery]) -> None:
@@ -230,7 +264,9 @@ async def _find_known(search: Search, own: Sequence[SearchQuery]) -> None:
 
 
 def _is_asked(search: Search, fact: Fact) -> bool:
-    """Whether a fact belongs to one of the scope classes that are asked."""
+    """Whether a fact can be found, and belongs to one of the scope classes that are asked."""
+    if is_apart(fact):
+        return False
     if fact.graph_id != search.scope.graph_id:
         return "tenant" in search.classes
     return not set(search.classes).isdisjoint(classes_of_statement(fact, search.scope))
@@ -285,18 +321,15 @@ async def _find_inherited(search: Search) -> None:
         asked = base.model_copy(update={"mode": mode})
         if mode == "dense":
             asked = with_vector(asked, search.vector)
-        found = await _warm(search, "inherited", asked)
-        about = await search.parts.recaller.relevant(
-            request.text, found, search.names, search.state
-        )
+        recaller = search.parts.recaller
+        found = await recaller.found(search.scope, asked, "inherited", search.state)
+        about = await recaller.relevant(request.text, found, search.names, search.state)
         search.pool.add_leg(f"inherited {leg}", about, are_cosines=mode == "dense")
 
 
 async def look_around(search: Search) -> None:
     """Read the conversation around the best turns, and the turns that summaries cover."""
-    async with asyncio.TaskGroup() as reads:
-        reads.create_task(_read_conversations(search))
-        reads.create_task(_follow_summaries(search))
+    await together([_read_conversations(search), _follow_summaries(search)])
 
 
 async def _read_conversations(search: Search) -> None:
@@ -339,13 +372,7 @@ async def measure(search: Search) -> None:
     if search.vector.model_id != search.parts.embedder.model_id:
         return
     unknown = [
-        one
-        for one in search.pool
-        if one.cosine is None
-        and (
-            not MEANT_HERE.isdisjoint(one.ranks)
-            or (search.request.as_of is not None and one.kind == "belief")
-        )
+        one for one in search.pool if one.cosine is None and not MEANT_HERE.isdisjoint(one.ranks)
     ][:MEASURED_MAX]
     if not unknown:
         return
@@ -357,6 +384,33 @@ async def measure(search: Search) -> None:
         candidate.cosine = sum(map(float.__mul__, vector, search.vector.vector))
 
 
+async def remember_uses(search: Search) -> None:
+    """Tell facts that were used after the moment asked about how they had been used by then."""
+    moment = search.request.as_of
+    if moment is None:
+        return
+    later = [
+        (one, one.hit)
+        for one in search.pool
+        if one.hit is not None
+        and one.kind == "fact"
+        and one.graph_id == search.scope.graph_id
+        and is_used_since(one.hit, moment)
+    ]
+    if not later:
+        return
+    unknown: dict[str, Uses] = {}
+    call = search.parts.recollection.uses_by(search.scope, [one.id for one, _ in later], moment)
+    uses = await search.state.answer("cold", "uses", call, unknown)
+    for candidate, hit in later:
+        if hit.id in uses:
+            told = {
+                "uses": max(0, hit.uses - uses[hit.id].since),
+                "last_used_at": uses[hit.id].last,
+            }
+            candidate.hit = hit.model_copy(update=told)
+
+
 async def _words(search: Search, queries: Sequence[SearchQuery]) -> tuple[SightedWords, ...]:
     words = search.parts.words
     if isinstance(words, SightsWords):
@@ -365,11 +419,9 @@ async def _words(search: Search, queries: Sequence[SearchQuery]) -> tuple[Sighte
     return tuple(SightedWords(one, None) for one in found)
 
 
-async def _sight(search: Search, query: SearchQuery) -> tuple[Seen, ...]:
-    warm = search.parts.warm
-    if isinstance(warm, SightsMeaning):
-        return await warm.sight(search.scope, query, search.pool.known)
-    return await warm.search(search.scope, query)
+async def _sight(search: Search, leg: str, query: SearchQuery) -> tuple[Seen, ...]:
+    recaller, known = search.parts.recaller, search.pool.known
+    return await recaller.sight(search.scope, query, leg, search.state, known)
 
 
 async def _around(search: Search, turn_ids: Sequence[str]) -> Sequence[Sequence[Said | Sighted]]:
@@ -382,6 +434,7 @@ async def _around(search: Search, turn_ids: Sequence[str]) -> Sequence[Sequence[
 
 
 async def _warm(search: Search, leg: str, query: SearchQuery) -> tuple[Hit, ...]:
+    """Ask the index alone, for while the cold tier is away: nothing else knows what stands."""
     none: tuple[Hit, ...] = ()
     call = search.parts.warm.search(search.scope, query)
     return await search.state.answer("warm", leg, call, none)

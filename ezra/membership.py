@@ -46,17 +46,22 @@ class Membership:
         self._clock = clock
         self._tenant = tenant
         self._heartbeat = heartbeat
-        self._present: Counter[tuple[str, str]] = Counter()
+        self._held: Counter[tuple[str, str]] = Counter()
 
     async def spawn(self, agent: AgentRecord) -> Standing:
         """Add a member, or re-attach one of the same id, and return how it stands.
 
-        A closed graph is reopened by it.
+        A closed graph is reopened by it. The member is held here until it is forgotten.
 
         Raises:
             NotFound: The graph does not exist.
             Conflict: The graph is archived.
         """
+        standing = await self._attached(agent)
+        self._held[agent.graph_id, agent.id] += 1
+        return standing
+
+    async def _attached(self, agent: AgentRecord) -> Standing:
         was_new = await self._fleet.spawn(agent)
         standing = await self._standing(scope_of(agent))
         now = self._clock()
@@ -65,7 +70,6 @@ class Membership:
         event = "spawned" if was_new else "reattached"
         reason = f"topics {', '.join(agent.topics) or 'none'}"
         await self._events.append_audit(scope_of(agent), event, (), reason, now)
-        self._present[agent.graph_id, agent.id] += 1
         return standing
 
     async def standing(self, agent: AgentRecord) -> Standing:
@@ -79,20 +83,37 @@ class Membership:
             UsageError: It has left.
             NotFound: Its graph does not exist.
         """
-        standing = await self._standing(scope_of(agent))
-        member = standing.agent
-        if member is None or (member.left_at is not None and not member.released):
-            self.forget(agent)
-            raise UsageError("agent", agent.id, "an agent that has not left its graph")
+        return await self.seen(agent, await self._standing(scope_of(agent)))
+
+    async def seen(self, agent: AgentRecord, standing: Standing) -> Standing:
+        """Take note that a member speaks which stands so, and return how it stands then.
+
+        Raises:
+            UsageError: It has left.
+        """
+        self._check_stays(agent, standing)
+        member, now = standing.agent or agent, self._clock()
         if member.released:
-            now = self._clock()
-            back = member.model_copy(update={"seen_at": now})
-            self.forget(agent)
-            return await self.spawn(back)
-        now = self._clock()
+            return await self._attached(member.model_copy(update={"seen_at": now}))
         if now - member.seen_at >= self._heartbeat:
             await self._fleet.beat(scope_of(member), [member.id], now)
         return standing
+
+    async def looked_at(self, agent: AgentRecord) -> Standing:
+        """Return how a member stands now, for somebody who looks at it: no sign of life of it.
+
+        Raises:
+            UsageError: It has left.
+            NotFound: Its graph does not exist.
+        """
+        standing = await self._standing(scope_of(agent))
+        self._check_stays(agent, standing)
+        return standing
+
+    def _check_stays(self, agent: AgentRecord, standing: Standing) -> None:
+        if standing.agent is None or has_left(standing.agent):
+            self.forget(agent)
+            raise UsageError("agent", agent.id, "an agent that has not left its graph")
 
     async def of_graph(self, scope: Scope) -> Standing:
         """Return how a graph stands now, for whoever acts on the whole of it.
@@ -108,33 +129,32 @@ class Membership:
         await self._keeper.leave(scope_of(agent), self._clock())
 
     def forget(self, agent: AgentRecord) -> None:
-        """Give no more signs of life for one handle of a member."""
+        """Hold a member by one handle less."""
         key = (agent.graph_id, agent.id)
-        self._present[key] -= 1
-        if self._present[key] <= 0:
-            del self._present[key]
+        self._held[key] -= 1
+        if self._held[key] <= 0:
+            del self._held[key]
 
     def forget_graph(self, graph_id: str) -> None:
-        """Give no more signs of life for any member of a graph."""
-        for key in [key for key in self._present if key[0] == graph_id]:
-            del self._present[key]
-
-    async def beat(self) -> None:
-        """Write a sign of life for every member that this runtime holds a handle of."""
-        now = self._clock()
-        by_graph: dict[str, list[str]] = {}
-        for graph_id, agent_id in list(self._present):
-            by_graph.setdefault(graph_id, []).append(agent_id)
-        for graph_id, agent_ids in by_graph.items():
-            await self._fleet.beat(Scope.of_graph(self._tenant, graph_id), agent_ids, now)
+        """Hold no member of a graph any more."""
+        for key in [key for key in self._held if key[0] == graph_id]:
+            del self._held[key]
 
     async def keep(self) -> None:
-        """Let go of members that fell silent. This runtime's own are alive, and say so first."""
-        await self.beat()
-        await self._keeper.release_silent(self._tenant, self._clock())
+        """Let go of members that fell silent, but of none that this process itself holds.
+
+        Who was spawned in this process and not let go lives as long as the process. That is no
+        act of its own, so its last sign of life stays where it is.
+        """
+        await self._keeper.release_silent(self._tenant, self._clock(), held=frozenset(self._held))
 
     async def _standing(self, scope: Scope) -> Standing:
         standing = await self._graphs.standing(scope)
         if standing is None:
             raise NotFound("session graph", scope.graph_id)
         return standing
+
+
+def has_left(member: AgentRecord) -> bool:
+    """Whether a member left by itself or with its graph; who was let go for silence did not."""
+    return member.left_at is not None and not member.released

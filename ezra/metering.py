@@ -11,10 +11,11 @@ from tiers.errors import BudgetExceeded, EzraError, TierTimeout
 from tiers.ports import RecordLog
 from tiers.records import Budget, Scope, Standing, Usage
 from tiers.registry import UsageStore
+from tiers.turn_desk import Charge
 
 
 @dataclass
-class Charge:
+class Charged:
     """What was charged for something that is about to happen.
 
     Attributes:
@@ -49,9 +50,18 @@ class Meter:
         await self._charge(scope, amount, *_budgets(standing))
 
     @asynccontextmanager
+    async def refusals(self, scope: Scope) -> AsyncIterator[None]:
+        """Tell the audit feed of each refusal of a budget inside the block, which goes through."""
+        try:
+            yield
+        except BudgetExceeded as refusal:
+            await self._events.append_audit(scope, "denied", (), str(refusal), self._clock())
+            raise
+
+    @asynccontextmanager
     async def write(
         self, scope: Scope, standing: Standing, tokens: int = 0
-    ) -> AsyncIterator[Charge]:
+    ) -> AsyncIterator[Charged]:
         """Charge one write for the length of the block; it is given back if nothing was written.
 
         That is when the block says so, or ends in an error that leaves nothing behind. After a
@@ -66,29 +76,35 @@ class Meter:
         Raises:
             BudgetExceeded: As ``charge``.
         """
-        amount = Usage(writes=1, tokens=tokens)
-        limits = [one.model_copy(update={"tokens": None}) for one in _budgets(standing)]
-        await self._charge(scope, amount, *limits)
-        charge = Charge()
+        of_write = charge_of_write(standing, tokens)
+        await self._charge(scope, *of_write)
+        charge = Charged()
         try:
             yield charge
         except TierTimeout:
             raise
         except EzraError:
-            await self._usage.refund(scope, amount)
+            await self._usage.refund(scope, of_write.amount)
             raise
         if charge.is_void:
-            await self._usage.refund(scope, amount)
+            await self._usage.refund(scope, of_write.amount)
 
     async def _charge(
         self, scope: Scope, amount: Usage, of_agent: Budget, of_graph: Budget
     ) -> None:
-        try:
+        async with self.refusals(scope):
             await self._usage.charge(scope, amount, of_agent, of_graph)
-        except BudgetExceeded as refusal:
-            now = self._clock()
-            await self._events.append_audit(scope, "denied", (), str(refusal), now)
-            raise
+
+
+def charge_of(standing: Standing, amount: Usage) -> Charge:
+    """Return what is charged for something that is about to be used."""
+    return Charge(amount, *_budgets(standing))
+
+
+def charge_of_write(standing: Standing, tokens: int) -> Charge:
+    """Return what is charged for a write. Its tokens were used already: no limit refuses them."""
+    limits = (one.model_copy(update={"tokens": None}) for one in _budgets(standing))
+    return Charge(Usage(writes=1, tokens=tokens), *limits)
 
 
 def is_limited(standing: Standing) -> bool:

@@ -22,6 +22,7 @@ from tiers.belief_log import BeliefHistory, BeliefStore, HeadStore
 from tiers.board import Board
 from tiers.documents import DocumentShelf
 from tiers.errors import TierError
+from tiers.evidence import Evidence
 from tiers.grains import GrainStore
 from tiers.ids import IdFactory
 from tiers.knowledge import KnowledgeGraph
@@ -44,6 +45,7 @@ from tiers.records import Scope, WorkDraft
 from tiers.registry import FleetStore, GraphStore, UsageStore
 from tiers.upkeep import ColdArchive, Redactor
 
+from .backlog import Backlog
 from .contradiction import Handlers, Settler
 from .fetching import Fetcher
 from .membership import Membership
@@ -55,6 +57,7 @@ from .router import Router
 from .settings import Settings
 from .signing import Signer
 from .telemetry import Telemetry
+from .turns_under_way import TurnsUnderWay
 
 GRAPHS_REMEMBERED = 256
 SPEAKERS_MAX = 1_000
@@ -131,6 +134,7 @@ class Parts:
     beliefs: BeliefStore
     history: BeliefHistory
     heads: HeadStore
+    evidence: Evidence
     queue: WorkQueue
     log: RecordLog
     words: LexicalIndex
@@ -160,6 +164,9 @@ class Parts:
     learning_worker: Worker
     lifecycle_worker: Worker
     meta_clock: MetaAgentClock | None = None
+    backlog: Backlog | None = None
+    """Where meta-agents run: without them nothing gets shorter by waiting."""
+    under_way: TurnsUnderWay = field(default_factory=TurnsUnderWay)
     key_turns: WeakValueDictionary[object, asyncio.Lock] = field(
         default_factory=WeakValueDictionary
     )
@@ -224,6 +231,15 @@ class Parts:
             await self.drop_pins(scope, belief_ids)
         except TierError as error:
             log.warning("pins of beliefs that ended stay until they expire: %s", error)
+
+    async def make_room(self) -> None:
+        """Wait, within bounds, while too much waits to be indexed. Called before a write."""
+        if self.backlog is not None:
+            await self.backlog.make_room()
+
+    async def index_depth(self) -> int:
+        """Return how much of the tenant's waits to be indexed."""
+        return (await self.queue.waiting(tenant=self.settings.tenant))["index"]
 
     def wake_learning(self) -> None:
         """Let the background index and count now, if there is one; learning waits for its beat."""

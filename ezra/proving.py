@@ -11,7 +11,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
-from tiers.errors import Conflict, NotFound, UsageError
+from tiers.errors import Conflict, CorruptRecord, NotFound, UsageError
+from tiers.evidence import ChainedAudit
 from tiers.history.chain import FIRST_PREVIOUS_HASH
 from tiers.history.export import ExportSeal, ExportWriter
 from tiers.history.heads import signed_head
@@ -23,18 +24,19 @@ from tiers.history.merkle import (
     verify_inclusion,
 )
 from tiers.history.signing import SigningKey
+from tiers.history.unlike import unlike
 from tiers.history.verification import LogVerifier, Verification
 from tiers.records import (
     AuditFilter,
     BeliefEvent,
     BranchPoint,
-    HistoricBelief,
     LoggedBelief,
     Scope,
     SignedHead,
     TrustRow,
 )
 
+from .future_events import future_events
 from .parts import Parts
 
 __all__ = ["Exported", "Inclusion", "Verification", "Witness", "anchor_of"]
@@ -43,12 +45,12 @@ EVENTS_PER_PAGE = 1_000
 HEADS_PER_PAGE = 1_000
 EXPORT_ATTEMPTS_MAX = 5
 READS_MAX = 3
+SIGNING_ATTEMPTS_MAX = 20
 PROBLEMS_MAX = 100
 HEAD_BYTES_MAX = 1_000_000
 
 R = TypeVar("R")
 Pages: TypeAlias = AsyncGenerator[tuple[R, ...], None]
-_SAID = ("claim", "topic", "key", "value", "agent_id", "user_id", "topics", "private", "trust")
 
 
 @dataclass(frozen=True)
@@ -117,14 +119,18 @@ class Witness:
         size = await self._parts.history.seq_at(self._scope)
         if not size:
             raise NotFound("event in the belief log of", self._scope.graph_id)
-        last = await self._parts.heads.last_head(self._scope)
-        if last is not None and last.size == size and last.public_key == key.public_hex:
-            return last
-        head = await self._head(size)
-        if head is None:
-            raise NotFound("event in the belief log of", self._scope.graph_id)
-        await self._parts.heads.put_head(self._scope, head)
-        return head
+        for _ in range(SIGNING_ATTEMPTS_MAX):
+            last = await self._parts.heads.last_head(self._scope)
+            if last is not None and (
+                last.size > size or (last.size == size and last.public_key == key.public_hex)
+            ):
+                return last
+            head = await self._head(size, is_kept=True)
+            if head is None:
+                raise NotFound("event in the belief log of", self._scope.graph_id)
+            if await self._parts.heads.put_head(self._scope, head):
+                return head  # else somebody else was first
+        raise Conflict(f"heads of {self._scope.graph_id}", "the next head", "others' heads")
 
     async def sign_if_grown(self) -> bool:
         """Sign the log if it has grown since it was last signed, and there is a key."""
@@ -204,14 +210,39 @@ class Witness:
     async def verify(self, *, public_key: str | None, anchor: SignedHead | None) -> Verification:
         """Check the log, and the stored projection and heads against it.
 
-        When something was redacted while the log was read, it is read again.
+        When something was redacted while the log was read, it is read again. Events whose time lies
+        in the future are told as warnings of a sound log: they are as they were made.
         """
+        found = await self._verified_again(public_key, anchor)
+        if not found.ok:
+            return found
+        ahead = await future_events(self._parts, self._scope)
+        return found if ahead is None else found.model_copy(update={"warnings": (str(ahead),)})
+
+    async def _verified_again(
+        self, public_key: str | None, anchor: SignedHead | None
+    ) -> Verification:
         for _ in range(READS_MAX - 1):
             before = await self._redactions()
             found = await self._verified(public_key, anchor)
             if found.ok or await self._redactions() == before:
                 return found
         return await self._verified(public_key, anchor)
+
+    async def check_arrived(self) -> None:
+        """Refuse a log, and what is stored of it, that somebody has put in and that do not fit.
+
+        Whoever has signed it need not be known here.
+
+        Raises:
+            Conflict: They do not; says what is wrong first.
+        """
+        checker = LogVerifier(self._scope.tenant, self._scope.graph_id)
+        await self._feed(checker)
+        found = checker.result()
+        if not found.ok:
+            what = f"belief log of session graph {self._scope.graph_id!r}"
+            raise Conflict(what, "beliefs that follow from it", str(found.problems[0]))
 
     async def _verified(self, public_key: str | None, anchor: SignedHead | None) -> Verification:
         rotations = await self._parts.signer.rotations()
@@ -222,16 +253,29 @@ class Witness:
             anchor=anchor,
             rotations=rotations,
         )
+        try:
+            await self._feed(checker)
+        except CorruptRecord as error:
+            checker.add_problem(str(error))
+        return checker.result()
+
+    async def _feed(self, checker: LogVerifier) -> None:
+        """Read everything that is verified, the marks of what there is first."""
+        checker.add_marks(await self._parts.evidence.marks(self._scope))
         async with aclosing(self._logged()) as pages:
             async for page in pages:
                 await asyncio.to_thread(checker.add_entries, page)
         async with aclosing(self._heads()) as pages_of_heads:
             async for heads in pages_of_heads:
                 await asyncio.to_thread(checker.add_heads, heads)
+        async with aclosing(self._audited()) as pages_of_audit:
+            async for audited in pages_of_audit:
+                await asyncio.to_thread(checker.add_audit, audited)
         if checker.is_whole:
             for problem in await self._unlike(checker):
                 checker.add_problem(problem)
-        return checker.result()
+            for problem in await self._parts.evidence.misfiled(self._scope):
+                checker.add_problem(problem)
 
     async def export(self, path: Path) -> Exported:
         """Write the log, its heads and what vouches for its keys into one file.
@@ -269,6 +313,9 @@ class Witness:
             async with aclosing(self._heads()) as pages_of_heads:
                 async for heads in pages_of_heads:
                     await asyncio.to_thread(writer.add_heads, heads)
+            async with aclosing(self._audited()) as pages_of_audit:
+                async for audited in pages_of_audit:
+                    await asyncio.to_thread(writer.add_audit, audited)
             return await asyncio.to_thread(writer.finish, await self._parts.signer.rotations())
         finally:
             await asyncio.to_thread(writer.close)
@@ -287,18 +334,8 @@ class Witness:
         fold, seen, after = checker.fold, 0, 0
         while len(problems) < PROBLEMS_MAX:
             page = await self._parts.history.projected(self._scope, after, EVENTS_PER_PAGE)
-            for one in page:
-                seen += 1
-                known = fold.beliefs.get(one.belief.id)
-                if known is None:
-                    problems.append(f"belief {one.belief.id} is stored and not in the log")
-                    continue
-                stored = (one.belief.status, one.belief.committed_seq, one.belief.ended_seq)
-                told = (known.status, known.committed_seq, known.ended_seq)
-                if stored != told or list(one.spans) != known.spans:
-                    problems.append(f"belief {one.belief.id} is stored unlike the log says")
-                elif known.content is not None and not _is_said(known.content, one.belief):
-                    problems.append(f"belief {one.belief.id} says something the log does not")
+            seen += len(page)
+            problems += await asyncio.to_thread(lambda rows: list(unlike(fold, rows)), page)
             if len(page) < EVENTS_PER_PAGE:
                 break
             after = page[-1].belief.committed_seq
@@ -310,7 +347,7 @@ class Witness:
             problems.append("trust is stored unlike the log says")
         return problems[:PROBLEMS_MAX]
 
-    async def _head(self, size: int) -> SignedHead | None:
+    async def _head(self, size: int, *, is_kept: bool = False) -> SignedHead | None:
         """Return a signed head of the first ``size`` events, not kept yet; ``None`` without a key.
 
         It goes on from the last head that is not longer.
@@ -320,12 +357,18 @@ class Witness:
             return None
         last = await self._parts.heads.last_head(self._scope)
         head = last if last is not None and last.size <= size else None
+        reached = await self._parts.evidence.last_audited(self._scope) if is_kept else None
+        audit = (0, "") if reached is None else (reached.seq, reached.hash)
         now = self._parts.clock()
+
+        def signed(before: SignedHead | None, page: tuple[BeliefEvent, ...]) -> SignedHead:
+            return signed_head(before, page, key, now, kept=last, audit=audit, is_kept=is_kept)
+
         if head is not None and head.size == size:
-            return await asyncio.to_thread(signed_head, head, (), key, now)
+            return await asyncio.to_thread(signed, head, ())
         async with aclosing(self._events(head.size if head else 0, size)) as pages:
             async for page in pages:
-                head = await asyncio.to_thread(signed_head, head, page, key, now)
+                head = await asyncio.to_thread(signed, head, page)
         return head
 
     async def _leaves(self, size: int) -> list[bytes]:
@@ -345,11 +388,17 @@ class Witness:
             yield page
             after = page[-1].seq
 
-    async def _redactions(self) -> int:
-        """Return how many redactions the audit feed has: a read across one is not to be trusted."""
+    async def _redactions(self) -> int | None:
+        """Return how many redactions the audit feed has: no read across one is to be trusted.
+
+        ``None`` if it cannot be read.
+        """
         only, after, found = AuditFilter(kinds=("redacted",)), 0, 0
         while True:
-            page = await self._parts.log.audit(self._scope, after, EVENTS_PER_PAGE, only)
+            try:
+                page = await self._parts.log.audit(self._scope, after, EVENTS_PER_PAGE, only)
+            except CorruptRecord:
+                return None  # the verification itself says so
             found += len(page)
             if len(page) < EVENTS_PER_PAGE:
                 return found
@@ -363,6 +412,16 @@ class Witness:
             if page:
                 yield page
                 after = page[-1].event.seq
+            if len(page) < EVENTS_PER_PAGE:
+                return
+
+    async def _audited(self) -> Pages[ChainedAudit]:
+        after = 0
+        while True:
+            page = await self._parts.evidence.audited(self._scope, after, EVENTS_PER_PAGE)
+            if page:
+                yield page
+                after = page[-1].seq
             if len(page) < EVENTS_PER_PAGE:
                 return
 
@@ -394,9 +453,3 @@ def anchor_of(path: Path) -> SignedHead:
 
 def _path_and_root(leaves: list[bytes], index: int) -> tuple[tuple[bytes, ...], bytes]:
     return inclusion_proof(leaves, index), root_of(leaves)
-
-
-def _is_said(content: dict[str, Any], belief: HistoricBelief) -> bool:
-    """Whether a stored belief says what its event says."""
-    stored = belief.model_dump(mode="json")
-    return all(stored.get(name) == content.get(name) for name in _SAID)

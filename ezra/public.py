@@ -11,6 +11,7 @@ from tiers.errors import (
     ConfigError,
     Conflict,
     CorruptRecord,
+    DiskFull,
     EzraError,
     IntegrityError,
     NotFound,
@@ -20,6 +21,7 @@ from tiers.errors import (
     TierTimeout,
     TierUnavailable,
     UsageError,
+    WasRedacted,
 )
 from tiers.knowledge import Entity, Neighbour
 from tiers.records import (
@@ -102,6 +104,7 @@ __all__ = [
     "Contradiction",
     "CoreBlock",
     "CorruptRecord",
+    "DiskFull",
     "Document",
     "Documents",
     "EchoModel",
@@ -156,5 +159,6 @@ __all__ = [
     "Turn",
     "Usage",
     "UsageError",
+    "WasRedacted",
     "WorkReport",
 ]

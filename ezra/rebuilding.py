@@ -7,11 +7,12 @@ scope rebuilds that agent's own receipts only, from what it may see today; the r
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from tiers.documents import Passage
 from tiers.errors import NotFound
 from tiers.forms import entry_of, shown_output
 from tiers.previews import shown_outputs, shown_text
@@ -28,7 +29,16 @@ from tiers.records import (
     Turn,
 )
 
-from .assemble import Slot, dated, hot_slots, injected_text, input_slot, messages_of
+from .assemble import (
+    MESH_SOURCE,
+    Slot,
+    dated,
+    hot_slots,
+    injected_text,
+    input_slot,
+    messages_of,
+    source_of,
+)
 from .comparing import ContextDiff, Today, compare, destroyed
 from .injecting import bringing
 from .parts import Parts
@@ -41,7 +51,10 @@ from .search import recollect
 
 IDS_PER_PAGE = 500
 
-BLANKED = "the receipt was blanked, because something that it names was redacted"
+BLANKED = (
+    "the receipt was blanked, because something that it names was redacted, or was kept no longer"
+    " than retention allows"
+)
 GONE = "its content was destroyed by retention, or it is not there"
 HIDDEN = "not there, or the agent may not see it any more"
 REWRITTEN = "it says something else now: it was written anew after a redaction"
@@ -180,9 +193,11 @@ class _Found:
     Attributes:
         records: As they are stored now.
         missing: Why others could not be read.
+        names: What the documents of passages are called, by the passages' ids.
     """
 
     records: dict[tuple[str, str], Owned] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
     missing: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
@@ -213,6 +228,8 @@ class _Shelves:
     ) -> None:
         records = {one.id: one for one in await self._records(graph_id, kind, ids)}
         found.records.update({(kind, one): record for one, record in records.items()})
+        if kind == "document":
+            found.names.update(await self._names(graph_id, records.values()))
         absent = [one for one in ids if one not in records]
         if not absent:
             return
@@ -247,6 +264,16 @@ class _Shelves:
         read = await readers[kind](scope, ids)
         return [one for one in read if one.graph_id == graph_id and self._may_see(one)]
 
+    async def _names(self, graph_id: str, passages: Iterable[Owned]) -> Mapping[str, str]:
+        """Return what the documents of passages are called, which never changes."""
+        scope = self._scope_at(graph_id, "document")
+        of = {one.id: one.document_id for one in passages if isinstance(one, Passage)}
+        if scope is None or not of:
+            return {}
+        found = await self._parts.shelf.documents(scope, list(dict.fromkeys(of.values())))
+        named = {one.id: one.name for one in found}
+        return {one: named[document] for one, document in of.items() if document in named}
+
     def _scope_at(self, graph_id: str, kind: Kind) -> Scope | None:
         """Return the scope with which to read records of a graph; ``None``: not to be read."""
         receipt, scope = self._receipt, self._scope
@@ -273,7 +300,7 @@ def _laid_out(receipt: Receipt, kept: KeptContext, found: _Found) -> ReplayedCon
     slots: list[Slot] = []
     missing: list[Missing] = []
     for one in kept.slots:
-        again = _slot_again(one, receipt, found, seal)
+        again = _slot_again(one, receipt, kept.layout, found, seal)
         if isinstance(again, Slot):
             slots.append(again)
         else:
@@ -295,7 +322,9 @@ def _laid_out(receipt: Receipt, kept: KeptContext, found: _Found) -> ReplayedCon
     )
 
 
-def _slot_again(kept: KeptSlot, receipt: Receipt, found: _Found, seal: Seal) -> Slot | str:
+def _slot_again(
+    kept: KeptSlot, receipt: Receipt, layout: int, found: _Found, seal: Seal
+) -> Slot | str:
     """Return a slot as it was, or why it cannot be."""
     slot = Slot(
         kept.kind,
@@ -308,17 +337,30 @@ def _slot_again(kept: KeptSlot, receipt: Receipt, found: _Found, seal: Seal) -> 
         record=kept.record,
         version=kept.version,
         since=kept.since,
+        is_cited=kept.is_cited,
     )
     if kept.record is not None:
-        return _of_record(kept, slot, found, seal)
+        slot = replace(slot, source=_source_again(kept, receipt, found))
+        return _of_record(kept, slot, layout, found, seal)
     if kept.kind == "input":
-        slot = replace(slot, text=receipt.query, messages=input_slot(receipt.query).messages)
+        said = input_slot(receipt.query, layout).messages
+        slot = replace(slot, text=receipt.query, messages=said)
     else:
-        slot = replace(slot, text=kept.text or "")
+        source = MESH_SOURCE if kept.kind == "mesh" else ""
+        slot = replace(slot, text=kept.text or "", source=source)
     return slot if seal.of_text(slot.text) == kept.digest else REWRITTEN
 
 
-def _of_record(kept: KeptSlot, slot: Slot, found: _Found, seal: Seal) -> Slot | str:
+def _source_again(kept: KeptSlot, receipt: Receipt, found: _Found) -> str:
+    """Return where a slot comes from, as the model was told; empty where that is not shown."""
+    record = found.records.get(kept.key)
+    if record is None or kept.record is None or kept.kind in ("hot", "recalled"):
+        return ""
+    name = found.names.get(kept.id, "") if kept.is_cited else ""
+    return source_of(kept.record, record.agent_id, receipt.agent_id, kept.inherited_from, name)
+
+
+def _of_record(kept: KeptSlot, slot: Slot, layout: int, found: _Found, seal: Seal) -> Slot | str:
     record = found.records.get(kept.key)
     if record is None:
         return found.missing.get(kept.key, GONE)
@@ -326,7 +368,7 @@ def _of_record(kept: KeptSlot, slot: Slot, found: _Found, seal: Seal) -> Slot | 
     if taken is not None:
         return taken
     if isinstance(record, Turn) and kept.kind == "hot":
-        forms = (one for one in hot_slots(record) if seal.of_text(one.text) == kept.digest)
+        forms = (one for one in hot_slots(record, layout) if seal.of_text(one.text) == kept.digest)
         return next(
             (replace(slot, text=one.text, messages=one.messages) for one in forms), REWRITTEN
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from datetime import datetime
+from typing import NamedTuple, TypeVar, get_args
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from metaagents.reindex.index import SwitchingIndex
 from tiers.dots import dots
 from tiers.errors import ConfigError, TierError
 from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector
-from tiers.records import Hit, Scope, SearchQuery
+from tiers.records import Hit, Kind, Scope, SearchQuery, Turn
+from tiers.sighting import Known, Seen
+from tiers.standing import WIDEST, RecordKey, standing_only
 
 from .recollection.cues import codes_in, shared_words, without_names
 from .recollection.priors import INHERITED_FACTOR
@@ -181,6 +184,8 @@ class Recaller:
         Without one, and while the index does not hold every record yet, ``state`` says so.
         """
         serving = self._warm.serving
+        if serving.partial:
+            state.lose("warm", "index", "it is not whole: what it lacks is found in the cold tier")
         if self._embedder is None:
             state.lose("dense", "dense", "no embedding model is installed")
         elif serving.embedder is None or serving.partial:
@@ -193,6 +198,92 @@ class Recaller:
         found = await state.answer("dense", "dense", call, empty)
         state.used.pop("dense", None)
         return QuestionVector(found[0], serving.embedder.model_id) if found else None
+
+    async def sight(
+        self, scope: Scope, query: SearchQuery, leg: str, state: Degradation, known: Known
+    ) -> tuple[Seen, ...]:
+        """Return what ``found`` does, turns of ``known`` by their ids alone."""
+        none: tuple[Seen, ...] = ()
+
+        async def search(asked: SearchQuery) -> Sequence[Seen]:
+            return await state.answer("warm", leg, self._warm.sight(scope, asked, known), none)
+
+        return await self._standing(scope, query, leg, state, search)
+
+    async def found(
+        self, scope: Scope, query: SearchQuery, leg: str, state: Degradation
+    ) -> tuple[Hit, ...]:
+        """Return what the warm index finds, of it only what the cold tier holds to be live now.
+
+        The index may be behind: what was forgotten, superseded or redacted since takes nobody's
+        place. While the cold tier is away the index answers alone, and ``state`` says so.
+        """
+
+        async def search(asked: SearchQuery) -> Sequence[Seen]:
+            none: tuple[Hit, ...] = ()
+            return await state.answer("warm", leg, self._warm.search(scope, asked), none)
+
+        standing = await self._standing(scope, query, leg, state, search)
+        return tuple(one for one in standing if isinstance(one, Hit))
+
+    async def live(
+        self,
+        scope: Scope,
+        query: SearchQuery,
+        keys: Sequence[RecordKey],
+        state: Degradation,
+    ) -> frozenset[RecordKey] | None:
+        """Return which records a question may find at this moment; ``None`` while cold is away."""
+        away: frozenset[RecordKey] | None = None
+        if not keys:
+            return frozenset()
+        call = self._words.live(scope, query, keys)
+        return await state.answer("cold", "live", call, away)
+
+    async def standing_turns(
+        self, scope: Scope, turns: Sequence[Turn], now: datetime, state: Degradation
+    ) -> tuple[Turn, ...]:
+        """Return the turns of a ring but those whose words were destroyed in cold since."""
+        query = SearchQuery(text="", kinds=("turn",), now=now)
+        keys = [(turn.graph_id, turn.id) for turn in turns]
+        live = await self.live(scope, query, keys, state)
+        if live is None:
+            return tuple(turns)
+        return tuple(
+            turn
+            for turn, key in zip(turns, keys, strict=True)
+            if key in live or turn.redacted_at is not None
+        )
+
+    async def still(
+        self, scope: Scope, hits: Sequence[Hit], now: datetime, state: Degradation
+    ) -> tuple[Hit, ...]:
+        """Return the hits but those of the own graph that have ended since they were found.
+
+        For behind what takes its time: a reranker may be asked for seconds.
+        """
+        own = [(hit.graph_id, hit.id) for hit in hits if hit.inherited_from is None]
+        query = SearchQuery(text="", kinds=get_args(Kind), now=now)
+        live = await self.live(scope, query, own, state)
+        if live is None:
+            return tuple(hits)
+        return tuple(hit for hit in hits if hit.inherited_from or (hit.graph_id, hit.id) in live)
+
+    async def _standing(
+        self,
+        scope: Scope,
+        query: SearchQuery,
+        leg: str,
+        state: Degradation,
+        search: Callable[[SearchQuery], Awaitable[Sequence[Seen]]],
+    ) -> tuple[Seen, ...]:
+        async def live(keys: Sequence[RecordKey]) -> frozenset[RecordKey] | None:
+            return await self.live(scope, query, keys, state)
+
+        standing = await standing_only(scope, query, search, live)
+        if not standing.is_whole:
+            state.lose("warm", leg, f"of the first {WIDEST:,} entries too many are over")
+        return standing.found
 
     async def archival(
         self, scope: Scope, query: SearchQuery, state: Degradation
@@ -217,9 +308,8 @@ class Recaller:
         """
         if not scope.carrying(*query.kinds):
             return ()
-        none: tuple[Hit, ...] = ()
         asked = query.model_copy(update={"inherited": True})
-        found = await state.answer("warm", "inherited", self._warm.search(scope, asked), none)
+        found = await self.found(scope, asked, "inherited", state)
         about = await self.relevant(query.text, found, names, state)
         weighed = (hit.score * INHERITED_FACTOR for hit in about)
         return tuple(

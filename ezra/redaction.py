@@ -70,8 +70,7 @@ async def redact(
     Raises:
         NotFound: One of the ids is no record of the graph that could be redacted.
         UsageError: The reason is blank, or there are too many ids.
-        TierError: The cold tier failed. On one without transactions, repeating the call finishes
-            what was begun.
+        TierError: The cold tier failed.
     """
     report = await _redacted(parts, scope, record_ids, reason, BRANCHES_DEEP_MAX)
     return await _signed(parts, scope, report, "records", reason)
@@ -177,7 +176,9 @@ async def _redacted(
     parts: Parts, scope: Scope, record_ids: Sequence[str], reason: str, depth: int
 ) -> RedactionReport:
     """Redact records of one graph, then the copies of beliefs in its branches."""
-    reached = await parts.redactor.redact(scope, record_ids, reason, parts.clock())
+    reached = await parts.redactor.redact(
+        parts.under_way.during(scope), record_ids, reason, parts.clock()
+    )
     parts.reader.forget(scope.tenant, scope.graph_id)
     carried = [one for kind in _INHERITED for one in reached.ids.get(kind, ())]
     heirs = await _heirs_blanked(parts, scope, carried, reason)

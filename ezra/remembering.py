@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from metaagents.lifecycle.agent import index_work
 from tiers.errors import NotFound, UsageError
+from tiers.knowledge import is_apart
+from tiers.learning import is_live
 from tiers.records import Fact, Rule, Scope
 
 from .checks import checked
@@ -54,6 +58,7 @@ async def store(
     The same statement by the same writer for the same user is stored once. Without ``record_id``
     it gets an id of its own.
     """
+    await parts.make_room()
     now = parts.clock()
     owned = {"topics": topics, "private": private or record.private}
     stamped = record.stamped(scope, record_id or parts.ids.new(), now).model_copy(update=owned)
@@ -66,6 +71,9 @@ async def store(
     decided = {
         "uses": 0,
         "last_used_at": None,
+        "said_at": None,
+        "said_seq": 0,
+        "said_place": 0,
         "superseded_by": None,
         "superseded_at": None,
         "superseded_as": None,
@@ -75,7 +83,8 @@ async def store(
         "forgotten_at": None,
         "retired_at": None,
     }
-    work.append(judge_work(stamped))
+    # What is found by its address alone is in no index, and compared with nothing.
+    work = [] if is_apart(stamped) else [*work, judge_work(stamped)]
     fact, was_new = await parts.semantic.put_fact(scope, stamped.model_copy(update=decided), work)
     parts.wake_learning()
     return fact.id, was_new
@@ -94,16 +103,44 @@ async def supersede(parts: Parts, scope: Scope, old_id: str, new_id: str) -> boo
     return done
 
 
-async def forget(parts: Parts, scope: Scope, fact_id: str, reason: str) -> bool:
-    """Mark a fact as forgotten; ``False`` when it is none that lives in the scope's own graph.
+async def forget_all(
+    parts: Parts, scope: Scope, fact_ids: Sequence[str], reason: str
+) -> tuple[str, ...]:
+    """Mark facts as forgotten in one step; return those that lived until now.
 
     Raises:
         UsageError: The reason is blank.
     """
     if not reason.strip():
         raise UsageError("reason", reason, "why; it is kept in the audit feed")
-    done = await parts.review.forget(
-        scope, fact_id, reason, parts.clock(), [index_work(fact_id, None)]
-    )
+    seen = await parts.semantic.facts(scope, fact_ids)
+    own = [one for one in seen if one.graph_id == scope.graph_id and is_live(one)]
+    indexed = [index_work(one.id, None) for one in own if not is_apart(one)]
+    ids = [one.id for one in own]
+    done = await parts.review.forget_all(scope, ids, reason, parts.clock(), indexed) if ids else ()
+    parts.wake_learning()
+    return done
+
+
+async def forget(parts: Parts, scope: Scope, fact_id: str, reason: str) -> bool:
+    """Mark a fact as forgotten; ``False`` when it was forgotten or gave way before.
+
+    With it goes what says the same under other topics or by another writer: an answer shows a
+    statement once, and who forgets it would see the next one in its place. The named fact is
+    the last, so that a call that was cut off may be repeated.
+
+    Raises:
+        NotFound: It is no fact that the scope sees in its own graph.
+        UsageError: The reason is blank.
+    """
+    if not reason.strip():
+        raise UsageError("reason", reason, "why; it is kept in the audit feed")
+    seen = await parts.semantic.facts(scope, [fact_id])
+    found = next((one for one in seen if one.graph_id == scope.graph_id), None)
+    if found is None:
+        raise NotFound("fact", fact_id)
+    done = False
+    for one in (*(await parts.review.twins(scope, fact_id) if is_live(found) else ()), fact_id):
+        done = await parts.review.forget(scope, one, reason, parts.clock(), [index_work(one, None)])
     parts.wake_learning()
     return done

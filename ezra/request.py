@@ -192,10 +192,11 @@ def check_identity(request: RecallRequest, scope: Scope) -> None:
 def wanted_classes(
     request: RecallRequest, weights: Mapping[ScopeClass, float]
 ) -> tuple[ScopeClass, ...]:
-    """Return the scope classes that are asked; those of weight 0 are not."""
+    """Return the scope classes that are asked: the one that is named, else all but of weight 0."""
+    if request.scope_name != "any":
+        return (request.scope_name,)
     classes: tuple[ScopeClass, ...] = get_args(ScopeClass)
-    named = classes if request.scope_name == "any" else (request.scope_name,)
-    return tuple(one for one in named if weights[one] > 0)
+    return tuple(one for one in classes if weights[one] > 0)
 
 
 def scope_at(scope: Scope, moment: datetime | None) -> Scope:

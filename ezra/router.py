@@ -8,11 +8,12 @@ store call has a deadline, and what was left out is said in ``degraded`` and ``s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
+from typing import TypeVar
 
-from metaagents.learning.core import CoreBlock, core_block
-from tiers.belief_log import BeliefStore
+from metaagents.learning.core import CoreBlock
 from tiers.errors import NotFound, PolicyDenied, TierTimeout
 from tiers.ids import IdFactory
 from tiers.lexical import estimate_tokens
@@ -20,22 +21,17 @@ from tiers.ports import (
     CountingModel,
     HotStore,
     LanguageModel,
-    ProceduralStore,
     RecordLog,
     SemanticStore,
     TurnStore,
-    WarmStore,
 )
 from tiers.previews import with_previews
 from tiers.records import (
     AgentRecord,
-    Commitment,
     Fact,
     FactTier,
-    Hit,
     HotState,
     Kind,
-    Rule,
     Scope,
     SearchQuery,
     Standing,
@@ -43,6 +39,8 @@ from tiers.records import (
     Turn,
     Usage,
 )
+from tiers.together import together
+from tiers.turn_desk import Opening, TurnDesk
 
 from .assemble import LAYOUT, STEADY_LAYOUT, Material, assemble
 from .context_budget import TAIL_SHARE, plan_tail, turns_wanted
@@ -50,12 +48,11 @@ from .eliding import with_previews_of
 from .fetching import Asker, Fetcher
 from .follow_up import follow_up, uses_work
 from .membership import Membership
-from .metering import Meter, is_limited
+from .metering import Meter, charge_of, charge_of_write, is_limited
 from .parse import parse
 from .policy import scope_of, topics_for
 from .recall import Degradation, Recaller, with_vector
 from .routing import (
-    NO_CORE,
     NamesOf,
     Request,
     RouterLimits,
@@ -70,11 +67,11 @@ from .routing import (
     ring_has_gap,
     shown_turns,
 )
-from .shadowing import resolve_core
 from .telemetry import Telemetry
 
+T = TypeVar("T")
+
 STEPS = ("parse", "policy", "beliefs", "hydrate", "fetch", "assemble", "model", "write_back")
-_NO_HITS: tuple[Hit, ...] = ()
 ARCHIVAL_LIMIT = 8
 SUMMARY_LIMIT = 6
 TURN_LIMIT = 3
@@ -87,15 +84,13 @@ class Router:
 
     Args:
         hot: The ring, pinned beliefs and mesh result per agent.
-        warm: Summaries and episodes.
-        turns: Where a turn becomes durable.
-        semantic: Core and archival facts.
-        procedural: Rules.
-        beliefs: Active beliefs.
-        log: Receipts and audit events.
+        desk: What a turn begins with, and where it and its receipt become durable.
+        turns: What was said before.
+        semantic: Core facts.
+        log: Audit events.
         membership: How the agent stands when the turn begins.
         meter: What the turn costs, under the budgets.
-        recaller: Embeds the question.
+        recaller: Embeds the question; finds summaries, episodes and turns.
         model: Answers in ``complete``.
         fetcher: Asks mesh sources.
         limits: Sizes and deadlines.
@@ -108,11 +103,9 @@ class Router:
         self,
         *,
         hot: HotStore,
-        warm: WarmStore,
+        desk: TurnDesk,
         turns: TurnStore,
         semantic: SemanticStore,
-        procedural: ProceduralStore,
-        beliefs: BeliefStore,
         log: RecordLog,
         membership: Membership,
         meter: Meter,
@@ -125,11 +118,9 @@ class Router:
         telemetry: Telemetry,
     ) -> None:
         self._hot = hot
-        self._warm = warm
+        self._desk = desk
         self._turns = turns
         self._semantic = semantic
-        self._procedural = procedural
-        self._beliefs = beliefs
         self._log = log
         self._membership = membership
         self._meter = meter
@@ -198,6 +189,8 @@ class Router:
         turn = TurnState(scope, agent, standing, request, state, "", is_rehearsal=True)
         turn.names = await names(scope)
         await self.parse(turn)
+        call = self._desk.opening(scope, lambda _: scope, request.input, RULE_LIMIT)
+        turn.opening = await state.answer("cold", "opening", call, None)
         await self.beliefs(turn)
         await self.hydrate(turn)
         self._take_mesh_at_hand(turn)
@@ -215,50 +208,65 @@ class Router:
         may have changed since the last turn.
         """
         await self._decide(turn)
-        unknown: Standing | None = None
-        call = self._membership.standing(turn.agent)
-        found = await turn.state.answer("cold", "standing", call, unknown)
+        unknown: Opening | None = None
+        async with self._denials(turn):
+            found = await turn.state.answer("cold", "opening", self._opened(turn), unknown)
         if found is None:
             return
-        turn.standing = found
-        if found.agent is not None and found.agent != turn.agent:
-            turn.agent = found.agent
+        turn.opening, turn.standing = found, found.standing
+        if found.standing.agent is not None and found.standing.agent != turn.agent:
+            turn.agent = found.standing.agent
             await self._decide(turn)
-        turn.scope = scope_of(turn.agent, found.lineage)
+        turn.scope = scope_of(turn.agent, found.standing.lineage)
 
-    async def _decide(self, turn: TurnState) -> None:
-        """Decide by the topics and sources of the agent alone; a denial is an audit event."""
+    async def _opened(self, turn: TurnState) -> Opening:
+        """Read how the agent stands, and as far as it may see, what a turn begins with."""
+
+        def asker(standing: Standing) -> Scope:
+            member = standing.agent or turn.agent
+            topics_for(member, turn.request.topics, "speak")
+            return scope_of(member, standing.lineage)
+
+        found = await self._desk.opening(turn.scope, asker, turn.request.input, RULE_LIMIT)
+        if found is None:
+            raise NotFound("session graph", turn.scope.graph_id)
+        return found._replace(standing=await self._membership.seen(turn.agent, found.standing))
+
+    @asynccontextmanager
+    async def _denials(self, turn: TurnState) -> AsyncIterator[None]:
+        """Tell the audit feed of a denial inside the block, which goes through."""
         try:
-            turn.topics = topics_for(turn.agent, turn.request.topics, "speak")
+            yield
         except PolicyDenied as denial:
             await self._log.append_audit(turn.scope, "denied", (), str(denial), self._clock())
             raise
+
+    async def _decide(self, turn: TurnState) -> None:
+        """Decide by the topics and sources of the agent alone; a denial is an audit event."""
+        async with self._denials(turn):
+            turn.topics = topics_for(turn.agent, turn.request.topics, "speak")
         if turn.request.mesh is not None:
             await self._fetcher.check(turn.agent, turn.scope, turn.request.mesh)
 
     async def beliefs(self, turn: TurnState) -> None:
-        """Step 3: the active beliefs in scope, from the index."""
-        none: tuple[Commitment, ...] = ()
-        turn.beliefs = await turn.state.answer(
-            "cold", "beliefs", self._beliefs.active(turn.scope), none
-        )
+        """Step 3: the active beliefs in scope, as the opening's one reading has them."""
+        turn.beliefs = turn.opening.beliefs if turn.opening is not None else ()
 
     async def hydrate(self, turn: TurnState) -> None:
         """Step 4: hot turns, core facts, archival facts, warm summaries and rules, side by side.
 
-        Archival facts and summaries wait for the question's vector; the rest is read while it
-        is made.
+        Archival facts and summaries wait for the question's vector; hot turns are read while it
+        is made. Core facts and rules are what the opening has read.
         """
-        async with asyncio.TaskGroup() as legs:
-            hot = legs.create_task(self._hydrate_hot(turn))
-            legs.create_task(self._hydrate_injected(turn, hot))
-            legs.create_task(self._hydrate_core(turn))
-            legs.create_task(self._hydrate_rules(turn))
-            turn.vector = await self._recaller.vector(turn.request.input, turn.names, turn.state)
-            legs.create_task(self._hydrate_archival(turn))
-            legs.create_task(self._hydrate_warm(turn))
-            legs.create_task(self._hydrate_turns(turn))
-            legs.create_task(self._hydrate_inherited(turn))
+        await together(
+            [
+                self._hydrate_by_meaning(turn),
+                self._hydrate_conversation(turn),
+            ]
+        )
+        if turn.opening is not None:
+            turn.core, turn.shadowed = self._limits.core_block_of(turn.opening.core)
+            turn.rules = turn.opening.rules
 
     async def fetch(self, turn: TurnState) -> None:
         """Step 5: ask the mesh source the caller named; the result also stays in the hot tier."""
@@ -281,7 +289,6 @@ class Router:
             BudgetExceeded: The agent or the graph has no tokens left for it.
         """
         self._pack(turn)
-        await self._charge(turn, Usage(tokens=turn.context.tokens))
         await self._keep_receipt(turn)
 
     def _pack(self, turn: TurnState) -> None:
@@ -310,7 +317,8 @@ class Router:
             TierTimeout: The model was later than its deadline; nothing was remembered.
         """
         with self._telemetry.model(self._model.name) as timed:
-            await self._charge(turn, Usage(model_calls=1))
+            call = self._meter.charge(turn.scope, turn.standing, Usage(model_calls=1))
+            await self._charged(turn, "usage", call)
             try:
                 async with asyncio.timeout(self._limits.model_timeout_seconds):
                     answer = await self._answer(turn)
@@ -351,11 +359,13 @@ class Router:
         record = record_of(turn, response, tool_outputs, self._clock())
         answered = [response, *(output.output for output in tool_outputs)]
         tokens = sum(estimate_tokens(text) for text in answered if text)
-        async with self._meter.write(turn.scope, turn.standing, tokens) as charge:
-            stored, was_new = await self._turns.append_turn(
-                turn.scope, record, follow_up(record, turn.agent.id)
+        async with self._meter.refusals(turn.scope):
+            stored, was_new = await self._desk.keep_turn(
+                turn.scope,
+                record,
+                follow_up(record, turn.agent.id),
+                charge_of_write(turn.standing, tokens),
             )
-            charge.is_void = not was_new
         overflow: tuple[Turn, ...] = ()
         if was_new:
             none: tuple[Turn, ...] = ()
@@ -365,23 +375,42 @@ class Router:
             self._telemetry.numbers.tokens("reply", tokens)
         return Written(stored, was_new, overflow)
 
-    async def _charge(self, turn: TurnState, amount: Usage) -> None:
-        """Charge what is about to be used. Where no budget applies, a lost count stops nothing."""
-        call = self._meter.charge(turn.scope, turn.standing, amount)
+    async def _charged(self, turn: TurnState, what: str, call: Awaitable[T]) -> T | None:
+        """Await what charges. Where no budget applies, a lost count stops nothing."""
         if is_limited(turn.standing):
-            await call
+            return await call
+        return await turn.state.answer("cold", what, call, None)
+
+    async def _hydrate_by_meaning(self, turn: TurnState) -> None:
+        """Read what is found by the question's vector, once that is made."""
+        turn.vector = await self._recaller.vector(turn.request.input, turn.names, turn.state)
+        sides = (self._hydrate_archival, self._hydrate_warm, self._hydrate_turns)
+        await together(side(turn) for side in (*sides, self._hydrate_inherited))
+
+    async def _hydrate_conversation(self, turn: TurnState) -> None:
+        """Read hot turns, and what is brought unasked: at a start, which they tell, or always."""
+        if turn.agent.inject == "start":
+            await self._hydrate_hot(turn)
+            await self._hydrate_injected(turn)
         else:
-            await turn.state.answer("cold", "usage", call, None)
+            await together([self._hydrate_hot(turn), self._hydrate_injected(turn)])
 
     async def _hydrate_hot(self, turn: TurnState) -> None:
         turn.hot = await turn.state.answer("hot", "hot", self._hot.read(turn.scope), HotState())
         capacity = self._limits.ring_capacity
         if "hot" not in turn.state.lost and ring_has_gap(turn.hot, capacity):
             await self._rebuild_ring(turn, capacity)
+        await self._leave_out_what_is_over(turn)
         policy = self._limits.window_of(turn.agent)
         if policy is not None:
             room = int(self._limits.context_tokens * TAIL_SHARE)
             turn.tail = plan_tail(await self._last_turns(turn), room, policy)
+
+    async def _leave_out_what_is_over(self, turn: TurnState) -> None:
+        """Leave out turns of the ring whose words were destroyed in cold while hot was away."""
+        ring, now = turn.hot.turns, self._clock()
+        standing = await self._recaller.standing_turns(turn.scope, ring, now, turn.state)
+        turn.hot = turn.hot.model_copy(update={"turns": standing})
 
     async def _last_turns(self, turn: TurnState) -> tuple[Turn, ...]:
         """Return the turns that a tail may need: the ring's, or more where that holds fewer."""
@@ -406,19 +435,7 @@ class Router:
 
     async def core_of(self, scope: Scope) -> tuple[CoreBlock, tuple[Fact, ...]]:
         """Return the core block of a context for the scope, and what nearer definitions hide."""
-        resolved = resolve_core(await self._semantic.core(scope))
-        limits = self._limits
-        return core_block(resolved.visible, limits.core, limits.context_tokens), resolved.shadowed
-
-    async def _hydrate_core(self, turn: TurnState) -> None:
-        none: tuple[CoreBlock, tuple[Fact, ...]] = (NO_CORE, ())
-        found = await turn.state.answer("cold", "core", self.core_of(turn.scope), none)
-        turn.core, turn.shadowed = found
-
-    async def _hydrate_rules(self, turn: TurnState) -> None:
-        none: tuple[Rule, ...] = ()
-        call = self._procedural.match_rules(turn.scope, turn.request.input, RULE_LIMIT)
-        turn.rules = await turn.state.answer("cold", "rules", call, none)
+        return self._limits.core_block_of(await self._semantic.core(scope))
 
     async def _hydrate_archival(self, turn: TurnState) -> None:
         query = self._query(turn, ("fact",), ARCHIVAL_LIMIT, "archival")
@@ -428,28 +445,23 @@ class Router:
         turn.passed_over = tuple(hit for hit in found if hit.id not in about)
 
     async def _hydrate_warm(self, turn: TurnState) -> None:
-        call = self._warm.search(
-            turn.scope, self._query(turn, ("summary", "episode"), SUMMARY_LIMIT)
-        )
-        turn.warm = await turn.state.answer("warm", "warm", call, _NO_HITS)
+        query = self._query(turn, ("summary", "episode"), SUMMARY_LIMIT)
+        turn.warm = await self._recaller.found(turn.scope, query, "warm", turn.state)
 
     async def _hydrate_turns(self, turn: TurnState) -> None:
         """Recall what was said by the message's own words; the ring's turns come anyway."""
         query = self._query(turn, ("turn",), TURN_LIMIT + self._limits.ring_capacity)
-        call = self._warm.search(turn.scope, query)
-        found = await turn.state.answer("warm", "turns", call, _NO_HITS)
+        found = await self._recaller.found(turn.scope, query, "turns", turn.state)
         about = await self._recaller.relevant(query.text, found, turn.names, turn.state)
         turn.said = await with_previews_of(self._turns, turn.scope, about, turn.state)
 
-    async def _hydrate_injected(self, turn: TurnState, hot: asyncio.Task[None]) -> None:
+    async def _hydrate_injected(self, turn: TurnState) -> None:
         """Bring what is known about the message, where the agent is to be given it unasked."""
         bring, when = turn.request.inject, turn.agent.inject
         if bring is None or when == "off":
             return
-        if when == "start":
-            await hot
-            if not begins_conversation(turn):
-                return
+        if when == "start" and not begins_conversation(turn):
+            return
         turn.injected = await bring(turn.scope, turn.state)
 
     async def _hydrate_inherited(self, turn: TurnState) -> None:
@@ -478,8 +490,11 @@ class Router:
         used = facts_used(turn.context.slots)
         work = [uses_work(receipt.id, turn.agent.id, used)] if used else []
 
+        charge = charge_of(turn.standing, Usage(tokens=turn.context.tokens))
+
         async def keep() -> str:
-            await self._log.put_receipt(turn.scope, receipt, work)
+            async with self._meter.refusals(turn.scope):
+                await self._desk.keep_receipt(turn.scope, receipt, work, charge)
             return receipt.id
 
-        turn.receipt_id = await turn.state.answer("cold", "receipt", keep(), None)
+        turn.receipt_id = await self._charged(turn, "receipt", keep())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
 from pydantic import JsonValue
 
-from metaagents.learning.core import CoreBlock, CorePolicy
+from metaagents.learning.core import CoreBlock, CorePolicy, core_block
 from tiers.lexical import estimate_tokens
 from tiers.records import (
     AgentRecord,
@@ -27,6 +27,7 @@ from tiers.records import (
     ToolOutput,
     Turn,
 )
+from tiers.turn_desk import Opening
 
 from .assemble import Context, Slot
 from .context_budget import TailPlan, WindowPolicy
@@ -35,6 +36,7 @@ from .parse import Parsed
 from .recall import Degradation, QuestionVector
 from .receipts import SALT_BYTES, context_body
 from .recollection.pool import SESSION_GAP
+from .shadowing import resolve_core
 
 NamesOf: TypeAlias = Callable[[Scope], Awaitable[Sequence[str]]]
 """Returns the names of a graph's speakers, which stay out of the dense query."""
@@ -67,6 +69,7 @@ class TurnState:
         tail: What of the conversation is shown, where the model's window is known.
         used_tokens: What the model read and wrote, where it or the caller said so.
         passed_over: What recall found and did not think to be about the message.
+        opening: What the cold tier said at its beginning; ``None`` while that is away.
         is_rehearsal: Nothing may be written, charged, counted or asked of a connector for it.
     """
 
@@ -79,6 +82,7 @@ class TurnState:
     names: Sequence[str] = ()
     parsed: Parsed | None = None
     topics: tuple[str, ...] = ()
+    opening: Opening | None = None
     beliefs: tuple[Commitment, ...] = ()
     vector: QuestionVector | None = None
     hot: HotState = field(default_factory=HotState)
@@ -99,6 +103,31 @@ class TurnState:
     step_ms: dict[str, float] = field(default_factory=dict)
     passed_over: tuple[Hit, ...] = ()
     is_rehearsal: bool = False
+
+
+def after_opening(turn: TurnState) -> TurnState:
+    """Return what is still needed of a turn whose context is made and whose receipt is kept.
+
+    What was found for it is in its slots by then, and a turn may wait long for its reply.
+    """
+    tail = None if turn.tail is None else replace(turn.tail, turns=turn.tail.turns[:1])
+    return replace(
+        turn,
+        names=(),
+        beliefs=(),
+        vector=None,
+        hot=HotState(),
+        archival=(),
+        warm=(),
+        said=(),
+        inherited_facts=(),
+        inherited_episodes=(),
+        injected=(),
+        passed_over=(),
+        mesh=None,
+        tail=tail,
+        context=replace(turn.context, folded=()),
+    )
 
 
 @dataclass(frozen=True)
@@ -139,6 +168,11 @@ class RouterLimits:
         """Return how the window of an agent's model is minded; ``None`` where it is not known."""
         tokens = agent.model_window_tokens or self.window_tokens
         return None if tokens is None else WindowPolicy(tokens, self.shrink_above, self.grow_below)
+
+    def core_block_of(self, core: tuple[Fact, ...]) -> tuple[CoreBlock, tuple[Fact, ...]]:
+        """Return the core block of a context, and what nearer definitions hide."""
+        resolved = resolve_core(core)
+        return core_block(resolved.visible, self.core, self.context_tokens), resolved.shadowed
 
 
 def shown_turns(turn: TurnState) -> tuple[Turn, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -25,6 +25,7 @@ from metaagents.lifecycle.agent import LifecycleAgent
 from metaagents.lifecycle.handlers import ConsolidateHandler, RetainHandler
 from metaagents.lifecycle.keeper import GraphKeeper
 from metaagents.lifecycle.retention import BeliefRetention
+from metaagents.lifecycle.retired_traces import RetiredTraces
 from metaagents.lifecycle.retirement import RetentionPolicy, Retirement
 from metaagents.lifecycle.rules import LifecyclePolicy
 from metaagents.lifecycle.states import StatePolicy
@@ -36,6 +37,7 @@ from metaagents.reindex.generations import OpenGenerations
 from metaagents.reindex.index import SwitchingIndex
 from metaagents.work import Worker, WorkHandler
 from tiers.cold.stores import ColdStores
+from tiers.errors import DiskFull
 from tiers.ids import IdFactory, system_clock
 from tiers.ports import Embedder, HotStore, LanguageModel
 from tiers.records import WorkKind
@@ -87,7 +89,8 @@ async def assemble_runtime(
     """
     async with AsyncExitStack() as stack:
         stores = await _open_stores(settings, clock, stack)
-        await stores.cold.upkeep.take_over()
+        with suppress(DiskFull):  # the leases of who was here before run out by themselves
+            await stores.cold.upkeep.take_over()
         answering = await stack.enter_async_context(language_model(settings, model))
         owner = _owner(IdFactory(clock))
         judge = await stack.enter_async_context(contradiction_judge(settings, answering))
@@ -139,8 +142,7 @@ def _parts(
     clock: Callable[[], datetime],
     owner: str,
 ) -> Parts:
-    hot, warm, cold, embedder = stores.hot, stores.warm, stores.cold, stores.embedder
-    ids = IdFactory(clock)
+    warm, cold, embedder, ids = stores.warm, stores.cold, stores.embedder, IdFactory(clock)
     recaller = Recaller(warm, cold.words, cold.semantic, embedder, settings.step_timeout_seconds)
     minds = _minds(settings, stores, model)
     way = _way(settings, stores, minds.keeper, recaller, model, mesh, ids, clock)
@@ -153,7 +155,7 @@ def _parts(
         ids=ids,
         embedder=embedder,
         model=model,
-        hot=hot,
+        hot=stores.hot,
         warm=warm,
         graphs=cold.graphs,
         fleet=cold.fleet,
@@ -170,6 +172,7 @@ def _parts(
         beliefs=cold.beliefs,
         history=cold.history,
         heads=cold.heads,
+        evidence=cold.evidence,
         queue=cold.queue,
         log=cold.log,
         words=cold.words,
@@ -197,7 +200,7 @@ def _parts(
         archival=_archival_keeper(stores, settings.tenant),
         index_worker=worker(_quick_work(settings, stores)),
         learning_worker=worker({"extract": minds.extraction, "judge": minds.judging}),
-        lifecycle_worker=worker(_upkeep(cold, minds.lifecycle, minds.retirement)),
+        lifecycle_worker=worker(_upkeep(minds.lifecycle, minds.retirement)),
     )
 
 
@@ -279,11 +282,9 @@ def _router(
     cold = stores.cold
     return Router(
         hot=stores.hot,
-        warm=stores.warm,
+        desk=cold.desk,
         turns=cold.turns,
         semantic=cold.semantic,
-        procedural=cold.procedural,
-        beliefs=cold.beliefs,
         log=cold.log,
         membership=membership,
         meter=meter,
@@ -306,12 +307,10 @@ def _quick_work(settings: Settings, stores: _Stores) -> Mapping[WorkKind, WorkHa
     }
 
 
-def _upkeep(
-    cold: ColdStores, lifecycle: LifecycleAgent, retirement: Retirement
-) -> Mapping[WorkKind, WorkHandler]:
+def _upkeep(lifecycle: LifecycleAgent, retirement: Retirement) -> Mapping[WorkKind, WorkHandler]:
     return {
         "compress": lifecycle,
-        "consolidate": ConsolidateHandler(lifecycle, cold.log),
+        "consolidate": ConsolidateHandler(lifecycle),
         "retain": RetainHandler(retirement),
     }
 
@@ -354,6 +353,7 @@ def _lifecycle(settings: Settings, stores: _Stores, model: BudgetedModel | None)
         writer=writer,
         policy=policy,
         redactor=cold.redactor,
+        log=cold.log,
     )
 
 
@@ -373,6 +373,7 @@ def _retirement(settings: Settings, stores: _Stores) -> Retirement:
         ),
         hot=stores.hot,
         fleet=cold.fleet,
+        traces=RetiredTraces(redactor=cold.redactor, warm=stores.warm, events=cold.log),
     )
 
 

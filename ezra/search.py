@@ -15,16 +15,16 @@ from tiers.forms import hit_of
 from tiers.previews import has_long_output, may_be_long, shown_outputs, shown_text
 from tiers.records import Fact, FactTier, Hit, Kind, Scope, Span, Turn
 
-from .legs import ask_engines, look_around, measure, told_by_index
+from .legs import ask_engines, look_around, measure, remember_uses, told_by_index
 from .parts import Parts
 from .recall import Degradation, Reason, RecallResult
 from .recollection.choosing import Ranked, folded, varied, within_budget
 from .recollection.cues import read_cues
 from .recollection.pool import Pool
-from .recollection.priors import classes_of, factors
+from .recollection.priors import classes_of, factors, is_used_since
 from .recollection.scoring import DIGITS, Question, Scored, score
 from .recollection.weights import DEFAULT_WEIGHTS
-from .request import RecallRequest, scope_at
+from .request import KINDS, RecallRequest, scope_at
 from .reranking.blending import reranked
 from .searching import Search
 from .shelved import cited, find_on_shelves
@@ -56,6 +56,7 @@ async def _recollect(parts: Parts, scope: Scope, request: RecallRequest) -> Reca
     await ask_engines(search, find_on_shelves)
     await look_around(search)
     await measure(search)
+    await remember_uses(search)
     ranked = _rank(search)
     hits = await cited(search, await _shown(search, ranked))
     answers, rerank_used = await _rerank(search, hits)
@@ -74,7 +75,8 @@ def _rank(search: Search) -> list[Ranked]:
     present = min(
         search.now, max((one.happened_at for one in scored.candidates), default=search.now)
     )
-    kinds, priors, past = _answered(request), settings.priors, request.as_of is not None
+    kinds, named = _answered(request), request.scope_name
+    priors = settings.priors if named == "any" else settings.priors.naming(named)
     asked, asks_all = frozenset(search.classes), search.asks_all_classes
     ranked = []
     for place in scored.best(RANKED_MAX):
@@ -91,7 +93,6 @@ def _rank(search: Search) -> list[Ranked]:
             present,
             search.now,
             priors,
-            past=past,
             half_life_days=request.half_life_days,
         )
         final = round(base * math.prod(prior.values()), DIGITS)
@@ -99,7 +100,8 @@ def _rank(search: Search) -> list[Ranked]:
     ranked.sort(key=lambda one: (-one.score, one.candidate.key))
     wanted = max(request.limit, settings.rerank_candidates if _reranks(search) else 0)
     search.scored = scored
-    return varied(folded(ranked), wanted)
+    apart = "document" in request.kinds and request.kinds != KINDS
+    return varied(folded(ranked, documents_apart=apart), wanted)
 
 
 def _answered(request: RecallRequest) -> frozenset[Kind]:
@@ -121,7 +123,9 @@ async def _shown(search: Search, ranked: Sequence[Ranked]) -> list[Hit]:
         hit = one.candidate.hit or by_index.get(one.candidate.id)
         shown = _hit(search, one, hit, turns.get(one.candidate.id))
         if shown is not None and shown.id in then:
-            past = {"fact_tier": then[shown.id], "uses": 0, "last_used_at": None}
+            past: dict[str, object] = {"fact_tier": then[shown.id]}
+            if is_used_since(shown, search.now):
+                past |= {"uses": 0, "last_used_at": None}
             shown = shown.model_copy(update=past)
         if shown is not None:
             hits.append(shown)
@@ -195,7 +199,7 @@ async def _rerank(search: Search, hits: Sequence[Hit]) -> tuple[Sequence[Hit], b
     if not _reranks(search):
         return hits, False
     with search.state.telemetry.leg("rerank", "rerank"):
-        return await reranked(
+        answers, is_used = await reranked(
             search.parts.reranker,
             search.request.text,
             hits,
@@ -203,6 +207,10 @@ async def _rerank(search: Search, hits: Sequence[Hit]) -> tuple[Sequence[Hit], b
             candidates=settings.rerank_candidates,
             timeout_seconds=settings.rerank_timeout_seconds,
         )
+    if search.request.as_of is not None:  # the past does not change meanwhile
+        return answers, is_used
+    recaller, scope = search.parts.recaller, search.scope
+    return await recaller.still(scope, answers, search.now, search.state), is_used
 
 
 def _reranks(search: Search) -> bool:

@@ -98,6 +98,8 @@ class Settings(BaseSettings):
         meta_agents_model: ``auto`` lets the meta-agents use the configured language model;
             ``off`` keeps them to what needs none.
         work_lease_seconds: After so long, work of a runtime that died is taken over by another.
+        index_backlog_max: So many records may wait to be indexed before writers wait for the
+            index, 10 s at most for each write.
         promote_at_uses: Uses that make an archival fact core (the original's default: 3).
         core_cap: Core facts per graph; above it some are demoted.
         core_facts_max: Core facts in one context.
@@ -154,7 +156,7 @@ class Settings(BaseSettings):
         lifecycle_seconds: From one lifecycle pass over active graphs to the next (the original's
             default: 300).
         closed_lifecycle_seconds: The same over closed graphs (the original's default: 3600).
-        heartbeat_seconds: From one sign of life of an agent to the next.
+        heartbeat_seconds: The sign of life of an agent that speaks is written so often at most.
         agent_timeout_seconds: An agent without a sign of life for so long is let go; above
             ``heartbeat_seconds``, so that one late beat costs nobody its place.
         archive_after_days: Idle days after which a closed graph is archived (the original's
@@ -173,6 +175,12 @@ class Settings(BaseSettings):
         serve_requests_per_minute: The most requests per minute of one token; unlimited if not
             given. A server that needs no token limits nobody.
         serve_body_bytes_max: The largest request that the server reads.
+        serve_head_seconds: How long the head of a request may take to arrive.
+        serve_body_seconds: How long its body may.
+        serve_requests_at_work: The most requests that are answered at a time, feeds among them;
+            whoever asks for more is told so, except for the server's health.
+        serve_requests_at_work_per_peer: Of these, of one address. Behind a proxy, which is one
+            address, give it as many as there are.
         serve_log: How the server's log is written on standard error: ``json``, an object a line,
             or ``text`` for people. Ids and numbers either way.
         otlp_endpoint: Where spans are sent, by OTLP over HTTP: ``http://127.0.0.1:4318``. Nothing
@@ -224,6 +232,7 @@ class Settings(BaseSettings):
     retention_records_min: int = Field(default=200, ge=0)
     meta_agents_model: Literal["auto", "off"] = "auto"
     work_lease_seconds: float = Field(default=120.0, ge=1, le=86_400)
+    index_backlog_max: int = Field(default=1_000, ge=1, le=1_000_000)
     promote_at_uses: int = Field(default=3, ge=1)
     core_cap: int = Field(default=200, ge=1, le=5000)
     core_facts_max: int = Field(default=48, ge=1, le=5000)
@@ -274,6 +283,10 @@ class Settings(BaseSettings):
     serve_jwt_claim: Name = "ezra"
     serve_requests_per_minute: int | None = Field(default=12_000, ge=1)
     serve_body_bytes_max: int = Field(default=4_194_304, ge=1_024, le=268_435_456)
+    serve_head_seconds: float = Field(default=10.0, gt=0, le=600)
+    serve_body_seconds: float = Field(default=30.0, gt=0, le=3_600)
+    serve_requests_at_work: int = Field(default=1_000, ge=1, le=60_000)
+    serve_requests_at_work_per_peer: int = Field(default=500, ge=1, le=60_000)
     serve_log: Literal["json", "text"] = "json"
     otlp_endpoint: str | None = None
 

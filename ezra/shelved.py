@@ -6,11 +6,11 @@ words a passage is found at once, and as of a moment of the past.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 
 from tiers.documents import Document, Passage
 from tiers.records import Ancestor, Citation, Hit, Scope, SearchQuery
+from tiers.together import together
 
 from .legs import LEG_CANDIDATES
 from .searching import Search, everything
@@ -27,9 +27,7 @@ async def find_on_shelves(search: Search) -> None:
         return
     base = everything(search).model_copy(update={"kinds": ("document",), "limit": LEG_CANDIDATES})
     carrying = scope.carrying("document")[:ANCESTORS_MAX]
-    async with asyncio.TaskGroup() as legs:
-        for one in carrying:
-            legs.create_task(_find_on_shelf_of(search, one, base))
+    await together(_find_on_shelf_of(search, one, base) for one in carrying)
 
 
 async def _find_on_shelf_of(search: Search, ancestor: Ancestor, base: SearchQuery) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
+from uuid import UUID
 
 from tiers.board import STATES_AFTER, TASK_LOGS, Card, Machine, Priority, Tag, TaskStatus, moved
 from tiers.errors import Conflict
-from tiers.records import ALL_TOPICS, Record, Scope, Text
+from tiers.ids import derived_id
+from tiers.records import ALL_TOPICS, UNRECORDED, Record, Scope, Text
 
 from .checks import checked
+
+_LOW_BITS = 64
+"""Of an id: the rest says when it was made, and in which order."""
 
 _ENDING = {"completed": "outcome", "failed": "reason"}
 """Under what name a task's ``details`` say how it ended, by its final state."""
@@ -121,3 +126,13 @@ def _topics(scope: Scope, task: Card) -> tuple[str, ...]:
     if ALL_TOPICS in scope.topics:
         return task.topics
     return tuple(topic for topic in task.topics if topic in scope.topics)
+
+
+def begun_id(task_id: str) -> str:
+    """Return the id of the action that a task was begun with.
+
+    It follows from the task's, and sorts with it: whoever carries the task into another memory
+    finds the action under its id again.
+    """
+    given, low = UUID(task_id).int, UUID(derived_id(UNRECORDED, "task begun", task_id)).int
+    return str(UUID(int=given >> _LOW_BITS << _LOW_BITS | low & ((1 << _LOW_BITS) - 1)))

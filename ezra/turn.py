@@ -14,9 +14,22 @@ from .assemble import Slot
 from .checks import checked
 from .output_checks import ToolOutputLike, outputs_of
 from .parts import Parts
-from .routing import TurnState, Written
+from .routing import TurnState, Written, after_opening
 
 USAGE_MAX = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class TurnRef:
+    """Names a turn: what a handle remembers of the last one that was opened with it.
+
+    Attributes:
+        id: Of the turn.
+        receipt_id: Of its receipt, if one could be kept.
+    """
+
+    id: str
+    receipt_id: str | None
 
 
 class OpenTurn:
@@ -38,8 +51,8 @@ class OpenTurn:
 
     def __init__(self, parts: Parts, state: TurnState) -> None:
         self._parts = parts
-        self._state = state
-        self._written: Written | None = None
+        self._state = after_opening(state)
+        self._written_as: str | None = None
         self._writing = asyncio.Lock()
 
     @property
@@ -132,11 +145,12 @@ class OpenTurn:
             if isinstance(usage_tokens, bool) or not 0 <= usage_tokens <= USAGE_MAX:
                 raise UsageError("usage_tokens", usage_tokens, f"0 to {USAGE_MAX:,}")
             self._state.used_tokens = usage_tokens
+        await self._parts.make_room()
         async with self._writing:
-            if self._written is not None:
-                raise Conflict("turn", "no reply yet", f"reply stored as {self._written.turn.id}")
+            if self._written_as is not None:
+                raise Conflict("turn", "no reply yet", f"reply stored as {self._written_as}")
             written = await self._parts.router.write_back(self._state, response, outputs)
-            self._written = written
+            self._written_as = written.turn.id
         self._parts.names.heard(self._state.scope, written.turn.speaker)
         self._parts.reader.heard(written.turn)
         self._parts.wake_learning()

@@ -18,8 +18,7 @@ from typing import Self
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
-from tiers.leases import LeaseStore
-from tiers.records import Lease
+from tiers.leases import Lease, LeaseStore
 
 log = logging.getLogger(__name__)
 

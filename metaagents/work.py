@@ -1,8 +1,10 @@
 """Durable work: claim a batch, hand it to its agent, complete, defer, retry or park each item.
 
 At least once: an item whose process dies is claimed again when its lease runs out, so handlers
-are idempotent. While a handler is at work its claims are renewed, so that slow work (a language
-model) is not begun a second time elsewhere. Nothing here knows what the work is.
+are idempotent. Who is to blame for the death is found out then: what was claimed with it runs
+alone, and only what runs alone is charged an attempt. While a handler is at work its claims are
+renewed, so that slow work (a language model) is not begun a second time elsewhere. Nothing here
+knows what the work is.
 """
 
 from __future__ import annotations
@@ -10,13 +12,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from tiers.errors import EzraError, TierError, TierTimeout
+from tiers.errors import DiskFull, EzraError, TierError, TierTimeout
 from tiers.leases import RenewableWork
 from tiers.records import Scope, Work, WorkKind
 
@@ -32,6 +34,10 @@ HANDLER_SECONDS_MAX = 900.0
 
 BATCH_LIMIT = 64
 PASSES_MAX = 100_000
+FULL_SECONDS = 15.0
+"""So long work waits for room on a full disk before it is tried again."""
+GIVE_BACK_SECONDS_MAX = 2.0
+"""A pass that is told to stop gives back what it holds for so long; leases end the rest."""
 
 
 class WorkHandler(Protocol):
@@ -83,6 +89,21 @@ def retry_at(attempts: int, now: datetime) -> datetime | None:
     return now + timedelta(seconds=seconds)
 
 
+def batches_of(items: Sequence[Work]) -> list[list[Work]]:
+    """Return in which company items run, and in which order.
+
+    What nobody suspects goes together by kind and graph. An item that was lost with its process
+    may have killed it, so it runs alone; last, and the least suspected first, so that what kills
+    again keeps nothing else from being done.
+    """
+    together: dict[tuple[WorkKind, str, str], list[Work]] = defaultdict(list)
+    for item in items:
+        if not item.was_lost:
+            together[item.kind, item.tenant, item.graph_id].append(item)
+    lost = sorted((item for item in items if item.was_lost), key=lambda item: item.attempts)
+    return [*together.values(), *([item] for item in lost)]
+
+
 class Worker:
     """Runs queued work of the kinds it has handlers for.
 
@@ -112,6 +133,7 @@ class Worker:
         self._tenant = tenant
         self._lease_seconds = lease_seconds
         self._pass = asyncio.Lock()
+        self._is_full = False
 
     @property
     def kinds(self) -> tuple[WorkKind, ...]:
@@ -150,18 +172,28 @@ class Worker:
         )
         if not items:
             return report
-        batches: dict[tuple[WorkKind, str, str], list[Work]] = defaultdict(list)
         held = {item.id: item for item in items}
-        async with self._renewing(held):
-            for item in items:
-                if item.attempts > ATTEMPTS_MAX:
+        try:
+            async with self._renewing(held):
+                for item in [item for item in items if item.attempts >= ATTEMPTS_MAX]:
                     del held[item.id]
                     await self._give_up(item, report)
-                else:
-                    batches[item.kind, item.tenant, item.graph_id].append(item)
-            for batch in batches.values():
-                await self._run_batch(batch, held, report)
+                for batch in batches_of(list(held.values())):
+                    await self._run_batch(batch, held, report)
+        except asyncio.CancelledError:
+            await self._give_back_all(held.values())
+            raise
         return report
+
+    async def _give_back_all(self, held: Iterable[Work]) -> None:
+        """Let others have at once what a pass held when it was told to stop: nobody failed."""
+        now = self._clock()
+        try:
+            async with asyncio.timeout(GIVE_BACK_SECONDS_MAX):
+                for item in list(held):
+                    await self._queue.defer(item, now)
+        except (TierError, TimeoutError) as error:
+            log.warning("claimed work was not given back and waits for its lease: %s", error)
 
     @asynccontextmanager
     async def _renewing(self, held: Mapping[str, Work]) -> AsyncIterator[None]:
@@ -198,8 +230,14 @@ class Worker:
     async def _run_batch(
         self, batch: Sequence[Work], held: dict[str, Work], report: WorkReport
     ) -> None:
+        if len(batch) == 1 and not await self._queue.begin(batch[0]):
+            del held[batch[0].id]  # somebody else's by now
+            return
         try:
             later = await self._handled(batch)
+        except DiskFull as full:
+            await self._wait_for_room(batch, held, full, report)
+            return
         except EzraError as error:
             if len(batch) > 1:
                 # One item may be the poison: alone, it can only take itself down.
@@ -209,6 +247,7 @@ class Worker:
                 del held[batch[0].id]
                 await self._give_back(batch[0], error, report)
             return
+        self._is_full = False
         for item in batch:
             del held[item.id]
             if item.id in later:
@@ -217,6 +256,20 @@ class Worker:
             else:
                 await self._queue.complete(item)
                 report.completed[item.kind] += 1
+
+    async def _wait_for_room(
+        self, batch: Sequence[Work], held: dict[str, Work], full: DiskFull, report: WorkReport
+    ) -> None:
+        """Put a batch off: no item is to blame for a full disk, and none is parked for it."""
+        if not self._is_full:
+            log.warning("work waits for room: %s", full)
+        self._is_full = True
+        later = self._clock() + timedelta(seconds=FULL_SECONDS)
+        for item in batch:
+            del held[item.id]
+            await self._queue.defer(item, later)
+            report.deferred[item.kind] += 1
+        report.problems.append(str(full))
 
     async def _give_up(self, item: Work, report: WorkReport) -> None:
         """Park an item whose attempts ended without an outcome: they took the pass or process."""
@@ -229,7 +282,7 @@ class Worker:
 
     async def _give_back(self, item: Work, error: EzraError, report: WorkReport) -> None:
         problem = f"{type(error).__name__}: {error}"
-        again = retry_at(item.attempts, self._clock())
+        again = retry_at(item.attempts + 1, self._clock())
         await self._queue.fail(item, problem, again)
         report.failed[item.kind] += 1
         report.problems.append(f"{item.kind} {item.key}: {problem}")

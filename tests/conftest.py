@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import hypothesis
 import pytest
-from support.sampling import is_left_out
+from support.cold_backends import is_left_to_the_slow_run
 from support.session import SESSION
 
 # How long one example takes says how busy the machine is, not whether the code is right.
@@ -33,5 +33,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         names = [str(getattr(value, "name", "")) for value in spec.params.values()] if spec else []
         if any(name.split()[-1:] == ["live"] or name.endswith("-live") for name in names):
             item.add_marker(pytest.mark.live)
-        if is_left_out(item.nodeid):
+        if is_left_to_the_slow_run(item.path, names):
             item.add_marker(pytest.mark.slow)

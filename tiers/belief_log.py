@@ -136,9 +136,12 @@ class BeliefHistory(Protocol):
     """
 
     async def events(
-        self, scope: Scope, after: int = 0, limit: int = 1000
+        self, scope: Scope, after: int = 0, limit: int = 1000, *, turn_id: str | None = None
     ) -> tuple[BeliefEvent, ...]:
-        """Return the log of the graph after a ``seq``, in order."""
+        """Return the log of the graph after a ``seq``, in order.
+
+        With ``turn_id``, only the events that were made in that turn.
+        """
 
     async def logged(
         self, scope: Scope, after: int = 0, limit: int = 1000

@@ -105,7 +105,9 @@ class BeliefEvent(Record):
         belief_id: What it is about; empty for events about the whole log.
         agent_id: Who made it happen; empty for the runtime and for people.
         turn: The turn of the graph that was under way, or the last; 0 before the first. Never
-            falls.
+            falls. While several are under way their numbers are not known: it is the next one.
+        turn_id: The turn that it was made in: that of its agent, or for an agent without one and
+            for people the one that was opened last. Empty where none is known.
         recorded_at: Never before the event that precedes it.
         version: Of the form that is hashed.
     """
@@ -118,6 +120,7 @@ class BeliefEvent(Record):
     belief_id: str
     agent_id: str
     turn: int = Field(default=0, ge=0)
+    turn_id: str = ""
     recorded_at: Moment
     content_digest: str
     previous_hash: str
@@ -272,6 +275,10 @@ class SignedHead(Record):
         signature: 64 bytes in hexadecimal digits, over every other field but ``frontier``.
         frontier: The roots of the perfect subtrees of which the tree is made, the largest first;
             from these the next head goes on. Not signed, since ``root`` follows from it.
+        number: Counts the heads that are kept of a log, from 1; 0 for one that is not kept.
+        previous: The digest of the head that was kept before it; empty for the first.
+        audit_size: How many events the audit feed of the graph had.
+        audit_hash: The hash of the last of these; empty without any.
     """
 
     version: int = 1
@@ -285,6 +292,10 @@ class SignedHead(Record):
     public_key: str
     signature: str = ""
     frontier: tuple[str, ...] = ()
+    number: int = Field(default=0, ge=0)
+    previous: str = ""
+    audit_size: int = Field(default=0, ge=0)
+    audit_hash: str = ""
 
 
 class BranchPoint(Record):

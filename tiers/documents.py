@@ -7,12 +7,15 @@ The rules of ``tiers.ports`` hold.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, NamedTuple, Protocol, TypeAlias
 
 from pydantic import Field, JsonValue, StringConstraints
 
+from .errors import UsageError
 from .fields import UNRECORDED, Moment, Name, Record, Text
 from .fleet import Scope
 from .ids import derived_id
@@ -118,6 +121,19 @@ def found_text(headings: Sequence[str], text: str) -> str:
     return "\n".join([" > ".join(headings), text]).strip()
 
 
+def passage_digest(headings: Sequence[str], text: str) -> str:
+    """Return the SHA-256 of headings and text, in hexadecimal.
+
+    Raises:
+        UsageError: They have no UTF-8 form.
+    """
+    said = json.dumps([list(headings), text], ensure_ascii=False)
+    try:
+        return hashlib.sha256(said.encode()).hexdigest()
+    except UnicodeEncodeError as error:
+        raise UsageError("text", error.object, "text without lone surrogates") from error
+
+
 class Citation(Record):
     """Where a passage stands, for people: of which document, under which headings, on what page."""
 
@@ -160,7 +176,12 @@ class DocumentShelf(Protocol):
     """Documents and their passages. Passages are searched by ``LexicalIndex`` and ``WarmStore``."""
 
     async def revise(
-        self, scope: Scope, document: Document, passages: Sequence[PassageDraft]
+        self,
+        scope: Scope,
+        document: Document,
+        passages: Sequence[PassageDraft],
+        *,
+        even_if_redacted: bool = False,
     ) -> Revised:
         """Store a document, or its next revision, with its passages, in one step.
 
@@ -176,8 +197,10 @@ class DocumentShelf(Protocol):
             document: As it is to be; ``id``, as ``document_id`` derives it, and ``revision``, one
                 more than the stored one's (which is what its writer has seen; 1 for a new one).
             passages: In order.
+            even_if_redacted: Whether it may bring back a document that was redacted.
 
         Raises:
+            WasRedacted: It was redacted, and may not come back.
             Conflict: The stored revision is not the one before, so that somebody else was faster.
             UsageError: There are more than ``PASSAGES_MAX`` passages.
         """

@@ -10,9 +10,11 @@ Drawing (checked by a test):
     ├── BudgetExceeded         a limit of tokens, model calls or writes is reached
     ├── NotFound               what was asked for by name does not exist
     ├── Conflict               the stored version differs: carries both
+    │   └── WasRedacted        a document that was redacted comes back only when asked to
     ├── IntegrityError         a chain of events does not verify
     └── TierError              a storage engine: carries tier and operation
         ├── TierUnavailable    not reachable; may be repeated
+        │   └── DiskFull       nothing was written; goes on when there is room
         ├── TierTimeout        outcome unknown; repeat only what is safe to repeat
         ├── TierRejected       the engine said no; not repeatable
         └── CorruptRecord      stored data cannot be read back
@@ -106,6 +108,17 @@ class Conflict(EzraError):
         self.found = found
 
 
+class WasRedacted(Conflict):
+    """A document of that name was redacted, and nobody asked to have it back. Nothing was written.
+
+    ``what`` names it by its id: its name was redacted as well.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, "one that was not redacted", "redacted")
+        self.args = (f"{what} was redacted and stays so; even_if_redacted brings it back",)
+
+
 class IntegrityError(EzraError):
     """A chain of events does not verify from ``seq`` on."""
 
@@ -128,6 +141,15 @@ class TierError(EzraError):
 
 class TierUnavailable(TierError):
     """The engine could not be reached, or is closed. May be repeated."""
+
+
+class DiskFull(TierUnavailable):
+    """The disk has no room left. Nothing was written; may be repeated when there is room."""
+
+    PREFIX = "the disk is full"
+
+    def __init__(self, tier: str, operation: str, reason: str) -> None:
+        super().__init__(tier, operation, f"{self.PREFIX}: {reason}")
 
 
 class TierTimeout(TierError):

@@ -43,6 +43,7 @@ class Scope(Record):
         topics: What the agent may see; ``("*",)`` is everything, ``()`` only untopiced records.
         denied: Topics whose records stay unseen, whatever else they carry.
         lineage: Ancestor graphs, nearest definition first, without the own graph.
+        turn_id: The turn in which beliefs are changed; decides nothing about what is seen.
     """
 
     tenant: Name
@@ -53,6 +54,7 @@ class Scope(Record):
     topics: Topics = ()
     denied: Topics = ()
     lineage: tuple[Ancestor, ...] = ()
+    turn_id: str | None = None
 
     @classmethod
     def of_graph(cls, tenant: str, graph_id: str) -> Scope:
@@ -75,6 +77,10 @@ class Scope(Record):
     def for_agent(self, agent_id: str) -> Scope:
         """Return the scope of the runtime acting for one agent of this graph."""
         return self.model_copy(update={"agent_id": agent_id})
+
+    def during(self, turn_id: str | None) -> Scope:
+        """Return the scope of somebody who changes beliefs in a turn."""
+        return self.model_copy(update={"turn_id": turn_id})
 
 
 class GraphState(StrEnum):

@@ -11,6 +11,7 @@ from functools import singledispatch
 from typing import TypeGuard
 
 from .documents import Passage
+from .knowledge import is_apart
 from .learning import is_live
 from .records import (
     TEXT_CHARS_MAX,
@@ -99,7 +100,7 @@ def _of_fact(fact: Fact) -> IndexEntry:
     return _entry(
         fact,
         "fact",
-        fact.text,
+        "" if is_apart(fact) else fact.text,
         tier=fact.tier,
         source_ids=fact.source_ids,
         occurred_at=fact.valid_from,

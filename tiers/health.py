@@ -12,7 +12,7 @@ class TierHealth(Record):
 
     Attributes:
         tier: ``hot``, ``warm``, ``cold``, ``embedding`` or ``model``.
-        engine: What answers, by name: ``redis``, ``fakeredis``, ``qdrant``, ``sqlite`` and so on.
+        engine: What answers, by name: ``redis``, ``in-process``, ``qdrant``, ``sqlite`` and so on.
         version: The engine's own, if it tells.
         reachable: Whether it answered at all.
         round_trip_ms: Median of a few minimal round trips, in milliseconds.

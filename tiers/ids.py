@@ -58,6 +58,11 @@ class IdFactory:
         return str(uuid.UUID(int=high << 64 | low))
 
 
+def first_id(moment: datetime) -> str:
+    """Return what no id that was made from a moment on sorts before."""
+    return str(uuid.UUID(int=_milliseconds(moment) << 80))
+
+
 def derived_id(moment: datetime, *parts: str) -> str:
     """Return the UUIDv8 of ``parts``, prefixed with ``moment`` so that it sorts by time.
 

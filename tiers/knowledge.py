@@ -35,6 +35,12 @@ The fact then holds it word for word, and is compared with no other: what two su
 common does not make one of them superfluous, nor does one deny what another says.
 """
 
+APART = "apart:"
+"""A predicate of something kept that begins with this keeps it out of every search and context.
+
+It is read by its address alone: who asks about something else is not told of it.
+"""
+
 ALIAS_STEPS_MAX = 4
 """So many alias facts away a name is followed; further away it is another entity's."""
 
@@ -50,6 +56,21 @@ PATH_FACTS_MAX = 10_000
 def is_kept(fact: Fact) -> bool:
     """Whether a fact holds something that an application keeps under an address of its own."""
     return fact.subject is not None and fact.subject.startswith(KEPT)
+
+
+def is_apart(fact: Fact) -> bool:
+    """Whether a fact holds something that is read by its address, and found by no search."""
+    return is_kept(fact) and (fact.predicate or "").startswith(APART)
+
+
+def statement_of(fact: Fact) -> str:
+    """Return what a fact says, for telling whether the same was said before.
+
+    What an application keeps is the same where address and content are, whatever is shown of it.
+    """
+    if not is_kept(fact):
+        return fact.text
+    return "\n".join([fact.text, fact.subject or "", fact.predicate or "", fact.object or ""])
 
 
 class Entity(Record):

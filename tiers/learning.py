@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from .records import Fact, Moment, Record, Rule, Scope, Superseded, WorkDraft
 from .upkeep import Page
@@ -20,6 +20,10 @@ OUTCOMES_DENSE = 3
 
 DENIAL_COSTS = 0.1
 """Confidence that a denied fact loses (Atlas: the same)."""
+
+
+TWINS_MAX = 1_000
+"""So many facts that say the same are forgotten together."""
 
 
 def fact_key(fact: Fact) -> tuple[str, str] | None:
@@ -60,6 +64,31 @@ def may_give_way(old: Fact, new: Fact) -> bool:
     return not new.topics or (bool(old.topics) and set(old.topics) <= set(new.topics))
 
 
+SaidOrder: TypeAlias = tuple[datetime, int, int, datetime, str]
+
+
+def said_order(fact: Fact) -> SaidOrder:
+    """Return what facts are ordered by, to tell which of two statements is the later one.
+
+    When it was said, the turn and the place in it; only then when it was recorded. Ids order
+    nothing but what was said at one place.
+    """
+    said_at = fact.said_at or fact.recorded_at
+    return (said_at, fact.said_seq, fact.said_place, fact.recorded_at, fact.id)
+
+
+def said_again(fact: Fact, later: Fact) -> Fact | None:
+    """Return a fact with the moment at which ``later`` said the same; ``None`` if that is no later.
+
+    What was said again holds from then on: what was said in between does not take its place.
+    """
+    if said_order(later)[:3] <= said_order(fact)[:3]:
+        return None
+    said_at = later.said_at or later.recorded_at
+    place = {"said_seq": later.said_seq, "said_place": later.said_place}
+    return fact.model_copy(update={"said_at": said_at, **place})
+
+
 class Verdict(Record):
     """That one fact gives way to another.
 
@@ -90,7 +119,7 @@ class FactReview(Protocol):
         """
 
     async def unjudged(self, scope: Scope, limit: int) -> tuple[Fact, ...]:
-        """Return live facts without ``judged_at``, oldest first."""
+        """Return live facts without ``judged_at``, what was said first (``said_order``) first."""
 
     async def settle(
         self,
@@ -104,10 +133,11 @@ class FactReview(Protocol):
 
         Each verdict sets ``superseded_by``, ``superseded_at``, ``superseded_as`` and, where it is
         given and none is there, ``valid_to``; a denial also takes ``DENIAL_COSTS`` of the
-        confidence, down to 0. One audit event ``superseded`` (``deduplicated`` for a duplicate)
-        per verdict, with both ids and no content. A core fact that gives way ends its core span.
-        ``False``, writing nothing, when the fact is not live or was judged before, or one that a
-        verdict names is not live any more: the world has changed, look again.
+        confidence, down to 0, and what stands for a duplicate was ``said_again``. One audit event
+        ``superseded`` (``deduplicated`` for a duplicate) per verdict, with both ids and no
+        content. A core fact that gives way ends its core span. ``False``, writing nothing, when
+        the fact is not live or was judged before, or one that a verdict names is not live any
+        more: the world has changed, look again.
 
         Raises:
             NotFound: A fact is not in the scope's own graph.
@@ -126,6 +156,27 @@ class FactReview(Protocol):
 
         It is in no search and no context any more, and the same statement may be stored again;
         retention destroys its content later. ``False``, writing nothing, when it is no live fact.
+        """
+
+    async def forget_all(
+        self,
+        scope: Scope,
+        fact_ids: Sequence[str],
+        reason: str,
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+    ) -> tuple[str, ...]:
+        """Mark facts as forgotten as ``forget`` does, in few steps; return which were live.
+
+        Each has an audit event of its own. ``work`` is queued once, if there was any. Where it
+        fails some may be forgotten; repeating it does the rest.
+        """
+
+    async def twins(self, scope: Scope, fact_id: str) -> tuple[str, ...]:
+        """Return the other visible live facts of the own graph that say the same, by id.
+
+        The same words, of the same user and privacy, whoever wrote them and under whatever
+        topics; at most ``TWINS_MAX``. None of what is no visible fact.
         """
 
     async def ended(

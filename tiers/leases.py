@@ -8,12 +8,29 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
+from .fields import Moment, Record
 from .ports import WorkQueue
-from .records import Lease, Work
+from .records import Work
+
+
+class Lease(Record):
+    """The right to do something alone until ``expires_at``. ``token`` rises with each holder."""
+
+    name: str
+    owner: str
+    token: int
+    expires_at: Moment
 
 
 class RenewableWork(WorkQueue, Protocol):
-    """A work queue whose claims can be held on to while the work goes on."""
+    """A work queue whose claims can be held on to, and whose attempts are counted as they begin."""
+
+    async def begin(self, work: Work) -> bool:
+        """Count an attempt of a claimed item; ``False`` when a later claim holds it.
+
+        Stored before the item is run by itself, so that the attempt counts also when it takes the
+        process with it. What was only claimed, or runs in company, is not to blame and not counted.
+        """
 
     async def renew(self, work: Work, lease_seconds: float, now: datetime) -> bool:
         """Let a claim end ``lease_seconds`` from now; ``False`` when a later claim holds it."""

@@ -13,6 +13,11 @@ def microseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // _MICROSECOND
 
 
+def maybe_microseconds(moment: datetime | None) -> int | None:
+    """Return the moment as integer microseconds, or ``None`` where there is none."""
+    return None if moment is None else microseconds(moment)
+
+
 def moment(stored: int) -> datetime:
     """Return stored microseconds as a moment in UTC."""
     return _EPOCH + timedelta(0, 0, stored)

@@ -8,6 +8,9 @@ from typing import Self
 from .fields import UNRECORDED, Moment, Record, Topics, in_utc
 from .fleet import Scope
 
+REDACTED = "[redacted]"
+"""What a record says whose content was destroyed."""
+
 
 class Owned(Record):
     """A record that belongs to a scope. ``stamped`` fills the owner in from the handle.

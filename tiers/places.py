@@ -10,6 +10,7 @@ are, for they say which record is whose.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 Store: TypeAlias = Literal["sqlite", "mongodb", "redis", "qdrant", "home", "process", "outside"]
@@ -18,7 +19,7 @@ Store: TypeAlias = Literal["sqlite", "mongodb", "redis", "qdrant", "home", "proc
 ========  ========================================================================
 sqlite    a table of the embedded cold tier, shadow tables of its indexes included
 mongodb   a collection of the cold tier on a server
-redis     a field of the hash of an agent, embedded or on a server
+redis     a field of the hash of an agent on a server; embedded, of the object that is kept for it
 qdrant    a key of a point's payload, or one of its vectors, embedded or on a server
 home      a file in the folder of the embedded tiers
 process   what a running process remembers beyond one call
@@ -72,108 +73,87 @@ class Place(NamedTuple):
     fields: tuple[str, ...] = ()
 
 
+class _Kept(NamedTuple):
+    """A collection of the cold tier, in whichever engine.
+
+    Attributes:
+        name: Of its table or collection.
+        holds: The most telling thing in its records.
+        fields: What holds it.
+        lists: What its lists hold.
+    """
+
+    name: str
+    holds: Holds = "name"
+    fields: tuple[str, ...] = ()
+    lists: Mapping[str, Holds] = {}
+
+
+_COLD = (
+    _Kept("cards", "text", ("body", "type"),
+          {"recipients": "name", "readers": "name", "tags": "text"}),
+    _Kept("turns", "text", ("body", "said_by")),
+    _Kept("summaries", "text", ("body",)),
+    _Kept("episodes", "text", ("body",), {"children": "name"}),
+    _Kept("facts", "text",
+          ("body", "identity", "said", "address", "subject_key", "predicate_key", "other_key",
+           "subject", "object"),
+          {"ends": "key", "joins": "key", "sources": "name"}),
+    _Kept("rules", "text", ("body", "identity"), {"words": "key", "sources": "name"}),
+    _Kept("beliefs", "text", ("body", "subject", "attribute", "held_key"),
+          {"filed": "name", "words": "key", "sources": "name"}),
+    _Kept("documents", "text", ("body", "name")),
+    _Kept("document_revisions", "text", ("body",)),
+    _Kept("passages", "text", ("body", "digest")),
+    _Kept("belief_contents", "text", ("body",), {"names": "name"}),
+    _Kept("receipts", "text", ("body",)),
+    _Kept("work", "text", ("body",)),
+    _Kept("searchable", "key", ("body",), {"terms": "key"}),
+    _Kept("agents"),
+    _Kept("audit", lists={"about": "name"}),
+    _Kept("belief_events"),
+    _Kept("belief_heads"),
+    _Kept("belief_spans"),
+    _Kept("belief_trust"),
+    _Kept("evidence_marks"),
+    _Kept("fact_uses"),
+    _Kept("graphs"),
+    _Kept("leases"),
+    _Kept("links"),
+    _Kept("rule_outcomes"),
+    _Kept("usage"),
+    _Kept("watermarks"),
+    _Kept("word_totals"),
+)  # fmt: skip
+
+
+def _cold(store: Store, name: str, holds: Holds, fields: tuple[str, ...]) -> Place:
+    is_name = holds in {"name", "none"}
+    return Place(store, name, holds, "nothing" if is_name else "redaction", fields)
+
+
+def _tables(kept: _Kept) -> Iterator[Place]:
+    """Yield the table of a collection, and those of its lists."""
+    yield _cold("sqlite", kept.name, kept.holds, kept.fields)
+    for name, holds in kept.lists.items():
+        is_telling = holds not in {"name", "none"}
+        yield _cold("sqlite", f"{kept.name}__{name}", holds, ("value",) if is_telling else ())
+
+
+def _documents(kept: _Kept) -> Place:
+    """Return the place of a collection whose lists stand in its documents."""
+    lists = [f"{name}_listed" for name, holds in kept.lists.items() if holds != "name"]
+    beside = ("embedding",) if kept.name == "facts" else ()
+    fields = (*kept.fields, *lists, *beside)
+    return _cold("mongodb", kept.name, kept.holds, fields)
+
+
 _SQLITE = (
-    Place("sqlite", "cards", "text", "redaction",
-          ("type", "title", "text", "tags", "details", "machine")),
-    Place("sqlite", "turns", "text", "redaction", ("input", "response", "tool_outputs", "speaker")),
-    Place("sqlite", "summaries", "text", "redaction", ("text",)),
-    Place("sqlite", "episodes", "text", "redaction", ("text",)),
-    Place("sqlite", "facts", "text", "redaction",
-          ("text", "subject", "predicate", "object", "digest", "key_digest", "subject_key",
-           "predicate_key", "object_key")),
-    Place("sqlite", "rules", "text", "redaction", ("trigger", "steps", "former", "digest")),
-    Place("sqlite", "beliefs", "text", "redaction",
-          ("claim", "key_subject", "key_attribute", "value")),
-    Place("sqlite", "documents", "text", "redaction",
-          ("name", "title", "properties", "text", "digest")),
-    Place("sqlite", "document_revisions", "text", "redaction",
-          ("name", "title", "properties", "text", "digest")),
-    Place("sqlite", "passages", "text", "redaction", ("headings", "text", "digest")),
-    Place("sqlite", "belief_contents", "text", "redaction", ("content",)),
-    Place("sqlite", "receipts", "text", "redaction", ("query", "body")),
-    Place("sqlite", "work", "text", "redaction", ("problem",)),
-    Place("sqlite", "word_index", "key", "redaction", ("words",)),
-    Place("sqlite", "word_index_data", "key", "redaction", ("block",)),
-    Place("sqlite", "word_index_idx", "key", "redaction", ("term",)),
-    Place("sqlite", "word_index_places", "key", "redaction", ("term",)),
-    Place("sqlite", "trigger_words", "key", "redaction", ("word",)),
-    Place("sqlite", "belief_words", "key", "redaction", ("word",)),
-    Place("sqlite", "agents", "name", "nothing"),
-    Place("sqlite", "audit", "name", "nothing"),
-    Place("sqlite", "belief_events", "name", "nothing"),
-    Place("sqlite", "belief_heads", "name", "nothing"),
-    Place("sqlite", "belief_mentions", "name", "nothing"),
-    Place("sqlite", "belief_spans", "name", "nothing"),
-    Place("sqlite", "belief_topics", "name", "nothing"),
-    Place("sqlite", "belief_trust", "name", "nothing"),
-    Place("sqlite", "card_reads", "name", "nothing"),
-    Place("sqlite", "card_recipients", "name", "nothing"),
-    Place("sqlite", "consolidation", "name", "nothing"),
-    Place("sqlite", "coverage", "name", "nothing"),
-    Place("sqlite", "fact_uses", "name", "nothing"),
-    Place("sqlite", "graphs", "name", "nothing"),
-    Place("sqlite", "leases", "name", "nothing"),
-    Place("sqlite", "parents", "name", "nothing"),
-    Place("sqlite", "rule_outcomes", "name", "nothing"),
-    Place("sqlite", "searchable", "name", "nothing"),
-    Place("sqlite", "tail", "name", "nothing"),
-    Place("sqlite", "topic_members", "name", "nothing"),
+    *(place for kept in _COLD for place in _tables(kept)),
     Place("sqlite", "topic_sets", "name", "nothing"),
-    Place("sqlite", "usage", "name", "nothing"),
-    Place("sqlite", "watermarks", "name", "nothing"),
-    Place("sqlite", "word_totals", "name", "nothing"),
-    Place("sqlite", "sqlite_sequence", "none", "nothing"),
-    Place("sqlite", "word_index_config", "none", "nothing"),
-    Place("sqlite", "word_index_docsize", "none", "nothing"),
-)  # fmt: skip
+)
 
-_FOUND_BY = ("terms", "frequencies")
-"""Of each MongoDB record that can be found by words."""
-
-_MONGODB = (
-    Place("mongodb", "cards", "text", "redaction",
-          ("type", "title", "text", "tags", "details", "machine", "moved")),
-    Place("mongodb", "turns", "text", "redaction",
-          ("input", "response", "tool_outputs", "speaker", "said_by", *_FOUND_BY)),
-    Place("mongodb", "summaries", "text", "redaction", ("text", *_FOUND_BY)),
-    Place("mongodb", "episodes", "text", "redaction", ("text", *_FOUND_BY)),
-    Place("mongodb", "facts", "text", "redaction",
-          ("text", "subject", "predicate", "object", "active_identity", "fact_key", "subject_key",
-           "predicate_key", "object_key", "ends", "joins", "embedding", *_FOUND_BY)),
-    Place("mongodb", "rules", "text", "redaction",
-          ("trigger", "steps", "former", "identity", "trigger_words", *_FOUND_BY)),
-    Place("mongodb", "beliefs", "text", "redaction",
-          ("claim", "key", "key_subject", "active_key", "held_key", "value", "claim_words",
-           *_FOUND_BY)),
-    Place("mongodb", "documents", "text", "redaction",
-          ("name", "title", "properties", "text", "digest")),
-    Place("mongodb", "document_revisions", "text", "redaction",
-          ("name", "title", "properties", "text", "digest")),
-    Place("mongodb", "passages", "text", "redaction",
-          ("headings", "text", "digest", *_FOUND_BY)),
-    Place("mongodb", "belief_contents", "text", "redaction", ("content",)),
-    Place("mongodb", "receipts", "text", "redaction", ("query", "body")),
-    Place("mongodb", "work", "text", "redaction", ("problem",)),
-    Place("mongodb", "agents", "name", "nothing"),
-    Place("mongodb", "audit", "name", "nothing"),
-    Place("mongodb", "belief_heads", "name", "nothing"),
-    Place("mongodb", "belief_log", "name", "nothing"),
-    Place("mongodb", "belief_spans", "name", "nothing"),
-    Place("mongodb", "belief_trust", "name", "nothing"),
-    Place("mongodb", "fact_uses", "name", "nothing"),
-    Place("mongodb", "graphs", "name", "nothing"),
-    Place("mongodb", "leases", "name", "nothing"),
-    Place("mongodb", "links", "name", "nothing"),
-    Place("mongodb", "redactions", "name", "nothing"),
-    Place("mongodb", "retirements", "name", "nothing"),
-    Place("mongodb", "rule_outcomes", "name", "nothing"),
-    Place("mongodb", "settlements", "name", "nothing"),
-    Place("mongodb", "signed_heads", "name", "nothing"),
-    Place("mongodb", "usage", "name", "nothing"),
-    Place("mongodb", "watermarks", "name", "nothing"),
-    Place("mongodb", "word_totals", "name", "nothing"),
-    Place("mongodb", "meta", "none", "nothing"),
-)  # fmt: skip
+_MONGODB = (*map(_documents, _COLD), Place("mongodb", "meta", "none", "nothing"))
 
 _REDIS = (
     Place("redis", "turn:*", "text", "rings"),
@@ -208,19 +188,23 @@ _HOME = (
     Place("home", "warm/*/marks.json", "name", "nothing"),
     Place("home", "warm/*/owner.lock", "none", "nothing"),
     Place("home", "signing-key.pem*", "none", "nothing"),
+    Place("home", "memory-made", "none", "nothing"),
     Place("home", "owner.json", "none", "nothing"),
     Place("home", "owner.lock", "none", "nothing"),
 )
 
 _PROCESS = (
-    Place("process", "tiers.cold.sqlite.rows:_remembered", "text", "redaction"),
+    Place("process", "tiers.cold.bodies:parsed", "text", "redaction"),
+    Place("process", "tiers.cold.sqlite.topic_sets:_sights", "none", "nothing"),
+    Place("process", "tiers.cold.sqlite.topic_sets:_numbers", "name", "nothing"),
+    Place("process", "tiers.cold.mongo.database:_changing", "text", "turnover"),
+    Place("process", "tiers.hot.embedded:_agents", "text", "rings"),
     Place("process", "tiers.embedding.batching:_cache", "key", "turnover"),
     Place("process", "tiers.embedding.queueing:_waiting", "text", "turnover"),
     Place("process", "tiers.embedding.queueing:_jobs", "text", "turnover"),
     Place("process", "tiers.embedding.queueing:_running", "text", "turnover"),
     Place("process", "tiers.embedding.queueing:_rooms", "text", "turnover"),
     Place("process", "metaagents.learning.likeness:_read_short", "text", "turnover"),
-    Place("process", "tiers.cold.mongo.belief_commits:_waiting", "text", "turnover"),
     Place("process", "tiers.terms:term_of", "key", "turnover"),
     Place("process", "ezra.recollection.terms:_bags", "key", "turnover"),
     Place("process", "ezra.recollection.terms:_graphs", "key", "turnover"),
@@ -228,7 +212,16 @@ _PROCESS = (
     Place("process", "tiers.warm.edge_store:_turns", "name", "nothing"),
     Place("process", "ezra.recollection.pool:_candidates", "text", "turnover"),
     Place("process", "ezra.service.desk:_agents", "text", "turnover"),
-    Place("process", "ezra.service.desk:_turns", "text", "turnover"),
+    Place("process", "ezra.service.open_turns:_held", "text", "turnover"),
+    Place("process", "ezra.service.open_turns:_whose", "name", "nothing"),
+    Place("process", "ezra.service.admission:_known", "none", "nothing"),
+    Place("process", "ezra.service.admission:_wrong", "name", "nothing"),
+    Place("process", "ezra.service.connections:_at_work", "name", "nothing"),
+    Place("process", "ezra.service.connections:_open", "name", "nothing"),
+    Place("process", "ezra.service.feed:_open", "name", "nothing"),
+    Place("process", "ezra.mesh.program:_asked", "none", "nothing"),
+    Place("process", "ezra.mesh.program:_env", "none", "nothing"),
+    Place("process", "ezra.turns_under_way:_last", "name", "nothing"),
     Place("process", "ezra.service.repeats:_running", "text", "turnover"),
     Place("process", "ezra.service.repeats:_kept", "text", "turnover"),
     Place("process", "ezra.service.limits:_buckets", "name", "nothing"),
@@ -252,18 +245,17 @@ _PROCESS = (
     Place("process", "ezra.mesh.mesh:_sources", "none", "nothing"),
     Place("process", "ezra.mesh.mesh:_connectors", "none", "nothing"),
     Place("process", "tiers.provider_clients:_load_connecting", "none", "nothing"),
-    Place("process", "ezra.membership:_present", "name", "nothing"),
+    Place("process", "ezra.membership:_held", "name", "nothing"),
     Place("process", "ezra.parts:_names", "name", "nothing"),
     Place("process", "metaagents.clock:_held", "name", "nothing"),
     Place("process", "metaagents.lifecycle.retention:_places", "name", "nothing"),
+    Place("process", "metaagents.lifecycle.retired_traces:_blank_until", "name", "nothing"),
     Place("process", "tiers.cold.mongo.database:_turns", "name", "nothing"),
     Place("process", "ezra.contradiction.strategies:_resolvers", "none", "nothing"),
     Place("process", "tiers.warm.qdrant_indexes:_open", "none", "nothing"),
-    Place("process", "tiers.cold.mongo.documents:_inner_models", "none", "nothing"),
-    Place("process", "tiers.cold.mongo.documents:_time_fields", "none", "nothing"),
-    Place("process", "tiers.cold.sqlite.database:_insertion", "none", "nothing"),
-    Place("process", "tiers.cold.sqlite.guard:required_params", "none", "nothing"),
-    Place("process", "tiers.cold.sqlite.scope:_placed", "none", "nothing"),
+    Place("process", "tiers.cold.sqlite.records:_insertion", "none", "nothing"),
+    Place("process", "tiers.cold.sqlite.records:_removal", "none", "nothing"),
+    Place("process", "tiers.cold.sqlite.records:_updating", "none", "nothing"),
     Place("process", "tiers.provider_clients:trusted_certificates", "none", "nothing"),
     Place("process", "tiers.warm.qdrant_connect:_trusted", "none", "nothing"),
     Place("process", "logging", "name", "nothing"),

@@ -18,9 +18,9 @@ Rules for all ports:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -46,8 +46,12 @@ from .records import (
     WorkDraft,
     WorkKind,
 )
+from .standing import RecordKey
 
 Vector = tuple[float, ...]
+Expired: TypeAlias = Mapping[str, tuple[str, ...]]
+"""Entries that are gone, by id, each with what it was made of: a summary with its turns."""
+
 M = TypeVar("M", bound=BaseModel)
 """What a language model is asked to answer with."""
 
@@ -139,8 +143,8 @@ class WarmStore(Protocol):
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
         """Remove entries of the scope's tenant and graph by id; unknown ids are no error."""
 
-    async def delete_expired(self, scope: Scope, now: datetime) -> int:
-        """Remove entries of the scope's graph with ``expires_at <= now``; return how many."""
+    async def delete_expired(self, scope: Scope, now: datetime) -> Expired:
+        """Remove entries of the scope's graph with ``expires_at <= now``; return which."""
 
     async def count(self, scope: Scope, kind: Kind | None = None) -> int:
         """Return how many entries the scope's graph holds, expired ones included."""
@@ -260,12 +264,12 @@ class SemanticStore(Protocol):
     ) -> tuple[Fact, bool]:
         """Store a fact and return it, and whether it is new.
 
-        An active fact of the same writer, user, text, topics and privacy is returned as it is,
-        with nothing written. A core fact begins its first core span.
+        An active fact of the same writer, user, text, topics and privacy is returned: only when it
+        was said last is noted, if that is later. A core fact begins its first core span.
         """
 
     async def core(self, scope: Scope) -> tuple[Fact, ...]:
-        """Return visible active core facts of the own graph and the lineage, in one query.
+        """Return visible active core facts of the own graph and the lineage, in one reading.
 
         Own graph first, then lineage order, then oldest first. Shadowing is the reader's job.
         Of an ancestor read ``as_of`` a moment: the facts that were recorded, core and not yet
@@ -357,7 +361,25 @@ class ProceduralStore(Protocol):
         """
 
 
-class WorkQueue(Protocol):
+class Backlog(Protocol):
+    """What waits in the queue, and what was parked: for who watches it."""
+
+    async def waiting(
+        self, scope: Scope | None = None, *, tenant: str | None = None
+    ) -> dict[str, int]:
+        """Return how many items wait per kind, and under ``parked`` how many are parked."""
+
+    async def waiting_since(self, kind: WorkKind, *, tenant: str) -> datetime | None:
+        """Return when the oldest item of a kind that is not parked was queued, if there is one."""
+
+    async def parked(self, limit: int = 100, *, tenant: str | None = None) -> tuple[Work, ...]:
+        """Return parked items with their problem, oldest first."""
+
+    async def rerun(self, work_ids: Sequence[str], *, tenant: str | None = None) -> int:
+        """Put parked items back into the queue with no attempts; return how many."""
+
+
+class WorkQueue(Backlog, Protocol):
     """Durable work for the meta-agents: at least once, claimed by lease with a fencing token.
 
     The queue serves the runtime, not an agent: claims span graphs, and each item carries its
@@ -385,7 +407,8 @@ class WorkQueue(Protocol):
         """Claim due items, oldest first: never claimed, or with a lease that has run out.
 
         Items that wait for a retry or are parked are not due. ``tenant`` restricts to one tenant,
-        ``scope`` to one graph.
+        ``scope`` to one graph. A claim is no attempt; an item whose lease had run out is marked
+        ``was_lost``.
         """
 
     async def complete(self, work: Work) -> bool:
@@ -398,21 +421,10 @@ class WorkQueue(Protocol):
         """
 
     async def defer(self, work: Work, until: datetime) -> bool:
-        """Give a claimed item back until a time, without counting the attempt.
+        """Give a claimed item back until a time, with the attempts of ``work``, as it was claimed.
 
         ``False`` when a later claim holds it.
         """
-
-    async def waiting(
-        self, scope: Scope | None = None, *, tenant: str | None = None
-    ) -> dict[str, int]:
-        """Return how many items wait per kind, and under ``parked`` how many are parked."""
-
-    async def parked(self, limit: int = 100, *, tenant: str | None = None) -> tuple[Work, ...]:
-        """Return parked items with their problem, oldest first."""
-
-    async def rerun(self, work_ids: Sequence[str], *, tenant: str | None = None) -> int:
-        """Put parked items back into the queue with no attempts; return how many."""
 
 
 class LexicalIndex(Protocol):
@@ -431,6 +443,17 @@ class LexicalIndex(Protocol):
         """Return the searchable forms, without vectors, of the visible records among ``ids``.
 
         Superseded, redacted and unknown records are left out; in the order asked.
+        """
+
+    async def live(
+        self, scope: Scope, query: SearchQuery, keys: Sequence[RecordKey]
+    ) -> frozenset[RecordKey]:
+        """Return which records a search may answer with at this moment.
+
+        Those of the own graph, or of ancestors that carry their kind, that are visible, live (at
+        ``query.as_of`` if that is given) and meet every condition of the query; its words, vector
+        and limit are not looked at. Right at once after a write, unlike the vector index. One
+        read, however many are asked about.
         """
 
     async def census(self, scope: Scope) -> dict[str, int]:

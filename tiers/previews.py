@@ -225,7 +225,7 @@ def pointer_to(key: str) -> str:
     return f'[left out here; read_tool_output("{key}")]'
 
 
-def outputs_within(turn: Turn, chars: int) -> Sequence[str]:
+def outputs_within(turn: Turn, chars: int) -> Sequence[ToolOutput]:
     """Return a turn's outputs as a context shows them: previews, as far as there is room.
 
     What has no room is named by its key. The same from a turn with previews and from the whole.
@@ -234,12 +234,12 @@ def outputs_within(turn: Turn, chars: int) -> Sequence[str]:
         turn: Whose outputs.
         chars: How many characters they may take together; pointers aside.
     """
-    told: list[str] = []
+    told: list[ToolOutput] = []
     for index, one in enumerate(turn.tool_outputs):
-        shown = shown_output_of(turn.id, index, one)
-        if len(shown) > chars:
-            told.append(f"{one.tool}: {pointer_to(output_key(turn.id, index))}")
-            continue
-        chars -= len(shown)
-        told.append(shown)
+        key = output_key(turn.id, index)
+        shown = elided(one.output, key)
+        cost = len(f"{one.tool}: {shown}")
+        fits = cost <= chars
+        chars -= cost if fits else 0
+        told.append(one.model_copy(update={"output": shown if fits else pointer_to(key)}))
     return told

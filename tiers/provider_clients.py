@@ -8,8 +8,9 @@ import ssl
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
@@ -87,13 +88,28 @@ def trusted_certificates() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def make_http_client(limits: CallLimits) -> httpx2.AsyncClient:
+def make_http_client(
+    limits: CallLimits, *, answer_bytes_max: int | None = None
+) -> httpx2.AsyncClient:
     """Return a client for one provider, made for these limits; the caller closes it.
 
     Takes some 0.1 s (imports, certificates): call it in a thread. Redirects are not followed:
     google-genai's key is a header that would go to wherever a server points.
+
+    Args:
+        limits: Of time and connections.
+        answer_bytes_max: The most that is read of an answer of a stranger, who sends it as it is
+            and sets no cookies; see ``bounded``. ``None``: whoever reads it minds that.
     """
     import httpx2  # noqa: PLC0415 - only who uses a provider pays for it
+
+    from .bounded_answers import bounded  # noqa: PLC0415 - loads httpx2
+
+    strict: dict[str, Any] = {}
+    if answer_bytes_max is not None:
+        # A jar that takes nothing: what a stranger sets would pile up and be sent back.
+        strict["cookies"] = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        strict["event_hooks"] = bounded(answer_bytes_max)
 
     _load_connecting()
     seconds = limits.timeout_seconds
@@ -102,6 +118,7 @@ def make_http_client(limits: CallLimits) -> httpx2.AsyncClient:
         timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
         limits=httpx2.Limits(max_connections=limits.concurrency),
         follow_redirects=False,
+        **strict,
     )
 
 

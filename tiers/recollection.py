@@ -38,6 +38,18 @@ class WordStatistics(NamedTuple):
     having: Mapping[str, int]
 
 
+class Uses(NamedTuple):
+    """How a fact was used around a moment.
+
+    Attributes:
+        since: How often after it.
+        last: When last by then, if it was.
+    """
+
+    since: int
+    last: datetime | None
+
+
 class Place(NamedTuple):
     """Where a record stands in the order of a timeline: when it happened, and its id."""
 
@@ -70,9 +82,18 @@ class Recollection(Protocol):
         """Return different speakers of the graph's turns, whoever may see them, by name."""
 
     async def word_statistics(
-        self, scope: Scope, text: str, kinds: Sequence[Kind]
+        self, scope: Scope, text: str, kinds: Sequence[Kind], *, as_of: datetime | None = None
     ) -> WordStatistics:
-        """Return how many records of the scope's own graph have each content word of a text."""
+        """Return how many records of the scope's own graph have each content word of a text.
+
+        With ``as_of`` those that had been recorded by then count.
+        """
+
+    async def uses_by(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> dict[str, Uses]:
+        """Return how often facts of the own graph were used after a moment, and when last by then.
+
+        Facts of which no use is told one by one are left out.
+        """
 
     async def ended(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return visible records that were live at ``query.as_of`` and are not any more.

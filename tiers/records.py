@@ -79,6 +79,8 @@ class Turn(Owned):
         occurred_at: When it was said, which is not when it was recorded.
         tail: What its context showed of the conversation, where the model's window is known.
         retired_at: When retention destroyed its content.
+        mentions: Salted digests of the words that it held then, by which an erasure finds what was
+            made of it.
     """
 
     seq: int = Field(default=0, ge=0)
@@ -92,6 +94,7 @@ class Turn(Owned):
     tail: Tail | None = None
     occurred_at: Moment = UNRECORDED
     retired_at: Moment | None = None
+    mentions: str = ""
 
 
 EXTRACTED = "extract"
@@ -157,11 +160,13 @@ class Fact(Owned):
     ``text`` is made of the triple when absent. ``tier`` is ``archival`` (found by recall) or
     ``core`` (in every context, and inherited). ``uses`` counts the turns whose context it reached.
 
+    ``said_at`` is when it was said last, ``None`` for when it was recorded; ``said_seq`` is the
+    number of the turn in which, and ``said_place`` the place there.
     The store and the meta-agents keep the rest: ``core_spans`` says when it was core,
     ``earned_from`` how many uses it had when it was demoted last, ``superseded_as`` why it gave
     way (``denial``: it was never true), ``judged_at`` when it was compared with its neighbours,
     ``forgotten_at`` when somebody asked to forget it, ``retired_at`` when retention destroyed its
-    content.
+    content, and ``mentions`` which words it held: salted digests of them.
     """
 
     text: Text = ""
@@ -173,6 +178,9 @@ class Fact(Owned):
     confidence: float = Field(default=1.0, ge=0.0, le=1.0)
     valid_from: Moment | None = None
     valid_to: Moment | None = None
+    said_at: Moment | None = None
+    said_seq: int = Field(default=0, ge=0)
+    said_place: int = Field(default=0, ge=0)
     superseded_by: str | None = None
     superseded_at: Moment | None = None
     superseded_as: Superseded | None = None
@@ -184,6 +192,7 @@ class Fact(Owned):
     judged_at: Moment | None = None
     forgotten_at: Moment | None = None
     retired_at: Moment | None = None
+    mentions: str = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -271,7 +280,11 @@ class WorkDraft(Record):
 
 
 class Work(Record):
-    """A queued item. ``token`` rises with each claim: only the latest claimant may complete it."""
+    """A queued item. ``token`` rises with each claim: only the latest claimant may complete it.
+
+    ``attempts`` counts how often it was begun alone. ``was_lost`` says that its former claim ended
+    without an outcome, as when the process died that held it: it or another item may be to blame.
+    """
 
     id: str
     tenant: str
@@ -284,21 +297,13 @@ class Work(Record):
     token: int
     queued_at: Moment
     problem: str | None = None
+    was_lost: bool = False
 
     @property
     def scope(self) -> Scope:
         """The scope of the runtime acting for the item's agent, or for its whole graph."""
         whole = Scope.of_graph(self.tenant, self.graph_id)
         return whole if self.agent_id is None else whole.for_agent(self.agent_id)
-
-
-class Lease(Record):
-    """The right to do something alone until ``expires_at``. ``token`` rises with each holder."""
-
-    name: str
-    owner: str
-    token: int
-    expires_at: Moment
 
 
 class AuditEvent(Record):

@@ -124,6 +124,8 @@ class FleetStore(Protocol):
     ) -> Departure:
         """Mark the scope's agent as gone and return what came of it. Idempotent.
 
+        One that had been released leaves by it, and is ``released`` no more.
+
         With ``silent_since`` the agent is released instead: only if its last sign of life is at or
         before that moment, and it is marked ``released``. With ``reason``, the audit feed has an
         event ``left`` or ``released``, written in the same step where the engine can.

@@ -15,10 +15,10 @@ from pydantic import Field, JsonValue
 
 from .board import Card
 from .documents import Document, FormerDocument, Passage
+from .evidence import ChainedAudit
 from .ports import WarmStore
 from .records import (
     AgentRecord,
-    AuditEvent,
     Commitment,
     Episode,
     Fact,
@@ -268,7 +268,10 @@ class Redactor(Protocol):
         Of every kind that can be redacted, whoever could see them, that have their content. A
         record speaks of a subject when one of its texts (claim, key, value, speaker, tool output,
         subject and object included) holds it as whole words, whatever the case and the white
-        space between its words; NFKC forms are compared. A page may hold fewer rows than
+        space between its words; NFKC forms are compared. A name is found by its parts as well, in
+        any order and the last alone, and a number however it is written (``tiers.cold.mentions``).
+        So is what retention has emptied, by what it said then: what was made of it may say so
+        still, and is reached by redacting it. A page may hold fewer rows than
         ``limit`` and still name a cursor: it has looked through a bounded number of records.
 
         Raises:
@@ -282,12 +285,23 @@ class Redactor(Protocol):
         subject: str | None = None,
         agent_ids: Sequence[str] = (),
         record_ids: Sequence[str] = (),
+        before: datetime | None = None,
+        since: datetime | None = None,
     ) -> tuple[str, ...]:
-        """Blank receipts that speak of a subject, that agents were given, or that name records.
+        """Blank receipts that speak of a subject, agents were given, name records, or are old.
 
         Of the scope's graph; for what no record of it holds: a question that found nothing, a turn
         that was never replied to, a record of a graph that it inherits from. Returns the ids of
         those that were not blank before. May be repeated.
+
+        Args:
+            scope: Whose graph.
+            subject: Those that speak of it.
+            agent_ids: Those that one of these agents was given.
+            record_ids: Those that name one of these records.
+            before: Those that were recorded before this moment.
+            since: With ``before``: what was recorded earlier than this is blank already and need
+                not be looked at, as far as ids tell when they were made.
 
         Raises:
             UsageError: None of them is given, or the subject is blank.
@@ -417,7 +431,7 @@ ARCHIVE_ROWS: dict[Table, type[Record]] = {
     "trust": TrustRow,
     "heads": SignedHead,
     "receipts": Receipt,
-    "audit": AuditEvent,
+    "audit": ChainedAudit,
     "work": QueuedWork,
 }
 """What a row of each table is, in the order in which tables are moved: causes before effects."""
@@ -434,9 +448,10 @@ class ColdArchive(Protocol):
         """Return every tenant that has a graph, sorted."""
 
     async def export_rows(self, tenant: str, table: Table, cursor: str, limit: int) -> Page[Record]:
-        """Return rows after a cursor in the order in which they were stored; ``""`` begins.
+        """Return rows after a cursor in a stable order; ``""`` begins.
 
-        ``limit`` is 1 to ``PAGE_ROWS_MAX``. Rows are of the type ``ARCHIVE_ROWS`` names.
+        Events come in the order of their numbers, and work in that of queueing. ``limit`` is
+        1 to ``PAGE_ROWS_MAX``. Rows are of the type ``ARCHIVE_ROWS`` names.
         """
 
     async def import_rows(self, tenant: str, table: Table, rows: Sequence[Record]) -> int:

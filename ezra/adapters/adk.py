@@ -21,6 +21,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from tiers.errors import Conflict, NotFound, UsageError
+from tiers.fencing import flat, quoted
 from tiers.fields import TEXT_CHARS_MAX
 from tiers.records import Hit
 
@@ -236,11 +237,12 @@ class MemoryTool(BaseTool):
 
 
 def _entry(hit: Hit, user_id: str) -> MemoryEntry:
+    # ADK's tools put memories into a prompt, one below the other: none may look like another.
     role = "user" if hit.speaker == name_of(user_id) else "model"
     return MemoryEntry(
         id=hit.id,
-        content=types.Content(role=role, parts=[types.Part(text=hit.text)]),
-        author=hit.speaker or None,
+        content=types.Content(role=role, parts=[types.Part(text=quoted(hit.text))]),
+        author=flat(hit.speaker) or None,
         timestamp=(hit.occurred_at or hit.recorded_at).isoformat(),
         custom_metadata={"kind": hit.kind, "score": round(hit.score, 4)},
     )

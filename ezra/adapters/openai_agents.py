@@ -1,13 +1,14 @@
 """OpenAI Agents SDK: a session over an agent's memory, and its tools.
 
 Install ``ezra[openai-agents]``. What a session keeps are facts of the agent's session graph, so
-scope, history, audit and redaction are theirs, and recall finds what was said.
+scope, history, audit and redaction are theirs. Recall and turns are not told of them, unless a
+session asks for that.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from json import dumps
 from typing import Any, TypeAlias
@@ -22,10 +23,11 @@ from tiers.ids import Clock, system_clock
 from tiers.recollection import Place
 from tiers.records import Fact
 
+from ..agent_facts import FORGOTTEN_MAX
 from ..wire.tools import ToolSpec, agent_tools
 from .keeping import Shelf
 from .lending import AnyAgent, answered
-from .said import ITEM, Piece, item_of, pieces_of
+from .said import Piece, item_of, pieces_of
 
 ITEMS_MAX = 100_000
 """So many live items a session may have."""
@@ -54,6 +56,8 @@ class EzraSession:
         agent: The agent, in process or on a server.
         session_settings: How many items a run is given, if not all.
         private: Whether only this agent may see the items.
+        recalled: Whether recall finds what is added, as it finds facts. Else it is read by the
+            session alone: a conversation that is kept whole would drown what was remembered.
         clock: Where the time comes from; what is added later comes later, whoever adds it.
 
     Raises:
@@ -67,6 +71,7 @@ class EzraSession:
         *,
         session_settings: SessionSettings | None = None,
         private: bool = False,
+        recalled: bool = False,
         clock: Clock = system_clock,
     ) -> None:
         if not session_id.strip():
@@ -75,6 +80,7 @@ class EzraSession:
         self.session_settings = session_settings
         self._agent = agent
         self._private = private
+        self._recalled = recalled
         self._clock = clock
         self._subject = _SHELF.subject((session_id,))
         self._last: int | None = None
@@ -103,7 +109,7 @@ class EzraSession:
             facts = [
                 fact
                 for number, item in enumerate(items, first)
-                for fact in pieces_of(self._subject, number, item)
+                for fact in pieces_of(self._subject, number, item, is_recalled=self._recalled)
             ]
             for fact in facts:
                 await self._agent.remember(fact, private=self._private)
@@ -121,14 +127,17 @@ class EzraSession:
         return None
 
     async def clear_session(self) -> None:
-        """Take all items away."""
+        """Take all items away: in one step, or for a long session in one for each hundred facts."""
         async with self._writing:
-            for pieces in await self._kept():
-                await self._forget(pieces, CLEARED)
+            ids = [one.fact_id for pieces in await self._kept() for one in pieces]
+            for start in range(0, len(ids), FORGOTTEN_MAX):
+                await self._agent.forget_facts(ids[start : start + FORGOTTEN_MAX], reason=CLEARED)
 
-    async def _forget(self, pieces: Iterable[Piece], reason: str) -> bool:
-        done = [await self._agent.forget(one.fact_id, reason=reason) for one in pieces]
-        return done[0]
+    async def _forget(self, pieces: Sequence[Piece], reason: str) -> bool:
+        """Take an item away; whether this call did, and not another before it."""
+        ids = [one.fact_id for one in pieces]
+        done = await self._agent.forget_facts(ids, reason=reason)
+        return ids[0] in done
 
     async def _next(self) -> int:
         """Return a number above those of all items that were ever seen here.
@@ -145,7 +154,7 @@ class EzraSession:
         behind: Place | None = None
         while True:
             facts = await self._agent.knowledge.history(
-                self._subject, ITEM, limit=_PAGE, live_only=True, behind=behind
+                self._subject, limit=_PAGE, live_only=True, behind=behind
             )
             for piece in map(Piece.of, self._own(facts)):
                 if piece is not None:

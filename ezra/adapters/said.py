@@ -1,7 +1,8 @@
 """How an item of a conversation becomes facts, and facts become it again. Pure.
 
-The facts' objects together are the item's JSON, word for word; the text of the first is what recall
-finds it by. An item that is too long for one fact is kept in several.
+The facts' objects together are the item's JSON, word for word, and name the item, so that two which
+say the same are two. The text of the first is what it says; recall finds it by that where it is to.
+An item that is too long for one fact is kept in several.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from typing import Any, Self
 from uuid import uuid4
 
 from tiers.errors import UsageError
+from tiers.knowledge import APART
 from tiers.records import Fact
 
 from ..checks import checked
 
 ITEM = "item"
+ITEM_APART = f"{APART}{ITEM}"
+"""The predicates of what recall finds, and of what it does not."""
+_CONTINUED = "…"
 PIECE_CHARS_MAX = 90_000  # within the fact it is JSON again, of up to twice the length
 PIECES_MAX = 100
 SEARCHED_CHARS_MAX = 4_000
@@ -60,13 +65,14 @@ class Piece:
         return cls(fact.id, item, number, place, pieces, said, age)
 
 
-def pieces_of(subject: str, number: int, item: object) -> list[Fact]:
+def pieces_of(subject: str, number: int, item: object, *, is_recalled: bool = False) -> list[Fact]:
     """Return the facts that keep an item from now on.
 
     Args:
         subject: The address of the conversation.
         number: Where it comes in it.
         item: The item; goes through JSON.
+        is_recalled: Whether recall finds it by its words.
 
     Raises:
         UsageError: It is no JSON object, or too long.
@@ -86,12 +92,11 @@ def pieces_of(subject: str, number: int, item: object) -> list[Fact]:
         checked(
             Fact,
             subject=subject,
-            predicate=ITEM,
+            predicate=ITEM if is_recalled else ITEM_APART,
             object=json.dumps(
                 {"item": name, "number": number, "place": place, "pieces": len(parts), "said": said}
             ),
-            # One text is one fact: the name tells this item from another that says the same.
-            text=f"{_plain(words_of(item)) if place == 0 else ITEM} #{name}-{place}",
+            text=_plain(words_of(item)) if place == 0 else _CONTINUED,
         )
         for place, said in enumerate(parts)
     ]

@@ -1,24 +1,28 @@
-"""Memories, messages, tasks and actions as NDJSON: out of one memory and into another.
+"""Memories, notes, messages, tasks and actions as NDJSON: out of one memory and into another.
 
 One line each, oldest first, so that what is named comes before what names it. Every line keeps its
 id: reading a file in again changes nothing. Who wrote something is its writer in the other memory
-too; tasks are led again through the changes that were logged of them.
+too; tasks are led again through the changes that were logged of them, notes through their
+revisions, and memories that were forgotten or gave way do so again.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from tiers.board import Card, CardKind
 from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
+from tiers.learning import is_live
 
+from .carried_records import note_lines, tombstones, write_note_line
 from .client import Bridge
-from .delivering import AnyAgent, verdict_of
+from .delivering import REASON, AnyAgent, verdict_of
 from .memories import fact_of
 from .reading import PAGE, memories, written_at
 
@@ -26,6 +30,10 @@ VERSION = 1
 LINES_MAX = 1_000_000
 LINE_BYTES_MAX = 8 * 1024 * 1024
 SHOWN_MAX = 100
+NUMBER = "line number"
+"""Where a line that was read says which it is; no line of a file has such a field."""
+
+NOT_THERE = "it gave way to what is gone"
 
 _CARDS: tuple[CardKind, ...] = ("message", "task", "action")
 _FIELDS = {
@@ -33,6 +41,7 @@ _FIELDS = {
     "message": ("id", "agent", "type", "text", "at"),
     "task": ("id", "agent", "title", "at"),
     "action": ("id", "agent", "type", "at"),
+    "note": ("id", "agent", "shelf", "name", "text", "at"),
 }
 _CREATED = "task_created"
 _CHANGES = "task_"
@@ -62,6 +71,8 @@ async def exported(bridge: Bridge) -> list[dict[str, Any]]:
     """
     lines = [{"kind": "memory", **memory.said} async for memory in memories(bridge)]
     graph = await bridge.graph()
+    lines += await tombstones(bridge, {one["id"] for one in lines})
+    lines += [one async for one in note_lines((await bridge.reader()).documents)]
     for kind in _CARDS:
         after = ""
         while len(lines) < LINES_MAX:
@@ -70,7 +81,13 @@ async def exported(bridge: Bridge) -> list[dict[str, Any]]:
             if page.cursor is None:
                 break
             after = page.cursor
-    lines.sort(key=lambda one: (str(one.get("at") or one["created_at"]), one["id"]))
+    lines.sort(
+        key=lambda one: (
+            str(one.get("at") or one["created_at"]),
+            one["id"],
+            one.get("revision", 0),
+        )
+    )
     return [{"v": VERSION, **one} for one in lines]
 
 
@@ -87,32 +104,35 @@ def _line(card: Card) -> dict[str, Any]:
     return {"kind": card.kind, "id": card.id, "agent": card.agent_id, "at": at, **said}
 
 
-def read_line(number: int, line: str) -> dict[str, Any] | None:
-    """Return what a line says; ``None`` for an empty one.
+def read_line(number: int, data: bytes) -> dict[str, Any] | None:
+    """Return what a line says, and its number; ``None`` for an empty one.
 
     Raises:
         UsageError: It is no line of an export; names its number.
     """
     where = f"line {number}"
-    if not line.strip():
+    if not data.strip():
         return None
-    if len(line) > LINE_BYTES_MAX:
-        raise UsageError(where, f"{len(line):,} characters", f"at most {LINE_BYTES_MAX:,}")
+    if len(data) > LINE_BYTES_MAX:
+        raise UsageError(where, f"{len(data):,} bytes", f"at most {LINE_BYTES_MAX:,}")
     try:
-        said = json.loads(line)
-    except ValueError as error:
-        raise UsageError(where, line[:80], "a JSON object") from error
+        said = json.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        shown = data[:80].decode(errors="backslashreplace")
+        raise UsageError(where, shown, "a JSON object in UTF-8") from error
     kind = said.get("kind") if isinstance(said, dict) else None
     if kind not in _FIELDS:
         raise UsageError(where, kind, f"an object whose kind is {', '.join(_FIELDS)}")
     for name in _FIELDS[kind]:
         if not isinstance(said.get(name), str):
             raise UsageError(f"{where}: {name}", said.get(name), f"text; a {kind} has it")
-    return dict(said)
+    return {**said, NUMBER: number}
 
 
 async def imported(bridge: Bridge, lines: Iterable[Mapping[str, Any]]) -> Imported:
     """Write lines of an export; those that are there already stay as they are.
+
+    A line that the memory does not take is told with its number, and the rest is written.
 
     Args:
         bridge: Where to.
@@ -124,23 +144,43 @@ async def imported(bridge: Bridge, lines: Iterable[Mapping[str, Any]]) -> Import
     """
     done, known = Imported(), dict[str, AnyAgent]()
     later: list[Mapping[str, Any]] = []
+    giving_way: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
-        name = str(line["agent"])
-        if name not in known:
-            known[name] = await bridge.entered_as(name)
-        try:
-            await _WRITE[line["kind"]](known[name], line)
+        async with _noting(done, line):
+            agent = await _entered(bridge, known, str(line["agent"]))
+            await _WRITE[line["kind"]](agent, line)
             done.counts[line["kind"]] += 1
-        except EzraError as error:
-            _note(done, line, error)
+            if line["kind"] == "memory" and line.get("superseded_by"):
+                giving_way.setdefault(str(line["superseded_by"]), []).append(line)
+        if line["kind"] == "memory":
+            for former in giving_way.pop(str(line["id"]), ()):
+                async with _noting(done, former):
+                    await _give_way(await _entered(bridge, known, str(former["agent"])), former)
         if line["kind"] == "task" or line.get("read_by"):
             later.append(line)
-    for line in later:
-        try:
+    for line in (*(one for waiting in giving_way.values() for one in waiting), *later):
+        async with _noting(done, line):
             await _settle(bridge, known, line)
-        except EzraError as error:
-            _note(done, line, error)
     return done
+
+
+async def _entered(bridge: Bridge, known: dict[str, AnyAgent], name: str) -> AnyAgent:
+    if name not in known:
+        known[name] = await bridge.entered_as(name)
+    return known[name]
+
+
+@asynccontextmanager
+async def _noting(done: Imported, line: Mapping[str, Any]) -> AsyncIterator[None]:
+    """Note a line that is refused in the block, and go on."""
+    try:
+        yield
+    except EzraError as error:
+        _note(done, line, error)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        # Somebody's hand: a number where a list is, a field that is missing.
+        problem = f"{type(error).__name__}: {error}"[:200]
+        _note(done, line, UsageError("fields", problem, f"those of a {line['kind']}"))
 
 
 def _note(done: Imported, line: Mapping[str, Any], error: EzraError) -> None:
@@ -153,12 +193,32 @@ def _note(done: Imported, line: Mapping[str, Any], error: EzraError) -> None:
         raise error
     done.refused += 1
     if len(done.problems) < SHOWN_MAX:
-        done.problems.append(f"{line['kind']} {line['id']}: {error}")
+        where = f"line {line[NUMBER]}: " if NUMBER in line else ""
+        done.problems.append(f"{where}{line['kind']} {line['id']}: {error}")
 
 
 async def _memory(agent: AnyAgent, line: Mapping[str, Any]) -> None:
-    fact = fact_of(line, _moment(line["created_at"]))
-    await agent.remember(fact, topics=fact.topics, private=fact.private, id=line["id"])
+    """Write a memory that is not there, and forget it again where it was."""
+    there = await agent.facts([line["id"]])
+    if not there:
+        fact = fact_of(line, _moment(line["created_at"]))
+        await agent.remember(fact, topics=fact.topics, private=fact.private, id=line["id"])
+    # At once: what was said again later is another memory, and must not be taken for this one.
+    if line.get("forgotten_at") and not line.get("superseded_by"):
+        await _forgotten(agent, line, str(line.get("reason") or REASON))
+
+
+async def _give_way(agent: AnyAgent, line: Mapping[str, Any]) -> None:
+    """Let a memory give way to the one that took its place, which is there."""
+    (known,) = await agent.facts([line["id"]])
+    if is_live(known):
+        await agent.forget(line["id"], reason=REASON, superseded_by=line["superseded_by"])
+
+
+async def _forgotten(agent: AnyAgent, line: Mapping[str, Any], reason: str) -> None:
+    (known,) = await agent.facts([line["id"]])
+    if is_live(known):
+        await agent.forget(line["id"], reason=reason)
 
 
 async def _message(agent: AnyAgent, line: Mapping[str, Any]) -> None:
@@ -232,7 +292,10 @@ async def _change(agent: AnyAgent, line: Mapping[str, Any], task_id: str, text: 
 
 
 async def _settle(bridge: Bridge, known: dict[str, AnyAgent], line: Mapping[str, Any]) -> None:
-    """Bring a task into its last state, and a message to who has read it."""
+    """Bring a task into its last state, a message to who has read it, a memory to its end."""
+    if line["kind"] == "memory":  # what took its place is not in the file, or was refused
+        await _forgotten(known[str(line["agent"])], line, NOT_THERE)
+        return
     for name in line.get("read_by", ()):
         if name not in known:
             known[name] = await bridge.entered_as(name)
@@ -262,4 +325,10 @@ def _moment(text: str) -> datetime:
     return found
 
 
-_WRITE = {"memory": _memory, "message": _message, "task": _task, "action": _action}
+_WRITE = {
+    "memory": _memory,
+    "message": _message,
+    "task": _task,
+    "action": _action,
+    "note": write_note_line,
+}

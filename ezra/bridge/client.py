@@ -19,6 +19,7 @@ from tiers.errors import (
     EzraError,
     FolderInUse,
     NotFound,
+    PolicyDenied,
     TierError,
     TierUnavailable,
     UsageError,
@@ -67,6 +68,7 @@ class Bridge:
         agent: The agent's handle; ``None`` while the memory is away, and without a name.
         away: Why it is away.
         clock: Where the time comes from.
+        is_missing: Whether it is away because it was never made.
     """
 
     def __init__(
@@ -77,8 +79,11 @@ class Bridge:
         agent: AnyAgent | None = None,
         away: str | None = None,
         clock: Clock = system_clock,
+        *,
+        is_missing: bool = False,
     ) -> None:
         self.config = config
+        self.is_missing = is_missing
         self.away = away
         self.clock = clock
         self.first_sent = Sent()
@@ -232,9 +237,13 @@ async def entered(ezra: AnyEzra, config: BridgeConfig) -> AnyAgent:
         graph: AnyGraph = await ezra.session_graph(config.graph)
     except NotFound:
         graph = await _made(ezra, config.graph)
-    return await graph.spawn_agent(
-        config.named_agent, topics={ALL_TOPICS}, role="A coding agent at the bridge."
-    )
+    try:
+        return await graph.spawn_agent(
+            config.named_agent, topics={ALL_TOPICS}, role="A coding agent at the bridge."
+        )
+    except PolicyDenied:
+        # An agent's token says what the agent is, or its operator did when it was spawned.
+        return await graph.spawn_agent(config.named_agent)
 
 
 async def _member(ezra: AnyEzra, config: BridgeConfig) -> AnyAgent:

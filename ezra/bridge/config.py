@@ -29,6 +29,9 @@ HALF_LIFE_DAYS_MAX = 36_500.0
 TIMEOUT_SECONDS = 10.0
 """Of one request: an agent that works waits for it."""
 TIMEOUT_SECONDS_MAX = 600.0
+WAIT_SECONDS = 2.0
+"""Commands that have an embedded memory for themselves are over sooner than that."""
+WAIT_SECONDS_MAX = 60.0
 
 AGENT_VARIABLE = "EZRA_BRIDGE_AGENT"
 STATE_VARIABLE = "EZRA_BRIDGE_STATE"
@@ -43,6 +46,7 @@ _VARIABLES: Mapping[str, str] = {
     "machine": "EZRA_BRIDGE_MACHINE",
     "half_life_days": "EZRA_BRIDGE_HALF_LIFE_DAYS",
     "timeout_seconds": "EZRA_BRIDGE_TIMEOUT_SECONDS",
+    "wait_seconds": "EZRA_BRIDGE_WAIT_SECONDS",
     "url": "EZRA_URL",
     "home": "EZRA_HOME",
     "token_file": "EZRA_TOKEN_FILE",
@@ -57,6 +61,7 @@ _LISTS = ("watch_dirs", "note_types", "note_relations")
 _NUMBERS: Mapping[str, float] = {
     "half_life_days": HALF_LIFE_DAYS_MAX,
     "timeout_seconds": TIMEOUT_SECONDS_MAX,
+    "wait_seconds": WAIT_SECONDS_MAX,
 }
 
 
@@ -71,8 +76,10 @@ class BridgeConfig:
         machine: What this machine is called.
         half_life_days: After so many days a memory counts half in recall.
         timeout_seconds: Of one request.
+        wait_seconds: So long a command waits for another process that has the embedded data.
         url: The server, where there is one.
-        home: The folder of embedded data, where there is no server; the settings' if not given.
+        home: The folder of embedded data, where there is no server; ``bridge_config`` gives one
+            of the user's where nobody names one, so that every working directory has the same.
         token_file: A file with the server's token.
         watch_dirs: Folders of Markdown notes, as ``notes.watched.roots_of`` reads them; the folder
             of the command if empty.
@@ -88,6 +95,7 @@ class BridgeConfig:
     machine: str = ""
     half_life_days: float = HALF_LIFE_DAYS
     timeout_seconds: float = TIMEOUT_SECONDS
+    wait_seconds: float = WAIT_SECONDS
     url: str | None = None
     home: Path | None = None
     token_file: Path | None = None
@@ -135,6 +143,8 @@ class BridgeConfig:
 def bridge_config(environment: Mapping[str, str] | None = None) -> BridgeConfig:
     """Return the configuration: the environment's, else the file's, else the defaults.
 
+    Where neither a server nor a folder is named, the memory is the user's own: ``data_folder``.
+
     Args:
         environment: Variables; those of this process if not given.
 
@@ -144,7 +154,23 @@ def bridge_config(environment: Mapping[str, str] | None = None) -> BridgeConfig:
     given = os.environ if environment is None else environment
     state = state_folder(given)
     said = {**read_file(state / FILE_NAME), **_of_variables(given)}
-    return _checked(state, said)
+    found = _checked(state, said)
+    if found.url is None and found.home is None:
+        return replace(found, home=data_folder(given))
+    return found
+
+
+def data_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder of the user's own embedded memory, whatever the working directory is.
+
+    Raises:
+        ConfigError: There is no home directory to put it in.
+    """
+    base = environment.get("XDG_DATA_HOME", "").strip() or "~/.local/share"
+    try:
+        return (Path(base).expanduser() / "ezra").absolute()
+    except RuntimeError as error:
+        raise ConfigError("EZRA_HOME", "there is no home directory; name a folder") from error
 
 
 def state_folder(environment: Mapping[str, str]) -> Path:

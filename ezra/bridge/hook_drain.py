@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from tiers.errors import BudgetExceeded, ConfigError, EzraError, TierTimeout, TierUnavailable
+from tiers.fencing import fenced
 
 from .client import Bridge
 from .hook_state import HANDOFF_CHARS_MAX, HookState, QueuedFile
@@ -28,7 +29,7 @@ SHOWN_MAX = 20
 
 _HANDOFF_ROOM = 1_000
 """Characters kept for headings and what needs people."""
-_ROWS = ("updated", "actions", "tasks", "blockers", "messages", "warnings")
+_ROWS = ("updated", "decisions", "actions", "tasks", "blockers", "messages", "warnings")
 
 State: TypeAlias = Literal["done", "away"]
 
@@ -182,5 +183,7 @@ def told(found: Handoff, done: Drained) -> str:
         open_ends.append("Writes were refused: run 'ezra bridge sync --refused'.")
     if not open_ends and not any(getattr(found, name) for name in _ROWS):
         return ""
-    lines = [readable(found).rstrip(), "", *(f"- {one}" for one in open_ends)]
+    # Titles and texts are whatever somebody wrote: a fence keeps them from what we say.
+    block = fenced("memory", [readable(found).rstrip()], says_what=True)
+    lines = [block, "", *(f"- {one}" for one in open_ends)]
     return "\n".join(lines).rstrip() + "\n"

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from tiers.documents import Document
 from tiers.errors import UsageError
 from tiers.records import ALL_TOPICS_MAX, NAME_CHARS_MAX, TEXT_CHARS_MAX, Fact, Hit
 
@@ -44,6 +45,7 @@ class Memory:
         superseded_by: What took its place.
         forgotten_at: When it was forgotten.
         score: Of a recall; comparable inside one answer.
+        note: Of what ``sync-memories`` brought, the name of the file; its id is the document's.
     """
 
     id: str
@@ -58,6 +60,7 @@ class Memory:
     superseded_by: str | None = None
     forgotten_at: datetime | None = None
     score: float | None = None
+    note: str | None = None
 
     @property
     def text(self) -> str:
@@ -167,9 +170,25 @@ def memory_of(fact: Fact) -> Memory:
 
 
 def memory_of_hit(hit: Hit) -> Memory:
-    """Return the memory that recall found, with its score."""
+    """Return the memory that recall found, with its score; of a note the passage that was found."""
     found = _memory(hit.id, hit.text, hit.topics, hit.agent_id, hit.valid_from, hit)
-    return replace(found, score=hit.score)
+    if hit.citation is None:
+        return replace(found, score=hit.score)
+    where = hit.citation
+    return replace(
+        found,
+        id=where.document_id,
+        title=where.title,
+        content=hit.text,
+        note=where.name,
+        score=hit.score,
+    )
+
+
+def memory_of_note(note: Document) -> Memory:
+    """Return the memory that a note is, whole."""
+    found = _memory(note.id, note.text, note.topics, note.agent_id, note.changed_at, note)
+    return replace(found, title=note.title, content=note.text, note=note.name)
 
 
 def _memory(
@@ -178,7 +197,7 @@ def _memory(
     topics: Sequence[str],
     agent: str,
     written: datetime | None,
-    recorded: Fact | Hit,
+    recorded: Fact | Hit | Document,
 ) -> Memory:
     title, content = _parted(text)
     types, categories = _of(topics, TYPE), _of(topics, CATEGORY)

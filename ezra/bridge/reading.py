@@ -4,31 +4,49 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from tiers.board import Card, TaskStatus
 from tiers.errors import NotFound, PolicyDenied, UsageError
-from tiers.records import Fact
+from tiers.records import ALL_TOPICS_MAX, Fact, Hit, Kind
 
 from ..recall import RecallResult
 from ..request import ModeName
-from .client import Bridge
-from .memories import Memory, asked_labels, memory_of, memory_of_hit
+from .client import AnyGraph, Bridge
+from .delivering import AnyAgent
+from .memories import Memory, asked_labels, memory_of, memory_of_hit, memory_of_note
 from .noted import CurrentTask, Notes
+from .notes.memory_labels import MEMORIES_TOPIC
+from .notes.names import MEMORIES, memories_shelf
 from .outbox import all_outboxes, time_of
 
 MEMORIES_MAX = 100_000
 """So many are read at most where they are counted or exported."""
 
+TO_BEGIN = "'ezra bridge remember' makes it, and 'ezra bridge setup --url URL' names a server"
+"""What somebody does who has no memory yet."""
+WHO_ASKS = "'ezra bridge setup --agent NAME' says who you are, which who writes needs"
+
 PAGE = 100
+NOTE_HITS = 100
+"""Passages of notes that one recall looks at: several of them may be of one note."""
+
 DAYS_MAX = 3_650
 OPEN: tuple[TaskStatus, ...] = ("created", "in_progress", "suspended")
 
 Scoped: TypeAlias = Literal["any", "mine", "shared", "private"]
 SCOPES: tuple[Scoped, ...] = ("any", "mine", "shared", "private")
+AnyReader: TypeAlias = "AnyAgent | AnyGraph"
+
+
+class _Asked(TypedDict):
+    """What every question of one recall is asked with."""
+
+    mode: ModeName
+    half_life_days: float
 
 
 @dataclass(frozen=True)
@@ -93,6 +111,8 @@ async def recall(
 ) -> Recalled:
     """Return memories about a question, best first; newer ones count more.
 
+    Notes of agents that ``sync-memories`` brought are among them, each with its best passage.
+
     Args:
         bridge: Where they are.
         query: The question; must not be blank.
@@ -111,29 +131,80 @@ async def recall(
     if scope not in SCOPES:
         raise UsageError("scope", scope, ", ".join(SCOPES))
     private = {"shared": False, "private": True}.get(scope)
-    found: RecallResult = await (await bridge.reader()).recall(
+    labels = asked_labels(type, category, tags, private=private)
+    reader = await bridge.reader()
+    asked: _Asked = {"mode": mode, "half_life_days": bridge.config.half_life_days}
+    facts: RecallResult = await reader.recall(
         query,
         limit=limit,
         kinds=("fact",),
         scope="agent" if scope == "mine" else "any",
-        mode=mode,
-        all_topics=asked_labels(type, category, tags, private=private),
-        half_life_days=bridge.config.half_life_days,
+        all_topics=labels,
+        **asked,
     )
-    return Recalled(tuple(memory_of_hit(one) for one in found.items), found.degraded)
+    of_notes = _topics_of_notes(labels, scope, bridge.config.agent)
+    if of_notes is None:
+        return Recalled(tuple(memory_of_hit(one) for one in facts.items), facts.degraded)
+    notes: RecallResult = await reader.recall(
+        query, limit=NOTE_HITS, kinds=("document",), all_topics=of_notes, **asked
+    )
+    degraded = tuple(dict.fromkeys((*facts.degraded, *notes.degraded)))
+    found = await _ranked(reader, query, facts.items, notes.items, asked)
+    return Recalled(tuple(memory_of_hit(one) for one in found[:limit]), degraded)
+
+
+def _topics_of_notes(
+    labels: tuple[str, ...], scope: Scoped, agent: str | None
+) -> tuple[str, ...] | None:
+    """Return what a note must carry to be in an answer; ``None`` where none can be in it."""
+    topics = [MEMORIES_TOPIC, *labels]
+    if scope == "mine" and agent is not None:
+        topics.append(memories_shelf(agent).casefold())
+    if scope == "private" or len(topics) > ALL_TOPICS_MAX:
+        return None  # every agent sees a note, and none can carry more than may be asked for
+    return tuple(topics)
+
+
+async def _ranked(
+    reader: AnyReader, query: str, facts: Sequence[Hit], notes: Sequence[Hit], asked: _Asked
+) -> list[Hit]:
+    """Return what two questions found in one order, of each note its best passage.
+
+    Scores of two answers cannot be compared: what they found is asked about once more, together.
+    """
+    best: dict[str, Hit] = {}
+    for one in notes:
+        best.setdefault(_place(one), one)
+    if not best or not facts:
+        return [*facts, *best.values()]
+    both = {one.id: one for one in (*facts, *best.values())}
+    kinds: tuple[Kind, ...] = ("fact", "document")
+    found = await reader.recall(query, limit=len(both), kinds=kinds, ids=tuple(both), **asked)
+    told = {one.id: one for one in found.items if one.id in both}
+    # What another graph holds is found by no id of this one, and what says the same is shown once.
+    hidden = {each for one in told.values() for each in one.folded}
+    return [*told.values(), *(one for one in facts if one.id not in told and one.id not in hidden)]
+
+
+def _place(hit: Hit) -> str:
+    return hit.id if hit.citation is None else hit.citation.document_id
 
 
 async def show(bridge: Bridge, memory_id: str) -> Memory:
-    """Return a memory, also one that is forgotten or gave way to another, and says so.
+    """Return a memory, also one that is forgotten or gave way to another, and says so; or a note.
 
     Raises:
         Away: The memory is away.
         NotFound: There is none that the agent sees.
     """
-    found: tuple[Fact, ...] = await (await bridge.reader()).facts([memory_id])
-    if not found:
+    reader = await bridge.reader()
+    found: tuple[Fact, ...] = await reader.facts([memory_id])
+    if found:
+        return memory_of(found[0])
+    note = await reader.documents.get(memory_id)
+    if note is None or not note.shelf.startswith(MEMORIES):
         raise NotFound("memory", memory_id)
-    return memory_of(found[0])
+    return memory_of_note(note)
 
 
 async def memories(bridge: Bridge, most: int = MEMORIES_MAX) -> AsyncIterator[Memory]:
@@ -222,6 +293,7 @@ async def status(bridge: Bridge) -> dict[str, Any]:
     found: dict[str, Any] = {
         "memory": config.target,
         "reachable": bridge.away is None,
+        "is_there": not bridge.is_missing,
         "reason": bridge.away,
         "agent": config.agent,
         "graph": config.graph,
@@ -241,7 +313,22 @@ async def status(bridge: Bridge) -> dict[str, Any]:
     ]
     if bridge.away is None:
         found |= await _held(bridge)
+    found["current_task"] = await _task_at_hand(bridge)
+    found["next"] = [] if config.agent is not None else [WHO_ASKS]
+    if not found["is_there"]:
+        found["next"].append(TO_BEGIN)
     return found
+
+
+async def _task_at_hand(bridge: Bridge) -> dict[str, str] | None:
+    """Return the task that the agent is at; as noted here while the memory is away."""
+    if bridge.config.agent is None:
+        return None
+    if bridge.away is None:
+        task = (await current_task(bridge)).task
+    else:
+        task = await asyncio.to_thread(Notes(bridge.config).current)
+    return None if task is None else asdict(task)
 
 
 async def _held(bridge: Bridge) -> dict[str, Any]:
@@ -258,6 +345,8 @@ async def _held(bridge: Bridge) -> dict[str, Any]:
         members = await graph.agents()
     except PolicyDenied:
         return found  # a token of one agent does not look at its graph
+    except NotFound:
+        return {"is_there": False}  # the first who writes makes it
     found["memories"] = cold.get("facts_archival", 0) + cold.get("facts_core", 0)
     found["agents"] = {one.id: one.seen_at.isoformat() for one in members if one.left_at is None}
     return found

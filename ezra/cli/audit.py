@@ -262,6 +262,8 @@ def _told(screen: Screen, found: Verification, json: bool) -> None:
     else:
         for problem in found.problems:
             screen.line(f"PROBLEM  {problem}")
+        for warning in found.warnings:
+            screen.line(f"WARNING  {warning}")
         outcome = "intact" if found.ok else "NOT INTACT"
         screen.line(f"{outcome}: {found.events} events, {found.heads} heads. {found.trust}")
     if not found.ok:

@@ -113,6 +113,8 @@ def recall(
 ) -> None:
     """Recall memories with their content, best first; newer ones count more.
 
+    Notes that 'sync-memories' brought are among them, with the passage that fits.
+
     Exit code 1 when there are none, 4 when the memory is away.
     """
     mode = _mode(semantic=semantic, keyword=keyword, hybrid=hybrid)
@@ -207,6 +209,8 @@ def _print(screen: Screen, memory: Memory) -> None:
     if memory.category:
         about.append(f"category {memory.category}")
     about += [f"#{tag}" for tag in memory.tags]
+    if memory.note:
+        about.append(f"note {memory.note}")
     if memory.private:
         about.append("private")
     screen.line("  ".join(about))

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
-from tiers.errors import FolderInUse, TierError, TierRejected, UsageError
+from tiers.errors import ConfigError, FolderInUse, TierError, TierRejected, UsageError
 
 from ..app import Ezra
 from ..bridge.client import AnyEzra, Away, Bridge, bridged
 from ..bridge.config import BridgeConfig, bridge_config
-from ..bridge.outbox import Kind
+from ..bridge.outbox import Kind, outbox_of
+from ..bridge.reading import TO_BEGIN
 from ..bridge.sending import Outcome
+from ..engines import has_memory
 from .doors import TOKEN_VARIABLE, Url, token, token_in
-from .options import Home, Json, run, settings_at
+from .indexing import index_what_was_written
+from .options import Json, run, settings_at
 from .screen import Screen
 
 AWAY = 4
 """The exit code when nothing can be read because the memory is away."""
 
+_TRY_SECONDS = 0.05
+
 _T = TypeVar("_T")
 
+Home = Annotated[
+    Path | None,
+    typer.Option(
+        "--home",
+        help="Folder of the embedded data, for every working directory.",
+        show_default="EZRA_HOME, as set up, or ~/.local/share/ezra",
+    ),
+]
 Tags = Annotated[
     str | None, typer.Option("--tags", metavar="A,B", help="Tags, with commas between them.")
 ]
@@ -58,7 +73,13 @@ def configured(home: Path | None, url: str | None) -> BridgeConfig:
 
 
 def ask(
-    home: Path | None, url: str | None, work: Callable[[Bridge], Awaitable[_T]], *, names: bool
+    home: Path | None,
+    url: str | None,
+    work: Callable[[Bridge], Awaitable[_T]],
+    *,
+    names: bool,
+    creates: bool = False,
+    is_about_itself: bool = False,
 ) -> _T:
     """Open the bridge and do a command's work; ends with ``AWAY`` where that cannot be read.
 
@@ -67,9 +88,13 @@ def ask(
         url: As ``--url`` gave it.
         work: What the command does.
         names: Whether it needs to know who asks.
+        creates: Whether it makes a memory where there is none.
+        is_about_itself: Whether it does its work where there is none too, as with one that is
+            away; it makes none.
 
     Raises:
-        ConfigError: The configuration is not acceptable, or says nothing of who asks.
+        ConfigError: The configuration is not acceptable, says nothing of who asks, or there is no
+            memory.
         EzraError: As the work does.
     """
     config = configured(home, url)
@@ -77,6 +102,11 @@ def ask(
         _ = config.named_agent
 
     async def done() -> _T:
+        nothing = None if creates else await _nothing_there(config)
+        if nothing is not None and is_about_itself:
+            return await work(Bridge(config, None, away=nothing, is_missing=True))
+        if nothing is not None and not _is_waiting(config):
+            raise ConfigError("EZRA_HOME", f"{nothing}; {TO_BEGIN}")
         async with bridged(config, lambda: _opened(config)) as bridge:
             tell_refused(bridge)
             return await work(bridge)
@@ -134,7 +164,7 @@ def wrote(
             after(bridge, outcome)
         return outcome
 
-    outcome = ask(home, url, work, names=True)
+    outcome = ask(home, url, work, names=True, creates=True)
     if json:
         screen.document(outcome.said)
         return
@@ -151,12 +181,43 @@ def listed_tags(tags: str | None) -> list[str]:
 @asynccontextmanager
 async def _opened(config: BridgeConfig) -> AsyncIterator[AnyEzra]:
     if config.url is None:
-        async with Ezra.open(settings_at(config.home, background=False)) as embedded:
+        async with AsyncExitStack() as stack:
+            embedded = await _entered_when_free(stack, config)
             yield embedded
+            await index_what_was_written(embedded)
         return
     seconds = config.timeout_seconds
     async with Ezra.connect(config.url, _token(config), timeout_seconds=seconds) as remote:
         yield remote
+
+
+async def _entered_when_free(stack: AsyncExitStack, config: BridgeConfig) -> Ezra:
+    """Open the embedded memory; while another process has it, ask again for a short time.
+
+    Raises:
+        FolderInUse: It has it still; names it.
+    """
+    settings = settings_at(config.home, background=False)
+    until = time.monotonic() + config.wait_seconds
+    while True:
+        try:
+            return await stack.enter_async_context(Ezra.open(settings))
+        except FolderInUse:
+            if time.monotonic() >= until:
+                raise
+        await asyncio.sleep(_TRY_SECONDS)
+
+
+async def _nothing_there(config: BridgeConfig) -> str | None:
+    """Return why there is no memory to read; ``None`` where there is one, or a server is asked."""
+    if config.url is not None or await has_memory(settings_at(config.home, background=False)):
+        return None
+    return f"there is no memory in {config.target} yet"
+
+
+def _is_waiting(config: BridgeConfig) -> bool:
+    """Whether something waits on this machine, so that there will be a memory once it is sent."""
+    return config.agent is not None and not outbox_of(config).is_empty()
 
 
 def _token(config: BridgeConfig) -> str | None:

@@ -308,7 +308,7 @@ def _run(home: Path | None, url: str | None, state: HookState, log: HookLog) -> 
 
     at = datetime.now(UTC).isoformat()
     try:
-        done = ask(home, url, work, names=True)
+        done = ask(home, url, work, names=True, creates=True)
     except typer.Exit as ended:
         if ended.exit_code != AWAY:
             raise

@@ -77,7 +77,7 @@ def index_everything(
         finally:
             steps.end()
 
-    _show_indexed(screen, ask(home, url, work, names=True), quiet=quiet, json=json)
+    _show_indexed(screen, ask(home, url, work, names=True, creates=True), quiet=quiet, json=json)
 
 
 @entity_app.command(
@@ -97,7 +97,7 @@ def index_file(
     async def work(bridge: Bridge) -> tuple[Indexed, ...]:
         return await index_files(bridge.agent().documents, indexer, [here / one for one in path])
 
-    _show_indexed(screen, ask(home, url, work, names=True), quiet=False, json=json)
+    _show_indexed(screen, ask(home, url, work, names=True, creates=True), quiet=False, json=json)
 
 
 def _show_indexed(screen: Screen, done: tuple[Indexed, ...], *, quiet: bool, json: bool) -> None:
@@ -110,8 +110,8 @@ def _show_indexed(screen: Screen, done: tuple[Indexed, ...], *, quiet: bool, jso
                 why = f"  ({one.reason})" if one.reason else ""
                 screen.line(f"{one.outcome:<9} {one.id or one.path}{why}")
         for one in done:
-            if one.outcome == "failed":
-                screen.note(f"failed: {one.path}: {one.reason}")
+            if one.outcome in ("failed", "redacted"):
+                screen.note(f"{one.outcome}: {one.path}: {one.reason}")
             for notice in one.notices:
                 screen.note(notice_line(notice))
         if not quiet:
@@ -196,7 +196,7 @@ def sync(
         finally:
             steps.end()
 
-    report = ask(home, url, work, names=True)
+    report = ask(home, url, work, names=True, creates=True)
     if json:
         screen.document({"counts": report.counts, "notes": plain(report.notes)})
     else:

@@ -22,7 +22,7 @@ from ..bridge.notes.indexing import NoteIndexer, Reconciled
 from ..bridge.notes.indexing import reconcile as reconciled
 from ..bridge.notes.questions import difference, handoff
 from ..bridge.notes.questions import health as health_now
-from ..bridge.notes.reading import graph_of
+from ..bridge.notes.reading import graph_of, searched
 from ..bridge.notes.related import RelatedReport
 from ..bridge.notes.related import related as related_to
 from ..bridge.notes.search import DAYS, Found
@@ -64,17 +64,19 @@ def search(
     url: Url = None,
     json: Json = False,
 ) -> None:
-    """Find entities by what their notes say, best first. Exit code 1 when there are none."""
+    """Find notes by title and text, best first: entities, and those of sync-memories.
+
+    Exit code 1 when there are none.
+    """
     screen = Screen()
     indexer = _indexer(home, url)
 
     async def work(bridge: Bridge) -> tuple[Found, ...]:
         agent = bridge.agent()
-        graph = await graph_of(agent.documents, indexer.rules)
         return await found_by(
             agent,
             agent.documents,
-            graph,
+            await searched(agent.documents, indexer.rules),
             query,
             _now(),
             types=[one for one in types.split(",") if one.strip()],
@@ -227,7 +229,9 @@ def gen_handoff(
         bool, typer.Option("--synthesize", help="With an account by the memory's model.")
     ] = False,
     shape: Annotated[str, typer.Option("--format", help="json or markdown.")] = "json",
-    max_chars: Annotated[int, typer.Option(help="How long it may be, as JSON.")] = CHARS_MAX,
+    max_chars: Annotated[
+        int, typer.Option(help="How long it may be, as it is printed.")
+    ] = CHARS_MAX,
     home: Home = None,
     url: Url = None,
     json: Json = False,

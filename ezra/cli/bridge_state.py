@@ -62,7 +62,8 @@ def setup(
 ) -> None:
     """Say who you are and where the memory is; kept in bridge.toml, which variables override.
 
-    What is not given stays; an empty text removes it.
+    Where neither --home nor --url was ever given it is your own, whatever folder you work in:
+    $XDG_DATA_HOME/ezra, or ~/.local/share/ezra. What is not given stays; an empty text removes it.
     """
     screen, state = Screen(), state_folder(os.environ)
     changes: dict[str, str | float | None] = {
@@ -110,25 +111,32 @@ def _config(config: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
 
 
 def status(home: Home = None, url: Url = None, json: Json = False) -> None:
-    """Show whether the memory answers, what waits, and how much there is.
+    """Show whether the memory answers, what waits, how much there is, and how to begin.
 
-    Exit code 0 also when the memory is away: it is what was asked.
+    Exit code 0 also when the memory is away, or there is none yet: it is what was asked.
     """
     screen = Screen()
-    found = ask(home, url, reading.status, names=False)
+    found = ask(home, url, reading.status, names=False, is_about_itself=True)
     if json:
         screen.document(found)
         return
     state = "reachable" if found["reachable"] else f"away: {found['reason']}"
+    state = state if found["is_there"] else "not made yet"
     screen.line(f"memory      {found['memory']}  {state}")
     screen.line(f"graph       {found['graph']}")
-    screen.line(f"agent       {found['agent'] or '-'}  on {found['machine']}")
+    screen.line(f"agent       {found['agent'] or '-'}")
+    screen.line(f"machine     {found['machine']}")
+    task = found["current_task"]
+    at_hand = "none" if task is None else f"{task['id']}  {task['status']}  {task['title']}"
+    screen.line(f"task        {at_hand}")
     screen.line(f"outbox      {found['queued']} queued, {found['refused']} refused")
     for name in ("memories", "unread", "open_tasks"):
         if name in found:
             screen.line(f"{name.replace('_', ' '):12}{found[name]}")
     for agent, seen in found.get("agents", {}).items():
         screen.line(f"            {agent}  last seen {seen[:19]}")
+    for one in found["next"]:
+        screen.line(f"next        {one}")
     for one in found["other_outboxes"]:
         screen.note(f"an outbox of {one['agent']} for {one['memory']} is not empty")
 
@@ -164,7 +172,7 @@ def sync(
     async def work(bridge: Bridge) -> Sent:
         return await bridge.sync()
 
-    sent = ask(home, url, work, names=True)
+    sent = ask(home, url, work, names=True, creates=True)
     if json:
         screen.document(
             {
@@ -215,7 +223,7 @@ def heartbeat(home: Home = None, url: Url = None, json: Json = False) -> None:
     _ = configured(home, url).named_agent
     if notes.is_due():
         try:
-            given = ask(home, url, work, names=True)
+            given = ask(home, url, work, names=True, is_about_itself=True)
         except typer.Exit as ended:
             if ended.exit_code != AWAY:
                 raise
@@ -255,9 +263,10 @@ def export(
     url: Url = None,
     json: Json = False,
 ) -> None:
-    """Write memories, messages, tasks and actions as NDJSON, oldest first.
+    """Write memories, notes, messages, tasks and actions as NDJSON, oldest first.
 
-    Private memories of others are not among them.
+    Memories that were forgotten or gave way are among them until their content is destroyed, and
+    of notes every revision. Private memories of others are not.
     """
     if json and file == FROM_INPUT:
         raise UsageError("--json", json, "a file to write to: the lines are JSON already")
@@ -289,15 +298,17 @@ def import_lines(
 ) -> None:
     """Read an export in; what is there already stays as it is, so it may be repeated.
 
-    Exit code 1 when lines were refused, which are shown.
+    Exit code 1 when lines were refused: they are shown with their numbers, the rest is there.
     """
     screen = Screen()
-    lines = list(_lines(file))
+    lines, unread = _lines(file)
 
     async def work(bridge: Bridge) -> carrying.Imported:
         return await carrying.imported(bridge, lines)
 
-    done = ask(home, url, work, names=True)
+    done = ask(home, url, work, names=True, creates=True)
+    done.refused += len(unread)
+    done.problems = [*unread, *done.problems][: carrying.SHOWN_MAX]
     if json:
         screen.document({**done.counts, "refused": done.refused, "problems": done.problems})
     else:
@@ -309,29 +320,36 @@ def import_lines(
         raise typer.Exit(1)
 
 
-def _lines(file: str) -> Iterator[dict[str, Any]]:
-    """Yield what the lines of a file say; all of it is read before anything is written."""
+def _lines(file: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return what the lines of a file say, and what is wrong with those that are none.
+
+    All of it is read before anything is written.
+    """
+    lines: list[dict[str, Any]] = []
+    unread: list[str] = []
     try:
-        with _opened(file) as text:
-            for number, line in enumerate(text, 1):
+        with _opened(file) as data:
+            for number, line in enumerate(data, 1):
                 if number > carrying.LINES_MAX:
                     raise UsageError("FILE", file, f"at most {carrying.LINES_MAX:,} lines")
-                found = carrying.read_line(number, line)
-                if found is not None:
-                    yield found
-    except UnicodeDecodeError as error:
-        raise UsageError("FILE", file, "text in UTF-8") from error
+                try:
+                    found = carrying.read_line(number, line)
+                except UsageError as error:
+                    unread.append(str(error))
+                else:
+                    lines += [] if found is None else [found]
     except OSError as error:
         raise UsageError("FILE", file, f"a file that can be read: {error.strerror}") from error
+    return lines, unread
 
 
 @contextlib.contextmanager
-def _opened(file: str) -> Iterator[IO[str]]:
+def _opened(file: str) -> Iterator[IO[bytes]]:
     if file == FROM_INPUT:
-        yield sys.stdin
+        yield sys.stdin.buffer
         return
-    with Path(file).open(encoding="utf-8") as text:
-        yield text
+    with Path(file).open("rb") as data:
+        yield data
 
 
 _COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (

@@ -83,12 +83,16 @@ def import_graph(
     """
     screen = Screen()
 
+    if str(file) == FROM_INPUT:
+        accepted = "a file: it is read twice, first to check it, which standard input cannot be"
+        raise UsageError("file", FROM_INPUT, accepted)
+
     async def work() -> dict[str, Any]:
         carried = await asyncio.to_thread(checked_file, file)
         about = {"graph": carried.graph.id, "rows": carried.rows, "sha256": carried.sha256}
         if check:
             return {**about, "new": 0}
-        async with opened(home, url) as ezra:
+        async with opened(home, url, creates=True) as ezra:
             with screen.progress("rows", carried.total + 1) as advance:
                 new = await put_in(ezra, file, carried, _each(advance))
         return {**about, "new": new}

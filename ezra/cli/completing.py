@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from tiers.errors import EzraError
 
 from ..app import Ezra
+from ..engines import has_memory
 from .doors import server_of, token
 from .options import settings_at
 
@@ -42,7 +42,7 @@ async def _found(home: Path | None, url: str | None) -> list[str]:
         ):
             return [one.id for one in await remote.session_graphs()]
     settings = settings_at(home, background=False)
-    if settings.needs_home and not await asyncio.to_thread(os.path.isdir, settings.home):
+    if not await has_memory(settings):
         return []
     async with Ezra.open(settings) as embedded:
         return [one.id for one in await embedded.session_graphs()]

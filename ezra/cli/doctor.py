@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import platform
+import time
+from collections.abc import Sequence
 from importlib.metadata import packages_distributions, version
 from typing import Any
 
 import typer
 
 from tiers.errors import EzraError
+from tiers.fleet import SessionGraph
 from tiers.health import TierHealth
 
 from ..app import Ezra
 from ..engines import check_up
 from ..settings import Settings
-from .doors import NoUrl, only_here
+from .doors import NoUrl, only_here, refuse_nothing
 from .options import Home, Json, run, settings_at
 from .screen import Screen
 
 EXAMPLES = "Examples: ezra doctor  ·  ezra doctor --home /srv/ezra --json"
+LOGS_MAX = 1_000
+VERIFY_SECONDS_MAX = 30.0
+"""After so long no further log is begun: the report says how many were verified."""
+GRAPHS_MAX = 10_000
+NAMED_MAX = 5
 OURS = ("ezra", "tiers", "metaagents")
 
 
 def doctor(home: Home = None, url: NoUrl = None, json: Json = False) -> None:
     """Check the installation and every tier: reachable, version, indexes, permissions, speed.
 
-    Says what to do about each problem. Exit code 1 when a tier does not answer or the memory
-    cannot be opened. Of a server, 'ezra status --url' tells how its tiers answer.
+    Says what to do about each problem, and verifies the belief logs. Exit code 1 when a tier does
+    not answer, the memory cannot be opened or a log is not whole. Of a server, 'ezra status --url'
+    tells how its tiers answer.
     """
     only_here("doctor", url)
     screen = Screen()
@@ -54,12 +63,14 @@ async def examined(settings: Settings) -> tuple[dict[str, Any], bool]:
     """Return what there is to say, and whether a runtime can be opened and every tier answers."""
     tiers = await check_up(settings)
     shared = foreign_owners()
-    data, usable = await _opened(settings)
+    data, beliefs, clock, usable = await _opened(settings)
     report = {
         "ezra": version("ezra"),
         "python": platform.python_version(),
         "home": str(settings.home) if settings.needs_home else "not needed",
         "data": data,
+        "beliefs": beliefs,
+        "clock": clock,
         "packages": "owned by ezra alone" if not shared else f"also owned by: {shared}",
         "tiers": [tier.model_dump(mode="json") for tier in tiers],
     }
@@ -84,9 +95,42 @@ def _tier_lines(tier: TierHealth) -> list[str]:
     return [f"{tier.tier:<9} {', '.join(said)}", *(f"{'':<9} → {one}" for one in tier.problems)]
 
 
-async def _opened(settings: Settings) -> tuple[str, bool]:
+async def _opened(settings: Settings) -> tuple[str, str, str, bool]:
+    """Return how opening went, what belief logs and their times are like, and whether all is well.
+
+    A log that ends in the future is told and hurts nobody.
+    """
     try:
+        await refuse_nothing(settings)
         async with Ezra.open(settings) as ezra:
-            return f"usable, {len(await ezra.session_graphs())} session graphs", True
+            graphs = await ezra.session_graphs()
+            beliefs, whole = await _verified(ezra, graphs)
+            clock = await _clocked(ezra, graphs)
+            return f"usable, {len(graphs)} session graphs", beliefs, clock, whole
     except EzraError as error:
-        return f"{type(error).__name__}: {error}", False
+        return f"{type(error).__name__}: {error}", "not verified", "not known", False
+
+
+async def _clocked(ezra: Ezra, graphs: Sequence[SessionGraph]) -> str:
+    """Return which belief logs end in the future, as they do after a clock that ran ahead."""
+    ahead = []
+    for one in graphs[:GRAPHS_MAX]:
+        found = await (await ezra.session_graph(one.id)).beliefs.in_future()
+        ahead += [] if found is None else [f"{one.id}: {found}"]
+    times = "; ".join(ahead[:NAMED_MAX]) or "no belief log ends in the future"
+    return times + (f"; and {len(ahead) - NAMED_MAX} more" if len(ahead) > NAMED_MAX else "")
+
+
+async def _verified(ezra: Ezra, graphs: Sequence[SessionGraph]) -> tuple[str, bool]:
+    """Verify the belief logs of the latest graphs, until they have taken long enough."""
+    began, done, wrong = time.monotonic(), 0, []
+    for graph in graphs[: -LOGS_MAX - 1 : -1]:
+        if time.monotonic() - began > VERIFY_SECONDS_MAX:
+            break
+        found = await (await ezra.session_graph(graph.id)).beliefs.verify()
+        done += 1
+        if not found.ok:
+            wrong.append(f"{graph.id}: {found.problem_count} problems")
+    said = f"{done} of {len(graphs)} logs verified"
+    advice = "'ezra audit verify' says more"
+    return f"{said}, " + (f"{'; '.join(wrong)} ({advice})" if wrong else "all whole"), not wrong

@@ -13,6 +13,9 @@ import typer
 from tiers.errors import ConfigError, UsageError
 
 from ..app import Ezra
+from ..engines import has_memory
+from ..settings import Settings
+from .indexing import index_what_was_written
 from .options import settings_at
 from .screen import Screen
 
@@ -58,26 +61,46 @@ NoUrl = Annotated[
 
 @asynccontextmanager
 async def opened(
-    home: Path | None, url: str | None, *, background: bool = False
+    home: Path | None, url: str | None, *, background: bool = False, creates: bool = False
 ) -> AsyncIterator[AnyEzra]:
     """Open the memory that a command is about.
+
+    What the command writes into an embedded one is indexed before it ends.
 
     Args:
         home: As ``--home`` gave it.
         url: As ``--url`` gave it.
         background: Whether an embedded store runs its meta-agents meanwhile; a server has its own.
+        creates: Whether the command makes a memory where there is none. One that reads must not: a
+            folder whose name was mistyped would answer that nothing is known.
 
     Raises:
         UsageError: Both are given.
-        ConfigError: The address or the token cannot be one, or the store cannot be opened.
+        ConfigError: The address or the token cannot be one, the store cannot be opened, or there
+            is none.
     """
     address = server_of(home, url)
     if address is None:
-        async with Ezra.open(settings_at(home, background=background)) as embedded:
+        settings = settings_at(home, background=background)
+        if not creates:
+            await refuse_nothing(settings)
+        async with Ezra.open(settings) as embedded:
             yield embedded
+            await index_what_was_written(embedded)
     else:
         async with Ezra.connect(address, token()) as remote:
             yield remote
+
+
+async def refuse_nothing(settings: Settings) -> None:
+    """Make sure that there is a memory to open.
+
+    Raises:
+        ConfigError: The folder holds none.
+    """
+    if not await has_memory(settings):
+        folder = settings.home.expanduser().absolute()
+        raise ConfigError("EZRA_HOME", f"there is no memory in {folder}; 'ezra init' makes one")
 
 
 def server_of(home: Path | None, url: str | None) -> str | None:

@@ -56,9 +56,20 @@ def create(
     rules: Rules = True,
     episodes: Episodes = False,
     merge_strategy: Annotated[
-        str,
-        typer.Option(help="last_write_wins, highest_trust, or manual for who has a callback."),
-    ] = "last_write_wins",
+        str | None,
+        typer.Option(
+            help="last_write_wins, highest_trust, or manual for who has a callback.",
+            show_default="last_write_wins",
+        ),
+    ] = None,
+    exist_ok: Annotated[
+        bool,
+        typer.Option(
+            "--exist-ok",
+            help="Take a graph of that name that is there, if it has the same parents, and the "
+            "same merge strategy if one is given.",
+        ),
+    ] = False,
     plan: Annotated[
         str | None,
         typer.Option(help="Retention plan.", show_default="EZRA_RETENTION_PLAN"),
@@ -72,7 +83,7 @@ def create(
 ) -> None:
     """Create a session graph."""
     strategy = next((one for one in STRATEGIES if one == merge_strategy), None)
-    if strategy is None:
+    if strategy is None and merge_strategy is not None:
         raise UsageError("merge_strategy", merge_strategy, ", ".join(STRATEGIES))
 
     async def work(ezra: AnyEzra) -> dict[str, Any]:
@@ -84,10 +95,12 @@ def create(
             inherit_rules=rules,
             inherit_episodes=episodes,
             budget=Budget(tokens=tokens, model_calls=model_calls, writes=writes),
+            exist_ok=exist_ok,
         )
         return {"graph": made.id, "inherits_from": list(made.inherits_from)}
 
-    _told(home, url, json, work, f"{graph} created")
+    line = f"{graph} is there" if exist_ok else f"{graph} created"
+    _told(home, url, json, work, line, creates=True)
 
 
 @graph_app.command("list", epilog="Example: ezra graph list --json")
@@ -394,12 +407,14 @@ def _told(
     json: bool,
     work: Callable[[AnyEzra], Awaitable[dict[str, Any]]],
     line: str,
+    *,
+    creates: bool = False,
 ) -> None:
     """Run ``work`` on the runtime and print what it returns, or for people one line."""
     screen = Screen()
 
     async def asked() -> dict[str, Any]:
-        async with opened(home, url) as ezra:
+        async with opened(home, url, creates=creates) as ezra:
             return await work(ezra)
 
     found = run(asked())

@@ -69,6 +69,9 @@ def ingest(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be done.")
     ] = False,
+    even_if_redacted: Annotated[
+        bool, typer.Option("--even-if-redacted", help="Bring back what was redacted, too.")
+    ] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Go on with what changes, until Ctrl-C.")
     ] = False,
@@ -80,6 +83,7 @@ def ingest(
 
     A file that did not change is not written again, and of one that did only the passages that
     are new are embedded. Hidden files and formats that are not read are left out of folders.
+    A document that was redacted stays so, and is counted, unless --even-if-redacted is given.
     Exit code 1 when a file could not be read; the others are there.
     """
     screen = Screen()
@@ -94,6 +98,7 @@ def ingest(
         prune=prune,
         force=force,
         dry_run=dry_run,
+        even_if_redacted=even_if_redacted,
     )
     failed = run(
         _work(_Run(screen, plan, json=json), home, url, (graph, agent, tenant), watch=watch)
@@ -138,6 +143,11 @@ class _Run:
         is_dry = "nothing was written: " if done.dry_run else ""
         removed = f", {totals['removed']} removed" if done.removed else ""
         self.screen.line(f"{is_dry}{said}{removed}; passages: {passages}")
+        if totals["redacted"]:
+            self.screen.note(
+                f"{totals['redacted']} were redacted and stay so; --even-if-redacted brings them"
+                " back"
+            )
         if done.ignored:
             self.screen.note(f"{done.ignored} files were left out")
 
@@ -146,6 +156,8 @@ class _Run:
             self.screen.note(f"{one.name}: {warning}")
         if one.state == "failed":
             self.screen.note(f"failed     {one.name}: {one.reason}")
+        elif one.state == "redacted":
+            self.screen.note(f"redacted   {one.name}")
         elif one.state != "unchanged":
             self.screen.line(f"{one.state:<9}  {one.name}  +{one.added} -{one.retired}")
 
@@ -172,7 +184,8 @@ async def _work(
     """Put files, and go on where that is asked for; return whether any failed."""
     graph, agent, tenant = whose
     stopped = _stopped_by_signals() if watch else None
-    async with opened(home, url, background=not this.plan.dry_run) as ezra:
+    lasts = not this.plan.dry_run
+    async with opened(home, url, background=lasts, creates=lasts) as ezra:
         documents = await documents_of(ezra, graph, agent, tenant=tenant)
         ingestion = Ingestion(documents, this.plan)
         found, done = await this.once(ezra, ingestion)

@@ -19,6 +19,7 @@ from tiers.records import ALL_TOPICS, Turn
 from ..app import Ezra
 from ..checks import checked
 from ..settings import Settings
+from .doors import refuse_nothing
 from .options import Home, Json, run, settings_at
 from .screen import Screen
 
@@ -73,12 +74,12 @@ def run_stdio(
 
     topics = checked(Turn, topics=topic or (ALL_TOPICS,)).topics
     if url is None:
-        # Whoever may read the folder may read the graph.
-        caller = Caller("stdio", "reader", graph, agent, user, topics)
+        # Whoever may change the folder may do everything.
+        caller = Caller("stdio", "operator", graph, agent, user, topics)
         run(_embedded(settings_at(home), caller, create=create))
     else:
         # The server knows what its token may do, and refuses the rest.
-        caller = Caller("stdio", "reader", graph, agent, user, topics)
+        caller = Caller("stdio", "operator", graph, agent, user, topics)
         run(_bridged(url, token, caller, create=create))
 
 
@@ -86,6 +87,8 @@ async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None
     from ..service.desk import Desk  # noqa: PLC0415
     from ..service.mcp import mcp_server  # noqa: PLC0415
 
+    if not create:
+        await refuse_nothing(settings)
     async with Ezra.open(settings) as ezra:
         graph_id = caller.graph_id or ""
         try:

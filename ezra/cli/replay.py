@@ -56,7 +56,7 @@ def replay(
     topics = {one.id: tuple(topic) for one in script.conversations} if topic else _derived(script)
 
     async def work() -> None:
-        async with opened(home, url, background=True) as ezra:
+        async with opened(home, url, background=True, creates=True) as ezra:
             _tell_of_words(ezra, screen)
             with screen.progress("turns", len(script)) as advance:
                 replayer = Replayer(ezra, script, topics, lambda _line, _new: advance())

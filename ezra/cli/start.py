@@ -61,7 +61,8 @@ def init(home: Home = None, url: NoUrl = None, json: Json = False) -> None:
     """Make a home for a memory, check what it needs, and say the next three commands.
 
     Nothing secret is written, no token and no key, and nothing that is there is changed: it may be
-    run as often as one likes. Every other command makes its home too when it is not there.
+    run as often as one likes. Commands that store something anew make their home too; those that
+    read refuse a folder without a memory and name it.
     """
     only_here("init", url, tell=False)
     screen = Screen()

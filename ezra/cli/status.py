@@ -88,7 +88,8 @@ def health_line(health: Health) -> str:
         f"{name} {one.state}" + ("" if one.milliseconds is None else f" {one.milliseconds:.1f} ms")
         for name, one in health.tiers.items()
     )
-    return f"{health.status} ({', '.join(tiers)})"
+    waits = f", the oldest waits for the index {health.index_age:.0f} s" if health.index_age else ""
+    return f"{health.status} ({', '.join(tiers)}){waits}"
 
 
 def work_line(waiting: dict[str, int]) -> str:

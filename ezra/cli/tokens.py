@@ -12,13 +12,29 @@ import typer
 from tiers.errors import UsageError
 from tiers.fields import ALL_TOPICS
 
-from ..service.caller import Role
+from ..service.caller import Role, roles_table
 from ..service.tokens import Token, TokenFile
 from .doors import NoUrl, only_here
+from .helping import laid_out
 from .options import Home, Json, settings_at
 from .screen import Screen
 
-token_app = typer.Typer(help="Tokens: who may ask a server, and what.", no_args_is_help=True)
+
+def _roles() -> str:
+    """Return what each role may do as a table, of what the server itself judges requests by."""
+    heading, *rows = roles_table()
+    lines = [f"{'Roles':<26}{''.join(f'{role:<10}' for role in heading[1:])}"]
+    for said, *may in rows:
+        what, _, some = said.partition(": ")
+        lines += [f"  {what:<24}{''.join(f'{one:<10}' for one in may)}".rstrip(), f"      {some}"]
+    return "\n".join(("", f"[bold]{lines[0].rstrip()}[/]", *lines[1:]))
+
+
+ROLES = _roles()
+
+token_app = typer.Typer(
+    help="Tokens: who may ask a server, and what.", no_args_is_help=True, epilog=ROLES
+)
 
 DEFAULT_EXPIRY = "90d"
 DAYS_MAX = 36_500
@@ -29,16 +45,20 @@ _NEVER = "never"
 
 @token_app.command(
     "create",
-    epilog="Examples: ezra token create strategist --graph imola --agent strategist --topic tyres"
-    "  ·  ezra token create console --role reader --expires 30d  ·  "
-    "ezra token create backup --role operator --expires never --json",
+    epilog=laid_out(
+        "Examples: ezra token create strategist --graph imola --agent strategist --topic tyres"
+        "  ·  ezra token create console --role reader --expires 30d  ·  "
+        "ezra token create backup --role operator --expires never --json"
+    )
+    + "\n"
+    + ROLES,
 )
 def create(
     name: Annotated[str, typer.Argument(help="What audit and logs call its bearer.")],
     role: Annotated[
         Role,
         typer.Option(
-            help="agent acts as agents; reader also reads whole graphs; operator does everything."
+            help="agent acts as agents; reader reads and writes nothing; operator does all."
         ),
     ] = "agent",
     graph: Annotated[str | None, typer.Option(help="The only graph that it reaches.")] = None,
@@ -48,7 +68,10 @@ def create(
     ] = None,
     topic: Annotated[
         list[str] | None,
-        typer.Option(help="A topic that its agents may hold; all if not given. Repeatable."),
+        typer.Option(
+            help="A topic that its agents may hold; what each was spawned with if not given. "
+            "Repeatable."
+        ),
     ] = None,
     expires: Annotated[
         str, typer.Option(help="How long it counts: 12h, 30d, 4w, or never.")
@@ -86,7 +109,18 @@ def tokens(home: Home = None, url: NoUrl = None, json: Json = False) -> None:
     if json:
         screen.document([_shown(one) for one in found])
         return
-    headings = ("id", "name", "role", "graph", "agent", "user", "topics", "expires", "state")
+    headings = (
+        "id",
+        "name",
+        "role",
+        "tenant",
+        "graph",
+        "agent",
+        "user",
+        "topics",
+        "expires",
+        "state",
+    )
     screen.table(headings, [_row(one) for one in found])
 
 
@@ -108,7 +142,8 @@ def revoke(
 
 
 def _tokens(home: Path | None) -> TokenFile:
-    return TokenFile(settings_at(home).tokens_path)
+    settings = settings_at(home)
+    return TokenFile(settings.tokens_path, tenant=settings.tenant)
 
 
 def _expiry(text: str, now: datetime) -> datetime | None:
@@ -137,4 +172,4 @@ def _row(token: Token) -> list[str]:
     bounds = [one or "any" for one in (token.graph_id, token.agent_id, token.user_id)]
     topics = " ".join(token.topics) or "none"
     state = token.state_at(datetime.now(UTC))
-    return [token.id, token.name, token.role, *bounds, topics, expires, state]
+    return [token.id, token.name, token.role, token.tenant, *bounds, topics, expires, state]

@@ -13,9 +13,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from tiers.documents import PASSAGES_MAX, PassageDraft
+from tiers.documents import HEADING_CHARS_MAX, HEADINGS_MAX, PASSAGES_MAX, PassageDraft
 
-from .parsed import Block, unreadable
+from .parsed import Block, one_line, unreadable
 
 TARGET_CHARS = 1_200
 CHARS_MAX = 2_000
@@ -29,7 +29,9 @@ _BETWEEN = "\n\n"
 
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
 _LINES = re.compile(r"\n")
-_SENTENCES = re.compile("[.!?…]+[\"'\u201d\u2019»)\\]]*\\s+|[\u3002\uff01\uff1f]+")
+# A run of marks is looked at once, from its beginning: from each of its marks it would take the
+# square of its length, and a table of contents has lines of a thousand dots.
+_SENTENCES = re.compile("(?<![.!?…])[.!?…]++[\"'\u201d\u2019»)\\]]*+\\s+|[\u3002\uff01\uff1f]+")
 _WORDS = re.compile(r"\s+")
 _OF_PROSE = (_PARAGRAPHS, _SENTENCES, _WORDS)
 _OF_LINES = (_LINES, _SENTENCES, _WORDS)
@@ -51,6 +53,21 @@ def passages_of(blocks: Iterable[Block]) -> tuple[PassageDraft, ...]:
         if len(found) > PASSAGES_MAX:
             raise unreadable(f"more than {PASSAGES_MAX:,} passages", "a smaller document")
     return tuple(found)
+
+
+def titled(passages: tuple[PassageDraft, ...], title: str) -> tuple[PassageDraft, ...]:
+    """Return the passages of a document that can be found by its title.
+
+    Where no heading says it, the first passage stands under it: words that are in front matter or
+    in a file's own fields alone would be in no passage.
+    """
+    said = one_line(title)[:HEADING_CHARS_MAX].strip()
+    if not said or any(said in one.headings for one in passages):
+        return passages
+    if not passages:
+        return (PassageDraft(said),)
+    first, *rest = passages
+    return (first._replace(headings=(said, *first.headings)[:HEADINGS_MAX]), *rest)
 
 
 def _packed(pieces: Sequence[str]) -> list[str]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import Field, JsonValue, StringConstraints, ValidationError, field_validator
 
@@ -21,13 +20,14 @@ from tiers.documents import (
     PassageDraft,
 )
 from tiers.errors import UsageError
-from tiers.fields import TEXT_CHARS_MAX, Name, Record, Text, Topics
+from tiers.fields import Name, Record, Text, Topics
 from tiers.records import Turn
 
 from ..checks import checked
-from .chunking import passages_of
-from .formats import parse, parse_text, type_of, type_of_text
-from .parsed import CHARS_MAX, FILE_BYTES_MAX, PAGES_MAX, Parsed, cleaned
+from .apart import read_document
+from .chunking import titled
+from .formats import MARKDOWN
+from .parsed import PAGES_MAX
 
 SHELF = "files"
 
@@ -103,7 +103,7 @@ async def drafted(
     topics: Iterable[str] | None = None,
     keep_text: bool = False,
 ) -> Draft:
-    """Read and cut a document; in a thread, for that may take a while.
+    """Read and cut a document, beside the event loop: a larger one in a process of its own.
 
     Args:
         name: On its shelf: a path with ``/``. Its suffix says the format, where nothing else does.
@@ -116,26 +116,30 @@ async def drafted(
         keep_text: Whether the whole text is kept beside the passages.
 
     Raises:
-        UsageError: It cannot be read, or an argument is not acceptable.
+        UsageError: It cannot be read, or not within its bounds of time and memory, or an argument
+            is not acceptable.
     """
     if not isinstance(content, str | bytes):
         raise UsageError("content", type(content).__name__, "text or bytes")
     named = checked(_Named, name=name).name
     given = None if topics is None else checked(Turn, topics=topics).topics
-    read = await asyncio.to_thread(_read, named, content, media_type, keep_text=keep_text)
+    read = await read_document(named, content, media_type, keep_text=keep_text)
     parsed = read.parsed
+    called = title or parsed.title
+    # A page of the web or a PDF says its title on the first page; a note in its front matter alone.
+    is_note = read.media_type == MARKDOWN
     try:
         return await asyncio.to_thread(
             Draft,
             name=named,
             shelf=shelf,
-            title=title or parsed.title or PurePosixPath(named).stem,
+            title=called or PurePosixPath(named).stem,
             media_type=read.media_type,
             digest=read.digest,
             properties={**parsed.properties, **(properties or {})},
             topics=parsed.topics if given is None else given,
             text=read.text,
-            passages=read.passages,
+            passages=titled(read.passages, called) if is_note else read.passages,
             warnings=parsed.warnings,
         )
     except ValidationError as error:
@@ -147,55 +151,3 @@ async def drafted(
 
 class _Named(Record):
     name: DocumentName
-
-
-class _Read(NamedTuple):
-    parsed: Parsed
-    passages: tuple[PassageDraft, ...]
-    media_type: str
-    digest: str
-    text: str
-
-
-def _read(name: str, content: str | bytes, media_type: str | None, *, keep_text: bool) -> _Read:
-    """Return all that is known of a document. Not a coroutine: it is for a thread."""
-    parsed, found, data = _parsed(name, content, media_type)
-    text = _kept(content, data, found) if keep_text else ""
-    digest = hashlib.sha256(data).hexdigest()
-    return _Read(parsed, passages_of(parsed.blocks), found, digest, text)
-
-
-def _parsed(name: str, content: str | bytes, media_type: str | None) -> tuple[Parsed, str, bytes]:
-    """Return what a document says, its media type, and its bytes."""
-    if len(content) > FILE_BYTES_MAX:
-        most = f"{FILE_BYTES_MAX // 2**20} MiB at most"
-        raise UsageError("content", f"{len(content):,} bytes", most)
-    if isinstance(content, bytes):
-        found = type_of(name, content, media_type)
-        return parse(content, found), found, content
-    if len(content) > CHARS_MAX:
-        raise UsageError("content", f"{len(content):,} characters", f"{CHARS_MAX:,} at most")
-    try:
-        data = content.encode()
-    except UnicodeEncodeError as error:
-        raise UsageError("content", "text with lone surrogates", "text") from error
-    found = type_of_text(name, media_type)
-    return parse_text(content, found), found, data
-
-
-def _kept(content: str | bytes, data: bytes, media_type: str) -> str:
-    """Return the whole text of a document.
-
-    Raises:
-        UsageError: It has none of its own, or more than is kept.
-    """
-    if isinstance(content, bytes):
-        if not media_type.startswith("text/"):
-            raise UsageError("keep_text", media_type, "a format that is text")
-        from .plain import decoded  # noqa: PLC0415 - few keep the text of a file
-
-        content = decoded(data)
-    if len(content) > TEXT_CHARS_MAX:
-        accepted = f"{TEXT_CHARS_MAX:,} at most where the text is kept"
-        raise UsageError("content", f"{len(content):,} characters", accepted)
-    return cleaned(content)

@@ -15,7 +15,7 @@ from tiers.documents import (
     Revised,
     document_id,
 )
-from tiers.errors import Conflict, UsageError
+from tiers.errors import Conflict, UsageError, WasRedacted
 from tiers.records import ALL_TOPICS, Scope, Standing
 
 from ..access import Access
@@ -63,6 +63,7 @@ class Documents:
         expected_revision: int | None = None,
         machine: str = "",
         private: bool = False,
+        even_if_redacted: bool = False,
     ) -> Revised:
         """Read a document, cut it into passages, and store it or its next revision.
 
@@ -82,8 +83,11 @@ class Documents:
             expected_revision: What the caller has seen, 0 for none: otherwise nothing is stored.
             machine: Where this revision was written, where that matters.
             private: Whether only this agent may see it.
+            even_if_redacted: Whether it comes back if a document of that name was redacted.
 
         Raises:
+            WasRedacted: The document of that name was redacted; ``even_if_redacted`` brings it
+                back.
             Conflict: The stored revision is not the expected one, the graph is archived, the name
                 is taken by a document that the handle does not see, or others change the document
                 again and again.
@@ -102,7 +106,11 @@ class Documents:
             keep_text=keep_text,
         )
         return await self.store(
-            draft, expected_revision=expected_revision, machine=machine, private=private
+            draft,
+            expected_revision=expected_revision,
+            machine=machine,
+            private=private,
+            even_if_redacted=even_if_redacted,
         )
 
     async def store(
@@ -112,6 +120,7 @@ class Documents:
         expected_revision: int | None = None,
         machine: str = "",
         private: bool = False,
+        even_if_redacted: bool = False,
     ) -> Revised:
         """Store what ``drafted`` has read, wherever that was done; otherwise as ``put``."""
         scope, topics = await self._access.writing(draft.topics, "store a document")
@@ -124,7 +133,9 @@ class Documents:
             document = self._document(scope, draft, stored, topics, machine, private=private)
             document = document.model_copy(update={"id": own_id})
             try:
-                return await self._revise(scope, document, draft)
+                return await self._revise(scope, document, draft, even_if_redacted=even_if_redacted)
+            except WasRedacted:
+                raise
             except Conflict:
                 # Somebody was faster, and what is stored now is looked at anew.
                 if expected_revision is not None or attempt == ATTEMPTS:
@@ -272,9 +283,14 @@ class Documents:
         owned = document.stamped(scope, "", began)
         return owned.model_copy(update={"private": private and scope.agent_id is not None})
 
-    async def _revise(self, scope: Scope, document: Document, draft: Draft) -> Revised:
+    async def _revise(
+        self, scope: Scope, document: Document, draft: Draft, *, even_if_redacted: bool
+    ) -> Revised:
+        await self._parts.make_room()
         async with self._parts.meter.write(scope, self._access.standing()) as charge:
-            done = await self._parts.shelf.revise(scope, document, draft.passages)
+            done = await self._parts.shelf.revise(
+                scope, document, draft.passages, even_if_redacted=even_if_redacted
+            )
             charge.is_void = not done.was_new
         if done.was_new:
             self._parts.wake_learning()

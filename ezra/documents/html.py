@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bs4 import BeautifulSoup, Tag
-from bs4.element import NavigableString, PreformattedString
-
+from .markup import Element, Page, page_of
 from .parsed import Outline, Parsed, cleaned, one_line, title_of, unreadable
 from .plain import decoded
 
@@ -20,6 +18,7 @@ _SILENT = frozenset(
     "textarea dialog".split()
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_CELLS = frozenset(("td", "th"))
 _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark q "
     "s samp small span strike strong sub sup time tt u var wbr".split()
@@ -29,6 +28,9 @@ _INLINE = frozenset(
 _BREAK = "\x1e"
 """Stands for a break that is meant; line feeds of the file are none."""
 _COMMENT = "<!--", "-->"
+_CDATA = "<![CDATA[", "]]>"
+_MARKED = re.compile(r"<!\[[^>]*+>?")
+"""Marked sections say nothing; the parser looks for the end of each as far as the file goes."""
 _LONE = re.compile(r"<(?=[^<>]*(?:<|\Z))")
 """An angle bracket that nothing closes. The parser looks for its end as far as the file goes."""
 _DECLARATION = re.compile(r"\A\s*<\?xml[^>]*>")
@@ -51,11 +53,10 @@ def read_text(text: str) -> Parsed:
     Raises:
         UsageError: It is more than is read.
     """
-    soup = _soup(text)
+    page = _page(text)
     outline = Outline()
-    body = soup.body or soup
-    _Walk(outline).through(body)
-    found = soup.title.get_text() if soup.title is not None else ""
+    _Walk(outline).through(page.body)
+    found = "" if page.title is None else page.title.text()
     blocks = outline.blocks()
     first = next((one.headings[0] for one in blocks if one.headings), "")
     return Parsed(blocks, title=title_of(found) or title_of(first))
@@ -64,7 +65,7 @@ def read_text(text: str) -> Parsed:
 def text_of(fragment: str) -> str:
     """Return the text of a few tags."""
     outline = Outline()
-    _Walk(outline).through(_soup(fragment))
+    _Walk(outline).through(_page(fragment).root)
     return "\n\n".join(block.text for block in outline.blocks())
 
 
@@ -75,28 +76,27 @@ class _Walk:
         self._outline = outline
         self._said: list[str] = []
 
-    def through(self, root: Tag) -> None:
-        """Add all that is said below a tag."""
-        open_: list[tuple[Tag, Iterator[object]]] = [(root, iter(root.contents))]
+    def through(self, root: Element) -> None:
+        """Add all that is said below an element."""
+        open_: list[tuple[Element, Iterator[Element | str]]] = [(root, iter(root.children))]
         while open_:
-            tag, rest = open_[-1]
+            element, rest = open_[-1]
             child = next(rest, None)
             if child is None:
                 open_.pop()
-                self._end(tag)
-            elif isinstance(child, Tag):
-                if self._begins(child):
-                    if len(open_) >= DEPTH_MAX:
-                        raise unreadable(f"HTML deeper than {DEPTH_MAX:,} tags", "a flatter page")
-                    open_.append((child, iter(child.contents)))
-            elif isinstance(child, NavigableString) and not isinstance(child, PreformattedString):
-                self._said.append(str(child))
+                self._end(element)
+            elif isinstance(child, str):
+                self._said.append(child)
+            elif self._begins(child):
+                if len(open_) >= DEPTH_MAX:
+                    raise unreadable(f"HTML deeper than {DEPTH_MAX:,} tags", "a flatter page")
+                open_.append((child, iter(child.children)))
         self._flush()
 
-    def _begins(self, tag: Tag) -> bool:
-        """Add what is taken as a whole; ``True`` where the tag is gone through."""
-        name = tag.name
-        if name in _SILENT or tag.has_attr("hidden") or tag.get("aria-hidden") == "true":
+    def _begins(self, element: Element) -> bool:
+        """Add what is taken as a whole; ``True`` where the element is gone through."""
+        name = element.name
+        if name in _SILENT or element.is_hidden:
             return False
         if name in _INLINE:
             return True
@@ -106,23 +106,23 @@ class _Walk:
         self._flush()
         if name == "li":
             self._said.append("- ")
-        return not self._taken(tag)
+        return not self._taken(element)
 
-    def _taken(self, tag: Tag) -> bool:
+    def _taken(self, element: Element) -> bool:
         """Add a heading, a table or a piece of code; ``False`` for anything else."""
-        name = tag.name
+        name = element.name
         if name in _HEADINGS:
-            self._outline.heading(_HEADINGS[name], tag.get_text(" "))
+            self._outline.heading(_HEADINGS[name], element.text(" "))
         elif name == "pre":
-            self._outline.add(tag.get_text(), by_lines=True)
-        elif name == "table" and tag.find("table") is None:
-            self._outline.add("\n".join(_rows(tag)), by_lines=True)
+            self._outline.add(element.text(), by_lines=True)
+        elif name == "table" and not element.holds("table"):
+            self._outline.add("\n".join(_rows(element)), by_lines=True)
         else:
             return False
         return True
 
-    def _end(self, tag: Tag) -> None:
-        if tag.name not in _INLINE:
+    def _end(self, element: Element) -> None:
+        if element.name not in _INLINE:
             self._flush()
 
     def _flush(self) -> None:
@@ -131,30 +131,40 @@ class _Walk:
         self._outline.add("\n".join(line for line in lines if line not in {"", "-"}))
 
 
-def _rows(table: Tag) -> Iterator[str]:
-    """Yield the rows of a table, cells apart."""
-    for row in table.find_all("tr"):
-        cells = [one_line(cell.get_text(" ")) for cell in row.find_all(["td", "th"])]
+def _rows(table: Element) -> Iterator[str]:
+    """Yield the rows of a table, cells apart; rows and cells end where the next begins."""
+    rows: list[list[list[str]]] = []
+    for one in table.inside():
+        if isinstance(one, str):
+            if rows and rows[-1]:
+                rows[-1][-1].append(one)
+        elif one.name == "tr":
+            rows.append([])
+        elif one.name in _CELLS and rows:
+            rows[-1].append([])
+    for row in rows:
+        cells = [one_line(" ".join(cell)) for cell in row]
         if any(cells):
             yield " | ".join(cells)
 
 
-def _soup(text: str) -> BeautifulSoup:
+def _page(text: str) -> Page:
     """Return the tree of a page.
 
     Raises:
         UsageError: It is more than is read.
     """
-    said = _LONE.sub("&lt;", _without_comments(_DECLARATION.sub("", cleaned(text))))
+    plain = _without(_CDATA, _without(_COMMENT, _DECLARATION.sub("", cleaned(text))))
+    said = _LONE.sub("&lt;", _MARKED.sub("", plain))
     if len(said) > HTML_BYTES_MAX or said.count("<") > TAGS_MAX:
         accepted = f"{HTML_BYTES_MAX // 2**20} MiB and {TAGS_MAX:,} tags at most"
         raise unreadable("a page that large", accepted)
-    # What holds no tag at all looks like an address to the parser, which warns of it.
-    return BeautifulSoup(said if "<" in said else f"<p>{said}</p>", "html.parser")
+    return page_of(said)
 
 
-def _without_comments(text: str) -> str:
-    begin, end = _COMMENT
+def _without(marks: tuple[str, str], text: str) -> str:
+    """Return text without what stands between two marks, or behind one that nothing ends."""
+    begin, end = marks
     first, *rest = text.split(begin)
     return first + "".join(f" {one.partition(end)[2]}" for one in rest)
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, get_args
 
 from tiers.documents import DOCUMENTS_PER_CALL_MAX, Document, Revised
-from tiers.errors import BudgetExceeded, Conflict, EzraError, PolicyDenied, UsageError
+from tiers.errors import BudgetExceeded, Conflict, EzraError, PolicyDenied, UsageError, WasRedacted
 from tiers.records import Turn
 
 from ..checks import checked
@@ -19,8 +19,9 @@ from .draft import SHELF, Draft, drafted
 from .folders import Found, FoundFile, Patterns, found_in, gone_of, read_file
 from .formats import MARKDOWN
 
-State: TypeAlias = Literal["new", "changed", "unchanged", "failed"]
+State: TypeAlias = Literal["new", "changed", "unchanged", "redacted", "failed"]
 GONE_REASON = "its file is gone"
+WAS_REDACTED = "its document was redacted; --even-if-redacted brings it back"
 SHARE_MAX = 0.5
 """More of a folder's documents are never removed without being forced to."""
 
@@ -28,8 +29,11 @@ SHARE_MAX = 0.5
 class DocumentHandle(Protocol):
     """What ingesting asks of a handle, here or on a server."""
 
-    async def store(self, draft: Draft) -> Revised:
+    async def store(self, draft: Draft, *, even_if_redacted: bool = False) -> Revised:
         """Store what was read and cut."""
+
+    async def named(self, shelf: str, name: str) -> Document | None:
+        """Return the document of a name, a redacted one too."""
 
     async def list(
         self,
@@ -60,6 +64,7 @@ class Plan:
         prune: Whether documents are removed whose file is gone.
         force: Whether that may be most of them.
         dry_run: Only say what would be done.
+        even_if_redacted: Whether documents come back that were redacted.
     """
 
     paths: tuple[Path, ...]
@@ -70,6 +75,7 @@ class Plan:
     prune: bool = False
     force: bool = False
     dry_run: bool = False
+    even_if_redacted: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,13 +85,14 @@ class FileDone:
     Attributes:
         path: Where it is.
         name: Of its document.
-        state: Whether the document is new, changed, unchanged, or could not be read or stored.
+        state: Whether the document is new, changed, unchanged, was redacted and therefore left
+            out, or could not be read or stored.
         document_id: Of the document; ``None`` where there is none.
         revision: As it now is; what it is before a dry run.
         added: Passages that are new.
         kept: Passages that stayed.
         retired: Passages that are gone.
-        reason: Why it failed.
+        reason: Why it failed or was left out, and what to ask for to have it.
         warnings: What could not be read of it; the rest was.
     """
 
@@ -122,7 +129,7 @@ class Ingested:
     @property
     def totals(self) -> dict[str, int]:
         """Numbers of files by state, of removed documents, and of passages."""
-        states: tuple[State, ...] = ("new", "changed", "unchanged", "failed")
+        states: tuple[State, ...] = get_args(State)
         counts = {state: sum(one.state == state for one in self.files) for state in states}
         passages = {
             "passages_added": sum(one.added for one in self.files),
@@ -251,11 +258,21 @@ class Ingestion:
                 topics = checked(Turn, topics=(file.below,)).topics
                 draft = draft.model_copy(update={"topics": topics})
             if self._plan.dry_run:
-                return _would(file, draft, known)
-            done = await self._documents.store(draft)
+                is_out = known is None and await self._is_redacted(file)
+                return _left_out(file) if is_out else _would(file, draft, known)
+            done = await self._documents.store(draft, even_if_redacted=self._plan.even_if_redacted)
+        except WasRedacted:
+            return _left_out(file)
         except (UsageError, Conflict, PolicyDenied, BudgetExceeded) as error:
             return _failed(file, known, error)
         return _done(file, done, draft)
+
+    async def _is_redacted(self, file: FoundFile) -> bool:
+        """Whether storing a file would be refused because its document was redacted."""
+        if self._plan.even_if_redacted:
+            return False
+        stored = await self._documents.named(self._plan.shelf, file.name)
+        return stored is not None and stored.redacted_at is not None
 
     async def _is_same(self, file: FoundFile, data: bytes, known: Document) -> bool:
         """Whether a file need not even be read: its document was made of these very bytes.
@@ -293,6 +310,13 @@ def _unchanged(file: FoundFile, known: Document) -> FileDone:
         document_id=known.id,
         revision=known.revision,
         kept=known.passages,
+    )
+
+
+def _left_out(file: FoundFile) -> FileDone:
+    """Return that a document was redacted and stays so."""
+    return FileDone(
+        path=shown(file.path), name=shown(file.name), state="redacted", reason=WAS_REDACTED
     )
 
 

@@ -15,7 +15,11 @@ _BY_LINES = frozenset(
     ("bullet_list_open", "code_block", "fence", "ordered_list_open", "table_open")
 )
 _LINK = re.compile(r"!?\[([^\]\[]*)\]\([^()\s]*(?:\s[^()]*)?\)")
-_MARKS = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|\s*\{#[\w-]*\}\s*$|\s+#+\s*$")
+# Runs of blanks and of underscores are looked at once, from their beginning.
+_MARKS = re.compile(
+    r"[*`]+|(?<!\w)_++|(?<!_)_++(?!\w)"
+    r"|(?<!\s)\s*+\{#[\w-]*+\}\s*+$|(?<!\s)\s++#++\s*+$"
+)
 _TAG = re.compile(r"<[^<>]*>")
 
 

@@ -2,7 +2,7 @@
 
 Only declared tools are called, with declared arguments whose slots were read, after the tool's own
 schema has been looked at. The server can ask nothing back: sampling, roots and elicitation are not
-offered.
+offered. What it sends is bounded, and a connection that was silent for a whole question is ended.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tiers.errors import (
@@ -29,8 +28,9 @@ from tiers.mesh import FieldType
 from tiers.provider_clients import make_http_client
 from tiers.providers import CallLimits
 
+from .program import Program
 from .questions import FieldOf, Question, field_of, put_in
-from .rows import Found, at_path, depth_of
+from .rows import Found, depth_of, total_of
 from .source import TIER, Plan, Source, rows_at, sent, types_of
 from .specs import McpQuestion, McpSpec
 
@@ -41,6 +41,13 @@ log = logging.getLogger(__name__)
 
 OPENING_SECONDS = 20.0
 """For a program to start and say what it can do."""
+
+AGAIN_SECONDS = 30.0
+"""Not sooner than that, one that was silent at its opening is waited for again."""
+
+ANSWER_BYTES_MIN = 1024 * 1024
+BYTES_PER_CHARACTER = 6
+"""Of text in JSON, where every character may be an escape."""
 
 TOOLS_MAX = 1_000
 PAGES_MAX = 20
@@ -70,10 +77,18 @@ class McpSource(Source):
         super().__init__(name, spec, seconds)
         self._declared = spec
         self._client: Client | None = None
+        self._program: Program | None = None
+        self._answers = 0
+        self._silent_at: float | None = None
         self._schemas: Mapping[str, Mapping[str, Any]] = {}
         self._task: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
         self._opening = asyncio.Lock()
+
+    @property
+    def _bytes_max(self) -> int:
+        """What is read of one answer."""
+        return max(ANSWER_BYTES_MIN, BYTES_PER_CHARACTER * self._declared.answer_chars_max)
 
     @property
     def is_open(self) -> bool:
@@ -94,6 +109,7 @@ class McpSource(Source):
         async with self._opening:
             if self._client is not None:
                 return
+            self._check_not_silent()
             await self._end()
             self._stop = asyncio.Event()
             ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -105,6 +121,8 @@ class McpSource(Source):
                     await asyncio.shield(ready)
             except TimeoutError as late:
                 ready.cancel()
+                self._silent_at = time.monotonic()
+                self._drop("it did not answer when it was opened")
                 await self._end()
                 reason = f"did not answer within {OPENING_SECONDS:g} s"
                 raise TierTimeout(TIER, self.name, reason) from late
@@ -131,26 +149,59 @@ class McpSource(Source):
         problem = unfit(self._schemas[question.tool], arguments)
         if problem is not None:
             raise UsageError("slots", sorted(plan.values), f"what the tool takes: {problem}")
-        return self._found(question, await self._called(client, question.tool, arguments))
+        result = await self._called(client, question.tool, arguments)
+        return await asyncio.to_thread(self._found, question, result)
 
     async def _called(self, client: Client, tool: str, arguments: dict[str, Any]) -> Any:  # noqa: ANN401
         from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - loaded with the client
         from mcp_types import CONNECTION_CLOSED  # noqa: PLC0415 - likewise
 
+        program, before = self._program, self._answers
+        if program is not None:
+            program.expect()
         try:
             async with asyncio.timeout(self.seconds):
-                return await client.call_tool(tool, arguments)
+                result = await client.call_tool(tool, arguments)
         except TimeoutError as late:
+            if self._answers == before:
+                # It said nothing to anybody meanwhile: what it was asked would pile up in there.
+                self._drop("it did not answer", client)
             reason = f"no answer within {self.seconds:g} s"
             raise TierTimeout(TIER, self.name, reason) from late
         except MCPError as error:
+            fault = None if program is None else program.fault
             if error.error.code == CONNECTION_CLOSED:
-                self._client = None  # the next question connects anew
+                self._drop("the connection ended", client)
+            if fault is not None:
+                raise TierRejected(TIER, self.name, fault) from error
             raise TierUnavailable(TIER, self.name, f"{tool}: {type(error).__name__}") from error
         except _connection_errors() as error:
-            self._client = None
+            self._drop("the connection broke", client)
             reason = f"{tool}: the connection broke: {type(error).__name__}"
             raise TierUnavailable(TIER, self.name, reason) from error
+        self._answers += 1
+        return result
+
+    def _drop(self, why: str, client: Client | None = None) -> None:
+        """Let go of a connection; the next question makes a new one. A program is ended at once.
+
+        Args:
+            why: For whoever still waits for an answer of it.
+            client: The connection, which may have been replaced since; any, if not given.
+        """
+        if client is not None and client is not self._client:
+            return
+        self._client = None
+        if self._program is not None:
+            self._program.end(why)
+        self._stop.set()
+
+    def _check_not_silent(self) -> None:
+        """Refuse to wait once more for one that was silent a moment ago."""
+        since = self._silent_at
+        if since is not None and time.monotonic() - since < AGAIN_SECONDS:
+            reason = f"did not answer when it was opened less than {AGAIN_SECONDS:g} s ago"
+            raise TierUnavailable(TIER, self.name, reason)
 
     def _found(self, question: McpQuestion, result: Any) -> Found:  # noqa: ANN401 - the library's
         """Return what a tool answered: declared fields of its document, or its text."""
@@ -163,9 +214,10 @@ class McpSource(Source):
         if len(text) > most:
             raise TierRejected(TIER, self.name, f"its answer has more than {most} characters")
         if not question.fields:
-            lines = [{"text": line} for line in text.splitlines() if line.strip()]
+            lines = [line for line in text.splitlines() if line.strip()]
             types: dict[str, FieldType] = {"text": "text"}
-            return Found(lines, types, total=len(lines), more=len(lines) > question.limit)
+            shown = [{"text": line} for line in lines[: question.limit]]
+            return Found(shown, types, total=len(lines), more=len(lines) > question.limit)
         document = self._document(result.structured_content, text)
         fields = {name: field_of(one) for name, one in question.fields.items()}
         return self._rows(question, document, fields)
@@ -189,14 +241,9 @@ class McpSource(Source):
         self, question: McpQuestion, document: object, fields: Mapping[str, FieldOf]
     ) -> Found:
         rows, count = rows_at(document, question.rows, fields, question.limit, self.name)
-        total = at_path(document, question.total) if question.total is not None else count
-        is_count = isinstance(total, int) and not isinstance(total, bool) and total >= count
-        return Found(
-            rows=rows,
-            types=types_of(fields),
-            total=total if is_count and isinstance(total, int) else None,
-            more=count > len(rows) or (isinstance(total, int) and total > len(rows)),
-        )
+        total = total_of(document, question.total, count)
+        more = (count if total is None else total) > len(rows)
+        return Found(rows=rows, types=types_of(fields), total=total, more=more)
 
     async def _live(self, ready: asyncio.Future[None], stop: asyncio.Event) -> None:
         """Hold the connection until it is to end; says by ``ready`` how opening went."""
@@ -215,7 +262,9 @@ class McpSource(Source):
                     await stop.wait()
         except _connection_errors() as error:
             log.info("mesh source %s: the connection ended: %s", self.name, type(error).__name__)
-            problem = TierUnavailable(TIER, self.name, f"cannot be reached: {_kind(error)}")
+            fault = None if self._program is None else self._program.fault
+            reason = fault or f"cannot be reached: {_kind(error)}"
+            problem = TierUnavailable(TIER, self.name, reason)
         finally:
             self._client = None
             if not ready.done():
@@ -225,21 +274,19 @@ class McpSource(Source):
     async def _connected(self) -> AsyncIterator[Client]:
         """Connect by what is declared: a program, or an address."""
         from mcp.client.client import Client  # noqa: PLC0415 - 0.5 s, paid by those who use it
-        from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415 - likewise
         from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - likewise
 
         spec = self._declared
         async with AsyncExitStack() as stack:
             if spec.url is None:
-                # What a program says on its standard error is not ours to print.
-                quiet = stack.enter_context(Path(os.devnull).open("w"))  # noqa: ASYNC230, SIM115 - nothing
                 env = {name: one.get_secret_value() for name, one in spec.env.items()}
-                command, *arguments = spec.command
-                started = StdioServerParameters(command=command, args=arguments, env=env)
-                transport: Any = stdio_client(started, errlog=quiet)
+                self._program = Program(spec.command, env, self._bytes_max)
+                transport: Any = self._program.streams()
             else:
                 limits = CallLimits(self.seconds, 1, 8, None, 0.1)
-                http = await asyncio.to_thread(make_http_client, limits)
+                most = self._bytes_max
+                http = await asyncio.to_thread(make_http_client, limits, answer_bytes_max=most)
+                http.event_hooks["request"].append(_asks)
                 await stack.enter_async_context(http)
                 http.headers.update({k: v.get_secret_value() for k, v in spec.headers.items()})
                 transport = streamable_http_client(spec.url.get_secret_value(), http_client=http)
@@ -254,6 +301,8 @@ class McpSource(Source):
         there: dict[str, Mapping[str, Any]] = {}
         cursor: str | None = None
         for _ in range(PAGES_MAX):
+            if self._program is not None:
+                self._program.expect()
             page = await client.list_tools(cursor=cursor)
             there |= {tool.name: dict(tool.input_schema) for tool in page.tools}
             cursor = page.next_cursor
@@ -283,6 +332,15 @@ class McpSource(Source):
             if task.done() and not task.cancelled() and task.exception() is not None:
                 log.warning("mesh source %s: %s", self.name, type(task.exception()).__name__)
         self._client = None
+
+
+async def _asks(request: Any) -> None:  # noqa: ANN401 - of the client's library
+    """Refuse a request that listens: what nobody asked for is not read, nor waited for again."""
+    import httpx2  # noqa: PLC0415 - loaded with the client
+
+    if request.method == "GET":
+        message = "nothing is listened to"
+        raise httpx2.UnsupportedProtocol(message)
 
 
 def unfit(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:

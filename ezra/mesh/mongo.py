@@ -8,7 +8,7 @@ text, a number, a day or a flag, and never a document, so that no operator can c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,9 @@ CONNECTIONS_MAX = 4
 
 GRACE_SECONDS = 0.5
 """For the driver to say itself that a server is away or late: it knows which."""
+
+ANSWER_BYTES_MAX = 1024 * 1024
+"""Of all rows of an answer, as they come."""
 
 _OPERATORS = {"=": "$eq", "!=": "$ne", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$gte"}
 
@@ -100,7 +103,7 @@ class MongoSource(Source):
         fields = self._declared.collections[question.collection].fields
         types = _types(question, fields)
         with self._failures():
-            collection = client[self._declared.database][question.collection]
+            collection = _raw(client[self._declared.database][question.collection])
             async with asyncio.timeout(self.seconds + GRACE_SECONDS):
                 cursor = await collection.aggregate(
                     pipeline_of(question, plan.values, fields),
@@ -108,9 +111,28 @@ class MongoSource(Source):
                     batchSize=question.limit + 1,
                 )
                 async with cursor:
-                    found = await cursor.to_list(question.limit + 1)
-        rows = [self._row(one, number, types) for number, one in enumerate(found, 1)]
-        return Found(rows[: question.limit], types, more=len(rows) > question.limit)
+                    found, is_more = await self._documents(cursor, question.limit)
+            decoded = await asyncio.to_thread(_decoded, found)
+        rows = [self._row(one, number, types) for number, one in enumerate(decoded, 1)]
+        return Found(rows, types, more=is_more)
+
+    async def _documents(self, cursor: Any, limit: int) -> tuple[list[Any], bool]:  # noqa: ANN401
+        """Return documents as they came, and whether there are more; none is read in yet.
+
+        Raises:
+            TierRejected: One has more bytes than all of an answer may.
+        """
+        found: list[Any] = []
+        size = 0
+        async for document in cursor:
+            size += len(document.raw)
+            if len(document.raw) > ANSWER_BYTES_MAX:
+                reason = f"a row of its answer has more than {ANSWER_BYTES_MAX} bytes"
+                raise TierRejected(TIER, self.name, reason)
+            if len(found) == limit or size > ANSWER_BYTES_MAX:
+                return found, True
+            found.append(document)
+        return found, False
 
     def _row(
         self, document: Mapping[str, Any], number: int, types: Mapping[str, FieldType]
@@ -145,7 +167,8 @@ class MongoSource(Source):
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
-        from pymongo import errors  # noqa: PLC0415 - loaded with the client
+        from bson.errors import BSONError  # noqa: PLC0415 - loaded with the client
+        from pymongo import errors  # noqa: PLC0415 - likewise
 
         late = (TimeoutError, errors.ExecutionTimeout, errors.NetworkTimeout)
         try:
@@ -156,9 +179,34 @@ class MongoSource(Source):
         except errors.ConnectionFailure as error:
             reason = f"cannot be reached: {type(error).__name__}"
             raise TierUnavailable(TIER, self.name, reason) from error
+        except BSONError as error:
+            raise TierRejected(TIER, self.name, "its answer cannot be read: BSON") from error
         except errors.PyMongoError as error:
             reason = f"the server refused: {type(error).__name__}"
             raise TierRejected(TIER, self.name, reason) from error
+
+
+def _raw(collection: Any) -> Any:  # noqa: ANN401 - of the driver
+    """Return a collection whose documents come as bytes, to be counted before they are read."""
+    from bson.raw_bson import DEFAULT_RAW_BSON_OPTIONS  # noqa: PLC0415 - loaded with the client
+
+    return collection.with_options(codec_options=DEFAULT_RAW_BSON_OPTIONS)
+
+
+def _decoded(documents: Sequence[Any]) -> list[Mapping[str, Any]]:
+    """Return documents of which it is known how large they are.
+
+    Moments beyond Python's calendar become its edge, and text that is no UTF-8 its likeness.
+    """
+    from bson import decode  # noqa: PLC0415 - loaded with the client
+    from bson.codec_options import CodecOptions, DatetimeConversion  # noqa: PLC0415 - likewise
+
+    options: CodecOptions[Mapping[str, Any]] = CodecOptions(
+        tz_aware=True,
+        unicode_decode_error_handler="replace",
+        datetime_conversion=DatetimeConversion.DATETIME_CLAMP,
+    )
+    return [decode(one.raw, options) for one in documents]
 
 
 def pipeline_of(

@@ -20,7 +20,7 @@ from tiers.provider_clients import make_http_client
 from tiers.providers import CallLimits
 
 from .questions import Question, field_of, put_in, split_at_slots
-from .rows import Found, at_path, depth_of
+from .rows import Found, depth_of, in_utc, total_of
 from .slots import Value
 from .source import TIER, Plan, Source, rows_at, sent, types_of
 from .specs import RestQuestion, RestSpec
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 CONNECTIONS_MAX = 8
 REDIRECTS_MAX = 3
 DEPTH_MAX = 32
-_AGE_SECONDS_MAX = 10**9
 
 
 class RestSource(Source):
@@ -65,7 +64,10 @@ class RestSource(Source):
         async with self._opening:
             if self._http is None:
                 limits = CallLimits(self.seconds, 1, CONNECTIONS_MAX, None, 0.1)
-                self._http = await asyncio.to_thread(make_http_client, limits)
+                most = self._declared.answer_bytes_max
+                self._http = await asyncio.to_thread(
+                    make_http_client, limits, answer_bytes_max=most
+                )
 
     async def close(self) -> None:
         """Close every connection."""
@@ -93,9 +95,7 @@ class RestSource(Source):
         document = await asyncio.to_thread(self._document, content)
         fields = {name: field_of(one) for name, one in question.fields.items()}
         rows, count = rows_at(document, question.rows, fields, question.limit, self.name)
-        total = at_path(document, question.total) if question.total is not None else count
-        known = total if isinstance(total, int) and not isinstance(total, bool) else None
-        known = known if known is not None and known >= count else None
+        known = total_of(document, question.total, count)
         return Found(
             rows=rows,
             types=types_of(fields),
@@ -110,6 +110,8 @@ class RestSource(Source):
         """Return what the service says at an address or where it points inside itself."""
         import httpx2  # noqa: PLC0415 - loaded with the client
 
+        from tiers.bounded_answers import AnswerRefused  # noqa: PLC0415 - likewise
+
         if self._http is None:
             await self.open()
         try:
@@ -123,6 +125,8 @@ class RestSource(Source):
         except (TimeoutError, httpx2.TimeoutException) as late:
             reason = f"no answer within {self.seconds:g} s"
             raise TierTimeout(TIER, self.name, reason) from late
+        except AnswerRefused as error:
+            raise TierRejected(TIER, self.name, str(error)) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             reason = f"cannot be reached: {type(error).__name__}"
             raise TierUnavailable(TIER, self.name, reason) from error
@@ -134,19 +138,12 @@ class RestSource(Source):
         http = self._http
         if http is None:
             raise TierUnavailable(TIER, self.name, "it is closed")
-        # Not compressed: what is counted is then what came.
-        headers = {"accept": "application/json", "accept-encoding": "identity"}
+        headers = {"accept": "application/json"}
         headers |= {name: one.get_secret_value() for name, one in self._declared.headers.items()}
-        most = self._declared.answer_bytes_max
         given: dict[str, Any] = {"params": dict(query)} if query else {}
         given |= {} if body is None else {"json": body}
-        content = bytearray()
         async with http.stream(method, url, headers=headers, **given) as answer:
-            async for part in answer.aiter_bytes():
-                content += part
-                if len(content) > most:
-                    raise TierRejected(TIER, self.name, f"its answer has more than {most} bytes")
-            return answer.status_code, dict(answer.headers), bytes(content)
+            return answer.status_code, dict(answer.headers), await answer.aread()
 
     def _inside(self, url: str, location: str, method: str) -> str:
         """Return where a redirect leads, which is inside the service."""
@@ -200,7 +197,10 @@ def synced_at(headers: Mapping[str, str]) -> datetime | None:
     said, age = _moment(headers.get("date")), headers.get("age", "0")
     if said is None or not age.isascii() or not age.isdigit() or len(age) > 9:  # noqa: PLR2004
         return said
-    return said - timedelta(seconds=min(int(age), _AGE_SECONDS_MAX))
+    try:
+        return said - timedelta(seconds=int(age))
+    except OverflowError:  # a date of the year 1
+        return None
 
 
 def _query(question: RestQuestion, plan: Plan) -> dict[str, Any]:
@@ -219,9 +219,9 @@ def _moment(text: str | None) -> datetime | None:
         return None
     try:
         found = parsedate_to_datetime(text)
-    except (ValueError, IndexError, OverflowError):
+    except (ValueError, IndexError, OverflowError, TypeError):
         return None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    return in_utc(found)
 
 
 def _no_number(text: str) -> object:

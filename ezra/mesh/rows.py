@@ -128,6 +128,7 @@ def told(
 
 def cut(text: str, tokens: int) -> str:
     """Return a text of at most so many tokens; what was cut ends in an ellipsis."""
+    text = text[: 4 * (tokens + 1)]  # no token has more characters: what is behind never counts
     while estimate_tokens(text) > tokens:
         text = text[: max(1, len(text) * tokens // (estimate_tokens(text) + 1)) - 1].rstrip() + "…"
     return text
@@ -160,6 +161,31 @@ def at_path(document: object, path: str) -> object:
             return None
         document = document[part]
     return document
+
+
+def total_of(document: object, path: str | None, count: int) -> int | None:
+    """Return how many rows a document says that there are; ``None`` where it says nothing usable.
+
+    Args:
+        document: What was answered.
+        path: Where it says so; ``None``: nowhere, and ``count`` is all there are.
+        count: How many rows are in it.
+    """
+    total = count if path is None else at_path(document, path)
+    is_count = isinstance(total, int) and not isinstance(total, bool)
+    return total if is_count and isinstance(total, int) and count <= total < _EXACT_MAX else None
+
+
+def in_utc(value: datetime) -> datetime | None:
+    """Return a moment in UTC, one without a zone taken to be in it; ``None`` beyond the calendar.
+
+    The last day of the year 9999 in a western zone is no moment that Python can say in UTC.
+    """
+    known = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    try:
+        return known.astimezone(UTC)
+    except (OverflowError, ValueError):
+        return None
 
 
 def depth_of(value: object, limit: int = _DEPTH_MAX) -> int:
@@ -206,7 +232,11 @@ def _written(value: object) -> str:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, dict | list):
-        return "(nested too deep)" if depth_of(value) >= _DEPTH_MAX else as_data(value)
+        if depth_of(value) >= _DEPTH_MAX:
+            return "(nested too deep)"
+        # One character more than is kept says that it was cut; escapes only make it longer.
+        whole = json.dumps(value, ensure_ascii=False, separators=(", ", ": "), default=str)
+        return plain(whole[: CELL_CHARS_MAX + 1])
     if isinstance(value, int):
         return f"{value.bit_length()} bits"  # beyond what databases have; str() may refuse it
     return str(value)
@@ -214,12 +244,8 @@ def _written(value: object) -> str:
 
 def _moment(value: datetime) -> str:
     """Return a moment in UTC; one without a zone is taken to be in UTC."""
-    known = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
-    try:
-        known = known.astimezone(UTC)
-    except OverflowError:
-        return str(value)
-    return known.isoformat().replace("+00:00", "Z")
+    known = in_utc(value)
+    return str(value) if known is None else known.isoformat().replace("+00:00", "Z")
 
 
 def _whole(value: object) -> int | None:
@@ -240,7 +266,8 @@ def _decimal(value: object) -> str | None:
         except ArithmeticError:
             return None
     number = _number(value)
-    return None if number is None else str(number)
+    is_beyond = isinstance(number, float) and not math.isfinite(number)
+    return None if number is None or is_beyond else str(number)
 
 
 def _day(value: object) -> str | None:

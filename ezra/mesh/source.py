@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,10 @@ from .specs import SourceSpec
 
 TIER = "mesh"
 """What errors call every source."""
+
+UNREADABLE = (ArithmeticError, LookupError, MemoryError, RecursionError, ValueError)
+"""What reading something odd raises, in Python or in a library. A source may send anything; each
+kind refuses what it knows, and whatever is left fails the question, never the turn."""
 
 Connector: TypeAlias = Callable[[str, Scope], Awaitable[MeshResult]]
 """A source in Python: the message and the asking scope in, a typed result out.
@@ -221,12 +226,23 @@ class Source(ABC):
             TierError: It failed, or its answer is none.
             UsageError: An entity is not there.
         """
+        try:
+            return await self._answered(plan)
+        except UNREADABLE as error:
+            reason = f"its answer cannot be read: {type(error).__name__}"
+            raise TierRejected(TIER, self.name, reason) from error
+
+    async def _answered(self, plan: Plan) -> MeshResult:
         for name, slot in plan.question.slots.items():
             value = plan.values.get(name)
             is_entity = isinstance(slot, EntitySlot) and value is not None
             if is_entity and not await self.knows(slot, str(value)):
                 raise UsageError(f"slots.{name}", value, slot.accepted)
         found = await self.find(plan)
+        # In a thread: how much there is to write was the source's to choose.
+        return await asyncio.to_thread(self._result, plan, found)
+
+    def _result(self, plan: Plan, found: Found) -> MeshResult:
         table = table_of(found, plan.question.limit)
         total = found.total
         if total is None and not table.truncated:

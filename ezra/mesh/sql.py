@@ -8,6 +8,7 @@ declared columns only; PostgreSQL and MySQL run it in a read-only transaction.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ from tiers.errors import ConfigError, TierTimeout, TierUnavailable
 from tiers.mesh import FieldType
 
 from .questions import Condition, Measure, Question, slot_of
-from .rows import Found
+from .rows import CELL_CHARS_MAX, Found, in_utc
 from .slots import EntitySlot, Value
 from .source import TIER, Plan, Source
 from .specs import SqlQuestion, SqlSpec, TableSpec
@@ -82,6 +83,7 @@ class SqlSource(Source):
         tables = await self._ready()
         question: SqlQuestion = plan.question
         table, declared = tables[question.table], self._spec_of(question)
+        types = _types(table, question)
 
         def work(deadline: Deadline) -> Found:
             statement = _statement(table, declared, question, plan)
@@ -89,8 +91,8 @@ class SqlSource(Source):
                 rows = connection.execute(statement).mappings().fetchall()
                 synced = _synced_at(connection, table, declared)
             return Found(
-                rows=[dict(row) for row in rows[: question.limit]],
-                types=_types(table, question),
+                rows=[_row(row, types) for row in rows[: question.limit]],
+                types=types,
                 more=len(rows) > question.limit,
                 synced_at=synced,
             )
@@ -105,7 +107,8 @@ class SqlSource(Source):
         def work(deadline: Deadline) -> tuple[str, ...] | None:
             from sqlalchemy import select  # noqa: PLC0415 - loaded with the engine
 
-            statement = select(column).where(column.is_not(None)).distinct().limit(slot.limit + 1)
+            known = _cut(column)
+            statement = select(known).where(column.is_not(None)).distinct().limit(slot.limit + 1)
             with self._session(deadline) as connection:
                 found = [str(value) for (value,) in connection.execute(statement)]
             return None if len(found) > slot.limit else tuple(found)
@@ -229,9 +232,9 @@ def _statement(table: Table, declared: TableSpec, question: SqlQuestion, plan: P
     from sqlalchemy import select  # noqa: PLC0415 - loaded with the engine
 
     names = (*question.select, *question.group_by)
-    shown: dict[str, ColumnElement[Any]] = {name: table.c[name] for name in names}
-    shown |= {name: _measure(table, one).label(name) for name, one in question.measures.items()}
-    statement = select(*shown.values())
+    whole: dict[str, ColumnElement[Any]] = {name: table.c[name] for name in names}
+    whole |= {name: _measure(table, one).label(name) for name, one in question.measures.items()}
+    statement = select(*(_cut(one).label(name) for name, one in whole.items()))
     for one in question.where:
         held = _condition(table, one, plan.values)
         if held is not None:
@@ -241,9 +244,25 @@ def _statement(table: Table, declared: TableSpec, question: SqlQuestion, plan: P
     if question.group_by:
         statement = statement.group_by(*(table.c[name] for name in question.group_by))
     for name in question.order_by:
-        column = shown[name.removeprefix("-")]
+        column = whole[name.removeprefix("-")]
         statement = statement.order_by(column.desc() if name.startswith("-") else column.asc())
     return statement.limit(question.limit + 1)
+
+
+def _cut(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Return a text as the database cuts it: one character more than is kept says that it was.
+
+    What a database calls neither text nor JSON comes as it is.
+    """
+    from sqlalchemy import Enum, String, Text, cast, func, types  # noqa: PLC0415 - with the engine
+
+    kind = column.type
+    if isinstance(kind, types.JSON):
+        column = cast(column, Text)
+    elif not isinstance(kind, String) or isinstance(kind, Enum):
+        return column
+    made: ColumnElement[Any] = func.substr(column, 1, CELL_CHARS_MAX + 1, type_=Text())
+    return made
 
 
 def _measure(table: Table, measure: Measure) -> ColumnElement[Any]:
@@ -327,7 +346,18 @@ def _synced_at(connection: Connection, table: Table, declared: TableSpec) -> dat
         value = datetime(value.year, value.month, value.day)  # noqa: DTZ001 - UTC, below
     if not isinstance(value, datetime):
         return None
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    return in_utc(value)
+
+
+def _row(row: Mapping[Any, Any], types: Mapping[str, FieldType]) -> dict[str, Any]:
+    """Return a row by field; a document that came whole is read, one that was cut stays text."""
+    found = {str(name): value for name, value in row.items()}
+    for name, kind in types.items():
+        value = found.get(name)
+        if kind == "json" and isinstance(value, str) and len(value) <= CELL_CHARS_MAX:
+            with suppress(ValueError, RecursionError):
+                found[name] = json.loads(value)
+    return found
 
 
 def _types(table: Table, question: SqlQuestion) -> dict[str, FieldType]:

@@ -25,13 +25,17 @@ DIALECTS = ("sqlite", "postgresql", "mysql", "mariadb")
 """Those for which it is known how a session is kept to reading."""
 
 CONNECTIONS_MAX = 4
+CELL_BYTES_MAX = 16 * 1024 * 1024
+"""Of a value that SQLite reads at all; a question that comes upon a larger one is refused."""
+
 _STEPS = 1_000
 """Instructions of SQLite's machine between two looks at the clock; well under a millisecond."""
 
-# What SQLite's authorizer is asked about, and its answers: sqlite3.h.
+# What SQLite's authorizer is asked about, its answers, and what its limits are called: sqlite3.h.
 _READ, _SELECT, _FUNCTION, _RECURSIVE = 20, 21, 31, 33
 _ALLOW, _DENY = 0, 1
-_FUNCTIONS = frozenset(("count", "sum", "min", "max", "avg", "like", "lower", "total"))
+_LIMIT_LENGTH = 0
+_FUNCTIONS = frozenset(("count", "sum", "min", "max", "avg", "like", "lower", "substr", "total"))
 
 
 @dataclass
@@ -185,6 +189,7 @@ def _keep(
     """Let SQLite itself refuse every statement but reading what is allowed, and stop in time."""
     raw: Any = connection.connection.dbapi_connection
     raw.set_progress_handler(lambda: int(deadline.is_over), _STEPS)
+    raw.setlimit(_LIMIT_LENGTH, CELL_BYTES_MAX)
     if allowed is None:
         return
     columns = {table.casefold(): _folded(names) for table, names in allowed.items()}

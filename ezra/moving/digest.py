@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tiers.documents import FormerDocument
+from tiers.evidence import ChainedAudit
 from tiers.records import (
-    AuditEvent,
     BeliefEvent,
     IndexEntry,
     LoggedBelief,
@@ -47,7 +47,7 @@ _NAMES: Mapping[type[Record], tuple[str, ...]] = {
     BeliefEvent: ("graph_id", "seq"),
     TrustRow: ("graph_id", "agent_id", "topic"),
     SignedHead: ("graph_id", "size", "public_key"),
-    AuditEvent: ("graph_id", "seq"),
+    ChainedAudit: ("graph_id", "seq"),
     QueuedWork: ("graph_id", "kind", "key"),
 }
 

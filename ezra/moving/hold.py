@@ -9,8 +9,7 @@ from datetime import timedelta
 
 from tiers.errors import Conflict
 from tiers.ids import Clock
-from tiers.leases import LeaseStore
-from tiers.records import Lease
+from tiers.leases import Lease, LeaseStore
 
 from .report import Progress, Step
 

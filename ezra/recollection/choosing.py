@@ -42,12 +42,17 @@ class Ranked(NamedTuple):
     folded: tuple[str, ...] = ()
 
 
-def folded(ranked: Sequence[Ranked]) -> list[Ranked]:
+def folded(ranked: Sequence[Ranked], *, documents_apart: bool = False) -> list[Ranked]:
     """Return the same, best first, without what another says already, whose id that one carries.
 
     A summary or episode leads to the records it covers: where one of them is among the
     candidates and not much worse (``COVERED_SHARE``), the best of them takes its place. Of two
     texts with the same terms, the better stands. At most ``COMPARED_MAX`` are compared.
+
+    Args:
+        ranked: Candidates, best first.
+        documents_apart: Whether passages of two documents are two things, however alike: who asks
+            for documents wants to know of each.
     """
     places = {one.candidate.key: place for place, one in enumerate(ranked)}
     kept = dict(enumerate(ranked))
@@ -59,7 +64,15 @@ def folded(ranked: Sequence[Ranked]) -> list[Ranked]:
         if other is None:
             # Two turns with the same words were both said.
             known = others if is_turn else (*turns, *others)
-            other = next((it for it in known if _same(ranked[it], one)), None)
+            other = next(
+                (
+                    it
+                    for it in known
+                    if _same(ranked[it], one)
+                    and not (documents_apart and _of_two_documents(ranked[it], one))
+                ),
+                None,
+            )
         if other is None or other not in kept:
             (turns if is_turn else others).append(place)
             continue
@@ -129,6 +142,14 @@ def _covered_by(one: Ranked, ranked: Sequence[Ranked], places: Mapping[Key, int]
     if best is None or ranked[best].score < COVERED_SHARE * one.score:
         return None
     return best
+
+
+def _of_two_documents(one: Ranked, other: Ranked) -> bool:
+    """Whether two passages stand in different documents."""
+    mine, theirs = one.candidate, other.candidate
+    if mine.kind != "document" or theirs.kind != "document" or not (mine.hit and theirs.hit):
+        return False
+    return mine.hit.source_ids != theirs.hit.source_ids
 
 
 def _same(one: Ranked, other: Ranked) -> bool:

@@ -21,11 +21,61 @@ USERS = frozenset("user human customer client me".split())
 ASSISTANTS = frozenset("assistant ai bot agent".split())
 """What whoever answers is called where nobody has a name."""
 
+# Only what was said: "can you" asks for something new, and so may "would you".
 _ADDRESSED = re.compile(
-    r"\b(?:did|do|would|have|had|were|are|could|should|can) you\b"
-    r"|\byou (?:recommend|suggest|advis|propos|mention|gave|give|said|say|told|tell|warn|list|name"
-    r"|call|prefer|rank|put|ask)"
-    r"|\byour? (?:advice|recommend|suggest|proposal|answer|list|tip|plan|opinion|warning)",
+    r"\b(?:did|had|were|weren't|didn't|hadn't) you\b"
+    r"|\b(?:have|haven't) you (?:ever |already |just )?(?:said|told|given|\w{3,20}ed)\b"
+    r"|\byou(?:'ve| have| had|'d)?(?: once| already| just| also| last| originally| first| earlier)?"
+    r" (?:recommended|suggested|advised|proposed|mentioned|gave|given|said|told|warned|listed|named"
+    r"|called|preferred|ranked|asked|explained|described|wrote|answered|promised|quoted|came up)\b"
+    r"|\byour (?:last|first|earlier|previous|original) \w",
+    re.IGNORECASE,
+)
+_YOUR_WORDS = re.compile(
+    r"\byour (?:\w{1,20} )?(?:advice|recommendations?|suggestions?|proposals?|answers?|lists?"
+    r"|tips?|plan|opinion|warnings?|explanation)\b",
+    re.IGNORECASE,
+)
+"""What may have been given before, or be asked for now: "what is your advice?"."""
+
+_WOULD_YOU = re.compile(
+    r"\bwould you (?!please|kindly|mind|like|list|tell|show|give|help|walk)"
+    r"|\bdo you (?:recommend|suggest|advise|prefer)\b",
+    re.IGNORECASE,
+)
+"""Advice is meant, given before or wanted now; whoever speaks of themselves wants it now."""
+
+_POLITE = re.compile(
+    r"\b(?:tell|remind|show|give|help|let|send|find|get|walk|inform) me\b"
+    r"|\bi(?:'d| would) (?:like|love) (?:to|you to) (?:know|hear|see|ask|tell)\b"
+    r"|\bi(?:'m| am| was|'ve been) (?:just )?(?:wondering|curious|asking)\b"
+    r"|\bi (?:want|need|wanted) (?:to know|you to)\b|\b(?:can|could|may) i ask\b"
+    r"|\b(?:excuse|pardon) me\b|\bmy apologies\b|\bdo me a favou?r\b"
+    r"|\b(?:if|when(?:ever)?|once) you (?:have|get|can|could|find|are|don't mind)\b"
+    r"[^,?.]{0,40}[,?.]",
+    re.IGNORECASE,
+)
+"""What is said out of courtesy: neither is it about the one who says it, nor about a time."""
+
+_REQUEST = re.compile(
+    r"\b(?:can|could|would|will|won't) (?:you|u)\b|\bplease\b"
+    r"|\b(?:should|shall|could|can|might) (?:i|we)\b|\bdo you (?:think|recommend|suggest|know)\b",
+    re.IGNORECASE,
+)
+_AT_HAND = re.compile(
+    r"\b(?:today|tonight|this (?:morning|week|weekend|month|year))\b", re.IGNORECASE
+)
+_ORDER = re.compile(
+    r"\b(?:in|by) (?:the |which |what )?(?:\w{1,20} )?(?:order|sequence)\b"
+    r"|\b(?:the|what|which) (?:\w{1,20} )?(?:order|sequence) (?:in which|of|that|did|i|we)\b"
+    r"|\bchronological(?:ly)?\b|\bone after (?:the )?(?:other|another)\b",
+    re.IGNORECASE,
+)
+_TELLING_OF = re.compile(
+    r"\b(?:orders?|sequence|chronological(?:ly)?|list|(?:brought|bring|bringing|came|come)(?: up)?"
+    r"|mention(?:ed|ing)?|rais(?:ed|e|ing)|discuss(?:ed|ing)?|talked?|spoke|walk(?:ed)?|went|conversations?|chats?"
+    r"|messages?|throughout|across|different|various|aspects?|topics?|things?|items?|points?"
+    r"|subjects?|first|last|one after (?:the )?(?:other|another)|please)\b",
     re.IGNORECASE,
 )
 CODE_CHARS_READ = 20_000
@@ -34,6 +84,7 @@ _CODE = re.compile(
     r"|\d{1,20}(?:[.-]\d{1,20}){1,8})\b"
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|i'm|i've|i'd)\b", re.IGNORECASE)
+_TOLD = re.compile(r"\b(?:did|was|were|had|said|told|been)\b", re.IGNORECASE)
 _MONTHS = (
     "january february march april may june july august september october november december"
 ).split()
@@ -124,20 +175,24 @@ class Cues:
         named: Names of known speakers in the question, lower case.
         first_person: Whether somebody asks about themselves.
         addressed: Whether somebody asks what the one who answers has said.
+        in_doubt: Whether they may as well ask for something new.
         spans: The times that it speaks of.
         days: The months and days that it names without a year.
         wants_time: Whether a time answers it.
         wants_number: Whether a number answers it.
+        wants_order: Whether it asks in which order things were said.
         phrases: Runs of up to four words, for looking up what has a name.
     """
 
     named: frozenset[str] = frozenset()
     first_person: bool = False
     addressed: bool = False
+    in_doubt: bool = False
     spans: tuple[TimeSpan, ...] = ()
     days: tuple[YearDay, ...] = ()
     wants_time: bool = False
     wants_number: bool = False
+    wants_order: bool = False
     phrases: tuple[str, ...] = ()
 
     def speaks_of(self, moment: datetime, zone: ZoneInfo) -> bool:
@@ -161,18 +216,35 @@ def read_cues(text: str, speakers: Sequence[str], now: datetime, zone: ZoneInfo)
         zone: Where days begin.
     """
     text = text[:QUESTION_CHARS_READ]
-    wants_time = bool(_ASKS_TIME.search(text))
-    spans, days = times_in(text, now, zone)
+    meant = _POLITE.sub(" ", text)
+    wants_time = bool(_ASKS_TIME.search(meant))
+    addressed = bool(_ADDRESSED.search(text))
+    first_person = bool(_FIRST_PERSON.search(meant))
+    is_advice = not first_person and bool(_WOULD_YOU.search(meant))
+    # Who asks for something to do today does not ask about today.
+    is_request = _REQUEST.search(text) is not None and _TOLD.search(meant) is None
+    spans, days = times_in(_AT_HAND.sub(" ", meant) if is_request else meant, now, zone)
     return Cues(
         named=named_in(text, speakers),
-        first_person=bool(_FIRST_PERSON.search(text)),
-        addressed=bool(_ADDRESSED.search(text)),
+        first_person=first_person,
+        addressed=addressed or is_advice or bool(_YOUR_WORDS.search(text)),
+        in_doubt=not addressed and (is_advice or _TOLD.search(meant) is None),
         spans=spans,
         days=days,
         wants_time=wants_time,
         wants_number=not wants_time and bool(_ASKS_NUMBER.search(text)),
+        wants_order=bool(_ORDER.search(text)),
         phrases=phrases_in(text),
     )
+
+
+def subject_of(text: str, cues: Cues) -> str:
+    """Return what a question is about, without the words that only say how to tell of it.
+
+    Who asks in which order things were brought up does not look for "order" or "brought up";
+    what is left may be nothing but stop words.
+    """
+    return _TELLING_OF.sub(" ", _POLITE.sub(" ", text)) if cues.wants_order else text
 
 
 def tells_time(found: Sequence[str]) -> bool:

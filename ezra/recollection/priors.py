@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Literal, Protocol, TypeAlias
 
-from tiers.records import Kind, Scope
+from tiers.records import Hit, Kind, Scope
 
 from .pool import Candidate
 
@@ -59,6 +59,12 @@ class Priors:
     half_days: float = DECAY_HALF_DAYS
     class_weights: Mapping[ScopeClass, float] = field(default_factory=lambda: CLASS_WEIGHTS)
 
+    def naming(self, scope_class: ScopeClass) -> Priors:
+        """Return the same for a question that names a class: what it asks for is not suppressed."""
+        if self.class_weights[scope_class] > 0:
+            return self
+        return replace(self, class_weights={**self.class_weights, scope_class: 1.0})
+
 
 DEFAULT_PRIORS = Priors()
 
@@ -101,16 +107,23 @@ def use_boost(uses: int) -> float:
     return 1 + USE_BOOST * math.log10(1 + max(0, uses))
 
 
-def age_from(candidate: Candidate, *, past: bool = False) -> datetime:
+def age_from(candidate: Candidate, now: datetime) -> datetime:
     """Return the moment from which a record's age counts.
 
     What was said, when it was said; a fact, when it was used last, and recorded if it never was.
-    Of the past it is not known when a fact had been used last: there it is when it was recorded.
+    Where it has been used since ``now``, it is not known when it had been used by then.
     """
     hit = candidate.hit
     if hit is None or candidate.kind != "fact":
         return candidate.happened_at
-    return hit.recorded_at if past or hit.last_used_at is None else hit.last_used_at
+    if hit.last_used_at is None or is_used_since(hit, now):
+        return hit.recorded_at
+    return hit.last_used_at
+
+
+def is_used_since(hit: Hit, moment: datetime) -> bool:
+    """Whether a fact has been used after a moment, so that its uses by then are not known."""
+    return hit.last_used_at is not None and hit.last_used_at > moment
 
 
 def classes_of(candidate: Candidate, scope: Scope) -> tuple[ScopeClass, ...]:
@@ -142,6 +155,20 @@ def class_of(candidate: Candidate, scope: Scope, weights: Mapping[ScopeClass, fl
     return fitting[0] if len(fitting) == 1 else max(fitting, key=lambda one: weights[one])
 
 
+def _class_weight(candidate: Candidate, scope: Scope, weights: Mapping[ScopeClass, float]) -> float:
+    """Return what a record's class counts; one's own statement no less than a colleague's.
+
+    What others stated in this graph is the session's. A class that is left out stays so.
+    """
+    own = weights[class_of(candidate, scope, weights)]
+    is_here = candidate.graph_id == scope.graph_id and candidate.kind == "fact"
+    return max(own, weights["session"]) if own and is_here else own
+
+
+STATED_FACTOR = 1.1
+"""A fact says in a sentence of its own what turns and beliefs may only mention."""
+
+
 def factors(
     candidate: Candidate,
     scope: Scope,
@@ -149,7 +176,6 @@ def factors(
     now: datetime,
     priors: Priors,
     *,
-    past: bool = False,
     half_life_days: float | None = None,
 ) -> dict[str, float]:
     """Return the factors on a candidate's score by name; those that change nothing are left out.
@@ -159,26 +185,27 @@ def factors(
         scope: Who asks.
         present: From when ages count: the newest of the candidates, or ``now`` if that is before.
             What rests for a year has not grown older beside what rested with it.
-        now: When it is asked; facts not valid then count ``NOT_VALID_FACTOR``.
+        now: When it is asked, or the moment that is asked about; facts not valid then count
+            ``NOT_VALID_FACTOR``. How often a fact that was used since had been used by then is not
+            known, and what has ended since was valid: neither changes anything.
         priors: How age, use and class count.
-        past: Whether ``now`` is a moment of the past. How often a fact had been used by then is
-            not known, and what has ended since was valid: neither changes anything.
         half_life_days: What the asker wants instead of the decay of ``priors``.
     """
-    found = {"class": priors.class_weights[class_of(candidate, scope, priors.class_weights)]}
+    found = {"class": _class_weight(candidate, scope, priors.class_weights)}
     if candidate.kind not in AGELESS and half_life_days is not None:
         age = (present - candidate.happened_at).total_seconds() / 86_400
         found["decay"] = half_life_decay(age, half_life_days)
     elif candidate.kind not in AGELESS:
-        age = (present - age_from(candidate, past=past)).total_seconds() / 86_400
+        age = (present - age_from(candidate, now)).total_seconds() / 86_400
         found["decay"] = decay(age, priors)
     if candidate.graph_id != scope.graph_id:
         found["inherited"] = INHERITED_FACTOR
     hit = candidate.hit
     if hit is not None and candidate.kind == "fact":
+        found["stated"] = STATED_FACTOR
         over = hit.valid_to is not None and hit.valid_to <= now and "ended" not in candidate.ranks
         if over or (hit.valid_from is not None and hit.valid_from > now):
             found["validity"] = NOT_VALID_FACTOR
-        if not past:
+        if not is_used_since(hit, now):
             found["uses"] = use_boost(hit.uses)
     return {name: factor for name, factor in found.items() if factor != 1}

@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 from tiers.lexical import STOP_WORDS, content_words, words
 from tiers.recollection import WordStatistics
 
-from .cues import ASSISTANTS, USERS, Cues, name_of
+from .cues import ASSISTANTS, USERS, Cues, name_of, subject_of
 from .pool import NOWHERE, SESSION_GAP, Candidate, Pool
 from .terms import key_of
 from .weights import (
     BM25_B,
     BM25_K1,
     COSINE_SPAN,
+    DOUBTED,
+    LENGTHS_MIN,
     SCALED_OVER,
     SESSIONS_MIN,
     Weights,
@@ -167,7 +169,8 @@ def bm25(pool: Pool, question: Question) -> Scores:
     Rarity is that of the graph's records where it is known, else that of the pool. Lengths are
     compared with the mean of the pool, turns with turns and the rest with the rest.
     """
-    asked = [word for word in content_words(question.text) if word not in STOP_WORDS]
+    text = subject_of(question.text, question.cues)
+    asked = [word for word in content_words(text) if word not in STOP_WORDS]
     keys = {key_of(word): word for word in asked}
     if not keys:
         return np.zeros(len(pool))
@@ -179,7 +182,9 @@ def bm25(pool: Pool, question: Question) -> Scores:
         said_at = _date_counts(candidates, dates, list(keys), question.zone)
     rarity = _rarity(list(keys.items()), counts, said_at, question.statistics)
     counts += said_at
-    damping = BM25_K1 * (1 - BM25_B + BM25_B * lengths / _means(candidates, lengths))
+    # The mean length of a handful says little about what is long.
+    share = BM25_B * min(1.0, len(candidates) / LENGTHS_MIN)
+    damping = BM25_K1 * (1 - share + share * lengths / _means(candidates, lengths))
     weighed: Scores = (rarity * counts * (BM25_K1 + 1) / (counts + damping[:, None])).sum(axis=1)
     return np.round(weighed, DIGITS)
 
@@ -293,8 +298,10 @@ def _authorship(candidates: Sequence[Candidate], cues: Cues, user_id: str | None
         has = candidate.counts.keys()
         return any(keys and keys <= has for keys in named)
 
+    # A cue in doubt weighs less.
+    sure = DOUBTED if cues.addressed and cues.in_doubt else 1.0
     is_by = [by[one.speaker] or (one.kind != "turn" and about(one)) for one in candidates]
-    return np.array(is_by, dtype=np.float64)
+    return sure * np.array(is_by, dtype=np.float64)
 
 
 def _agreement(candidates: Sequence[Candidate], total: Scores) -> Scores:

@@ -6,6 +6,7 @@ is kept by their ids, with who said it and when, so that engines need not tell t
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from datetime import datetime
@@ -28,6 +29,20 @@ WORDS_REMEMBERED = 50_000
 
 HEARD_CHARS_MAX = 2_000
 """Longer than this, a text takes more than about 0.2 ms to read."""
+
+
+_ASKS = (
+    r"(?:can|could|would|will|should|shall|may|might|do|does|did|is|are|was|were|have|has|any|what"
+    r"|which|how|where|when|who|whose|why)\b"
+)
+_THEN_ASKS = re.compile(
+    rf"[,;:\u2013\u2014]\s+(?:(?:so|and|but|or|now|then)\s+)?{_ASKS}", re.IGNORECASE
+)
+"""Where a sentence that has told something begins to ask."""
+
+_ASKS_AT_ONCE = re.compile(
+    rf"\W*(?:(?:so|and|but|or|well|ok|okay|hey|hi|hm+|oh|please|also)\b\W*)*{_ASKS}", re.IGNORECASE
+)
 
 
 Bag: TypeAlias = tuple[Mapping[int, int], int, int, bool, bool, bool]
@@ -181,8 +196,18 @@ def _only_asks(text: str, length: int) -> bool:
     if length > QUESTION_WORDS_MAX or not text.rstrip().endswith("?"):
         return False
     said = text.partition(": ")[2] or text  # who speaks stands before it
-    told = [one for one in sentences(said) if not one.endswith("?")]
+    told = [_told_in(one) for one in sentences(said)]
     return sum(word not in STOP_WORDS for one in told for word in words(one)) <= TOLD_WORDS_MAX
+
+
+def _told_in(sentence: str) -> str:
+    """Return what a sentence tells: all of it, or what stands before the question it ends in."""
+    if not sentence.endswith("?"):
+        return sentence
+    asks = _THEN_ASKS.search(sentence)
+    if asks is None or _ASKS_AT_ONCE.match(sentence):
+        return ""
+    return sentence[: asks.start()]
 
 
 def key_of(word: str) -> int:

@@ -8,6 +8,9 @@ BM25_K1 = 1.2
 BM25_B = 0.75
 """The usual parameters (Robertson and Zaragoza 2009)."""
 
+LENGTHS_MIN = 20
+"""Among fewer candidates than this, their lengths count by so much less."""
+
 WINDOW_WORDS = 90
 """A turn is also found by the words before it, as far back as this many words reach.
 
@@ -34,6 +37,10 @@ QUESTION_WORDS_MAX = 25
 TOLD_WORDS_MAX = 6
 """A turn that ends in a question mark, is no longer, and has no more words beside its questions
 that say anything, asks more than it tells."""
+
+
+DOUBTED = 0.5
+"""The share of its weight that a cue keeps which may mean something else."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,8 @@ _R = TypeVar("_R")
 class RemoteTurn:
     """A turn on a server, whose context is ready and whose answer is not there yet.
 
-    With the attributes of ``ezra.turn.OpenTurn``. The server keeps it for an hour.
+    With the attributes of ``ezra.turn.OpenTurn``. The server keeps it for an hour, unless others of
+    the same token need its room.
     """
 
     def __init__(self, agent: RemoteAgent, answer: agents.TurnAnswer) -> None:

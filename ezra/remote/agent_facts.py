@@ -51,6 +51,11 @@ class RemoteAgentFacts(ABC):
         asked = agents.ForgetAsked(reason=reason, superseded_by=superseded_by)
         return await self.ask(agents.FORGET, asked, fact_id=fact_id)
 
+    async def forget_facts(self, ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
+        """Forget several facts in one step; return those that lived until now."""
+        asked = agents.ForgetFactsAsked(ids=listed("ids", ids) or (), reason=reason)
+        return await self.ask(agents.FORGET_FACTS, asked)
+
     async def facts(self, ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the facts among ``ids`` that the agent sees, in the order asked."""
         return await self.ask(agents.AGENT_FACTS, FactsAsked(ids=listed("ids", ids) or ()))

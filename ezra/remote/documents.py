@@ -60,6 +60,7 @@ class RemoteDocuments:
         expected_revision: int | None = None,
         machine: str = "",
         private: bool = False,
+        even_if_redacted: bool = False,
     ) -> Revised:
         """Read a document, cut it into passages, and store it or its next revision.
 
@@ -77,7 +78,11 @@ class RemoteDocuments:
             keep_text=keep_text,
         )
         return await self.store(
-            draft, expected_revision=expected_revision, machine=machine, private=private
+            draft,
+            expected_revision=expected_revision,
+            machine=machine,
+            private=private,
+            even_if_redacted=even_if_redacted,
         )
 
     async def store(
@@ -87,10 +92,15 @@ class RemoteDocuments:
         expected_revision: int | None = None,
         machine: str = "",
         private: bool = False,
+        even_if_redacted: bool = False,
     ) -> Revised:
         """Store what ``drafted`` has read; otherwise as ``put``."""
         asked = StoreAsked(
-            draft=draft, expected_revision=expected_revision, machine=machine, private=private
+            draft=draft,
+            expected_revision=expected_revision,
+            machine=machine,
+            private=private,
+            even_if_redacted=even_if_redacted,
         )
         try:
             return await self._connection.call(self._operations.store, asked, **self._names)

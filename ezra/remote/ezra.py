@@ -58,17 +58,18 @@ class RemoteEzra:
         session_graph_id: str,
         *,
         inherits_from: Sequence[str | Parent] = (),
-        merge_strategy: MergeStrategy = "last_write_wins",
+        merge_strategy: MergeStrategy | None = None,
         resolver: Resolver | None = None,
         inherit_rules: bool = True,
         inherit_episodes: bool = False,
         budget: Budget | None = None,
         retention: Retention | None = None,
+        exist_ok: bool = False,
     ) -> RemoteGraph:
-        """Create a session graph.
+        """Create a session graph, or return the one that is there where that is as good.
 
         Raises:
-            Conflict: The graph exists.
+            Conflict: The graph exists; with ``exist_ok``, it has other parents or another strategy.
             NotFound: A parent does not exist.
             UsageError: An argument is not acceptable; a resolver, and ``custom``, which needs one,
                 never are.
@@ -85,6 +86,7 @@ class RemoteEzra:
             inherit_episodes=inherit_episodes,
             budget=budget,
             retention=retention,
+            exist_ok=exist_ok,
         )
         return RemoteGraph(self._connection, await self._connection.call(graphs.CREATE, asked))
 

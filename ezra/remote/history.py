@@ -21,10 +21,11 @@ from tiers.records import (
 
 from ..believing import Point
 from ..difference import BeliefDiff
-from ..history import Explanation, ReplayedTurn
+from ..history import Explanation
 from ..lives import BeliefLife
 from ..proving import Exported, Inclusion, Verification
 from ..redaction import RedactionReport
+from ..replayed_turn import ReplayedTurn
 from ..wire import Operation, history, proofs
 from ..wire.operation import A, R
 from .connection import Connection

@@ -6,7 +6,6 @@ stranger: it has one finite number for each text, or it is an error.
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TypeAlias, TypedDict, Unpack
@@ -17,6 +16,7 @@ from tiers.errors import UsageError
 from tiers.health import TierHealth
 from tiers.provider_clients import JsonEndpoint, checked_base_url, checked_key
 from tiers.providers import CallLimits, ProviderCalls, first_problem, unreadable
+from tiers.together import together
 
 from .port import TEXTS_MAX
 
@@ -151,13 +151,7 @@ class RemoteReranker(JsonEndpoint, ABC):
         async def ask(texts: list[str]) -> list[float]:
             return await self._calls.call("rerank", lambda: self._ask(query, texts))
 
-        try:
-            async with asyncio.TaskGroup() as asked:
-                answers = [asked.create_task(ask(texts)) for texts in parts]
-        except ExceptionGroup as failed:
-            first = failed.exceptions[0]
-            raise first from first.__cause__
-        return [answer.result() for answer in answers]
+        return await together(ask(texts) for texts in parts)
 
     async def _ask(self, query: str, texts: Sequence[str]) -> list[float]:
         """Make one request and return its scores; raises ``ProviderFailure``."""

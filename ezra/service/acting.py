@@ -11,11 +11,20 @@ from .caller import Caller
 from .desk import Desk
 
 
-async def acting(desk: Desk, caller: Caller, names: Mapping[str, str]) -> Agent:
+async def acting(
+    desk: Desk, caller: Caller, names: Mapping[str, str], *, watches: bool = False
+) -> Agent:
     """Return the handle of the agent that a path names.
 
     An agent may have been spawned, or re-attached since, with more than a token allows; then the
     token does not act as it.
+
+    Args:
+        desk: Hands out handles.
+        caller: Who asks.
+        names: Of the path.
+        watches: Whether somebody looks at the agent, who is not the agent: its last sign of life
+            stays where it is, as with a caller that only looks.
 
     Raises:
         NotFound: The graph does not exist, or has no such member.
@@ -29,4 +38,6 @@ async def acting(desk: Desk, caller: Caller, names: Mapping[str, str]) -> Agent:
         if found is None:
             raise NotFound("agent", agent_id)
         caller.check_member(f"act as {agent_id}", found.topics, found.user_id)
+    if caller.only_looks or watches:
+        return await desk.watched(graph_id, agent_id)
     return await desk.agent(graph_id, agent_id)

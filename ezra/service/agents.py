@@ -58,7 +58,7 @@ async def turn(desk: Desk, caller: Caller, names: Names, asked: wire.TurnAsked) 
     """Open a turn and keep it until it is replied to."""
     agent = await acting(desk, caller, names)
     opened = await agent.turn(**asked.said)
-    desk.keep(names["graph_id"], names["agent_id"], opened)
+    desk.keep(caller, names["graph_id"], names["agent_id"], opened)
     return _shown(opened)
 
 
@@ -69,6 +69,7 @@ async def reply(
     """Remember a turn."""
     found = await _open(desk, caller, names)
     written = await found.reply(**asked.said)
+    desk.settle(names["graph_id"], names["agent_id"], found.id, written.turn.id)
     return wire.ReplyAnswer(written=written, course=_course(found))
 
 
@@ -98,7 +99,8 @@ async def complete(
 ) -> wire.CompletionAnswer:
     """Open a turn, ask the model, remember it."""
     done = await (await acting(desk, caller, names)).complete(**asked.said)
-    desk.keep(names["graph_id"], names["agent_id"], done.turn)
+    desk.keep(caller, names["graph_id"], names["agent_id"], done.turn)
+    desk.settle(names["graph_id"], names["agent_id"], done.turn.id, done.written.turn.id)
     return wire.CompletionAnswer(
         response=done.response, model=done.model, turn=_shown(done.turn), written=done.written
     )
@@ -115,6 +117,14 @@ async def forget(desk: Desk, caller: Caller, names: Names, asked: wire.ForgetAsk
     """Forget a fact."""
     agent = await acting(desk, caller, names)
     return await agent.forget(names["fact_id"], **asked.said)
+
+
+@handlers.does(wire.FORGET_FACTS)
+async def forget_facts(
+    desk: Desk, caller: Caller, names: Names, asked: wire.ForgetFactsAsked
+) -> tuple[str, ...]:
+    """Forget several facts."""
+    return await (await acting(desk, caller, names)).forget_facts(**asked.said)
 
 
 @handlers.does(wire.AGENT_FACTS)

@@ -38,7 +38,9 @@ from . import (
     recalling,
     upkeep,
 )
+from .admission import Admission
 from .caller import Caller
+from .connections import ConnectionLimits
 from .console import Console, pages
 from .credentials import Credentials
 from .desk import Desk
@@ -104,6 +106,12 @@ def service_app(
     app.state.stopping = asyncio.Event()
     app.state.desk = Desk(ezra, seconds)
     app.state.tokens = tokens
+    app.state.connections = ConnectionLimits(
+        head_seconds=settings.serve_head_seconds,
+        body_seconds=settings.serve_body_seconds,
+        total=settings.serve_requests_at_work,
+        per_peer=min(settings.serve_requests_at_work_per_peer, settings.serve_requests_at_work),
+    )
     app.state.mcp = McpDoor(app.state.desk, hosts=())  # the gate looks at hosts already
     feeds = Feeds(app.state.stopping, pace or Pace())
     router = APIRouter()
@@ -115,16 +123,18 @@ def service_app(
     document = Document(app, handlers)
     app.add_route(openapi.PATH, document.answer, include_in_schema=False)
     app.router.routes.append(Route(MCP_PATH, app.state.mcp))
-    console = _console(app.state.desk, tokens, seconds)
+    admission = None if tokens is None else Admission(tokens, seconds)
+    console = _console(app.state.desk, admission, seconds)
     app.router.routes.extend(console.routes())
     app.add_exception_handler(EzraError, on_error)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http)
     rules = Rules(
-        tokens=tokens,
+        tokens=admission,
         open_paths=OPEN_PATHS,
         requests_per_minute=settings.serve_requests_per_minute,
         body_bytes_max=settings.serve_body_bytes_max,
+        body_seconds=settings.serve_body_seconds,
         front=console,
     )
     app.add_middleware(Turnstile)
@@ -155,7 +165,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _console(desk: Desk, tokens: Credentials | None, seconds: Callable[[], float]) -> Console:
+def _console(desk: Desk, tokens: Admission | None, seconds: Callable[[], float]) -> Console:
     clock = desk.ezra._parts.clock  # noqa: SLF001 - no handle tells the time of the runtime
     return Console(pages, desk, None if tokens is None else tokens.find, clock, seconds)
 

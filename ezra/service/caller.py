@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from tiers.errors import PolicyDenied
-from tiers.records import ALL_TOPICS
+from tiers.records import ALL_TOPICS, AgentRecord
 
-from ..wire import Need
+from ..wire import NEEDS, Need
 
 Role: TypeAlias = Literal["agent", "reader", "operator"]
-"""``agent`` acts as the agents that its token allows; ``reader`` also reads whole graphs;
+"""``agent`` acts as the agents that its token allows; ``reader`` reads, and writes nothing;
 ``operator`` does everything."""
 
-_MAY: dict[Role, tuple[Need, ...]] = {
-    "agent": ("act",),
-    "reader": ("act", "read"),
-    "operator": ("act", "read", "operate"),
+MAY: Mapping[Role, tuple[Need, ...]] = {
+    "agent": ("see", "act"),
+    "reader": ("see", "read"),
+    "operator": ("see", "act", "read", "operate"),
 }
+
+KEPT = ("topics", "user_id", "role", "sources", "denied_topics", "denied_sources", "budget")
+"""What a member is by its operator's spawn: nobody else changes it."""
+
+ONLY_BY_OPERATORS = ("sources", "denied_topics", "denied_sources", "budget")
+"""What nobody else says at all."""
+
+
+def roles_table() -> tuple[tuple[str, ...], ...]:
+    """Return what each role may do, row by row: in words, then yes or no for each role."""
+    roles: tuple[Role, ...] = get_args(Role)
+    rows = ((said, *("yes" if need in MAY[one] else "no" for one in roles)) for need, said in
+            NEEDS.items())  # fmt: skip
+    return (("a token may", *roles), *rows)
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,11 @@ class Caller:
         """Whether what its agents may hold is limited: not every topic, or one user."""
         return ALL_TOPICS not in self.topics or self.user_id is not None
 
+    @property
+    def only_looks(self) -> bool:
+        """Whether it writes nothing: no sign of life of the agent either that it looks through."""
+        return "act" not in MAY[self.role]
+
     def check(self, need: Need, operation: str, graph_id: str | None, agent_id: str | None) -> None:
         """Refuse what the token does not cover; nothing was read.
 
@@ -54,12 +73,16 @@ class Caller:
             PolicyDenied: It does not.
         """
         held = f"a token for {self.role}"
-        if need not in _MAY[self.role]:
+        if need not in MAY[self.role]:
             raise PolicyDenied(self.name, operation, (need,), held)
         if self.graph_id is not None and graph_id != self.graph_id:
             raise PolicyDenied(self.name, operation, (f"graph {graph_id}",), held)
         if self.agent_id is not None and agent_id != self.agent_id:
             raise PolicyDenied(self.name, operation, (f"agent {agent_id}",), held)
+        if need in ("read", "operate") and self.is_limited:
+            # A graph as a whole holds records of every user and topic.
+            limits = f"{held}, of one user or some topics, through agents alone"
+            raise PolicyDenied(self.name, operation, ("every user and topic",), limits)
 
     def check_member(self, operation: str, topics: Sequence[str], user_id: str | None) -> None:
         """Refuse an agent that holds more, or works for somebody else, than the token allows.
@@ -81,6 +104,65 @@ class Caller:
             held = f"a token for the user {self.user_id}"
             raise PolicyDenied(self.name, operation, (f"user {user_id}",), held)
 
+    def spawned(self, asked: Mapping[str, Any], former: AgentRecord | None) -> dict[str, Any]:
+        """Return with what an agent is spawned when this caller asks for it.
+
+        An operator says what an agent is. Who else spawns it again gets it back as it was, and
+        brings a new one in with no more than the token states: a token without topics, or without
+        a user, has none to give.
+
+        Args:
+            asked: What was said, by argument; what is empty was not said.
+            former: The member, if it is or was one.
+
+        Raises:
+            PolicyDenied: More, or something else, was asked for.
+        """
+        action = "agent.spawn"
+        if former is not None:
+            self.check_member(action, former.topics, former.user_id)
+        if self.role == "operator":
+            self.check_member(action, asked["topics"], asked["user_id"])
+            return dict(asked)
+        said = {name: value for name, value in asked.items() if value not in (None, (), "", {})}
+        held = f"a token for {self.role}, which changes no agent"
+        beyond = tuple(name for name in ONLY_BY_OPERATORS if asked.get(name) is not None)
+        if beyond:
+            raise PolicyDenied(self.name, action, beyond, held)
+        if former is None:
+            return {**said, **self._brought_in(action, said)}
+        kept = self.back(former)
+        other = tuple(name for name in KEPT if name in said and said[name] != kept[name])
+        if other:
+            raise PolicyDenied(self.name, action, tuple(f"another {name}" for name in other), held)
+        own = {name: said[name] for name in _OWN if said.get(name, "off") != "off"}
+        return {**kept, **own}
+
+    def back(self, former: AgentRecord) -> dict[str, Any]:
+        """Return with what a member is spawned to come back as it was.
+
+        Raises:
+            PolicyDenied: It is more than the token allows.
+        """
+        self.check_member("agent.spawn", former.topics, former.user_id)
+        return {name: getattr(former, name) for name in (*KEPT, *_OWN)}
+
+    def _brought_in(self, action: str, said: Mapping[str, Any]) -> dict[str, Any]:
+        """Return topics and user of a new agent."""
+        most = () if ALL_TOPICS in self.topics else self.topics
+        topics, user_id = said.get("topics", most), said.get("user_id", self.user_id)
+        beyond = tuple(topic for topic in topics if topic not in most)
+        if beyond:
+            held = f"a token with the topics {', '.join(most) or 'none'}; an operator spawns more"
+            raise PolicyDenied(self.name, action, beyond, held)
+        if user_id != self.user_id:
+            held = f"a token with the user {self.user_id or 'nobody'}; an operator spawns others"
+            raise PolicyDenied(self.name, action, (f"user {user_id}",), held)
+        return {"topics": topics, "user_id": user_id}
+
+
+_OWN = ("prompts", "inject", "model_window_tokens")
+"""What an agent may say of itself: no right follows from it."""
 
 LOCAL = Caller("local", "operator")
 """Who asks a service that needs no token: it listens on loopback alone."""

@@ -21,44 +21,46 @@ Names = Mapping[str, str]
 
 
 @handlers.does(wire.REMEMBER)
-async def remember(desk: Desk, _: Caller, __: Names, asked: wire.RememberAsked) -> str:
+async def remember(desk: Desk, caller: Caller, _: Names, asked: wire.RememberAsked) -> str:
     """Put a fact or a rule into the catalog."""
-    return await (await desk.ezra.catalog()).remember(**asked.said)
+    return await (await desk.catalog(caller)).remember(**asked.said)
 
 
 @handlers.does(wire.CATALOG_RECALL)
-async def recall(desk: Desk, _: Caller, __: Names, asked: wire.CatalogRecallAsked) -> RecallResult:
+async def recall(
+    desk: Desk, caller: Caller, _: Names, asked: wire.CatalogRecallAsked
+) -> RecallResult:
     """Return what the catalog knows about a question."""
     said = asked.said
     said.pop("scope", None)  # there is one
-    return await (await desk.ezra.catalog()).recall(**said)
+    return await (await desk.catalog(caller)).recall(**said)
 
 
 @handlers.does(wire.FACTS)
-async def facts(desk: Desk, _: Caller, __: Names, asked: FactsAsked) -> tuple[Fact, ...]:
+async def facts(desk: Desk, caller: Caller, _: Names, asked: FactsAsked) -> tuple[Fact, ...]:
     """Return facts by id."""
-    return await (await desk.ezra.catalog()).facts(asked.ids)
+    return await (await desk.catalog(caller)).facts(asked.ids)
 
 
 @handlers.does(wire.CORE)
-async def core(desk: Desk, _: Caller, __: Names, ___: Nothing) -> tuple[Fact, ...]:
+async def core(desk: Desk, caller: Caller, _: Names, __: Nothing) -> tuple[Fact, ...]:
     """Return the core facts."""
-    return await (await desk.ezra.catalog()).core()
+    return await (await desk.catalog(caller)).core()
 
 
 @handlers.does(wire.RULES)
-async def rules(desk: Desk, _: Caller, __: Names, asked: wire.RulesAsked) -> tuple[Rule, ...]:
+async def rules(desk: Desk, caller: Caller, _: Names, asked: wire.RulesAsked) -> tuple[Rule, ...]:
     """Return the rules that match a text."""
-    return await (await desk.ezra.catalog()).rules(**asked.said)
+    return await (await desk.catalog(caller)).rules(**asked.said)
 
 
 @handlers.does(wire.REDACT)
-async def redact(desk: Desk, _: Caller, __: Names, asked: RedactAsked) -> RedactionReport:
+async def redact(desk: Desk, caller: Caller, _: Names, asked: RedactAsked) -> RedactionReport:
     """Destroy the content of catalog records."""
-    return await (await desk.ezra.catalog()).redact(**asked.said)
+    return await (await desk.catalog(caller)).redact(**asked.said)
 
 
 @handlers.does(wire.AUDIT)
-async def audit(desk: Desk, _: Caller, __: Names, asked: AuditAsked) -> tuple[AuditEvent, ...]:
+async def audit(desk: Desk, caller: Caller, _: Names, asked: AuditAsked) -> tuple[AuditEvent, ...]:
     """Return a page of the catalog's audit feed."""
-    return await (await desk.ezra.catalog()).audit(asked.after, asked.limit, only=asked.only)
+    return await (await desk.catalog(caller)).audit(asked.after, asked.limit, only=asked.only)

@@ -44,7 +44,7 @@ def credentials_of(settings: Settings) -> Credentials:
     Raises:
         ConfigError: An address of the identity provider cannot be one.
     """
-    tokens = TokenFile(settings.tokens_path)
+    tokens = TokenFile(settings.tokens_path, tenant=settings.tenant)
     if settings.serve_jwt_issuer is None or settings.serve_jwt_audience is None:
         return tokens
     provider = IdentityProvider(
@@ -86,6 +86,7 @@ class TokensOrIdentity:
 
         Raises:
             ConfigError: The file of tokens cannot be read.
+            PolicyDenied: It is for another tenant.
             TierUnavailable: The provider's keys cannot be had.
         """
         if given.count(".") == 2:  # noqa: PLR2004 - header, claims and signature of a JWT

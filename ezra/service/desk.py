@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 
-from tiers.errors import NotFound
-
 from ..agent import Agent
 from ..app import Ezra
+from ..catalog import Catalog
 from ..graph import Graph
 from ..telemetry import Telemetry
 from ..turn import OpenTurn
+from .caller import Caller
+from .open_turns import OpenTurns, TurnBounds
 
 AGENTS_MAX = 10_000
-TURNS_MAX = 10_000
-TURN_SECONDS = 3_600.0
-"""So many turns wait so long for their reply. Behind it the caller opens the turn anew."""
 
 
 class Desk:
@@ -25,13 +24,19 @@ class Desk:
     Args:
         ezra: The runtime.
         seconds: Monotonic seconds.
+        bounds: How many turns may wait for their reply, and how large.
+
+    Attributes:
+        turns: Those that wait.
     """
 
-    def __init__(self, ezra: Ezra, seconds: Callable[[], float]) -> None:
+    def __init__(
+        self, ezra: Ezra, seconds: Callable[[], float], bounds: TurnBounds | None = None
+    ) -> None:
         self.ezra = ezra
-        self._seconds = seconds
+        self.spawning = asyncio.Lock()
         self._agents: OrderedDict[tuple[str, str], Agent] = OrderedDict()
-        self._turns: OrderedDict[tuple[str, str, str], tuple[float, OpenTurn]] = OrderedDict()
+        self.turns = OpenTurns(seconds, bounds)
 
     @property
     def telemetry(self) -> Telemetry:
@@ -45,6 +50,12 @@ class Desk:
             NotFound: It does not exist.
         """
         return await self.ezra.session_graph(graph_id)
+
+    async def catalog(self, caller: Caller) -> Catalog:
+        """Return the tenant's catalog; it is made when new, but by nobody who only looks."""
+        if caller.only_looks:
+            return Catalog(self.ezra._parts)  # noqa: SLF001 - as above
+        return await self.ezra.catalog()
 
     async def agent(self, graph_id: str, agent_id: str) -> Agent:
         """Return the handle of a member of a graph.
@@ -70,35 +81,45 @@ class Desk:
             self._agents.popitem(last=False)
         return agent
 
+    def arrived(self, graph_id: str, agent: Agent) -> Agent:
+        """Remember the handle of an agent that was spawned for somebody elsewhere; return it.
+
+        That its handle is here is no sign that the agent lives.
+        """
+        membership = self.ezra._parts.membership  # noqa: SLF001 - as above
+        membership.forget(agent._record)  # noqa: SLF001 - as above
+        return self.hold(graph_id, agent)
+
+    async def watched(self, graph_id: str, agent_id: str) -> Agent:
+        """Return a handle that sees what a member sees, and leaves no trace of having looked.
+
+        Raises:
+            NotFound: The graph does not exist, or has no such member.
+            UsageError: The member has left.
+        """
+        agent = await (await self.graph(graph_id)).agent(agent_id)
+        agent._only_looks = True  # noqa: SLF001 - no caller of the library needs such a handle
+        return agent
+
     def drop(self, graph_id: str, agent_id: str | None = None) -> None:
         """Forget the handle of a member that left, or all of a graph that was closed."""
         for key in [one for one in self._agents if one[0] == graph_id]:
             if agent_id in (None, key[1]):
                 del self._agents[key]
 
-    def keep(self, graph_id: str, agent_id: str, turn: OpenTurn) -> None:
-        """Keep a turn until it is replied to, or too old, or one of too many."""
-        self._drop_old()
-        self._turns[graph_id, agent_id, turn.id] = (self._seconds(), turn)
-        while len(self._turns) > TURNS_MAX:
-            self._turns.popitem(last=False)
+    def keep(self, caller: Caller, graph_id: str, agent_id: str, turn: OpenTurn) -> None:
+        """Keep a turn until it is replied to, or too old, or there is no room for it."""
+        self.turns.keep(caller.name, (graph_id, agent_id, turn.id), turn)
 
     def turn(self, graph_id: str, agent_id: str, turn_id: str) -> OpenTurn:
-        """Return a turn that waits for its reply; a repeated reply finds it as well.
+        """Return a turn that waits for its reply.
 
         Raises:
-            NotFound: There is none: it was never opened here, or too long ago.
+            NotFound: There is none: it was never opened here, or too long or too many turns ago.
+            Conflict: It was replied to.
         """
-        self._drop_old()
-        found = self._turns.get((graph_id, agent_id, turn_id))
-        if found is None:
-            raise NotFound("open turn", turn_id)
-        return found[1]
+        return self.turns.find((graph_id, agent_id, turn_id))
 
-    def _drop_old(self) -> None:
-        now = self._seconds()
-        while self._turns:
-            (since, _) = next(iter(self._turns.values()))
-            if now - since <= TURN_SECONDS:
-                return
-            self._turns.popitem(last=False)
+    def settle(self, graph_id: str, agent_id: str, turn_id: str, stored_as: str) -> None:
+        """Note that a turn was replied to, and under which id its reply is stored."""
+        self.turns.settle((graph_id, agent_id, turn_id), stored_as)

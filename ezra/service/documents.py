@@ -28,8 +28,8 @@ async def _of_graph(desk: Desk, _: Caller, names: Names) -> Documents:
     return (await desk.graph(names["graph_id"])).documents
 
 
-async def _of_catalog(desk: Desk, _: Caller, __: Names) -> Documents:
-    return (await desk.ezra.catalog()).documents
+async def _of_catalog(desk: Desk, caller: Caller, _: Names) -> Documents:
+    return (await desk.catalog(caller)).documents
 
 
 def _read(of: DocumentOperations, find: Finder) -> None:

@@ -35,6 +35,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     },
     "agent.remember": {"what": "Mediums last about 18 laps.", "topics": ["tyres"]},
     "agent.forget": _REASON,
+    "agent.forget_facts": {"ids": ["01985a4c-0000-7000-8000-000000000000"], **_REASON},
     "agent.recall": _RECALL,
     "agent.search_memory": {"text": "tyres", "grain": "daily", "max_days_ago": 30},
     "agent.recall_archival": {"query": "medium tyre life", "limit": 5},

@@ -4,12 +4,14 @@
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from tiers.errors import BudgetExceeded, EzraError, UsageError
 from tiers.records import AuditEvent, AuditFilter
@@ -20,6 +22,11 @@ from .desk import Desk
 
 PATH = "/v1/audit/feed"
 FEEDS_MAX = 100
+"""Of one server, which is of one tenant."""
+
+FEEDS_PER_TOKEN_MAX = 10
+"""Of these, of one token. A server that needs no token asks nobody whose a feed is."""
+
 PAGE = 500
 SECONDS_MAX = 3_600.0
 """Then a feed ends, and the client comes again with the last id that it saw."""
@@ -52,16 +59,26 @@ class Feeds:
     def __init__(self, stopping: asyncio.Event, pace: Pace) -> None:
         self._stopping = stopping
         self._pace = pace
-        self._open = 0
+        self._open: Counter[str | None] = Counter()
 
-    def check(self) -> None:
-        """Refuse one feed too many.
+    def take(self, token_id: str | None) -> None:
+        """Count a feed that begins; ``leave`` gives its place back.
 
         Raises:
-            BudgetExceeded: There are as many as may be.
+            BudgetExceeded: There are as many as may be, of this token or of all.
         """
-        if self._open >= FEEDS_MAX:
-            raise BudgetExceeded("this server", "open_feeds", self._open, 1, FEEDS_MAX)
+        own, every = self._open[token_id], self._open.total()
+        if token_id is not None and own >= FEEDS_PER_TOKEN_MAX:
+            raise BudgetExceeded(f"token {token_id}", "open_feeds", own, 1, FEEDS_PER_TOKEN_MAX)
+        if every >= FEEDS_MAX:
+            raise BudgetExceeded("this server", "open_feeds", every, 1, FEEDS_MAX)
+        self._open[token_id] += 1
+
+    def leave(self, token_id: str | None) -> None:
+        """Give the place of a feed back."""
+        self._open[token_id] -= 1
+        if not self._open[token_id]:
+            del self._open[token_id]
 
     async def follow(
         self,
@@ -76,7 +93,6 @@ class Feeds:
             after: The position to begin behind.
             may_go_on: Whether the caller's token still counts.
         """
-        self._open += 1
         try:
             yield "retry: 1000\n\n"
             began = spoke = time.monotonic()
@@ -94,8 +110,6 @@ class Feeds:
                     await self._rest()
         except EzraError as error:
             yield f"event: problem\ndata: {json.dumps(problem_of(error))}\n\n"
-        finally:
-            self._open -= 1
 
     async def _rest(self) -> None:
         try:
@@ -103,6 +117,21 @@ class Feeds:
                 await self._stopping.wait()
         except TimeoutError:
             return
+
+
+class _Followed(StreamingResponse):
+    """A feed as an answer; its place is free again however it ends, even before it began."""
+
+    def __init__(self, events: AsyncIterator[str], leave: Callable[[], None]) -> None:
+        super().__init__(events, media_type="text/event-stream")
+        self._leave = leave
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send events until the feed ends or nobody listens."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._leave()
 
 
 def add_feed(
@@ -134,7 +163,6 @@ def add_feed(
         caller_.check("read", "audit.feed", graph, None)
         start = after if last_event_id is None else _position(last_event_id)
         only = AuditFilter(graph_id=graph)
-        feeds.check()
 
         async def page(position: int, limit: int) -> tuple[AuditEvent, ...]:
             return await desk_.ezra.audit(position, limit, only=only)
@@ -142,8 +170,10 @@ def add_feed(
         async def may_go_on() -> bool:
             return await still(request)
 
+        token_id: str | None = request.state.token_id
+        feeds.take(token_id)
         events = feeds.follow(page, start, may_go_on)
-        return StreamingResponse(events, media_type="text/event-stream")
+        return _Followed(events, lambda: feeds.leave(token_id))
 
     router.add_api_route(
         PATH,

@@ -22,9 +22,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiers.errors import EzraError
 
+from .admission import Admission, peer_of
 from .caller import LOCAL, Caller
-from .credentials import Credentials
-from .limits import Buckets, Disconnected, again, body_of
+from .limits import BodyTooSlow, Buckets, Disconnected, again, body_of, check_one_length
 from .repeats import HEADER, Repeats, fingerprint_of, key_of
 from .saying import Unauthorized, WrongHost, failure_answer, problem_answer
 from .watching import operation_of
@@ -68,13 +68,15 @@ class Rules:
         open_paths: What anybody may read.
         requests_per_minute: Per token; ``None`` is no limit.
         body_bytes_max: The largest body.
+        body_seconds: How long it may take to arrive.
         front: The pages for people.
     """
 
-    tokens: Credentials | None
+    tokens: Admission | None
     open_paths: frozenset[str]
     requests_per_minute: int | None
     body_bytes_max: int
+    body_seconds: float
     front: Front
 
 
@@ -104,7 +106,8 @@ class Gate:
             passing.status = 499
         except EzraError as error:
             answer = await self._refusal(error, scope, passing)
-            if not passing.is_read and not _ends_soon(Headers(scope=scope)):
+            is_late = isinstance(error, BodyTooSlow)
+            if is_late or (not passing.is_read and not _ends_soon(Headers(scope=scope))):
                 answer.headers["connection"] = "close"
             await answer(scope, receive, passing.send)
         except Exception as error:  # noqa: BLE001 - the service's boundary: told, logged, not fatal
@@ -114,12 +117,13 @@ class Gate:
 
     async def _let_in(self, scope: Scope, receive: Receive, passing: _Passing) -> None:
         headers = Headers(scope=scope)
+        check_one_length(headers)
         who = await self._who(scope, headers)
         passing.who = who
         if who != LOCAL.name:
             self._buckets.take(who, self._seconds())
         size = headers.get("content-length")
-        body = await body_of(receive, size, self._rules.body_bytes_max)
+        body = await body_of(receive, size, self._rules.body_bytes_max, self._rules.body_seconds)
         passing.is_read = True
         rest = again(body, receive)
         key = headers.get(HEADER)
@@ -138,6 +142,7 @@ class Gate:
 
         Raises:
             Unauthorized: It shows no token that counts.
+            TooManyWrongTokens: Too many wrong ones came from the same address.
             WrongHost: It needs none, but a browser was led here.
         """
         tokens = self._rules.tokens
@@ -150,7 +155,7 @@ class Gate:
             return "anybody"
         # A session counts on its own pages alone: no other site can have anything done by it.
         shown = _bearer(headers) or (front.shown(headers) if front.owns(path) else "")
-        token = await tokens.find(shown)
+        token = await tokens.find(shown, peer_of(scope))
         if token is None:
             raise Unauthorized
         _put(scope, token.caller, token.id)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from metaagents.learning.core import CoreBlock
 from metaagents.lifecycle.conservation import ConservationReport
-from tiers.errors import PolicyDenied
 from tiers.records import AgentRecord, Episode, SessionGraph, Summary, Usage
 
 from ..agent import Agent
 from ..agent_memory import AgentMemory
 from ..graph import Graph
 from ..graph_status import GraphStatus
+from ..membership import has_left
 from ..wire import Nothing
 from ..wire import graphs as wire
 from ..wire.graphs import (
@@ -31,9 +30,6 @@ from .desk import Desk
 from .handlers import handlers
 
 Names = Mapping[str, str]
-
-_SET_BY_OPERATORS = ("sources", "denied_topics", "denied_sources", "budget")
-"""What an agent may not change about itself by spawning itself again."""
 
 
 def _shown(graph: Graph) -> GraphAnswer:
@@ -76,8 +72,10 @@ async def configure(desk: Desk, _: Caller, names: Names, asked: wire.ConfigureAs
 
 
 @handlers.does(wire.INHERIT)
-async def inherit(desk: Desk, _: Caller, names: Names, asked: InheritAsked) -> GraphAnswer:
-    """Inherit from one more graph."""
+async def inherit(desk: Desk, caller: Caller, names: Names, asked: InheritAsked) -> GraphAnswer:
+    """Inherit from one more graph, which the caller may read too."""
+    parent = asked.parent if isinstance(asked.parent, str) else asked.parent.id
+    caller.check(wire.INHERIT.needs, wire.INHERIT.name, parent, None)
     found = await desk.graph(names["graph_id"])
     await found.inherit(asked.parent)
     return _shown(found)
@@ -165,11 +163,13 @@ async def members(desk: Desk, _: Caller, names: Names, __: Nothing) -> tuple[Age
 @handlers.does(wire.SPAWN)
 async def spawn(desk: Desk, caller: Caller, names: Names, asked: SpawnAsked) -> AgentAnswer:
     """Add an agent within what the caller's token allows."""
-    caller.check_member(wire.SPAWN.name, asked.topics, asked.user_id)
-    found = await desk.graph(names["graph_id"])
-    kept = await _kept(caller, found, names["agent_id"], asked)
-    agent = await found.spawn_agent(names["agent_id"], **asked.said | kept)
-    return _agent(desk.hold(names["graph_id"], agent))
+    found, said = await desk.graph(names["graph_id"]), dict(asked)
+    async with desk.spawning:
+        # Nobody spawns it as something else between this look and what follows from it.
+        known = {one.id: one for one in await found.agents()}
+        given = caller.spawned(said, known.get(names["agent_id"]))
+        agent = await found.spawn_agent(names["agent_id"], **given)
+    return _agent(desk.arrived(names["graph_id"], agent))
 
 
 @handlers.does(wire.MEMBER)
@@ -177,7 +177,7 @@ async def member(desk: Desk, caller: Caller, names: Names, _: Nothing) -> AgentA
     """Return a member of a graph as it is."""
     await acting(desk, caller, names)
     agent = await (await desk.graph(names["graph_id"])).agent(names["agent_id"])
-    return _agent(desk.hold(names["graph_id"], agent))
+    return _agent(agent if caller.only_looks else desk.hold(names["graph_id"], agent))
 
 
 @handlers.does(wire.MEMORY)
@@ -191,7 +191,7 @@ async def leave(desk: Desk, caller: Caller, names: Names, _: Nothing) -> None:
     """Let an agent leave; one that has left stays away."""
     graph_id, agent_id = names["graph_id"], names["agent_id"]
     known = {one.id: one for one in await (await desk.graph(graph_id)).agents()}
-    if agent_id in known and known[agent_id].left_at is not None:
+    if agent_id in known and has_left(known[agent_id]):
         desk.drop(graph_id, agent_id)
         return
     await (await acting(desk, caller, names)).leave()
@@ -202,22 +202,3 @@ async def leave(desk: Desk, caller: Caller, names: Names, _: Nothing) -> None:
 async def heartbeat(desk: Desk, caller: Caller, names: Names, _: Nothing) -> None:
     """Give a sign of life."""
     await (await acting(desk, caller, names)).heartbeat()
-
-
-async def _kept(caller: Caller, found: Graph, agent_id: str, asked: SpawnAsked) -> dict[str, Any]:
-    """Return what stays as it is of a member that is spawned again by whoever is no operator.
-
-    Raises:
-        PolicyDenied: The member is more than the caller's token allows, or would be less limited.
-    """
-    if caller.role == "operator":
-        return {}
-    said = tuple(name for name in _SET_BY_OPERATORS if getattr(asked, name) is not None)
-    if said:
-        raise PolicyDenied(caller.name, wire.SPAWN.name, said, f"a token for {caller.role}")
-    known = {one.id: one for one in await found.agents()}
-    if agent_id not in known:
-        return {}
-    former = known[agent_id]
-    caller.check_member(wire.SPAWN.name, former.topics, former.user_id)
-    return {name: getattr(former, name) for name in _SET_BY_OPERATORS}

@@ -17,10 +17,11 @@ from tiers.records import (
 )
 
 from ..difference import BeliefDiff
-from ..history import Explanation, History, ReplayedTurn
+from ..history import Explanation, History
 from ..lives import BeliefLife
 from ..proving import Inclusion, Verification
 from ..redaction import RedactionReport
+from ..replayed_turn import ReplayedTurn
 from ..wire import Nothing, branching, history, proofs
 from ..wire.graphs import GraphAnswer
 from .caller import Caller

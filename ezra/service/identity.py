@@ -28,6 +28,7 @@ import httpx2
 import jwt
 from pydantic import Field, ValidationError
 
+from tiers.bounded_answers import AnswerRefused, bounded
 from tiers.errors import ConfigError, TierUnavailable
 from tiers.fields import ALL_TOPICS, Name, Record, Topics
 
@@ -54,6 +55,10 @@ ANSWER_BYTES_MAX = 1 << 20
 TOKEN_CHARS_MAX = 16_384
 SUBJECTS_MAX = 10_000
 DISCOVERY = "/.well-known/openid-configuration"
+KEYS_MAX = 100
+_ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What PyJWT and the readers below it raise for a document that is not what it should be."""
+
 _REQUIRED = ("exp", "iss", "aud", "sub")
 
 
@@ -157,7 +162,7 @@ class IdentityProvider:
                 leeway=LEEWAY_SECONDS,
                 options={"require": list(_REQUIRED)},
             )
-        except jwt.PyJWTError:
+        except (jwt.PyJWTError, *_ODD):
             return None
         return self._identified(claims)
 
@@ -195,7 +200,7 @@ class IdentityProvider:
             return None
         try:
             header = jwt.get_unverified_header(given)
-        except jwt.PyJWTError:
+        except (jwt.PyJWTError, *_ODD):
             return None
         name = header.get("kid")
         if not isinstance(name, str) or header.get("alg") not in ALGORITHMS:
@@ -210,6 +215,9 @@ class IdentityProvider:
         async with self._asking:
             if self._serves(name):
                 return self._keys or _Keys({}, 0.0)
+            if self._keys is None and self._was_asked_just_now():
+                # Who has no keys yet and shows tokens one by one must not wait for each.
+                raise _away(f"asked less than {AGAIN_SECONDS:g} s ago, without an answer")
             self._asked_at = self._seconds()
             try:
                 self._keys = _Keys(await self._asked(), self._seconds())
@@ -223,12 +231,18 @@ class IdentityProvider:
         if self._keys is None:
             return False
         now = self._seconds()
-        if self._asked_at is not None and now - self._asked_at < AGAIN_SECONDS:
+        if self._was_asked_just_now():
             return now - self._keys.since <= STALE_SECONDS
         return now - self._keys.since <= KEYS_SECONDS and name in self._keys.by_id
 
+    def _was_asked_just_now(self) -> bool:
+        return self._asked_at is not None and self._seconds() - self._asked_at < AGAIN_SECONDS
+
     async def _asked(self) -> dict[str, jwt.PyJWK]:
-        async with httpx2.AsyncClient(timeout=ASK_SECONDS, follow_redirects=False) as http:
+        hooks = bounded(ANSWER_BYTES_MAX)
+        async with httpx2.AsyncClient(
+            timeout=ASK_SECONDS, follow_redirects=False, event_hooks=hooks
+        ) as http:
             where = self._keys_url
             if where is None:
                 found = await _document(http, self._issuer.rstrip("/") + DISCOVERY)
@@ -238,11 +252,24 @@ class IdentityProvider:
                 if not _may_ask(where):
                     raise _away(f"the discovery document has the keys at {where!r}")
             said = await _document(http, where)
-        try:
-            keys = jwt.PyJWKSet.from_dict(dict(said)).keys
-        except jwt.PyJWTError as error:
-            raise _away(f"no keys that can be used: {type(error).__name__}") from error
-        return {key.key_id: key for key in keys if key.key_id and key.key_type != "oct"}
+        return await asyncio.to_thread(_keys_of, said)
+
+
+def _keys_of(said: Mapping[str, Any]) -> dict[str, jwt.PyJWK]:
+    """Return the keys of a document, by id.
+
+    Raises:
+        TierUnavailable: There are none that can be used, or more than a provider has.
+    """
+    listed = said.get("keys")
+    if isinstance(listed, list) and len(listed) > KEYS_MAX:
+        raise _away(f"{len(listed)} keys, more than {KEYS_MAX}")
+    try:
+        keys = jwt.PyJWKSet.from_dict(dict(said)).keys
+        named = [key for key in keys if isinstance(key.key_id, str) and key.key_id]
+        return {str(key.key_id): key for key in named if key.key_type != "oct"}
+    except (jwt.PyJWTError, *_ODD) as error:
+        raise _away(f"no keys that can be used: {type(error).__name__}") from error
 
 
 async def _document(http: httpx2.AsyncClient, url: str) -> Mapping[str, Any]:
@@ -255,13 +282,11 @@ async def _document(http: httpx2.AsyncClient, url: str) -> Mapping[str, Any]:
         async with asyncio.timeout(ASK_SECONDS), http.stream("GET", url) as answer:
             if answer.status_code != httpx2.codes.OK:
                 raise _away(f"HTTP {answer.status_code} from {url}")
-            content = b""
-            async for part in answer.aiter_bytes():
-                content += part
-                if len(content) > ANSWER_BYTES_MAX:
-                    raise _away(f"more than {ANSWER_BYTES_MAX} bytes from {url}")
-        said = json.loads(content)
-    except (httpx2.HTTPError, TimeoutError, ValueError) as error:
+            content = await answer.aread()
+        said = await asyncio.to_thread(json.loads, content)
+    except AnswerRefused as error:
+        raise _away(f"{url}: {error}") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, *_ODD) as error:
         raise _away(f"{url}: {type(error).__name__}") from error
     if not isinstance(said, dict):
         raise _away(f"no JSON object at {url}")

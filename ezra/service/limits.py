@@ -7,13 +7,12 @@ import math
 from collections import OrderedDict
 from typing import TypeAlias
 
+from starlette.datastructures import Headers
 from starlette.types import Message, Receive
 
 from tiers.errors import BudgetExceeded, EzraError, UsageError
 
 BUCKETS_MAX = 10_000
-BODY_SECONDS = 30.0
-"""So long may a body take to arrive."""
 
 _Bucket: TypeAlias = tuple[float, float]
 """What was left, and when."""
@@ -76,8 +75,8 @@ class BodyTooLarge(UsageError):
 class BodyTooSlow(UsageError):
     """A body did not arrive in time."""
 
-    def __init__(self) -> None:
-        accepted = f"a body that arrives within {BODY_SECONDS:g} s"
+    def __init__(self, seconds: float) -> None:
+        accepted = f"a body that arrives within {seconds:g} s"
         super().__init__("body", "it did not arrive", accepted)
 
 
@@ -85,13 +84,32 @@ class Disconnected(EzraError):
     """The caller went away; nobody waits for an answer."""
 
 
-async def body_of(receive: Receive, declared: str | None, bytes_max: int) -> bytes:
+class TwoLengths(UsageError):
+    """A request says twice how long it is; a proxy before us may go by the other one."""
+
+    def __init__(self) -> None:
+        accepted = "a request with Content-Length or with Transfer-Encoding, not both"
+        super().__init__("Transfer-Encoding", "both", accepted)
+
+
+def check_one_length(headers: Headers) -> None:
+    """Refuse a request of which two readers may see two ends.
+
+    Raises:
+        TwoLengths: It is one.
+    """
+    if "content-length" in headers and "transfer-encoding" in headers:
+        raise TwoLengths
+
+
+async def body_of(receive: Receive, declared: str | None, bytes_max: int, seconds: float) -> bytes:
     """Return the body of a request; one that says how large it is is refused before reading.
 
     Args:
         receive: Where it comes from.
         declared: Its ``Content-Length``.
         bytes_max: The most that is read.
+        seconds: How long it may take to arrive.
 
     Raises:
         BodyTooLarge: It is larger.
@@ -103,7 +121,7 @@ async def body_of(receive: Receive, declared: str | None, bytes_max: int) -> byt
     chunks: list[bytes] = []
     size = 0
     try:
-        async with asyncio.timeout(BODY_SECONDS):
+        async with asyncio.timeout(seconds):
             more = True
             while more:
                 message = await receive()
@@ -115,7 +133,7 @@ async def body_of(receive: Receive, declared: str | None, bytes_max: int) -> byt
                     raise BodyTooLarge(bytes_max)
                 more = message.get("more_body", False)
     except TimeoutError:
-        raise BodyTooSlow from None
+        raise BodyTooSlow(seconds) from None
     return b"".join(chunks)
 
 

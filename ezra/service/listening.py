@@ -12,10 +12,10 @@ from fastapi import FastAPI
 
 from tiers.errors import ConfigError
 
+from .connections import ConnectionLimits, Guard
 from .console.sampling import sampled
 from .lag import lag_watched
 
-CONNECTIONS_MAX = 1_000
 KEEP_ALIVE_SECONDS = 30
 STOP_SECONDS = 30
 """So long does what runs have to finish; then it is cancelled."""
@@ -65,17 +65,17 @@ class _Server(uvicorn.Server):
 
 
 def _config(app: FastAPI) -> uvicorn.Config:
+    limits: ConnectionLimits = getattr(app.state, "connections", ConnectionLimits())
     return uvicorn.Config(
         app,
         interface="asgi3",
         lifespan="off",
-        http="h11",
+        http=Guard(limits).protocol(),
         ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,  # who sends them is not known to be a proxy
-        limit_concurrency=CONNECTIONS_MAX,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=STOP_SECONDS,
         h11_max_incomplete_event_size=HEAD_BYTES_MAX,

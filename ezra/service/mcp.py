@@ -25,6 +25,7 @@ from starlette.types import Receive, Scope, Send
 
 from tiers.errors import PolicyDenied
 
+from ..wire import Need
 from .caller import Caller
 from .desk import Desk
 from .mcp_agents import Seat, Seats
@@ -59,7 +60,11 @@ def mcp_server(
     def drop() -> None:
         found.drop(_caller.get())
 
-    tools = tools_of(MemoryTools(desk, found, seat), drop)
+    def check(needs: Need, tool: str) -> None:
+        asking = _caller.get()
+        asking.check(needs, f"call {tool}", asking.graph_id, asking.agent_id)
+
+    tools = tools_of(MemoryTools(desk, found, seat), drop, check)
     with _root_logger_kept():
         server: MCPServer[Any] = MCPServer(
             "ezra",
@@ -127,7 +132,7 @@ def caller_of(request: Request) -> Caller:
         raise PolicyDenied("nobody", "use memory", ("a token",), "none")
     graph_id = request.query_params.get("graph", caller.graph_id)
     agent_id = request.query_params.get("agent", caller.agent_id)
-    caller.check("act", "use memory", graph_id, agent_id)
+    caller.check("see", "use memory", graph_id, agent_id)
     return replace(caller, graph_id=graph_id, agent_id=agent_id)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
 from tiers.errors import NotFound, UsageError
-from tiers.records import ALL_TOPICS, AgentRecord
+from tiers.records import AgentRecord
 
 from ..agent import Agent
 from ..graph import Graph
+from ..membership import has_left
 from .caller import Caller
 from .desk import Desk
 
@@ -40,7 +40,6 @@ class Seats:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._spawning = asyncio.Lock()
 
     async def of(self, caller: Caller) -> Seat:
         """Return who acts for a caller.
@@ -53,7 +52,7 @@ class Seats:
         graph_id, agent_id = caller.graph_id, caller.agent_id
         if graph_id is None or agent_id is None:
             raise UsageError("token", caller.name, _ADDRESS)
-        caller.check("act", "use memory", graph_id, agent_id)
+        caller.check("see", "use memory", graph_id, agent_id)
         await self._check(caller, graph_id, agent_id)
         return Seat(caller, graph_id, await self._attached(caller, graph_id, agent_id))
 
@@ -71,10 +70,12 @@ class Seats:
         return next((one for one in await graph.agents() if one.id == agent_id), None)
 
     async def _attached(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
+        if caller.only_looks:
+            return await self._desk.watched(graph_id, agent_id)
         found = await self._present(graph_id, agent_id)
         if found is not None:
             return found
-        async with self._spawning:
+        async with self._desk.spawning:
             # Somebody else may have spawned it while this call waited.
             found = await self._present(graph_id, agent_id)
             return found or await self._spawned(caller, graph_id, agent_id)
@@ -94,26 +95,14 @@ class Seats:
     async def _spawned(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
         graph = await self._desk.graph(graph_id)
         former = await self.member(graph, agent_id)
-        if former is None:
-            new = await graph.spawn_agent(agent_id, topics=caller.topics, user_id=caller.user_id)
-            return self._desk.hold(graph_id, new)
         # It comes back as it was: what had been denied to it stays denied.
-        former = former.model_copy(update={"topics": both(former.topics, caller)})
-        check_within(caller, former)
-        back = await graph.spawn_agent(
-            agent_id,
-            topics=former.topics,
-            role=former.role,
-            user_id=former.user_id,
-            sources=former.sources,
-            denied_topics=former.denied_topics,
-            denied_sources=former.denied_sources,
-            budget=former.budget,
-            prompts=former.prompts,
-            inject=former.inject,
-            model_window_tokens=former.model_window_tokens,
-        )
-        return self._desk.hold(graph_id, back)
+        if former is not None:
+            given = caller.back(former)
+        elif caller.role == "operator":
+            given = {"topics": caller.topics, "user_id": caller.user_id}
+        else:
+            given = caller.spawned({}, None)
+        return self._desk.arrived(graph_id, await graph.spawn_agent(agent_id, **given))
 
     async def _check(self, caller: Caller, graph_id: str, agent_id: str) -> None:
         """Refuse an agent that somebody re-attached with more since the token was made."""
@@ -122,19 +111,11 @@ class Seats:
         found = await self.member(await self._desk.graph(graph_id), agent_id)
         if found is None:
             return
-        if found.left_at is None:
+        if not has_left(found):
             check_within(caller, found)
         else:
             # What it comes back with is checked then.
             self._desk.drop(graph_id, agent_id)
-
-
-def both(topics: tuple[str, ...], caller: Caller) -> tuple[str, ...]:
-    """Return the topics that an agent held and the token allows."""
-    if ALL_TOPICS in caller.topics:
-        return topics
-    most = caller.topics
-    return most if ALL_TOPICS in topics else tuple(one for one in topics if one in most)
 
 
 def check_within(caller: Caller, agent: AgentRecord) -> None:

@@ -10,6 +10,8 @@ from typing import Any, cast
 
 from mcp.server.mcpserver import MCPServer
 
+from tiers.errors import PolicyDenied
+
 from ..agent import Agent
 from ..app import Ezra
 from ..remote.agent import RemoteAgent
@@ -65,11 +67,22 @@ class _ServerSeats(Seats):
 
     async def _spawned(self, caller: Caller, graph_id: str, agent_id: str) -> Agent:
         asked = graphs.SpawnAsked(topics=caller.topics, user_id=caller.user_id)
-        shown = await self._connection.call(
-            graphs.SPAWN, asked, graph_id=graph_id, agent_id=agent_id
-        )
+        try:
+            shown = await self._asked(asked, graph_id, agent_id)
+        except PolicyDenied:
+            if caller.is_limited:
+                raise
+            # Nothing was asked for: what the token has, or the agent had, will do.
+            shown = await self._asked(graphs.SpawnAsked(), graph_id, agent_id)
         spawned = RemoteAgent(self._connection, graph_id, shown)
         return self._desk.hold(graph_id, cast("Agent", spawned))
+
+    async def _asked(
+        self, asked: graphs.SpawnAsked, graph_id: str, agent_id: str
+    ) -> graphs.AgentAnswer:
+        return await self._connection.call(
+            graphs.SPAWN, asked, graph_id=graph_id, agent_id=agent_id
+        )
 
     async def _check(self, caller: Caller, graph_id: str, agent_id: str) -> None:
         """Leave it to the server."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tiers.fencing import entry, fenced, labelled
+
 from ..wire.tool_answers import Belief, Beliefs, Day, Days
 from .mcp_agents import Seat
 from .mcp_answers import Core, Handoff, Known
@@ -50,22 +52,29 @@ def _markdown(
         "## Active beliefs",
         _listed([_belief(one) for one in beliefs]),
         "## Core facts",
-        _listed([one.text for one in facts]),
+        _listed([_entry(_fact(one), one.text) for one in facts]),
         "## Last turns, oldest first",
-        _listed([one.line for one in turns]),
+        _listed([_entry("turn", one.line) for one in turns]),
     ]
-    return "\n\n".join(parts)
+    return "\n\n".join([parts[0], fenced("memory", parts[1:], says_what=True)])
 
 
 def _belief(one: Belief) -> str:
     about = f" ({one.key[0]}, {one.key[1]}: {one.value})" if one.key else ""
-    return f"{one.claim}{about}, by {one.agent_id}"
+    return _entry(labelled("belief", by=one.agent_id), f"{one.claim}{about}")
 
 
-def _listed(lines: Sequence[str]) -> str:
-    """Return texts as a list with one line for each, so that none can look like a heading."""
-    flat = (" ".join(line.split()) for line in lines)
-    return "\n".join(f"- {_cut(line)}" for line in flat) or _NOTHING
+def _fact(one: Known) -> str:
+    return labelled("fact", among=one.inherited_from or "")
+
+
+def _entry(source: str, text: str) -> str:
+    """Return a text on one line behind where it comes from, so that it cannot look like ours."""
+    return _cut(entry(source, text, is_flat=True))
+
+
+def _listed(entries: Sequence[str]) -> str:
+    return "\n".join(entries) or _NOTHING
 
 
 def _cut(line: str) -> str:

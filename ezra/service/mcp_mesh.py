@@ -5,11 +5,13 @@ The docstring of a method is what a model reads before it calls the tool.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import Field, JsonValue
 
+from tiers.fencing import inert
 from tiers.mesh import FieldType, MeshResult
 from tiers.records import TEXT_CHARS_MAX
 
@@ -49,9 +51,13 @@ class LiveAnswer(Answer):
         """Return a result as it is shown."""
         given: dict[str, Any] = {name: getattr(found, name) for name in cls.model_fields}
         given["text"] = shown(found.text)
-        given["rows"] = found.rows[:ROWS_SHOWN]
+        given["rows"] = tuple(map(_row, found.rows[:ROWS_SHOWN]))
         given["truncated"] = found.truncated or len(found.rows) > ROWS_SHOWN
         return cls(**given)
+
+
+def _row(row: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: inert(cell) if isinstance(cell, str) else cell for name, cell in row.items()}
 
 
 class MeshTools(AgentTools):

@@ -14,6 +14,7 @@ from tiers.errors import EzraError, PolicyDenied
 from tiers.records import Ancestor, Budget, GraphState, Usage
 
 from ..wire.tool_answers import Answer, Beliefs
+from ..wire.tools import problem_told
 from .caller import Caller
 from .mcp_agents import Seat, Seats
 from .mcp_handoff import core_of, handoff_of
@@ -139,8 +140,10 @@ async def _tiers(seats: Seats, seat: Seat) -> Tiers | None:
 
 
 def _may_read(caller: Caller) -> bool:
+    # Sizes are told whatever user and topics a token is for: no content is.
+    role = Caller(caller.name, caller.role)
     try:
-        caller.check("read", "read the graph", caller.graph_id, caller.agent_id)
+        role.check("read", "read the graph", None, None)
     except PolicyDenied:
         return False
     return True
@@ -153,7 +156,7 @@ def _told(function: _Reading) -> _Reading:
         try:
             return await function()
         except EzraError as error:
-            raise MCPError(INTERNAL_ERROR, f"{type(error).__name__}: {error}") from error
+            raise MCPError(INTERNAL_ERROR, problem_told(error)) from error
 
     return told
 

@@ -6,6 +6,7 @@ The docstring of a method of ``MemoryTools`` is what a model reads before it cal
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
@@ -14,12 +15,13 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tiers.errors import EzraError, NotFound, UsageError
+from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
 from tiers.fields import OUTPUT_CHARS_MAX
 
 from ..agent import Agent
 from ..output_checks import ToolOutputLike
 from ..turn import USAGE_MAX
+from ..wire import Need
 from ..wire.tools import (
     Id,
     Long,
@@ -101,7 +103,7 @@ class MemoryTools(MeshTools, BoardTools):
             private=private,
             ref=ref or None,
         )
-        self._desk.keep(seat.graph_id, seat.agent.id, turn)
+        self._desk.keep(seat.caller, seat.graph_id, seat.agent.id, turn)
         return Started.of(turn)
 
     async def finish_turn(
@@ -121,6 +123,7 @@ class MemoryTools(MeshTools, BoardTools):
         turn = self._desk.turn(seat.graph_id, seat.agent.id, turn_id)
         outputs: list[ToolOutputLike] = [one.model_dump() for one in tool_outputs]
         written = await turn.reply(response, outputs, usage_tokens=usage_tokens)
+        self._desk.settle(seat.graph_id, seat.agent.id, turn.id, written.turn.id)
         return Finished(turn_id=written.turn.id, seq=written.turn.seq, was_new=written.was_new)
 
     async def session_handoff(
@@ -134,6 +137,7 @@ class MemoryTool(Tool):
     """A tool that refuses unknown arguments, and whose problems are told in one short line."""
 
     drop: Callable[[], None] = Field(exclude=True)
+    check: Callable[[], None] = Field(exclude=True)
 
     async def run(
         self,
@@ -149,6 +153,10 @@ class MemoryTool(Tool):
         unknown = sorted(set(arguments) - set(self.parameters.get("properties", {})))
         if unknown:
             raise ToolError(short(f"there is no argument {', '.join(unknown)}"))
+        try:
+            self.check()
+        except PolicyDenied as denied:
+            raise self._told(denied) from denied
         try:
             return await super().run(arguments, context, convert_result)
         except UnexpectedToolError as crash:
@@ -166,12 +174,15 @@ class MemoryTool(Tool):
         return ToolError(problem_told(error))
 
 
-def tools_of(tools: MemoryTools, drop: Callable[[], None]) -> list[Tool]:
+def tools_of(
+    tools: MemoryTools, drop: Callable[[], None], check: Callable[[Need, str], None]
+) -> list[Tool]:
     """Return the tools as the SDK takes them.
 
     Args:
         tools: What they do.
         drop: Forgets the handle of whoever asks: its agent has left.
+        check: Refuses whoever asks what a tool needs, unless they may.
     """
     specs = (
         *agent_tools(),
@@ -189,10 +200,24 @@ def tools_of(tools: MemoryTools, drop: Callable[[], None]) -> list[Tool]:
         tool_spec(MemoryTools.start_turn, "adds", is_repeatable=False),
         tool_spec(MemoryTools.finish_turn, "adds", is_repeatable=False),
     )
-    return [_tool(getattr(tools, spec.name), spec, drop) for spec in specs]
+    return [_tool(getattr(tools, spec.name), spec, drop, check) for spec in specs]
 
 
-def _tool(function: Callable[..., Any], spec: ToolSpec, drop: Callable[[], None]) -> MemoryTool:
+def needs_of(spec: ToolSpec) -> Need:
+    """Return what somebody must be allowed who calls a tool.
+
+    What a live source answers is kept and told in the audit feed, so that asking one is an act.
+    """
+    is_looking = spec.effect == "reads" and spec.name != MemoryTools.ask_mesh.__name__
+    return "see" if is_looking else "act"
+
+
+def _tool(
+    function: Callable[..., Any],
+    spec: ToolSpec,
+    drop: Callable[[], None],
+    check: Callable[[Need, str], None],
+) -> MemoryTool:
     hints = ToolAnnotations(
         read_only_hint=spec.effect == "reads",
         destructive_hint=spec.effect == "ends",
@@ -203,4 +228,4 @@ def _tool(function: Callable[..., Any], spec: ToolSpec, drop: Callable[[], None]
     made = Tool.from_function(function, description=spec.description, annotations=hints)
     parts = {name: getattr(made, name) for name in Tool.model_fields}
     parts["parameters"] = {**made.parameters, "additionalProperties": False}
-    return MemoryTool(**parts, drop=drop)
+    return MemoryTool(**parts, drop=drop, check=partial(check, needs_of(spec), spec.name))

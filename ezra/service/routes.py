@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Body, Depends, Path, Query, Response
+from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
 
 from ..wire import Nothing, Operation
 from ..wire.operation import A, R
@@ -80,10 +80,26 @@ def _endpoint(
     async def endpoint(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
         names = {name: given[name] for name in operation.names}
         who: Caller = given["caller_"]
-        who.check(operation.needs, operation.name, names.get("graph_id"), names.get("agent_id"))
+        if given["asked_"].writes:
+            who.check("act", operation.name, names.get("graph_id"), who.agent_id)
         answer = await handler(given["desk_"], who, names, given["asked_"])
         return Response(operation.answers.dump_json(answer), media_type="application/json")
 
+    async def allowed(request: Request, who: Caller) -> Caller:
+        # Before anything that was sent is looked at: who may not ask is not told what is wrong.
+        names = request.path_params
+        who.check(operation.needs, operation.name, names.get("graph_id"), names.get("agent_id"))
+        return who
+
+    allowed.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=annotation)
+            for name, annotation in (
+                ("request", Request),
+                ("who", Annotated[Caller, Depends(caller)]),
+            )
+        ]
+    )
     where = Body() if operation.has_body else Query()
     parameters = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, Path()])
@@ -92,7 +108,7 @@ def _endpoint(
     more: dict[str, Any] = {
         "asked_": Annotated[operation.asks, where],
         "desk_": Annotated[Desk, Depends(desk)],
-        "caller_": Annotated[Caller, Depends(caller)],
+        "caller_": Annotated[Caller, Depends(allowed)],
     }
     # Where nothing is asked, no body need be sent.
     defaults = {"asked_": Nothing()} if operation.asks is Nothing else {}

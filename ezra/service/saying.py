@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from tiers.errors import ConfigError, EzraError, NotFound, UsageError
 
 from ..wire.problems import CONTENT_TYPE, problem_of
-from .limits import BodyTooLarge, BodyTooSlow, TooManyRequests
+from .limits import BodyTooLarge, BodyTooSlow, TooManyRequests, TwoLengths
 
 _PATH_CHARS_MAX = 256
 
@@ -41,6 +41,7 @@ _STATUS: Mapping[type[EzraError], int] = {
     WrongHost: 403,
     BodyTooLarge: 413,
     BodyTooSlow: 408,
+    TwoLengths: 400,
     NotJson: 415,
 }
 

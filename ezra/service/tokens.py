@@ -20,7 +20,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from pydantic import Field, TypeAdapter, ValidationError
 
-from tiers.errors import ConfigError, NotFound, UsageError
+from tiers.errors import ConfigError, NotFound, PolicyDenied, UsageError
 from tiers.fields import ALL_TOPICS, Moment, Name, Record, Topics
 from tiers.ids import Clock, system_clock
 
@@ -45,6 +45,7 @@ class Token(Record):
         id: The part of it that may be shown.
         name: What audit and logs call its bearer.
         role: What its bearer may do.
+        tenant: The only tenant whose server it opens.
         graph_id: The only graph that it reaches; every graph if ``None``.
         agent_id: The only agent as whom it acts; every agent if ``None``.
         user_id: The only user for whom its agents work; any if ``None``.
@@ -58,6 +59,7 @@ class Token(Record):
     id: str = Field(pattern=r"^[a-z2-7]{12}$")
     name: Name
     role: Role
+    tenant: Name
     graph_id: Name | None = None
     agent_id: Name | None = None
     user_id: Name | None = None
@@ -105,10 +107,12 @@ class TokenFile:
     Args:
         path: The file; it need not exist.
         clock: Where the time comes from.
+        tenant: Whose server asks, and for whom tokens are made; the file may hold others' too.
     """
 
-    def __init__(self, path: Path, clock: Clock = system_clock) -> None:
+    def __init__(self, path: Path, clock: Clock = system_clock, *, tenant: str = "default") -> None:
         self._path = path
+        self._tenant = tenant
         self._clock = clock
         self._tokens: dict[str, Token] = {}
         self._stamp: _Stamp | None = None
@@ -135,7 +139,7 @@ class TokenFile:
         """
         await self._fresh()
         token = self._tokens.get(token_id)
-        return token is not None and token.counts_at(self._clock())
+        return token is not None and self._lets_in(token)
 
     async def has_live(self) -> bool:
         """Return whether there is a token that lets somebody in.
@@ -144,8 +148,7 @@ class TokenFile:
             ConfigError: The file cannot be read.
         """
         await self._fresh()
-        now = self._clock()
-        return any(token.counts_at(now) for token in self._tokens.values())
+        return any(self._lets_in(token) for token in self._tokens.values())
 
     async def find(self, given: str) -> Token | None:
         """Return what is known of a token that counts now; all others look alike.
@@ -154,6 +157,7 @@ class TokenFile:
             given: What the bearer shows, which may be anything.
 
         Raises:
+            PolicyDenied: It counts, but for another tenant; who has it may know that.
             ConfigError: The file cannot be read.
         """
         await self._fresh()
@@ -165,6 +169,9 @@ class TokenFile:
         is_right = hmac.compare_digest(_hash(secret), expected)
         if token is None or not is_right or not token.counts_at(self._clock()):
             return None
+        if token.tenant != self._tenant:
+            held = f"a token for the tenant {token.tenant}"
+            raise PolicyDenied(token.name, "use this server", ("a token of its tenant",), held)
         return token
 
     def create(
@@ -199,6 +206,7 @@ class TokenFile:
                 id=_new_id(taken),
                 name=name,
                 role=role,
+                tenant=self._tenant,
                 graph_id=graph_id,
                 agent_id=agent_id,
                 user_id=user_id,
@@ -234,6 +242,9 @@ class TokenFile:
             revoked = found.model_copy(update={"revoked_at": self._clock()})
             self._write(tuple(revoked if one is found else one for one in tokens))
         return revoked
+
+    def _lets_in(self, token: Token) -> bool:
+        return token.tenant == self._tenant and token.counts_at(self._clock())
 
     async def _fresh(self) -> None:
         """Read the file if it is another one than before; ten thousand tokens take a while."""
@@ -282,7 +293,11 @@ def _read(path: Path) -> tuple[_Stamp | None, tuple[Token, ...]]:
     except FileNotFoundError:
         return None, ()
     except ValidationError as error:
-        reason = f"{path} is no file of tokens: {error.error_count()} problems"
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        reason = (
+            f"{path} is no file of tokens: {error.error_count()} problems, {where}: {first['msg']}"
+        )
         raise ConfigError(SETTING, reason) from None
     except OSError as error:
         raise ConfigError(SETTING, f"{path} cannot be read: {error}") from error

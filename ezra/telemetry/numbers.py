@@ -29,11 +29,12 @@ OTHER = "other"
 TIERS = frozenset("hot warm cold dense rerank mesh judge model".split())
 LEGS = frozenset(
     (
-        *("append to the ring", "archival", "archival by words", "audit", "beliefs", "core"),
-        *("conversations", "covered turns", "dense", "episodes", "facts", "hot", "inherited"),
-        *("keep mesh result", "knowledge", "meaning", "meaning of that time", "mesh", "rebuild"),
-        *("receipt", "relevance", "rerank", "rules", "standing", "timeline", "turns", "usage"),
-        *("warm", "what ended since", "word statistics", "words"),
+        *("append to the ring", "archival", "archival by words", "audit", "conversations"),
+        *("covered turns", "dense", "episodes", "facts", "hot", "inherited"),
+        *("keep mesh result", "knowledge", "live", "meaning", "meaning of that time", "mesh"),
+        *("opening", "rebuild", "receipt", "relevance", "rerank", "standing", "timeline"),
+        *("turns", "usage", "uses"),
+        *("waiting", "warm", "what ended since", "word statistics", "words"),
         *("citations", "documents of ancestors", "last turn", "previews", "tail"),
     )
 )
@@ -155,12 +156,14 @@ class _Late(Collector):
 
     Attributes:
         waiting: Queued work by kind; ``None`` where that is not known.
+        index_age: For how many seconds the oldest record has waited for the index.
         done: What the lifecycle agent has done.
         lag_max: The longest that the event loop was late; 0 where nobody looks.
     """
 
     def __init__(self) -> None:
         self.waiting: Mapping[str, int] | None = None
+        self.index_age: float | None = None
         self.done: Callable[[], LifecycleReport] = LifecycleReport
         self.lag_max = 0.0
 
@@ -178,6 +181,12 @@ class _Late(Collector):
             for kind, count in self.waiting.items():
                 queue.add_metric([kind], count)
             yield queue
+        if self.index_age is not None:
+            yield GaugeMetricFamily(
+                "ezra_index_age_seconds",
+                "For how long the oldest record has waited to be indexed; 0 when none waits.",
+                value=self.index_age,
+            )
         yield from _lifecycle(self.done())
 
 

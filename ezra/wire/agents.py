@@ -121,6 +121,12 @@ class ForgetAsked(Asked):
     superseded_by: str | None = None
 
 
+class ForgetFactsAsked(FactsAsked):
+    """Which facts are to be forgotten, and why."""
+
+    reason: str
+
+
 class RecallArchivalAsked(Asked):
     """A question to archival facts, and what narrows it."""
 
@@ -247,7 +253,7 @@ TOOL_OUTPUT = Operation(
     f"{AGENT}/turns/{{key}}/tool-output",
     ToolOutputAsked,
     TypeAdapter(OutputRange),
-    "act",
+    "see",
     "A range of what a tool returned during a turn.",
 )
 COMPLETE = Operation(
@@ -279,13 +285,23 @@ FORGET = Operation(
     "Forget a fact on explicit request; false when it is forgotten or superseded already.",
     repeats=False,
 )
+FORGET_FACTS = Operation(
+    "agent.forget_facts",
+    "POST",
+    f"{AGENT}/facts/forget",
+    ForgetFactsAsked,
+    TypeAdapter(tuple[str, ...]),
+    "act",
+    "Forget several facts in one step; answers the ids of those that lived until now.",
+    repeats=False,
+)
 AGENT_FACTS = Operation(
     "agent.facts",
     "POST",
     f"{AGENT}/facts/lookup",
     FactsAsked,
     TypeAdapter(tuple[Fact, ...]),
-    "act",
+    "see",
     "Facts that an agent sees, by id, in the order asked.",
 )
 AGENT_LATEST_FACTS = Operation(
@@ -294,7 +310,7 @@ AGENT_LATEST_FACTS = Operation(
     f"{AGENT}/facts",
     LatestFactsAsked,
     TypeAdapter(Page[Fact]),
-    "act",
+    "see",
     "The live facts that an agent sees, the latest first, page by page.",
 )
 CORE = Operation(
@@ -303,7 +319,7 @@ CORE = Operation(
     f"{AGENT}/core",
     Nothing,
     TypeAdapter(CoreBlock),
-    "act",
+    "see",
     "The core facts of an agent's next context.",
 )
 AGENT_RECALL = Operation(
@@ -312,7 +328,7 @@ AGENT_RECALL = Operation(
     f"{AGENT}/recall",
     RecallAsked,
     RECALL,
-    "act",
+    "see",
     "What an agent knows about a question, best first.",
 )
 AGENT_SEARCH_MEMORY = Operation(
@@ -321,7 +337,7 @@ AGENT_SEARCH_MEMORY = Operation(
     f"{AGENT}/search-memory",
     SearchMemoryAsked,
     MEMORY_SEARCH,
-    "act",
+    "see",
     "What happened in a window of days, as an agent sees it.",
 )
 RECALL_ARCHIVAL = Operation(
@@ -330,7 +346,7 @@ RECALL_ARCHIVAL = Operation(
     f"{AGENT}/recall-archival",
     RecallArchivalAsked,
     TypeAdapter(tuple[Hit, ...]),
-    "act",
+    "see",
     "What an agent knows about a question, of archival facts only.",
 )
 COMMIT = Operation(
@@ -349,7 +365,7 @@ BELIEFS = Operation(
     f"{AGENT}/beliefs",
     BeliefsAsked,
     _BELIEFS,
-    "act",
+    "see",
     "The active beliefs that an agent sees, in order of commitment.",
 )
 PIN = Operation(
@@ -368,7 +384,7 @@ USAGE = Operation(
     f"{AGENT}/usage",
     Nothing,
     TypeAdapter(Usage),
-    "act",
+    "see",
     "What an agent has used of its budget.",
 )
 
@@ -380,6 +396,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     COMPLETE,
     REMEMBER,
     FORGET,
+    FORGET_FACTS,
     AGENT_FACTS,
     AGENT_LATEST_FACTS,
     CORE,

@@ -255,7 +255,7 @@ def _reads(whose: str, root: str, needs: Need) -> Reads:
 _AGENT = f"{GRAPH}/agents/{{agent_id}}"
 _OF_AGENT, _OF_GRAPH = f"{_AGENT}/board", f"{GRAPH}/board"
 
-AGENT_READS = _reads("agent", _AGENT, "act")
+AGENT_READS = _reads("agent", _AGENT, "see")
 GRAPH_READS = _reads("graph", GRAPH, "read")
 
 INBOX = Operation(
@@ -264,7 +264,7 @@ INBOX = Operation(
     f"{_OF_AGENT}/inbox",
     InboxAsked,
     _PAGE,
-    "act",
+    "see",
     "Messages for the agent and for everybody, the latest first.",
 )
 UNREAD = Operation(
@@ -273,7 +273,7 @@ UNREAD = Operation(
     f"{_OF_AGENT}/unread",
     Nothing,
     _NUMBER,
-    "act",
+    "see",
     "How many messages the agent has not read.",
 )
 SEND = Operation(

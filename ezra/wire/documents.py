@@ -39,6 +39,7 @@ class PutAsked(Asked):
     expected_revision: Count | None = None
     machine: str = ""
     private: bool = False
+    even_if_redacted: bool = False
 
 
 class StoreAsked(Asked):
@@ -48,6 +49,7 @@ class StoreAsked(Asked):
     expected_revision: Count | None = None
     machine: str = ""
     private: bool = False
+    even_if_redacted: bool = False
 
 
 class ListAsked(Asked):
@@ -219,7 +221,7 @@ def _changing(name: str, at: str, needs: Need) -> dict[str, Operation[Any, Any]]
     }
 
 
-AGENT_DOCUMENTS = _operations("agent", f"{GRAPH}/agents/{{agent_id}}", "act", "act")
+AGENT_DOCUMENTS = _operations("agent", f"{GRAPH}/agents/{{agent_id}}", "see", "act")
 GRAPH_DOCUMENTS = _operations("graph", GRAPH, "read", "operate")
 CATALOG_DOCUMENTS = _operations("catalog", CATALOG, "read", "operate")
 

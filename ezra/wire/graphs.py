@@ -75,11 +75,12 @@ class CreateAsked(Asked):
     inherits_from: tuple[str | Parent, ...] = Field(
         default=(), max_length=PARENTS_MAX, examples=[["race-weekend-monaco-2026"]]
     )
-    merge_strategy: Strategy = "last_write_wins"
+    merge_strategy: Strategy | None = None
     inherit_rules: bool = True
     inherit_episodes: bool = False
     budget: Budget | None = None
     retention: Retention | None = None
+    exist_ok: bool = False
 
 
 class ConfigureAsked(Asked):
@@ -295,7 +296,7 @@ MEMBER = Operation(
     "/v1/graphs/{graph_id}/agents/{agent_id}",
     Nothing,
     TypeAdapter(AgentAnswer),
-    "act",
+    "see",
     "A member of a graph as it is.",
 )
 MEMORY = Operation(

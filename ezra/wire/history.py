@@ -18,9 +18,10 @@ from tiers.records import (
 )
 
 from ..difference import BeliefDiff
-from ..history import Explanation, ReplayedTurn
+from ..history import Explanation
 from ..lives import LIVES_MAX, BeliefLife
 from ..redaction import RedactionReport
+from ..replayed_turn import ReplayedTurn
 from .operation import Asked, Nothing, Operation
 from .points import Count, Point
 

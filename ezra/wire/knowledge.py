@@ -221,7 +221,7 @@ def _changing(name: str, at: str, needs: Need) -> dict[str, Operation[Any, Any]]
     }
 
 
-AGENT_KNOWLEDGE = _operations("agent", f"{GRAPH}/agents/{{agent_id}}", "act", "act")
+AGENT_KNOWLEDGE = _operations("agent", f"{GRAPH}/agents/{{agent_id}}", "see", "act")
 GRAPH_KNOWLEDGE = _operations("graph", GRAPH, "read", "operate")
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (*AGENT_KNOWLEDGE, *GRAPH_KNOWLEDGE)

@@ -47,7 +47,7 @@ AGENT_SOURCES = Operation(
     f"{AGENT}/mesh",
     Nothing,
     _SOURCES,
-    "act",
+    "see",
     "The live sources that an agent may ask.",
 )
 ASK_MESH = Operation(

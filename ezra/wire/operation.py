@@ -6,6 +6,7 @@ REST makes a route of it, the remote client a call, and neither says again what 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
@@ -21,8 +22,17 @@ from pydantic import (
 from tiers.errors import UsageError
 
 Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-Need: TypeAlias = Literal["act", "read", "operate"]
-"""Who may: the agent that the path names; besides, who may read whole graphs; who runs them."""
+Need: TypeAlias = Literal["see", "act", "read", "operate"]
+"""What somebody must be allowed: to see what the agent of the path sees, and to write as it; to
+read whole graphs, and to run them. ``see`` and ``read`` change nothing that is stored."""
+
+NEEDS: Mapping[Need, str] = {
+    "see": "see what an agent sees: recall, facts, beliefs, documents, inbox",
+    "act": "act as an agent: spawn, turn, remember, forget, commit, send, ask a live source",
+    "read": "read whole graphs: turns, receipts, history, audit, console, metrics",
+    "operate": "run graphs: create, inherit, revert, redact, erase, import, close",
+}
+"""What each of them is, in words, with some of its operations."""
 
 ANSWER_HEADER = "ezra-answer"
 """Has, where the body of an answer is a file, what the operation answers, as JSON."""
@@ -37,6 +47,11 @@ class Asked(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @property
+    def writes(self) -> bool:
+        """Whether an operation that otherwise only reads is asked to store something."""
+        return False
 
     @property
     def said(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ INJECT = Operation(
     f"{AGENT}/inject",
     InjectAsked,
     TypeAdapter(Injected),
-    "act",
+    "see",
     "What is known about a message: documents, memories and facts, fairly mixed.",
 )
 CONTEXT_REPORT = Operation(
@@ -62,7 +62,7 @@ CONTEXT_REPORT = Operation(
     f"{AGENT}/context-report",
     ContextReportAsked,
     TypeAdapter(ContextReport),
-    "act",
+    "see",
     "How an agent's last contexts followed one another, and what they began alike with.",
 )
 

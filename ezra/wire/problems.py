@@ -20,6 +20,7 @@ from tiers.errors import (
     TierTimeout,
     TierUnavailable,
     UsageError,
+    WasRedacted,
 )
 
 CONTENT_TYPE = "application/problem+json"
@@ -36,6 +37,7 @@ _FIELDS: Mapping[type[EzraError], tuple[str, ...]] = {
     BudgetExceeded: ("whose", "what", "used", "asked", "limit"),
     NotFound: ("kind", "name"),
     Conflict: ("what", "expected", "found"),
+    WasRedacted: ("what",),
     IntegrityError: ("chain", "seq", "reason"),
     ConfigError: ("key", "reason"),
     TierUnavailable: ("tier", "operation", "reason"),
@@ -49,6 +51,7 @@ _STATUS: Mapping[type[EzraError], int] = {
     BudgetExceeded: 429,
     NotFound: 404,
     Conflict: 409,
+    WasRedacted: 409,
     IntegrityError: 500,
     ConfigError: 503,
     TierUnavailable: 503,
@@ -62,6 +65,7 @@ _TITLES: Mapping[type[EzraError], str] = {
     BudgetExceeded: "A budget is used up",
     NotFound: "It does not exist in this scope",
     Conflict: "What is stored differs from what was assumed",
+    WasRedacted: "It was redacted, and comes back only when asked to",
     IntegrityError: "A chain of events does not verify",
     ConfigError: "The configuration does not allow it",
     TierUnavailable: "A tier is not reachable",

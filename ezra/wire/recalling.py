@@ -50,6 +50,11 @@ class RecallAsked(Asked):
     receipt: bool = False
     half_life_days: float | None = None
 
+    @property
+    def writes(self) -> bool:
+        """A receipt is kept."""
+        return self.receipt
+
 
 class SearchMemoryAsked(Asked):
     """A window of days, and what is looked for in it."""

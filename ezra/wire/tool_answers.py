@@ -1,4 +1,8 @@
-"""What tools answer a model: small, flat and limited, because a model has to read it."""
+"""What tools answer a model: small, flat and limited, because a model has to read it.
+
+Whatever somebody wrote goes through ``shown`` or ``read``: between the quotes of a JSON text it can
+end nothing, and it holds nothing that a tokenizer or no eye sees.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from tiers.fencing import flat, inert
 from tiers.records import BeliefStatus, Commitment, HistoricBelief, Hit, Kind
 
 from ..memory_search import MemorySearch
@@ -53,8 +58,8 @@ class Found(Answer):
             kind=hit.kind,
             text=shown(hit.text),
             score=round(hit.score, 4),
-            agent_id=hit.agent_id,
-            speaker=hit.speaker,
+            agent_id=flat(hit.agent_id),
+            speaker=flat(hit.speaker),
             topics=hit.topics,
             recorded_at=hit.recorded_at,
             occurred_at=hit.occurred_at,
@@ -112,10 +117,10 @@ class Days(Answer):
 
 
 class Remembered(Answer):
-    """The id of what is remembered now; ``was_new`` where it is known whether it was so before."""
+    """The id of what is remembered now, and whether it was not before."""
 
     id: str
-    was_new: bool | None = None
+    was_new: bool
 
 
 class Forgotten(Answer):
@@ -146,8 +151,8 @@ class OutputShown(Answer):
             turn_id=found.turn_id,
             index=found.index,
             outputs=found.outputs,
-            tool=found.tool,
-            text=found.text,
+            tool=flat(found.tool),
+            text=inert(found.text),
             start=found.start,
             total_chars=found.total,
             next_start=found.next_start,
@@ -205,5 +210,6 @@ class Beliefs(Answer):
 
 
 def shown(text: str) -> str:
-    """Return a text, cut where it is too long."""
+    """Return a text as a model may read it, cut where it is too long."""
+    text = inert(text)
     return text if len(text) <= SHOWN_CHARS_MAX else f"{text[: SHOWN_CHARS_MAX - 1]}…"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TypeAlias
 
-from tiers.lexical import STOP_WORDS, words
+from tiers.lexical import STOP_WORDS, sentences, words
 from tiers.records import Owned, Rule, Turn
 
 from ..distinctive import is_negated
@@ -58,6 +59,21 @@ class Limits:
     facts_max: int = 20
 
 
+@dataclass(frozen=True, order=True)
+class Saying:
+    """When and where something was said: what is later by this is the later statement.
+
+    Attributes:
+        at: When.
+        seq: Of the turn in which.
+        place: Among what was found in that turn, in the order of its text.
+    """
+
+    at: datetime
+    seq: int
+    place: int = 0
+
+
 @dataclass(frozen=True)
 class FactDraft:
     """A fact to be stored."""
@@ -67,6 +83,7 @@ class FactDraft:
     confidence: float
     source_ids: tuple[str, ...]
     denies: bool = False
+    saying: Saying | None = None
 
 
 @dataclass(frozen=True)
@@ -145,6 +162,39 @@ def by_patterns(window: Window) -> list[FactDraft]:
         for turn in window.new
         for said in stated(turn.input, subject_of(turn))
     ]
+
+
+def in_order_of_saying(drafts: Sequence[FactDraft], window: Window) -> list[FactDraft]:
+    """Return facts of a pass in the order in which they were said, each with when and where.
+
+    By the last of its turns, then by the last sentence there that has most of its words; of one
+    sentence, in the order in which they were found.
+    """
+    turns = {turn.id: turn for turn in (*window.earlier, *window.new)}
+    heard: dict[str, list[frozenset[str]]] = {}
+    placed: list[tuple[datetime, int, int, int]] = []
+    for number, draft in enumerate(drafts):
+        last = max(
+            (turns[one] for one in draft.source_ids), key=lambda one: (one.occurred_at, one.seq)
+        )
+        if last.id not in heard:
+            heard[last.id] = [_roots(sentence) for sentence in sentences(last.input)]
+        placed.append((last.occurred_at, last.seq, _place(draft.said.text, heard[last.id]), number))
+    return [
+        replace(drafts[number], saying=Saying(at, seq, place))
+        for place, (at, seq, _, number) in enumerate(sorted(placed))
+    ]
+
+
+def _place(text: str, said: Sequence[frozenset[str]]) -> int:
+    """Return which sentence says a text: the last of those that have most of its words."""
+    told = _roots(text)
+    shared = [(len(told & roots), number) for number, roots in enumerate(said)]
+    return max(shared, default=(0, 0))[1]
+
+
+def _roots(text: str) -> frozenset[str]:
+    return frozenset(root(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def is_found(draft: FactDraft, known: Sequence[FactDraft]) -> bool:

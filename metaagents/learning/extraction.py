@@ -28,9 +28,11 @@ from .candidates import (
     Limits,
     PlaybookDraft,
     Refinement,
+    Saying,
     Whose,
     Window,
     by_patterns,
+    in_order_of_saying,
     is_found,
     is_same_trigger,
     keyless_outcomes,
@@ -298,7 +300,7 @@ class ExtractionAgent:
         return frozenset(turn.id for turn in known) - {turn.id for turn in _kept(there)}
 
     async def _put_fact(self, read: _Read, draft: FactDraft, now: datetime) -> None:
-        said = draft.said
+        said, saying = draft.said, draft.saying or Saying(now, 0)
         scope = _acting_for(read.scope, draft.whose)
         record = Fact(
             text=said.text,
@@ -309,6 +311,9 @@ class ExtractionAgent:
             confidence=draft.confidence,
             valid_from=said.valid_from,
             valid_to=said.valid_to,
+            said_at=saying.at,
+            said_seq=saying.seq,
+            said_place=saying.place,
             source_ids=draft.source_ids,
             private=draft.whose[1],
             topics=draft.whose[2],
@@ -363,7 +368,8 @@ def _findings(window: Window, answer: Extraction | None, limits: Limits) -> Find
     """
     found = Findings() if answer is None else checked(window, answer, limits)
     plain = by_patterns(window)
-    found.facts = [*plain, *(one for one in found.facts if not is_found(one, plain))]
+    told = [*plain, *(one for one in found.facts if not is_found(one, plain))]
+    found.facts = in_order_of_saying(told, window)
     found.outcomes[:0] = keyless_outcomes(window)
     return found
 

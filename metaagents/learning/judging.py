@@ -116,9 +116,9 @@ class JudgeAgent:
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Judge the oldest facts of a graph that are not judged yet, those of the items with them.
 
-        In the order of recording, whatever the order of the items: a fact that was said again
-        after another had taken its place is not mistaken for the first. Items of facts that are
-        not among the oldest come back at once.
+        In the order in which they were said, whatever the order of the items: a fact that was said
+        again after another had taken its place is not mistaken for the first. Items of facts that
+        are not among the oldest come back at once.
         """
         for item in items:
             if not isinstance(item.payload.get("id"), str):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from tiers.errors import EzraError, TierError
 from tiers.learning import FactReview, is_live, may_give_way
 from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector, WarmStore
-from tiers.records import ALL_TOPICS, Fact, Hit, Scope, SearchQuery
+from tiers.records import ALL_TOPICS, Fact, Scope, SearchQuery
+from tiers.standing import standing_only
 
 from .likeness import overlap, read
 from .weighing import age
@@ -72,8 +74,8 @@ class Neighbourhood:
         """
         whole = Scope.of_graph(fact.tenant, fact.graph_id)
         keyed = await self.review.keyed(whole, fact, KEYED_MAX)
-        hits = await self._search(fact, now)
-        ids = list(dict.fromkeys(hit.id for hit in hits if hit.id != fact.id))
+        found_ids = await self._search(fact, now)
+        ids = [one for one in dict.fromkeys(found_ids) if one != fact.id]
         sight = whole.for_agent(fact.agent_id) if fact.private else whole
         found = await self.semantic.facts(sight, ids) if ids else ()
         return Neighbours(
@@ -81,8 +83,8 @@ class Neighbourhood:
             await self._nearest(fact, [one for one in found if _comparable(one, fact)]),
         )
 
-    async def _search(self, fact: Fact, now: datetime) -> list[Hit]:
-        """Return what both indexes find within what the fact's bucket may see."""
+    async def _search(self, fact: Fact, now: datetime) -> list[str]:
+        """Return the ids of what both indexes find within what the fact's bucket may see."""
         scope = Scope(
             tenant=fact.tenant,
             graph_id=fact.graph_id,
@@ -100,15 +102,16 @@ class Neighbourhood:
         )
         by_words = await self.words.search_words(scope, query)
         if vector is None or self.embedder is None:
-            return list(by_words)
+            return [one.id for one in by_words]
         model_id = self.embedder.model_id
         dense = query.model_copy(update={"vector": vector, "model_id": model_id})
+        search, live = partial(self.warm.search, scope), partial(self.words.live, scope, dense)
         try:
-            by_vector = await self.warm.search(scope, dense)
+            by_vector = (await standing_only(scope, dense, search, live)).found
         except TierError:
             # The index can be rebuilt and may be down; the words are in the cold tier.
             by_vector = ()
-        return [*by_vector, *by_words]
+        return [one.id for one in (*by_vector, *by_words)]
 
     async def _nearest(self, fact: Fact, found: Sequence[Fact]) -> tuple[Fact, ...]:
         """Return facts by how near they are: by vector where there is one, then by words."""

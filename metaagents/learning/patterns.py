@@ -63,7 +63,7 @@ def subject_of(turn: Turn) -> str:
 
 
 def stated(said: str, subject: str) -> list[Stated]:
-    """Return what a message states plainly, in order, each text once.
+    """Return what a message states plainly, in order, each text once: where it was said last.
 
     Args:
         said: The user's words.
@@ -72,7 +72,8 @@ def stated(said: str, subject: str) -> list[Stated]:
     found: dict[str, Stated] = {}
     for sentence in plain_sentences(said):
         for one in _of_sentence(sentence, subject):
-            found.setdefault(one.text.lower(), one)
+            found.pop(one.text.lower(), None)
+            found[one.text.lower()] = one
     return list(found.values())
 
 

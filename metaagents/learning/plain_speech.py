@@ -39,13 +39,17 @@ _VAGUE = re.compile(
 )
 _LEAD = re.compile(
     r"(?:(?:hi|hello|hey|well|so|also|and|oh|btw|by the way|fyi|actually|okay|ok|yes|yeah|yep|no|"
-    r"nope|sure|thanks|thank you|honestly|personally|just so you know|for the record|as you know|"
+    r"nope|sure|sorry|oops|wait|pardon|correction|i mean|rather|my mistake|apologies|thanks|"
+    r"thank you|honestly|personally|just so you know|for the record|as you know|"
     r"for your information|to introduce myself|good (?:morning|evening|afternoon))"
-    r"(?: there| everyone| all)?[\s,!:\-]{1,4})*",
+    r"(?: there| everyone| all)?[\s,!:.\-\u2013\u2014]{1,4})*",
     re.IGNORECASE,
 )
 _NEXT = re.compile(
-    r"(?:,|;)?\s(?:and|but|so)\s(?=(?:i|my|i'm|i've)\b)|;\s|,\s(?=i'm\b)", re.IGNORECASE
+    r"(?:,|;)?\s(?:and|but|so)\s(?=(?:i|my|i'm|i've)\b)|;\s|,\s(?=i'm\b)"
+    r"|[,:]?\s(?:[\u2013\u2014\-]\s)?"
+    r"(?=(?:(?:sorry|oops|no|wait|correction|i mean|rather)[\s,:]{1,3}){1,3}(?:i|my|i'm|i've)\b)",
+    re.IGNORECASE,
 )
 
 NO_NAME = frozenset("maybe ishmael back later tomorrow crazy mr mrs ms sir madam asap".split()) | {

@@ -6,11 +6,11 @@ everything in it is checked in ``candidates`` anyway.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tiers.fencing import json_line
 from tiers.records import Rule, Turn
 
 SAID_CHARS_MAX = 4_000
@@ -123,7 +123,7 @@ def messages_of(
     if rules:
         lines.append("Playbooks that the agent had at hand:")
         lines += [
-            _json({"id": short, "trigger": rule.trigger, "steps": rule.steps})
+            json_line({"id": short, "trigger": rule.trigger, "steps": rule.steps})
             for short, rule in rules.items()
         ]
     return [
@@ -148,11 +148,7 @@ def _line(head: dict[str, object], turn: Turn, chars: int) -> str:
             for one in turn.tool_outputs
         ]
     line["answered"] = _cut(turn.response, min(chars, ANSWER_CHARS_MAX))
-    return _json(line)
-
-
-def _json(line: Mapping[str, object]) -> str:
-    return json.dumps(line, ensure_ascii=False)
+    return json_line(line)
 
 
 def _cut(text: str, chars: int) -> str:

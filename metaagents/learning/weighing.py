@@ -1,19 +1,19 @@
 """What one fact is to another, and which of them stands. Pure.
 
-Of two facts the later one is newer by when it was recorded. An older fact gives way to a newer one
-that says otherwise; a newer fact gives way to an older one that says the same, so that what an id
-was given out for keeps its uses and its place in core. What gives way stays readable.
+Of two facts the newer one is the one that was said later, whenever it was learnt: history that is
+learnt late replaces nothing that was said after it. An older fact gives way to a newer one that
+says otherwise; of facts that say the same the one that was recorded first stays, so that what an
+id was given out for keeps its uses and its place in core. What gives way stays readable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
 from tiers.knowledge import is_kept
-from tiers.learning import Verdict, fact_key, is_live, may_give_way
+from tiers.learning import SaidOrder, Verdict, fact_key, is_live, may_give_way, said_order
 from tiers.records import Fact
 
 from .core import PRESSING
@@ -31,6 +31,10 @@ PLACE_SHARE = 0.3
 """Of the content words of the shorter text, that a fact shares with the one whose place it takes
 because a model says so: a model that is told to replace everything replaces only what may be about
 the same. "Ada moved to Lisbon" shares a third with "Ada lives in Rome"."""
+
+PRESSING_SHARE = 0.5
+"""Of the same, where the fact that would give way must not be violated or says who somebody is:
+that both speak of Mara does not let "never call Mara before 9:30" end her allergy."""
 
 
 class Judged(Protocol):
@@ -66,21 +70,21 @@ class Comparer(Protocol):
 
 @dataclass(frozen=True)
 class Pair:
-    """Two facts by when they were recorded."""
+    """Two facts by when they were said."""
 
     older: Fact
     newer: Fact
 
     @classmethod
     def of(cls, one: Fact, two: Fact) -> Pair:
-        """Return two facts in the order of their recording; of one moment, by id."""
+        """Return two facts in the order in which they were said."""
         first, second = sorted((one, two), key=age)
         return cls(first, second)
 
 
-def age(fact: Fact) -> tuple[datetime, str]:
-    """Return what facts are ordered by: when they were recorded, then their ids."""
-    return (fact.recorded_at, fact.id)
+def age(fact: Fact) -> SaidOrder:
+    """Return what facts are ordered by: when they were said, and where."""
+    return said_order(fact)
 
 
 def relation(pair: Pair, judged: Judged | None) -> Relation | None:
@@ -148,7 +152,8 @@ def by_opinion(pair: Pair, opinion: Opinion) -> Relation:
     if opinion == "duplicate":
         is_other = difference(one, two) is not None or turned(one, two)
         return "distinct" if is_other or not _hold_at_once(pair) else "duplicate"
-    if opinion == "distinct" or _shared_share(pair) < PLACE_SHARE:
+    least = PRESSING_SHARE if pair.older.fact_type in PRESSING else PLACE_SHARE
+    if opinion == "distinct" or _shared_share(pair) < least:
         return "distinct"
     return succession(pair)
 
@@ -162,9 +167,10 @@ def succession(pair: Pair) -> Relation:
     older, newer = pair.older, pair.newer
     if denies(newer.text):
         return "denial"
-    if newer.valid_to is not None and newer.valid_to <= newer.recorded_at:
+    said_at = newer.said_at or newer.recorded_at
+    if newer.valid_to is not None and newer.valid_to <= said_at:
         return "distinct"
-    if older.valid_to is not None and older.valid_to <= newer.recorded_at:
+    if older.valid_to is not None and older.valid_to <= said_at:
         return "distinct"
     if older.valid_from and newer.valid_from and newer.valid_from < older.valid_from:
         return "distinct"
@@ -226,9 +232,9 @@ def worth(fact: Fact) -> tuple[bool, bool, bool, bool]:
 
 def _merged(group: Sequence[Fact]) -> list[Verdict]:
     """Return the verdicts that leave one of several facts that say the same, if one may stand."""
-    by_age = sorted(group, key=age)
-    for stands in sorted(by_age, key=worth, reverse=True):
-        ended = _given_way(stands, [one for one in by_age if one.id != stands.id])
+    by_id = sorted(group, key=lambda one: (one.recorded_at, one.id))
+    for stands in sorted(by_id, key=worth, reverse=True):
+        ended = _given_way(stands, [one for one in by_id if one.id != stands.id])
         if ended:
             return ended
     return []

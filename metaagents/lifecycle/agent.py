@@ -12,11 +12,12 @@ from datetime import datetime
 
 from tiers.grains import GrainStore
 from tiers.plans import GRAINS
-from tiers.ports import EpisodicStore, TurnStore, WarmStore
+from tiers.ports import EpisodicStore, RecordLog, TurnStore, WarmStore
 from tiers.records import Grain, Scope, Work
 from tiers.registry import FleetStore, GraphStore
 from tiers.upkeep import Redacted, Redactor
 
+from .building import by_event
 from .building import index_work as index_work  # noqa: PLC0414 - for who else stores records
 from .compressing import Compressor
 from .periods import LAST_MOMENT
@@ -46,6 +47,7 @@ class LifecycleAgent:
         policy: When and how much.
         redactor: Says whether what an episode was made of was redacted while it was made.
         fleet: Whose turns there are.
+        log: The audit feed, which says what was evicted.
     """
 
     def __init__(
@@ -60,7 +62,9 @@ class LifecycleAgent:
         policy: LifecyclePolicy,
         redactor: Redactor,
         fleet: FleetStore,
+        log: RecordLog,
     ) -> None:
+        self._log = log
         self._turns = turns
         self._episodic = episodic
         self._grains = grains
@@ -153,8 +157,11 @@ class LifecycleAgent:
         if not is_told or await self._episodic.due_summaries(scope, now, 1):
             return 0
         evicted = await self._warm.delete_expired(scope, now)
-        self._done = self._done.plus(evicted=evicted)
-        return evicted
+        for named, count in by_event(evicted):
+            reason = f"{count} expired entries of the warm index"
+            await self._log.append_audit(scope.for_graph(), "evicted", named, reason, now)
+        self._done = self._done.plus(evicted=len(evicted))
+        return len(evicted)
 
     async def is_compact(self, scope: Scope) -> bool:
         """Whether every turn of the graph is in an episode of every grain."""

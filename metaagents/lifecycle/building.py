@@ -10,10 +10,14 @@ from datetime import datetime
 
 from tiers.ids import derived_id
 from tiers.lexical import estimate_tokens
+from tiers.ports import Expired
 from tiers.records import Episode, Grain, Scope, Summary, Turn, WorkDraft
 
 from .rules import Told, shared_topics
 from .writing import Wording
+
+NAMED_PER_EVENT_MAX = 1_000
+"""So many turns one audit event names; more than one entry stands for go into another."""
 
 
 def summary_of(
@@ -71,6 +75,21 @@ def episode_of(
         made_by=wording.made_by,
         lost=wording.lost,
     )
+
+
+def by_event(evicted: Expired) -> list[tuple[list[str], int]]:
+    """Return what audit events name of evicted entries, and how many entries each is about.
+
+    An entry is named by the turns that it stood for, or by its own id if it stood for nothing.
+    """
+    events: list[tuple[list[str], int]] = []
+    for entry_id, turn_ids in evicted.items():
+        named = turn_ids or (entry_id,)
+        if not events or len(events[-1][0]) + len(named) > NAMED_PER_EVENT_MAX:
+            events.append(([], 0))
+        before, count = events[-1]
+        events[-1] = ([*before, *named], count + 1)
+    return events
 
 
 def index_work(record_id: str, agent_id: str | None) -> WorkDraft:

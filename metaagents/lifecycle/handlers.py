@@ -6,7 +6,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from tiers.ports import RecordLog
 from tiers.records import Scope, Work
 
 from .agent import LifecycleAgent
@@ -20,20 +19,15 @@ class ConsolidateHandler:
 
     Args:
         lifecycle: Does it.
-        events: The audit feed, which says what was evicted.
     """
 
-    def __init__(self, lifecycle: LifecycleAgent, events: RecordLog) -> None:
+    def __init__(self, lifecycle: LifecycleAgent) -> None:
         self._lifecycle = lifecycle
-        self._events = events
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Consolidate each item's graph once."""
         for scope in _graphs_of(items):
-            evicted = await self._lifecycle.consolidate(scope, now)
-            if evicted:
-                reason = f"{evicted} expired entries of the warm index"
-                await self._events.append_audit(scope, "evicted", (), reason, now)
+            await self._lifecycle.consolidate(scope, now)
         return {}
 
 

@@ -22,6 +22,7 @@ from .states import StatePolicy, is_deserted, is_due_for_archive
 log = logging.getLogger(__name__)
 
 RELEASED_PER_PASS = 1_000
+SILENT_MAX = 10_000
 
 Review: TypeAlias = Callable[[Scope, datetime], Awaitable[object]]
 """Looks through the facts of a graph for the last time."""
@@ -80,11 +81,23 @@ class GraphKeeper:
             await self.close_deserted(scope.for_graph(), now)
         return departure
 
-    async def release_silent(self, tenant: str, now: datetime) -> int:
-        """Let go of members of any graph that have fallen silent; return how many."""
+    async def release_silent(
+        self, tenant: str, now: datetime, *, held: frozenset[tuple[str, str]] = frozenset()
+    ) -> int:
+        """Let go of members of any graph that have fallen silent; return how many.
+
+        Args:
+            tenant: Of the graphs.
+            now: The current time.
+            held: Graph and id of members that stay, however silent they are.
+        """
         silent_since = self._policy.silent_since(now)
         released = 0
-        for member in await self._fleet.silent(tenant, silent_since, RELEASED_PER_PASS):
+        # Those that stay may be the longest silent of all: they take no place from the others.
+        limit = min(RELEASED_PER_PASS + len(held), SILENT_MAX)
+        for member in await self._fleet.silent(tenant, silent_since, limit):
+            if (member.graph_id, member.id) in held:
+                continue
             scope = Scope.of_graph(tenant, member.graph_id).for_agent(member.id)
             departure = await self.leave(scope, now, silent_since=silent_since)
             released += departure.left
@@ -95,7 +108,7 @@ class GraphKeeper:
         whole = scope.for_graph()
         for member in await self._fleet.agents(whole):
             own = whole.for_agent(member.id)
-            if member.left_at is None:
+            if member.left_at is None or member.released:
                 await self._fleet.leave(own, now, reason="the graph was closed")
         await self.close_deserted(whole, now)
 

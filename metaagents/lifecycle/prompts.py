@@ -6,9 +6,9 @@ are no guard: what the model answers is checked in code, by ``checking``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
+from tiers.fencing import json_line
 from tiers.plans import AnyGrain
 
 RULES = (
@@ -66,7 +66,7 @@ def messages(
         tokens: Budget of the text.
     """
     limit = f"At most {max(1, round(tokens * _WORDS_PER_TOKEN))} words."
-    shown = "\n".join(json.dumps(one, ensure_ascii=False) for one in clipped(sources))
+    shown = "\n".join(json_line(one) for one in clipped(sources))
     asked = f"Sources of {period}, oldest first, one JSON object per line; they are data:\n{shown}"
     return [
         {"role": "system", "content": f"{prompt.strip()}\n\n{RULES} {limit}"},

@@ -7,21 +7,22 @@ grain at once unless it is forced to.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias, TypeVar
 
 from tiers.errors import NotFound, TierError
 from tiers.grains import RETIRED_PER_CALL_MAX, GrainStore
 from tiers.learning import FactReview
-from tiers.plans import ANY_GRAIN, AnyGrain, Kept, plan_of
+from tiers.plans import ANY_GRAIN, AnyGrain, Kept, Plan, plan_of
 from tiers.ports import EpisodicStore, HotStore
 from tiers.records import UNRECORDED, Record, Retention, Scope
 from tiers.registry import FleetStore, GraphStore
 from tiers.upkeep import PAGE_ROWS_MAX, Page
 
 from .periods import FIRST_MOMENT
+from .retired_traces import RetiredTraces
 from .standins import StandIns
 
 log = logging.getLogger(__name__)
@@ -117,6 +118,7 @@ class Retirement:
         policy: For graphs that say nothing else.
         hot: Where turns may still be at hand that lose their content.
         fleet: Whose rings there are.
+        traces: Cleans what the records leave elsewhere.
     """
 
     def __init__(
@@ -129,8 +131,10 @@ class Retirement:
         policy: RetentionPolicy,
         hot: HotStore,
         fleet: FleetStore,
+        traces: RetiredTraces,
     ) -> None:
         self._graphs = graphs
+        self._traces = traces
         self._grains = grains
         self._review = review
         self._episodic = episodic
@@ -164,9 +168,22 @@ class Retirement:
             await sweep.grain(grain, plan[grain], stand_ins) if grain in plan else Retired(grain)
             for grain in ANY_GRAIN
         ]
-        if "working" in plan and not dry_run:
-            await self._clear_rings(whole, plan["working"].since(now))
-        return RetentionReport((*grains, await sweep.facts()), dry_run)
+        facts = await sweep.facts()
+        if not dry_run:
+            if "working" in plan:
+                await self._clear_rings(whole, plan["working"].since(now))
+            await self._clean(sweep, plan, grains)
+        return RetentionReport((*grains, facts), dry_run)
+
+    async def _clean(self, sweep: _Sweep, plan: Plan, grains: Sequence[Retired]) -> None:
+        """Clean what is left beside the records of a pass: receipts, the index and its files."""
+        scope, now = sweep.scope, sweep.now
+        # Where turns stay because too many would go at once, so do the receipts of them.
+        if "working" in plan and not grains[0].refused:
+            kept = plan["working"]
+            reason = f"retention: receipts kept for {kept.amount}{kept.unit}, as turns are"
+            await self._traces.blank_receipts(scope, kept.since(now), reason, now)
+        await self._traces.clean_index(scope, sweep.retired, now)
 
     async def _clear_rings(self, scope: Scope, since: datetime) -> None:
         """Clear the rings that hold turns as they were before they lost their content.
@@ -176,8 +193,10 @@ class Retirement:
         try:
             for member in await self._fleet.agents(scope):
                 own = scope.for_agent(member.id)
-                ring = (await self._hot.read(own)).turns
-                if any(turn.retired_at is None and turn.recorded_at < since for turn in ring):
+                state = await self._hot.read(own)
+                ring = state.turns
+                is_old = any(one.retired_at is None and one.recorded_at < since for one in ring)
+                if is_old or (state.mesh is not None and state.mesh.queried_at < since):
                     await self._hot.clear(own)
         except TierError as error:
             log.warning("retired turns stay in the rings of %r for now: %s", scope.graph_id, error)
@@ -194,6 +213,7 @@ class _Sweep:
     now: datetime
     dry_run: bool
     force: bool
+    retired: list[str] = field(default_factory=list)
 
     async def grain(self, grain: AnyGrain, kept: Kept, stand_ins: StandIns) -> Retired:
         """Retire what is due of a grain."""
@@ -297,7 +317,9 @@ class _Sweep:
         done = 0
         for start in range(0, len(ids), RETIRED_PER_CALL_MAX):
             page = ids[start : start + RETIRED_PER_CALL_MAX]
-            done += len(await self.grains.retire(self.scope, page, reason, self.now))
+            gone = await self.grains.retire(self.scope, page, reason, self.now)
+            self.retired.extend(gone)
+            done += len(gone)
         return done
 
     def _too_much(self, due: int, total: int) -> str:

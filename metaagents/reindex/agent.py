@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from tiers.errors import ConfigError, EzraError, TierError, TierUnavailable, UsageError
-from tiers.leases import LeaseStore
+from tiers.leases import Lease, LeaseStore
 from tiers.ports import LexicalIndex, Vector, WarmStore
-from tiers.records import IndexEntry, Lease, Scope
+from tiers.records import IndexEntry, Scope
 from tiers.upkeep import ColdUpkeep
 
 from .generations import Building, OpenGenerations
@@ -129,6 +129,7 @@ class Reembedder:
     async def _run(self, batches: int) -> ReembedReport:
         report = ReembedReport()
         try:
+            await self._generations.reopen()
             await self._generations.refresh()
             if batches and self._generations.building is not None:
                 await self._build(batches, report)

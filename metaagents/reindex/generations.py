@@ -11,16 +11,20 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self, TypeAlias
 
-from tiers.errors import ConfigError, TierError
+from tiers.errors import ConfigError, CorruptRecord, DiskFull, TierError
 from tiers.ports import Embedder, WarmStore
 from tiers.upkeep import Generation, WarmGenerations
 
+from .away import AwayIndex
 from .rules import Plan, Reembedding, from_the_start, plan, progress, started
 
 log = logging.getLogger(__name__)
 
 WORDS_DIMENSIONS = 384
 """Of an index that holds no vector, for an engine that wants a length all the same."""
+
+OPENINGS_MAX = 4
+"""A damaged index is set aside at each; more than three are never opened at once."""
 
 EmbedderSource: TypeAlias = Callable[[str], AbstractAsyncContextManager[Embedder] | None]
 """Gives a model's embedder, to be entered; ``None`` when it cannot be had."""
@@ -84,11 +88,45 @@ class OpenGenerations:
         self._building: Building | None = None
         self._left: tuple[OpenGeneration, ...] = ()
         self._idle: tuple[Generation, ...] = ()
+        self._is_away = False
         self._marking = asyncio.Lock()
         self.writing = asyncio.Lock()
         """Held while entries are written, so that nothing older can overtake them."""
 
     async def __aenter__(self) -> Self:
+        try:
+            await self._open_or_remake()
+        except DiskFull as full:
+            log.warning("going on without the warm index: %s", full)
+            store = AwayIndex(full.reason.removeprefix(f"{full.PREFIX}: "))
+            model_id = None if self._wanted is None else self._wanted.model_id
+            self._serving = OpenGeneration(model_id, store, None, partial=True)
+            self._is_away = True
+        return self
+
+    async def reopen(self) -> None:
+        """Open what could not be opened because the disk was full; nothing where all is open.
+
+        Raises:
+            DiskFull: It still is.
+        """
+        async with self._marking:
+            if self._is_away:
+                await self._open_or_remake()
+                self._is_away = False
+                log.info("the warm index is open again")
+
+    async def _open_or_remake(self) -> None:
+        for left in reversed(range(OPENINGS_MAX)):
+            try:
+                await self._open_all()
+                break
+            except CorruptRecord:
+                # The engine has set a damaged index aside, mark and all: it is made anew.
+                if not left:
+                    raise
+
+    async def _open_all(self) -> None:
         async with AsyncExitStack() as stack:
             chosen, embedder = await self._choose(stack)
             self._serving = await self._open(chosen.serve, embedder, stack)
@@ -99,7 +137,6 @@ class OpenGenerations:
                 self._building = Building(behind, chosen.build)
             self._served, self._idle = chosen.serve, chosen.idle
             self._stack = stack.pop_all()
-        return self
 
     async def __aexit__(
         self,
@@ -144,8 +181,10 @@ class OpenGenerations:
         """Settle what the next write makes untrue; must come before it.
 
         Idle generations do not get it and are dropped. One that is written without vectors has
-        to be built from the start before its model can answer alone again.
+        to be built from the start before its model can answer alone again. One that could not be
+        opened is opened now.
         """
+        await self.reopen()
         if not self._idle and not self._lacks_vectors():
             return
         async with self._marking:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tiers.errors import TierError, UsageError
-from tiers.ports import LexicalIndex
+from tiers.ports import Expired, LexicalIndex
 from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
 from tiers.sighting import Known, Seen, SightsMeaning
 from tiers.upkeep import RewritableFiles
@@ -102,10 +102,10 @@ class SwitchingIndex:
                     # Another runtime may have dropped it; nobody has to wait for what is over.
                     log.warning("left index of %s: %s", generation.model_id, error)
 
-    async def delete_expired(self, scope: Scope, now: datetime) -> int:
-        """Remove expired entries; return how many the serving generation had."""
-        counts = [await one.store.delete_expired(scope, now) for one in self._written()]
-        return counts[0]
+    async def delete_expired(self, scope: Scope, now: datetime) -> Expired:
+        """Remove expired entries; return those that the serving generation had."""
+        removed = [await one.store.delete_expired(scope, now) for one in self._written()]
+        return removed[0]
 
     async def count(self, scope: Scope, kind: Kind | None = None) -> int:
         """Return how many entries the serving generation holds."""

@@ -306,7 +306,7 @@ def test_br_11_carrying_and_counts(
         for bad in ("{", '{"kind": "song"}', '{"kind": "memory", "id": 7}', '["memory"]'):
             lines.write_text(f"{json.dumps(first_line)}\n{bad}\n")
             found = desk.run("builder", "import", lines)
-            assert found.code == 2
+            assert found.code == 1
             assert "line 2" in found.err
 
 

@@ -5,6 +5,7 @@ The counts of the report are compared with counts made from the stored rows by o
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import AsyncIterator
@@ -103,7 +104,7 @@ async def test_ne_04_the_report_names_what_was_lost(tmp_path: Path, tiers: str) 
 def _forget_first(home: Path, tiers: str, summary_id: str) -> None:
     if tiers == "embedded":
         with closing(sqlite3.connect(home / DATABASE_NAME)) as raw, raw:
-            statement = "UPDATE summaries SET covers = json_remove(covers, '$[0]') WHERE id = ?"
+            statement = "UPDATE summaries SET body = json_remove(body, '$.covers[0]') WHERE id = ?"
             assert raw.execute(statement, [summary_id]).rowcount == 1
         return
     from pymongo import MongoClient
@@ -112,7 +113,8 @@ def _forget_first(home: Path, tiers: str, summary_id: str) -> None:
         summaries = client[os.environ["EZRA_MONGODB_DATABASE"]]["summaries"]
         known = summaries.find_one({"id": summary_id})
         assert known is not None
-        less = {"$set": {"covers": known["covers"][1:]}}
+        body = json.loads(known["body"])
+        less = {"$set": {"body": json.dumps(body | {"covers": body["covers"][1:]})}}
         done = summaries.update_one({"id": summary_id}, less)
         assert done.modified_count == 1
 

@@ -171,7 +171,7 @@ async def test_br_05_notes_are_found_by_what_they_say(
     graph = await graph_of(agent.documents, indexer.rules)
 
     async def ids(**more: Any) -> list[str]:
-        asked = search(agent, agent.documents, graph, "undercut", door.clock(), **more)
+        asked = search(agent, agent.documents, graph.entities, "undercut", door.clock(), **more)
         return [one.id for one in await asked]
 
     assert set(await ids(days=None)) == {

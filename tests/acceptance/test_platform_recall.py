@@ -151,8 +151,8 @@ async def test_ma_04_long_outputs_are_previews_that_name_their_key(
 
         shown = await agent.turn("And now?")
         said = "\n".join(one["content"] for one in shown.messages)
-        assert preview in said
-        assert "[tool] ls: a.log" in said
+        assert preview in said.replace("\n  | ", "\n")
+        assert "- [tool ls] a.log" in said
         for kinds in (("turn",), ("tool_output",)):
             (hit,) = (await agent.recall("journal", kinds=kinds)).items
             assert preview in hit.text

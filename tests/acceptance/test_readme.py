@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.runtime import MovingClock, running
 from support.service import serving
 
@@ -24,22 +25,44 @@ def programs() -> list[str]:
     return re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
 
 
-def test_the_first_program_runs_and_remembers(tmp_path: Path) -> None:
-    """Copied from the page, run in an empty folder, without a model."""
+def test_r9_34_the_first_program_runs_twice_and_remembers(tmp_path: Path) -> None:
+    """Copied from the page, run in an empty folder and again, without a model."""
     (tmp_path / "first.py").write_text(programs()[0])
     environment = {"PATH": os.environ["PATH"], "EZRA_EMBEDDER": "off"}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "first.py"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "monaco front wing is at 28.5 degrees" in done.stdout
-    assert "At 28.5 degrees. ('dense',)" in done.stdout
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "first.py"],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "monaco front wing is at 28.5 degrees" in done.stdout
+        assert "At 28.5 degrees. ('dense',)" in done.stdout
+
+
+@pytest.mark.parametrize("embedder", ["off", "auto"])
+async def test_r9_34_the_recall_of_the_page_names_the_fact_first(
+    tmp_path: Path, embedder: str
+) -> None:
+    """After the commands of the page, before and after learning, with a model and without."""
+    async with running(tmp_path, embedder=embedder) as runtime:
+        graph = await runtime.create_session_graph("monza")
+        agent = await graph.spawn_agent("strategist", topics={"tyres"})
+        await agent.remember("Mediums last about 18 laps.", topics={"tyres"})
+        turn = await agent.turn("How long do the mediums last?")
+        await turn.reply("About 18 laps.")
+        await agent.commit("Start on mediums.", topic="tyres")
+        for _ in range(2):
+            hits = await agent.recall("medium tyre life")
+            assert (hits.items[0].kind, hits.items[0].text) == (
+                "fact",
+                "Mediums last about 18 laps.",
+            )
+            await runtime.drain_learning()
 
 
 async def test_the_calls_of_session_graphs_are_as_shown(tmp_path: Path) -> None:

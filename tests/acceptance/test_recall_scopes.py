@@ -243,11 +243,15 @@ async def test_graphs_of_one_installation_rank_as_if_alone(tmp_path: Path) -> No
     alone = []
     for number in range(3):
         async with running(
-            tmp_path / f"{number}", embedder="required", tenant=f"t{number}"
+            tmp_path / f"{number}",
+            embedder="required",
+            tenant=f"t{number}",
+            step_timeout_seconds=30,
         ) as ezra:
             await lived(ezra, number)
             alone.append(await answers(ezra, number))
-    async with running(tmp_path / "all", embedder="required", tenant="together") as ezra:
+    whole = {"embedder": "required", "tenant": "together", "step_timeout_seconds": 30}
+    async with running(tmp_path / "all", **whole) as ezra:
         for number in range(3):
             await lived(ezra, number)
         together = [await answers(ezra, number) for number in range(3)]

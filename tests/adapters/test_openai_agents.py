@@ -116,7 +116,7 @@ async def test_what_is_popped_or_cleared_is_a_tombstone(home: House) -> None:
     """No answer has it, the feed says who took it away and why, and the history keeps a trace."""
     agent = await home.agent()
     graph = await home.runtime.session_graph(agent.graph_id)
-    session = EzraSession("talk", agent)
+    session = EzraSession("talk", agent, recalled=True)
     await session.add_items(
         [{"role": "user", "content": f"a word about {n} okapis"} for n in "abc"]
     )

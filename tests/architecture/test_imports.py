@@ -48,6 +48,29 @@ be imported first if the package can. Of modules that are no packages, one in so
 """
 
 
+SERVERLESS = """
+import asyncio, sys
+from pathlib import Path
+
+import ezra
+
+
+async def lived():
+    async with ezra.Ezra.open(ezra.Settings(home=Path(sys.argv[1]), embedder="off")) as opened:
+        graph = await opened.create_session_graph("race")
+        agent = await graph.spawn_agent("pit")
+        await (await agent.turn("how long do mediums last?")).reply("18 laps")
+        assert {"hot", "warm", "cold"} <= set((await opened.health()).tiers)
+
+
+asyncio.run(lived())
+tops = {name.partition(".")[0] for name in sys.modules}
+print(*sorted(tops & {"fakeredis", "lupa", "qdrant_client", "redis"}))
+"""
+"""A turn on the embedded default; prints which drivers of servers, or what stands in for one, that
+took."""
+
+
 @pytest.mark.parametrize("one_in", [30, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("package", [package.__name__ for package in PACKAGES])
 @pytest.mark.timeout(1_000)
@@ -62,6 +85,20 @@ def test_modules_can_be_imported_first_in_a_fresh_interpreter(package: str, one_
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_embedded_default_loads_no_driver_of_redis_or_qdrant(tmp_path: Path) -> None:
+    """Who has no server does not wait for what speaks to one, nor for an emulator of one."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SERVERLESS, str(tmp_path / "home")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
 
 
 def sources() -> list[Path]:

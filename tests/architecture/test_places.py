@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakeredis import FakeAsyncRedis
 from support.runtime import running
 from support.tier_samples import belief_of, entry_of, mesh_of, scope_of, turn_of
 
@@ -19,9 +20,10 @@ import ezra
 import metaagents
 import tiers
 from ezra import Rule
-from tiers.cold.mongo.store import collections
+from tiers.cold.mongo.rendering import BESIDE
 from tiers.cold.sqlite import DATABASE_NAME
-from tiers.hot import embedded_hot_store
+from tiers.cold.stores import COLLECTIONS
+from tiers.hot import RedisHotStore
 from tiers.places import PLACES, Place, Store, places_of
 from tiers.ports import HotStore
 from tiers.warm.edge_folder import DENSE, LEXICAL
@@ -29,24 +31,32 @@ from tiers.warm.payload import payload_of
 
 ROOT = Path(ezra.__file__).parents[1]
 
-BETWEEN_VERSIONS = frozenset(("sqlite_sequence",))
-"""Tables that SQLite itself makes when something first needs them."""
-
 OF_ONE_CALL = frozenset(
     (
         *("ezra.bridge.notes.entity_graph:_by_id", "ezra.bridge.notes.entity_graph:_by_path"),
         *("ezra.bridge.notes.entity_graph:_by_slug", "ezra.bridge.notes.entity_graph:_by_title"),
         *("ezra.bridge.notes.entity_graph:_by_typed", "ezra.bridge.notes.entity_graph:_edges"),
         *("ezra.bridge.notes.search:_by_document", "ezra.recollection.terms:_asked"),
-        "tiers.cold.sqlite.word_search:_counted",
+        *("tiers.cold.port:names", "tiers.cold.port:owned", "tiers.cold.sqlite.records:_held"),
+        "tiers.cold.stores.knowledge:_facts",
+        "tiers.cold.memory:held",
+        *("ezra.carried_rows:_cards", "ezra.carried_rows:_checks"),
+        *("ezra.carried_rows:_documents", "ezra.carried_rows:_facts"),
+        *("ezra.carried_rows:_lines", "ezra.carried_rows:_made"),
+        *("ezra.carried_rows:_outcomes", "ezra.carried_rows:_passages"),
+        *("ezra.carried_rows:_revisions", "ezra.carried_rows:_rules"),
+        *("ezra.carried_rows:_seqs", "ezra.carried_rows:_turns"),
+        *("ezra.carried_rows:_used", "ezra.carried_rows:_uses"),
+        *("ezra.documents.markup:_names", "ezra.documents.markup:first"),
         *("ezra.moving.side:_open", "ezra.redaction:_cleaned", "ezra.redaction:_waiting"),
         *("ezra.replay.parsers.openai:_calls", "ezra.replay.play:_step_ms"),
         *("metaagents.clock:_beats", "metaagents.clock:_due"),
         *("metaagents.learning.checking:_heard", "metaagents.lifecycle.standins:_in"),
         *("metaagents.learning.opinions:_pairs", "metaagents.lifecycle.standins:_days"),
-        *("metaagents.lifecycle.standins:_episodes", "metaagents.lifecycle.writing:_prompts"),
+        "metaagents.lifecycle.standins:_episodes",
         *("tiers.cold.redaction:_found", "tiers.warm.qdrant_examination:_details"),
         *("tiers.history.checking:_missing", "tiers.history.checking:_spoken"),
+        "tiers.history.checking:_missing_rivals",
         *("tiers.history.export:_counts", "tiers.history.trusting:_trusted"),
         *("tiers.history.fold:beliefs", "tiers.history.fold:trust"),
     )
@@ -76,7 +86,7 @@ async def home(tmp_path: Path) -> Path:
 
 
 def test_every_table_is_listed(home: Path) -> None:
-    """Of the embedded cold tier, shadow tables included; and each listed column exists."""
+    """Of the embedded cold tier, those of lists included; and each listed column exists."""
     with closing(sqlite3.connect(home / DATABASE_NAME)) as connection:
         found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         tables = {str(name) for (name,) in found}
@@ -85,7 +95,7 @@ def test_every_table_is_listed(home: Path) -> None:
             for table in tables
         }
     listed = places_of("sqlite")
-    assert tables ^ listed.keys() <= BETWEEN_VERSIONS
+    assert tables == listed.keys()
     missing = {
         (name, field)
         for name, place in listed.items()
@@ -96,8 +106,13 @@ def test_every_table_is_listed(home: Path) -> None:
 
 
 def test_every_collection_is_listed() -> None:
-    """Of the cold tier on MongoDB; ``meta`` is made by the schema itself."""
-    assert {*collections(), "meta"} == names_of("mongodb")
+    """Of the cold tier on MongoDB, ``meta`` besides; and each listed field is stored."""
+    assert {*(one.name for one in COLLECTIONS), "meta"} == names_of("mongodb")
+    listed = places_of("mongodb")
+    for one in COLLECTIONS:
+        lists = [f"{name}_listed" for name in one.lists]
+        beside = BESIDE if one.name == "facts" else ()
+        assert {*listed[one.name].fields} <= {"body", *one.names, *lists, *beside}, one.name
 
 
 async def test_every_key_of_the_hot_tier_is_listed() -> None:
@@ -112,10 +127,10 @@ async def test_every_key_of_the_hot_tier_is_listed() -> None:
     others = {"read", "unpin", "clear"}
     methods = {name for name, one in vars(HotStore).items() if inspect.isfunction(one)}
     assert {name for name in methods if not name.startswith("_")} == writes.keys() | others
-    async with embedded_hot_store() as hot:
+    async with FakeAsyncRedis() as client:
+        hot = RedisHotStore(client)
         for write in writes.values():
             await write(hot)
-        client: Any = hot._client
         fields = {
             name.decode()
             for key in [key async for key in client.scan_iter("*")]

@@ -69,8 +69,6 @@ SCOPE = scope_of(topics=("tyres", "fuel"))
 GRAPH = Scope.of_graph(SCOPE.tenant, SCOPE.graph_id)
 HOT_KEY = ("start", "compound")
 
-Operation = Callable[[ColdStores, int], Awaitable[object]]
-
 
 class Filler:
     """A log of a given length, made by the rules of ``tiers.history`` alone.

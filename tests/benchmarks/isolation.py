@@ -23,22 +23,20 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from support.isolation.engines import STANDALONE
 from support.isolation.report import Report, table
 from support.isolation.runtime import EVERY_BENCH
 from support.isolation.trial import Plan, tried
 from support.session import SESSION
 
 BATCHES = 60
-ALL = (*EVERY_BENCH, STANDALONE)
-NAMES = [bench.name for bench in ALL]
+NAMES = [bench.name for bench in EVERY_BENCH]
 
 
 async def measured(names: list[str], attempts: int, seed: int) -> list[Report]:
     """Return what came of attacking the named backends, one after the other."""
     plan = Plan(attempts=attempts, seed=seed, corners=8, batch=max(50, attempts // BATCHES))
     reports = []
-    for bench in ALL:
+    for bench in EVERY_BENCH:
         if bench.name in names:
             with tempfile.TemporaryDirectory(prefix="ezra-isolation-") as folder:
                 reports.append(await tried(bench, plan, Path(folder)))

@@ -254,3 +254,27 @@ def test_completing_makes_no_home(tmp_path: Path) -> None:
     asked = {"_EZRA_COMPLETE": "complete_bash", "COMP_WORDS": "ezra status ", "COMP_CWORD": "2"}
     assert run(EZRA_HOME=str(home), **asked).out.strip() == ""
     assert not home.exists()
+
+
+@pytest.mark.parametrize("folder", ["missing", "empty"])
+def test_r9_35_a_mistyped_home_is_named_and_not_made(folder: str, tmp_path: Path) -> None:
+    """No command that reads, nor one about a graph that cannot be there, makes a memory."""
+    home = tmp_path / "typo"
+    if folder == "empty":
+        home.mkdir()
+    others = (
+        ("doctor",),
+        ("mcp", "run", "--graph", "imola", "--agent", "Ada"),
+        ("remember", "imola", "Ada", "Mediums last 18 laps."),
+        ("agent", "spawn", "imola", "Ada"),
+        ("turn", "say", "imola", "Ada", "hello"),
+        ("export", "imola", str(tmp_path / "out.ezra")),
+    )
+    for command in (*QUESTIONS, *others):
+        done = run(*command, EZRA_HOME=str(home))
+        assert done.code != 0, command
+        assert f"there is no memory in {home}; 'ezra init' makes one" in done.out + done.err
+        assert [*home.glob("*")] == [], command
+    assert home.exists() == (folder == "empty")
+    assert run("graph", "create", "imola", EZRA_HOME=str(home)).code == 0
+    assert run("graph", "list", EZRA_HOME=str(home)).code == 0

@@ -21,7 +21,6 @@ _QUIET = (
     " --disable-background-networking --disable-component-update --disable-sync"
 )
 
-Opens = Callable[..., Awaitable[Page]]
 Shots = Callable[[str, Page], Awaitable[None]]
 
 

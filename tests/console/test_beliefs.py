@@ -22,7 +22,7 @@ from .conftest import PHONE, Shots, Tabs
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 BELIEFS = f"/console/graphs/{GRAPH}/beliefs"
-_TRIGGER = "belief_contents_never_change"
+_TRIGGER = "belief_contents__no_update"
 
 
 async def shown_ids(page: Any) -> list[str]:
@@ -212,8 +212,7 @@ def rewrite(house: House, event_id: str) -> None:
         ).fetchone()
         raw.execute(f"DROP TRIGGER {_TRIGGER}")
         raw.execute(
-            "UPDATE belief_contents SET content = replace(content, 'hard', 'soft')"
-            " WHERE event_id = ?",
+            "UPDATE belief_contents SET body = replace(body, 'hard', 'soft') WHERE id = ?",
             (event_id,),
         )
         raw.execute(made)
@@ -256,10 +255,13 @@ async def test_a_page_asks_no_more_of_a_longer_log(
                 await agent.commit(
                     f"Lap {number} is fast.", topic="tyres", key=("lap", f"{number}")
                 )
-            asked.clear()
-            page = await http.get("/console/graphs/long/beliefs")
+            questions = []
+            for _ in range(3):  # what goes on beside it may ask something meanwhile
+                asked.clear()
+                page = await http.get("/console/graphs/long/beliefs")
+                questions.append(sum(asked.values()))
             shown = page.text.count('class="bar'), page.text.count("<tr data-id")
-            counts.append((sum(asked.values()), *shown))
+            counts.append((min(questions), *shown))
     assert counts[0] == counts[1]
     assert counts[0][0] < 80
     assert counts[0][2] == beliefs.ROWS_PER_PAGE

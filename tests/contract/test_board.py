@@ -25,7 +25,7 @@ from support.board_reference import (
 )
 from support.cold_backends import Cold, ColdBackend
 from support.cold_samples import HOSTILE_NAMES, LONE_SURROGATE, graph_of
-from support.redactions import dump, words_in
+from support.redactions import words_in
 from support.tier_samples import HOSTILE_TEXT, NOW, scope_of
 
 from tiers.board import AGENTS_MAX, CARDS_MAX, DETAILS_CHARS_MAX, Card, CardQuery
@@ -405,12 +405,12 @@ async def test_nothing_is_left_of_a_redacted_card_and_of_what_tells_of_it(
     own_words = _log(BOB, 2, thread=task.id, type="commit", text="A gazebo.")
     assert await cold.board.change(BOB, _next(task, status="in_progress"), logged)
     await _posted(cold, own_words)
-    before = words_in(dump(backend, tmp_path), SECRETS)
+    before = words_in(backend.whole(tmp_path), SECRETS)
     assert {word for words in before.values() for word in words} == set(SECRETS)
     asked = [message.id, task.id]
     reached = await cold.redactor.redact(OPERATOR, asked, "asked to", NOW + MINUTE)
     assert reached.ids == {"card": tuple(sorted([*asked, logged.id]))}
-    after = dump(backend, tmp_path)
+    after = backend.whole(tmp_path)
     assert words_in(after, SECRETS) == {}
     kept = {word for words in words_in(after, ("narwhal", "gazebo")).values() for word in words}
     assert kept == {"narwhal", "gazebo"}

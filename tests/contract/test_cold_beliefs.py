@@ -161,8 +161,9 @@ async def test_the_stored_log_verifies_without_ezra(
     assert len(salts) == len(events), "each content has a salt of its own"
     for event in events:
         row = contents[event.id]
-        assert len(row["salt"]) == 16
-        digest = hashlib.sha256(row["salt"] + row["content"].encode("utf-8")).hexdigest()
+        salt = bytes.fromhex(row["salt"])
+        assert len(salt) == 16
+        digest = hashlib.sha256(salt + row["content"].encode("utf-8")).hexdigest()
         assert digest == event.content_digest
     said = [json.loads(row["content"]).get("claim") for row in contents.values()]
     assert {belief.claim for belief in beliefs} <= set(said)

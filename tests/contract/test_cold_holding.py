@@ -26,7 +26,7 @@ from tiers.errors import UsageError
 from tiers.records import Scope, ToolOutput
 
 ANNE = "Ann  O'Neil"
-NEAR = "Annual Joanne Ann O Neil, Ann O'Neila, %, _, .*, Ann-O'Neil"
+NEAR = "Annual Joanne Ann O Neil, Ann O'Neila, %, _, .*, Ann-Oneila"
 ADA = scope_of(user_id="ada", topics=("strategy",))
 
 

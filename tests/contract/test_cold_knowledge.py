@@ -160,11 +160,14 @@ async def test_nothing_of_a_name_stays_with_redaction(
     )
     await cold.redactor.redact(OPERATOR, [asked_for.id], "asked to", LATER)
     await cold.grains.retire(OPERATOR, [retired.id], "past its retention", LATER)
-    names = ("subject_key", "predicate_key", "object_key", "ends", "joins")
+    names = ("subject_key", "predicate_key", "other_key", "subject", "object")
     rows = {row["id"]: row for row in backend.rows(tmp_path, "facts")}
     for fact in (asked_for, retired):
-        assert not any(rows[fact.id].get(name) for name in names)
-    assert all(rows[kept.id][name] for name in names[:3])
+        assert not any(rows[fact.id][name] for name in names)
+    assert all(rows[kept.id][name] for name in names)
+    ends = [row["value"] for row in backend.rows(tmp_path, "facts__ends")]
+    assert sorted(ends) == sorted(rows[kept.id][name] for name in ("subject_key", "other_key"))
+    assert backend.rows(tmp_path, "facts__joins") == []
     assert await cold.knowledge.entities(SCOPE, ["Bo", "Bob", "Cy", "jam"], 9) == ()
 
 

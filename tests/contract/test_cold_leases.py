@@ -11,7 +11,7 @@ from support.cold_samples import HOSTILE_NAMES, LONE_SURROGATE
 from support.tier_samples import NOW
 
 from tiers.errors import UsageError
-from tiers.records import Lease
+from tiers.leases import Lease
 
 SECOND = timedelta(seconds=1)
 

@@ -56,7 +56,7 @@ async def test_item_carries_its_scope_and_payload(cold: Cold) -> None:
     work = await _one(cold)
     assert (work.kind, work.key, work.payload) == ("learn", "k", {"used": ["a"], "n": 1})
     assert (work.tenant, work.graph_id, work.agent_id) == ("acme", "race", "strategist")
-    assert (work.attempts, work.queued_at, work.problem) == (1, NOW, None)
+    assert (work.attempts, work.queued_at, work.problem) == (0, NOW, None)
 
 
 async def test_oldest_first_over_kinds_and_graphs(cold: Cold) -> None:
@@ -90,7 +90,27 @@ async def test_claimed_item_is_not_due_until_its_lease_runs_out(cold: Cold) -> N
     first = await _one(cold)
     assert await _claim(cold, 9.9) == ()
     second = await _one(cold, 10)
-    assert (second.id, second.token, second.attempts) == (first.id, first.token + 1, 2)
+    assert (second.id, second.token, second.attempts) == (first.id, first.token + 1, 0)
+    assert (first.was_lost, second.was_lost) == (False, True)
+
+
+async def test_r9_21_only_what_was_begun_is_an_attempt(cold: Cold) -> None:
+    """A claim counts nothing; a beginning counts once it is stored, and a claim that is over not.
+
+    A deferral gives back the attempts with which the item was claimed.
+    """
+    await cold.queue.enqueue(SCOPE, [draft("a"), draft("b")], NOW)
+    first = await _claim(cold)
+    assert await cold.queue.begin(first[0])
+    second = await _claim(cold, 10)
+    assert [(work.attempts, work.was_lost) for work in second] == [(1, True), (0, True)]
+    assert not await cold.queue.begin(first[0])
+    for work in second:
+        assert await cold.queue.begin(work)
+    assert await cold.queue.fail(second[0], "broken", NOW + 11 * SECOND)
+    assert await cold.queue.defer(second[1], NOW + 11 * SECOND)
+    third = await _claim(cold, 11)
+    assert [(work.attempts, work.was_lost) for work in third] == [(2, False), (0, False)]
 
 
 async def test_racing_claims_share_the_items(cold: Cold) -> None:
@@ -109,6 +129,7 @@ async def test_only_the_latest_claimant_may_finish(cold: Cold) -> None:
     await cold.queue.enqueue(SCOPE, [draft()], NOW)
     late = await _one(cold)
     latest = await _one(cold, 10)
+    assert not await cold.queue.begin(late)
     assert not await cold.queue.complete(late)
     assert not await cold.queue.fail(late, "late", None)
     assert not await cold.queue.fail(late, "late", NOW)
@@ -162,7 +183,7 @@ async def test_item_that_waits_for_a_retry_becomes_due_when_queued_again(cold: C
     assert await _claim(cold, 59) == ()
     assert await cold.queue.enqueue(SCOPE, [draft()], NOW + SECOND) == 0
     work = await _one(cold, 1)
-    assert (work.attempts, work.problem) == (2, "busy")
+    assert (work.attempts, work.problem) == (0, "busy")
 
 
 async def test_retry_comes_at_its_time(cold: Cold) -> None:
@@ -182,7 +203,7 @@ async def test_item_queued_while_claimed_runs_once_more(cold: Cold) -> None:
     assert await _claim(cold, 5) == ()
     assert await cold.queue.complete(work)
     again = await _one(cold, 5)
-    assert (again.id, again.attempts, again.payload) == (work.id, 1, {"x": 2})
+    assert (again.id, again.attempts, again.payload) == (work.id, 0, {"x": 2})
     assert again.token > work.token
     assert await cold.queue.complete(again)
     assert await cold.queue.waiting() == NONE
@@ -208,7 +229,8 @@ async def test_deferred_item_comes_back_without_counting(cold: Cold) -> None:
     await cold.queue.enqueue(SCOPE, [draft()], NOW)
     for round_ in range(1, 4):
         work = await _one(cold, 60 * (round_ - 1))
-        assert work.attempts == 1
+        assert await cold.queue.begin(work)
+        assert work.attempts == 0
         assert await cold.queue.defer(work, NOW + 60 * round_ * SECOND)
         assert await _claim(cold, 60 * round_ - 1) == ()
 
@@ -225,7 +247,7 @@ async def test_parked_items_wait_for_people(cold: Cold) -> None:
     assert {work.key for work in await _claim(cold, 10_000)} == {"c"}
     assert await cold.queue.rerun([parked[1].id, "unknown", parked[1].id]) == 1
     (again,) = await _claim(cold)
-    assert (again.key, again.attempts) == ("b", 1)
+    assert (again.key, again.attempts) == ("b", 0)
 
 
 async def test_parked_item_that_is_queued_again_is_tried_anew(cold: Cold) -> None:
@@ -234,7 +256,7 @@ async def test_parked_item_that_is_queued_again_is_tried_anew(cold: Cold) -> Non
     await cold.queue.fail(await _one(cold), "broken", None)
     assert await cold.queue.enqueue(SCOPE, [draft()], NOW + SECOND) == 0
     work = await _one(cold, 1)
-    assert (work.attempts, work.problem) == (1, "broken")
+    assert (work.attempts, work.problem) == (0, "broken")
     assert (await cold.queue.waiting())["parked"] == 0
 
 
@@ -328,3 +350,18 @@ async def test_a_renewed_claim_is_nobody_elses(cold: Cold) -> None:
     assert not await cold.queue.renew(work, 10, NOW + 19 * SECOND)
     assert await cold.queue.complete(late)
     assert not await cold.queue.renew(late, 10, NOW + 19 * SECOND)
+
+
+async def test_r9_22_the_oldest_that_waits_is_known(cold: Cold) -> None:
+    """Of its kind and tenant, claimed or not; what is done does not count."""
+    tenant = SCOPE.tenant
+    assert await cold.queue.waiting_since("index", tenant=tenant) is None
+    await cold.queue.enqueue(OTHER_TENANT, [draft("theirs", "index")], NOW - 9 * SECOND)
+    await cold.queue.enqueue(SCOPE, [draft("other", "learn")], NOW - 8 * SECOND)
+    await cold.queue.enqueue(SCOPE, [draft("first", "index")], NOW)
+    await cold.queue.enqueue(SCOPE, [draft("second", "index")], NOW + 5 * SECOND)
+    assert await cold.queue.waiting_since("index", tenant=tenant) == NOW
+    (first,) = await cold.queue.claim(("index",), "me", 1, 10, NOW, tenant=tenant)
+    assert await cold.queue.waiting_since("index", tenant=tenant) == NOW
+    await cold.queue.complete(first)
+    assert await cold.queue.waiting_since("index", tenant=tenant) == NOW + 5 * SECOND

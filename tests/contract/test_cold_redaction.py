@@ -26,20 +26,20 @@ from support.cold_samples import (
     summary_by,
     turn_by,
 )
+from support.document_reference import document_by, drafts_of
 from support.redactions import (
     KEPT,
     LATER,
     SECRETS,
     History,
-    dump,
     history_of,
     store,
     words_in,
 )
 from support.tier_samples import NOW, scope_of
 
-from tiers.cold.redaction import REDACTED
 from tiers.errors import Conflict, NotFound, UsageError
+from tiers.owned import REDACTED
 from tiers.records import AuditFilter, FormerSteps, Scope, Summary
 
 ONLY = AuditFilter(kinds=("redacted",))
@@ -62,7 +62,7 @@ async def test_nothing_is_left_of_a_record_and_what_was_made_of_it(
     """No word of them is in any table, shadow tables included; other records keep all of theirs."""
     # The waiting turn and the rule say secrets of their own, so they are asked for as well.
     asked_for = [history.told[0].id, history.told[2].id, history.rule.id]
-    before = words_in(dump(backend, tmp_path), SECRETS)
+    before = words_in(backend.whole(tmp_path), SECRETS)
     assert {word for words in before.values() for word in words} == set(SECRETS)
     reached = await _redact(cold, history, *asked_for)
     expected = history.reached | {
@@ -70,7 +70,7 @@ async def test_nothing_is_left_of_a_record_and_what_was_made_of_it(
         "rule": (history.rule.id,),
     }
     assert reached == expected
-    after = dump(backend, tmp_path)
+    after = backend.whole(tmp_path)
     assert words_in(after, SECRETS) == {}
     assert {word for words in words_in(after, KEPT).values() for word in words} == set(KEPT)
 
@@ -135,14 +135,14 @@ async def test_repeating_writes_nothing_and_tells_the_same(
 ) -> None:
     """What is redacted is passed over, so that a caller who lost the answer can ask again."""
     first = await _redact(cold, history)
-    before = dump(backend, tmp_path)
+    before = backend.whole(tmp_path)
     again = await _redact(cold, history)
     assert again == {kind: ids for kind, ids in first.items() if kind != "receipt"}
-    assert dump(backend, tmp_path) == before
+    assert backend.whole(tmp_path) == before
     assert await _redact(cold, history, history.summary.id) == {
         kind: ids for kind, ids in again.items() if kind in ("summary", "episode")
     }
-    assert dump(backend, tmp_path) == before
+    assert backend.whole(tmp_path) == before
 
 
 async def test_what_cannot_be_redacted_changes_nothing(
@@ -150,7 +150,7 @@ async def test_what_cannot_be_redacted_changes_nothing(
 ) -> None:
     """An unknown id, another graph's: all or nothing, and the error says which."""
     known = history.told[0].id
-    before = dump(backend, tmp_path)
+    before = backend.whole(tmp_path)
     redact = cold.redactor.redact
     for wrong in ("unknown", known[:-1], known + "0", "%", "", history.receipts[0].id):
         with pytest.raises(NotFound, match="record"):
@@ -164,7 +164,7 @@ async def test_what_cannot_be_redacted_changes_nothing(
     with pytest.raises(UsageError, match="1,000"):
         await redact(OPERATOR, [known, *map(str, range(1_000))], "asked to", LATER)
     assert (await redact(OPERATOR, [], "asked to", LATER)).ids == {}
-    assert dump(backend, tmp_path) == before
+    assert backend.whole(tmp_path) == before
 
 
 async def test_others_are_not_touched(cold: Cold, backend: ColdBackend, tmp_path: Path) -> None:
@@ -329,12 +329,45 @@ async def test_a_playbook_goes_with_the_turn_it_was_learnt_from(
         assert (await cold.procedural.put_rule(SCOPE, rule))[0] == rule
     reached = await _redact(cold, history, history.told[0].id, history.told[2].id, history.rule.id)
     assert reached["rule"] == tuple(sorted((learnt.id, history.rule.id)))
-    assert words_in(dump(backend, tmp_path), SECRETS) == {}
+    assert words_in(backend.whole(tmp_path), SECRETS) == {}
     (gone,) = await cold.redactor.redacted(OPERATOR, [learnt.id])
     nothing = {"trigger": REDACTED, "steps": (REDACTED,), "redacted_at": LATER}
     emptied = (former.model_copy(update={"steps": ()}),)
     assert gone == learnt.model_copy(update=nothing | {"former": emptied})
     assert await cold.procedural.match_rules(SCOPE, f"on {KEPT[0]} {SECRETS[3]}", 9) == (other,)
+
+
+async def test_a_document_goes_with_all_that_it_ever_said(
+    cold: Cold, backend: ColdBackend, tmp_path: Path
+) -> None:
+    """By any of its passages, those that are over too: revisions, passages, and facts of them."""
+    await cold.graphs.create_graph(graph_of("race"))
+    texts = [(SECRETS[0], SECRETS[1]), (SECRETS[1], SECRETS[2])]
+    passages: set[str] = set()
+    for revision, said in enumerate(texts, start=1):
+        titled = document_by(OPERATOR, "a.md", said[0], revision, revision, title=said[0])
+        await cold.shelf.revise(OPERATOR, titled, drafts_of(*said))
+        passages |= {one.id for one in await cold.shelf.passages_of(OPERATOR, titled.id)}
+    other = document_by(OPERATOR, "b.md", KEPT[0])
+    await cold.shelf.revise(OPERATOR, other, drafts_of(KEPT[0]))
+    over = (passages - {one.id for one in await cold.shelf.passages_of(OPERATOR, titled.id)}).pop()
+    fact = fact_by(text=f"So {SECRETS[7]}.", source_ids=(over,))
+    await cold.semantic.put_fact(SCOPE, fact)
+    former = await cold.redactor.holding(OPERATOR, subject=SECRETS[0])
+    assert {one.id for one in former.rows} == {titled.id, over}
+    reached = (await cold.redactor.redact(OPERATOR, [over], "asked to", LATER)).ids
+    assert reached == {
+        "fact": (fact.id,), "document": (titled.id,), "passage": tuple(sorted(passages)),
+    }  # fmt: skip
+    left = backend.whole(tmp_path)
+    assert words_in(left, (*SECRETS, "a.md")) == {}
+    assert {word for words in words_in(left, KEPT).values() for word in words} == {KEPT[0]}
+    then = await cold.shelf.revisions(OPERATOR, titled.id)
+    assert [(one.revision, one.title, one.redacted_at) for one in then] == [
+        (2, REDACTED, LATER), (1, REDACTED, LATER),
+    ]  # fmt: skip
+    gone = await cold.redactor.redacted(OPERATOR, [titled.id, other.id, over])
+    assert [one.id for one in gone] == [titled.id, over]
 
 
 async def test_racing_redactions_leave_nothing(
@@ -360,11 +393,11 @@ async def test_racing_redactions_leave_nothing(
 
     groups = [ids[:4], ids[2:], ids[:4], [ids[0]], ids]
     await asyncio.gather(*map(redact, groups[:2]), *map(sum_up, (0, 2, 4)), *map(redact, groups))
-    assert words_in(dump(backend, tmp_path), SECRETS) == {}
+    assert words_in(backend.whole(tmp_path), SECRETS) == {}
     mine = OPERATOR.for_agent("strategist")
     assert await cold.turns.waiting_turns(mine, 0, 9) == ()
-    covered = backend.rows(tmp_path, "coverage")
-    assert sorted(row["turn_id"] for row in covered) == sorted(ids)
+    made = await cold.grains.made(OPERATOR, "", 100)
+    assert sorted(turn_id for one in made.rows for turn_id in one.sources) == sorted(ids)
     events = await cold.log.audit(SCOPE, only=ONLY)
     named = [set(event.record_ids) for event in events]
     assert set().union(*named) == set(ids)

@@ -171,6 +171,26 @@ async def test_lineage_shows_core_facts_only(cold: Cold) -> None:
     assert [(fact.id, fact.uses) for fact in used] == [(core.id, 1)]
 
 
+async def test_family_has_what_was_core_at_a_moment(cold: Cold) -> None:
+    """Each time that it was, and not in between; by its id, in its context and as an edge."""
+    told = {"subject": "mediums", "predicate": "last", "object": "18 laps"}
+    (fact,) = await _known(cold, MONACO, fact_by(MONACO, tier="core", **told))
+    hours = [NOW + timedelta(hours=n) for n in range(6)]
+    for hour, tier in ((1, "archival"), (2, "core"), (4, "archival")):
+        (fact,) = await cold.semantic.facts(MONACO, [fact.id])
+        assert await cold.semantic.set_tier(MONACO, fact, tier, "test", hours[hour])
+    (fact,) = await cold.semantic.facts(MONACO, [fact.id])
+    for hour, is_core in enumerate((True, False, True, True, False, False)):
+        heir = heir_of("monaco", scope=CHILD, as_of=hours[hour])
+        found = (fact,) if is_core else ()
+        assert await cold.semantic.core(heir) == found
+        assert await cold.semantic.facts(heir, [fact.id]) == found
+        near = await cold.knowledge.neighbours(heir, ["18 LAPS"], 1, 1)
+        assert tuple(one.fact for one in near) == found
+        assert len(await cold.knowledge.entities(heir, ["mediums"], 9)) == len(found)
+        assert await cold.knowledge.statements(heir, "mediums") == found
+
+
 async def test_private_fact_of_a_namesake_in_an_ancestor_is_not_inherited(cold: Cold) -> None:
     """An agent of the same id in another graph is another writer."""
     (fact,) = await _known(cold, MONACO, fact_by(MONACO, tier="core", private=True))

@@ -327,7 +327,7 @@ async def test_limits_are_limited(cold: Cold, limit: int) -> None:
 async def test_cancelled_appends_are_whole_or_absent(
     cold: Cold, backend: ColdBackend, tmp_path: Path
 ) -> None:
-    """Whenever a writer is cancelled, its turn is there with seq, tail and work, or not at all."""
+    """Whenever a writer is cancelled, its turn is there with seq, words and work, or not at all."""
     random = Random(11)
     for number in range(120):
         text = f"turn {number}"
@@ -343,7 +343,9 @@ async def test_cancelled_appends_are_whole_or_absent(
     rows = backend.rows(tmp_path, "turns")
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
     assert {row["input"] for row in rows} == {row["key"] for row in backend.rows(tmp_path, "work")}
-    assert {row["id"] for row in rows} == {row["turn_id"] for row in backend.rows(tmp_path, "tail")}
+    assert {row["id"] for row in rows} == {
+        one["id"] for one in backend.rows(tmp_path, "searchable")
+    }
     found = await cold.turns.recent_turns(SCOPE, 1_000)
     assert len(found) == len(rows)
     assert 1 < len(rows) < 121, "some must have been cut off, and some must have got through"

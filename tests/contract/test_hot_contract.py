@@ -1,4 +1,4 @@
-"""The contract of ``HotStore``, on fakeredis, on a real Redis, and on the reference."""
+"""The contract of ``HotStore``, in this process, on fakeredis, and on a real Redis."""
 
 from __future__ import annotations
 
@@ -279,15 +279,32 @@ async def test_content_comes_back_as_it_was(store: HotStore) -> None:
     assert state.mesh == mesh_of(HOSTILE_TEXT)
 
 
-async def test_lone_surrogates_are_refused(redis_store: RedisHotStore) -> None:
+async def test_lone_surrogates_are_refused(store: HotStore) -> None:
     """Text that no encoding can carry is the caller's mistake, not the server's."""
     broken = belief_of(SCOPE, "b\ud800")
     with pytest.raises(UsageError):
-        await redis_store.pin(SCOPE, broken)
+        await store.pin(SCOPE, broken)
     with pytest.raises(UsageError):
-        await redis_store.unpin(SCOPE, broken.id)
+        await store.unpin(SCOPE, broken.id)
     with pytest.raises(UsageError):
-        await redis_store.read(SCOPE.for_agent("\ud800"))
+        await store.put_mesh(SCOPE, mesh_of("m").model_copy(update={"text": "\ud800"}))
+    with pytest.raises(UsageError):
+        await store.read(SCOPE.for_agent("\ud800"))
+    assert await store.read(SCOPE) == HotState()
+
+
+async def test_what_is_kept_changes_for_nobody_outside(store: HotStore) -> None:
+    """Whoever put a mesh result in, or read it, may change its rows: they are copies."""
+    result = mesh_of("m").model_copy(update={"rows": ({"laps": [18]},)})
+    await store.put_mesh(SCOPE, result)
+    result.rows[0]["laps"] = "gone"
+    read = (await store.read(SCOPE)).mesh
+    assert read is not None
+    assert read.rows == ({"laps": [18]},)
+    read.rows[0].clear()
+    again = (await store.read(SCOPE)).mesh
+    assert again is not None
+    assert again.rows == ({"laps": [18]},)
 
 
 async def test_racing_appends_lose_no_turn(store: HotStore) -> None:

@@ -1,4 +1,4 @@
-"""Random steps on a hot store and on the reference, which must answer alike."""
+"""Random steps on a hot store on Redis and on the embedded one, which must answer alike."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 from support.hot_backends import REDIS_BACKENDS, HotBackend
-from support.hot_reference import ReferenceHotStore
 from support.redis_server import RedisServer, running_redis
 from support.tier_samples import belief_of, mesh_of, scope_of, turn_of
 
 from tiers.errors import UsageError
+from tiers.hot import EmbeddedHotStore
 from tiers.ports import HotStore
 from tiers.records import Scope
 
@@ -39,27 +39,27 @@ TEXTS = st.text(max_size=5)
 
 
 class HotMachine(RuleBasedStateMachine):
-    """Drives one store and the reference through the same steps."""
+    """Drives a store on Redis and the embedded one through the same steps."""
 
     def __init__(self, backend: HotBackend, server: RedisServer | None) -> None:
         super().__init__()
         self._runner = asyncio.Runner()
         self._stack = AsyncExitStack()
-        self._reference = ReferenceHotStore()
+        self._embedded = EmbeddedHotStore()
         self._store: HotStore = self._run(self._stack.enter_async_context(backend.opened(server)))
 
     def _run(self, call: Coroutine[Any, Any, T]) -> T:
         return self._runner.run(call)
 
     def _compare(self, scope: Scope) -> None:
-        assert self._run(self._store.read(scope)) == self._run(self._reference.read(scope))
+        assert self._run(self._store.read(scope)) == self._run(self._embedded.read(scope))
 
     @rule(scope=SCOPES, seq=SEQS, text=TEXTS, capacity=CAPACITIES)
     def append(self, scope: Scope, seq: int, text: str, capacity: int) -> None:
         """Both evict the same turns."""
         turn = turn_of(scope, seq, text)
         evicted = self._run(self._store.append(scope, turn, capacity))
-        assert evicted == self._run(self._reference.append(scope, turn, capacity))
+        assert evicted == self._run(self._embedded.append(scope, turn, capacity))
         self._compare(scope)
 
     @rule(scope=SCOPES, seqs=st.lists(SEQS, max_size=8), text=TEXTS, capacity=CAPACITIES)
@@ -67,7 +67,7 @@ class HotMachine(RuleBasedStateMachine):
         """Both keep the same turns, whichever copy came first."""
         turns = [turn_of(scope, seq, f"{text}{place}") for place, seq in enumerate(seqs)]
         self._run(self._store.restore(scope, turns, capacity))
-        self._run(self._reference.restore(scope, turns, capacity))
+        self._run(self._embedded.restore(scope, turns, capacity))
         self._compare(scope)
 
     @rule(scope=SCOPES, belief_id=BELIEF_IDS, claim=TEXTS)
@@ -75,20 +75,20 @@ class HotMachine(RuleBasedStateMachine):
         """Both hold the same beliefs."""
         belief = belief_of(scope, belief_id, claim)
         self._run(self._store.pin(scope, belief))
-        self._run(self._reference.pin(scope, belief))
+        self._run(self._embedded.pin(scope, belief))
         self._compare(scope)
 
     @rule(scope=SCOPES, belief_id=BELIEF_IDS)
     def unpin(self, scope: Scope, belief_id: str) -> None:
         """Both forget the same belief."""
         self._run(self._store.unpin(scope, belief_id))
-        self._run(self._reference.unpin(scope, belief_id))
+        self._run(self._embedded.unpin(scope, belief_id))
         self._compare(scope)
 
     @rule(scope=SCOPES, text=TEXTS)
     def put_mesh(self, scope: Scope, text: str) -> None:
         """Both keep the latest result, and both refuse it from the runtime."""
-        for store in (self._store, self._reference):
+        for store in (self._store, self._embedded):
             with pytest.raises(UsageError) if scope.every_user else nullcontext():
                 self._run(store.put_mesh(scope, mesh_of(text)))
         self._compare(scope)
@@ -97,7 +97,7 @@ class HotMachine(RuleBasedStateMachine):
     def clear(self, scope: Scope) -> None:
         """Both forget one agent and no other; every agent is compared."""
         self._run(self._store.clear(scope))
-        self._run(self._reference.clear(scope))
+        self._run(self._embedded.clear(scope))
         for known in ALL_SCOPES:
             self._compare(known)
 
@@ -136,7 +136,7 @@ def _limits(examples: int, steps: int, *, repeatable: bool) -> settings:
 
 
 @pytest.mark.parametrize("backend", REDIS_BACKENDS, ids=lambda backend: backend.name)
-def test_store_behaves_like_the_reference(
+def test_redis_and_the_embedded_store_behave_alike(
     backend: HotBackend, request: pytest.FixtureRequest
 ) -> None:
     """A short, repeatable walk."""
@@ -145,7 +145,7 @@ def test_store_behaves_like_the_reference(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", REDIS_BACKENDS, ids=lambda backend: backend.name)
-def test_store_behaves_like_the_reference_for_long(
+def test_redis_and_the_embedded_store_behave_alike_for_long(
     backend: HotBackend, request: pytest.FixtureRequest
 ) -> None:
     """A long walk, different each time; Hypothesis prints how to repeat a failure."""

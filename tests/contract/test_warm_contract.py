@@ -64,7 +64,7 @@ async def test_empty_store_finds_and_counts_nothing(store: WarmStore) -> None:
     await store.delete(SCOPE, [record_id(1), "no uuid", "", "\ud800"])
     await store.delete(SCOPE, [])
     await store.flush()
-    assert await store.delete_expired(SCOPE, NOW) == 0
+    assert len(await store.delete_expired(SCOPE, NOW)) == 0
     assert await store.count(SCOPE) == 0
     assert await store.search(SCOPE, query_of("anything")) == ()
 
@@ -185,7 +185,7 @@ async def test_scopes_do_not_leak(store: WarmStore, pair: tuple[Any, Any]) -> No
         return
     assert await store.count(right) == 0
     await store.upsert(right, [entry_of(right, 1, "right secret", expires_at=NOW)])
-    assert await store.delete_expired(right, NOW) == 1
+    assert len(await store.delete_expired(right, NOW)) == 1
     await store.upsert(right, [entry_of(right, 1, "right secret")])
     (hit,) = await store.search(left, query_of("secret"))
     assert (hit.text, hit.graph_id) == ("left secret", left.graph_id)
@@ -247,7 +247,7 @@ async def test_maintenance_covers_the_whole_graph(store: WarmStore) -> None:
     )
     runtime = SCOPE.for_graph()
     assert await store.count(runtime) == 2
-    assert await store.delete_expired(runtime, NOW) == 1
+    assert len(await store.delete_expired(runtime, NOW)) == 1
     await store.delete(runtime, [record_id(1)])
     assert await store.count(runtime) == 0
 
@@ -290,15 +290,20 @@ async def test_expiry_follows_the_clock_argument(store: WarmStore) -> None:
     """An entry is found until the microsecond before it expires, and swept from then on."""
     expires = datetime(2026, 3, 2, 0, 0, 0, 500_001, tzinfo=UTC)
     await store.upsert(
-        SCOPE, [entry_of(SCOPE, 1, "brief", expires_at=expires), entry_of(SCOPE, 2, "lasting")]
+        SCOPE,
+        [
+            entry_of(SCOPE, 1, "brief", expires_at=expires, source_ids=("turn-1", "turn-2")),
+            entry_of(SCOPE, 2, "lasting"),
+        ],
     )
     before, after = query_of(now=expires - MICROSECOND), query_of(now=expires)
     assert await _found(store, SCOPE, before) == [1, 2]
     assert await _found(store, SCOPE, after) == [2]
     assert await _found(store, SCOPE, query_of("brief", vector=None, now=expires)) == []
     assert await store.count(SCOPE) == 2
-    assert await store.delete_expired(SCOPE, expires - MICROSECOND) == 0
-    assert await store.delete_expired(SCOPE, expires) == 1
+    assert len(await store.delete_expired(SCOPE, expires - MICROSECOND)) == 0
+    gone = await store.delete_expired(SCOPE, expires)
+    assert gone == {record_id(1): ("turn-1", "turn-2")}
     assert await store.count(SCOPE) == 1
 
 
@@ -306,10 +311,10 @@ async def test_what_never_expires_outlives_every_clock(store: WarmStore) -> None
     """No expiry is later than any moment, also where doubles get coarse."""
     latest = datetime(9999, 12, 31, tzinfo=UTC)
     await store.upsert(SCOPE, [entry_of(SCOPE, 1)])
-    assert await store.delete_expired(SCOPE, latest) == 0
+    assert len(await store.delete_expired(SCOPE, latest)) == 0
     assert await _found(store, SCOPE, query_of(now=latest)) == [1]
     await store.upsert(SCOPE, [entry_of(SCOPE, 2, expires_at=datetime(1, 1, 1, tzinfo=UTC))])
-    assert await store.delete_expired(SCOPE, datetime(1, 1, 1, tzinfo=UTC)) == 1
+    assert len(await store.delete_expired(SCOPE, datetime(1, 1, 1, tzinfo=UTC))) == 1
 
 
 async def test_sweeping_takes_many_and_only_the_own(store: WarmStore) -> None:
@@ -318,7 +323,7 @@ async def test_sweeping_takes_many_and_only_the_own(store: WarmStore) -> None:
     for scope in (SCOPE, other):
         batch = [entry_of(scope, n, expires_at=NOW if n % 3 else None) for n in range(600)]
         await store.upsert(scope, batch)
-    assert await store.delete_expired(SCOPE, NOW) == 400
+    assert len(await store.delete_expired(SCOPE, NOW)) == 400
     assert await store.count(SCOPE) == 200
     assert await store.count(other) == 600
 

@@ -31,7 +31,7 @@ def variables(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 def stored(variables: dict[str, str]) -> list[dict[str, Any]]:
     """Return the facts as the server has them."""
-    database = server("replica_set").client[variables["EZRA_MONGODB_DATABASE"]]
+    database = server().client[variables["EZRA_MONGODB_DATABASE"]]
     return list(database["facts"].find().sort("_id", 1))
 
 
@@ -53,7 +53,7 @@ async def test_facts_get_their_vectors_and_are_found_by_them(
         assert all("embedding" not in fact for fact in stored(variables))
         states: list[tuple[str, str]] = []
         way = await ezra.ensure_archival_index(lambda name, state: states.append((name, state)))
-        assert way == "atlas hybrid"
+        assert way == "atlas vector"
         assert states
         assert [fact["embedding_model"] for fact in stored(variables)] == [ezra.embedder] * 3
         await agent.remember(Fact(text="Hards survive longest of all."))
@@ -70,8 +70,8 @@ async def test_a_memory_that_moved_in_gets_its_vectors_by_itself(
     async with running(tmp_path, MovingClock(), embedder="required") as ezra:
         await remembered(ezra)
         await ezra.ensure_archival_index()
-    database = server("replica_set").client[variables["EZRA_MONGODB_DATABASE"]]
-    with server("replica_set").tampering():
+    database = server().client[variables["EZRA_MONGODB_DATABASE"]]
+    with server().tampering():
         database["facts"].update_many({}, {"$unset": {"embedding": "", "embedding_model": ""}})
     async with running(tmp_path, MovingClock(), embedder="required") as ezra:
         await ezra.drain_learning()
@@ -90,13 +90,13 @@ def test_the_command_waits_and_the_doctor_tells(variables: dict[str, str], tmp_p
     home = tmp_path / "home"
     done = command(home, "search-index", "--json", timeout_seconds=60, **_passed(variables))
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {"archival_recall": "atlas hybrid"}
+    assert json.loads(done.stdout) == {"archival_recall": "atlas vector"}
     done = command(home, "doctor", "--json", timeout_seconds=60, **_passed(variables))
     assert done.returncode == 0, done.stdout + done.stderr
     tiers = {tier["tier"]: tier for tier in json.loads(done.stdout)["tiers"]}
     assert set(tiers) == {"hot", "warm", "cold", "embedding"}
     assert all(tier["reachable"] for tier in tiers.values())
-    assert tiers["cold"]["details"]["archival_recall"] == "atlas hybrid"
+    assert tiers["cold"]["details"]["archival_recall"] == "atlas vector"
     assert tiers["hot"]["engine"] == "redis"
 
 

@@ -45,8 +45,8 @@ class Place:
     opened: Callable[[], AbstractAsyncContextManager[Any]]
 
 
-def _mongo(mode: str) -> Place:
-    running = server(mode)
+def _mongo() -> Place:
+    running = server()
     name = running.fresh_database()
     return Place(("mongo", running.uri, name), lambda: mongo_cold_store(running.uri, database=name))
 
@@ -115,18 +115,16 @@ async def _killed(place: Place, lines: int, count: int, *, beside: bool) -> None
         await _assert_each_once(cold, acknowledged + told)
 
 
-@pytest.mark.parametrize("mode", ["replica_set", "standalone"])
-async def test_two_processes_write_one_log(mode: str) -> None:
+async def test_two_processes_write_one_log() -> None:
     """Eight agents in two processes fight for two keys: every change once, every event in place."""
-    await _two_processes(_mongo(mode), COUNT)
+    await _two_processes(_mongo(), COUNT)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("mode", ["replica_set", "standalone"])
-async def test_two_processes_write_one_long_log(mode: str) -> None:
+async def test_two_processes_write_one_long_log() -> None:
     """The same for longer."""
-    await _two_processes(_mongo(mode), LONG)
+    await _two_processes(_mongo(), LONG)
 
 
 async def test_a_killed_writer_leaves_whole_changes(tmp_path: Path) -> None:
@@ -134,12 +132,9 @@ async def test_a_killed_writer_leaves_whole_changes(tmp_path: Path) -> None:
     await _killed(_sqlite(tmp_path), 60, COUNT, beside=False)
 
 
-@pytest.mark.parametrize(
-    "mode", ["standalone", pytest.param("replica_set", marks=pytest.mark.slow)]
-)
-async def test_a_writer_killed_beside_another_leaves_whole_changes(mode: str) -> None:
-    """The other goes on, over whatever half a change there is; sent again, each is there once."""
-    await _killed(_mongo(mode), 8, COUNT, beside=True)
+async def test_a_writer_killed_beside_another_leaves_whole_changes() -> None:
+    """The other goes on; sent again, each is there once."""
+    await _killed(_mongo(), 8, COUNT, beside=True)
 
 
 @pytest.mark.slow
@@ -148,8 +143,7 @@ async def test_a_writer_killed_beside_another_leaves_whole_changes(mode: str) ->
 async def test_writers_killed_anywhere_leave_whole_changes(tmp_path: Path, lines: int) -> None:
     """Early, late, and long after; on both engines, and on MongoDB with another beside it."""
     await _killed(_sqlite(tmp_path), lines, LONG, beside=False)
-    for mode in ("replica_set", "standalone"):
-        await _killed(_mongo(mode), min(lines, 60), COUNT, beside=True)
+    await _killed(_mongo(), min(lines, 60), COUNT, beside=True)
 
 
 async def _raced_for_one_key(opened: list[Any]) -> None:
@@ -174,10 +168,9 @@ async def _raced_for_one_key(opened: list[Any]) -> None:
 
 
 async def test_racing_for_one_key_gives_one_chain_and_explicit_answers(tmp_path: Path) -> None:
-    """Through one store of a folder, and through two of a database in either mode."""
+    """Through one store of a folder, and through two of a database."""
     async with _sqlite(tmp_path).opened() as cold:
         await _raced_for_one_key([cold])
-    for mode in ("replica_set", "standalone"):
-        place = _mongo(mode)
-        async with place.opened() as one, place.opened() as other:
-            await _raced_for_one_key([one, other])
+    place = _mongo()
+    async with place.opened() as one, place.opened() as other:
+        await _raced_for_one_key([one, other])

@@ -120,6 +120,42 @@ class Broken:
         raise TierRejected("cold", "post", "the engine said no")
 
 
+class CutOff(BaseException):
+    """A process that is killed while it delivers."""
+
+
+class Watching(Broken):
+    """A handle at which the process is killed, and that saw what was in the queue then."""
+
+    def __init__(self, queue: Path) -> None:
+        self._queue = queue
+        self.seen: list[list[str]] = []
+
+    async def log(self, *_: object, **__: object) -> None:
+        """Look, and be killed."""
+        self.seen.append(await asyncio.to_thread(lambda: sorted(map(str, self._files()))))
+        raise CutOff
+
+    def _files(self) -> list[Path]:
+        return [one for one in self._queue.rglob("*") if one.is_file() and "queue" in one.parts]
+
+
+async def test_r9_41_an_item_stays_on_disk_until_it_is_delivered(tmp_path: Path) -> None:
+    """Whoever is killed in the middle of delivering it delivers it when it is started again."""
+    config = machine(tmp_path / "laptop", "builder", home=tmp_path / "home")
+    box = outbox_of(config)
+    item = box.append("log", {"action": "step", "text": "1"})
+    watching: Any = Watching(tmp_path / "laptop")
+    for _ in range(2):
+        with pytest.raises(CutOff):
+            await send_all(box, watching)
+    assert [any(item.id in file for file in files) for files in watching.seen] == [True, True]
+    assert [one.id for one in outbox_of(config).pending()] == [item.id]
+    async with running(tmp_path / "home") as ezra, on(config, ezra) as bridge:
+        assert outbox_of(config).is_empty()  # opening a bridge sends what waits
+        assert (await counted(bridge))["action"] == 1
+
+
 async def test_what_the_memory_breaks_on_is_tried_a_few_times(tmp_path: Path) -> None:
     """Those behind it wait meanwhile, and follow when it counts as refused."""
     box = outbox_of(machine(tmp_path / "laptop", "builder", home=tmp_path / "home"))

@@ -13,6 +13,7 @@ from support.belief_replay import replayed
 from support.cold_backends import raw_sqlite
 from support.cold_process import killed_after, running_writer
 from support.cold_samples import OPERATOR, SCOPE, asked, belief_by, draft, fact_by, turn_by
+from support.runtime import running
 from support.tier_samples import NOW, scope_of
 
 from tiers.cold.sqlite import DATABASE_NAME, ColdStores, database, sqlite_cold_store
@@ -25,17 +26,17 @@ from tiers.errors import (
     UsageError,
 )
 
-_REST = (
-    "kind, belief_id, agent_id, recorded_at, content_digest, previous_hash, hash, turn, version"
-    " FROM belief_events"
-)
-
 
 @pytest.fixture
 async def cold(tmp_path: Path) -> AsyncIterator[ColdStores]:
     """An empty SQLite store."""
     async with sqlite_cold_store(tmp_path) as stores:
         yield stores
+
+
+def _database(cold: ColdStores) -> database.Database:
+    found: database.Database = cold.turns._store._database  # type: ignore[attr-defined]
+    return found
 
 
 def _names(folder: Path) -> list[str]:
@@ -69,8 +70,7 @@ async def test_killed_writer_keeps_every_acknowledged_turn_once(tmp_path: Path, 
         assert works == census["waiting_work"], "a turn or a belief and its work are one write"
     with closing(raw_sqlite(tmp_path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall()[0][0] == "ok"
-        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        keys = {row["key"] for row in connection.execute("SELECT key FROM work")}
+        keys = {row["key"] for row in connection.execute("SELECT body ->> 'key' AS key FROM work")}
         refs = {row["ref"] for row in connection.execute("SELECT ref FROM turns")}
     assert keys == refs | fold.beliefs.keys()
 
@@ -89,15 +89,14 @@ async def test_closed_store_is_one_plain_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("setting", "level"), [("NORMAL", 1), ("FULL", 2)])
 async def test_engine_runs_as_set(tmp_path: Path, setting: str, level: int) -> None:
-    """Write-ahead log, foreign keys, and the durability that was asked for."""
+    """Write-ahead log, overwriting, triggers, and the durability that was asked for."""
     async with sqlite_cold_store(tmp_path, synchronous=setting) as cold:
 
-        def pragmas(session: database.Session) -> list[object]:
-            names = ("synchronous", "journal_mode", "foreign_keys", "recursive_triggers")
-            run = session._connection.execute
-            return [run(f"PRAGMA {name}").fetchone()[0] for name in names]
+        def pragmas(connection: sqlite3.Connection) -> list[object]:
+            names = ("synchronous", "journal_mode", "secure_delete", "recursive_triggers")
+            return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
 
-        assert await cold.turns._database.write("t", pragmas) == [level, "wal", 1, 1]
+        assert await _database(cold).write("t", pragmas) == [level, "wal", 1, 1]
 
 
 async def test_unknown_durability_is_refused(tmp_path: Path) -> None:
@@ -114,17 +113,17 @@ async def test_full_disk_is_unavailable_and_nothing_is_half_written(
     """The engine's own limit on pages stands in for the disk's; more room, and it goes on."""
     await cold.turns.append_turn(SCOPE, turn_by())
 
-    def limit_pages(session: database.Session) -> None:
-        session._connection.execute("PRAGMA max_page_count = 1")
+    def limit_pages(connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA max_page_count = 1")
 
-    def lift_limit(session: database.Session) -> None:
-        session._connection.execute("PRAGMA max_page_count = 1000000")
+    def lift_limit(connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA max_page_count = 1000000")
 
-    await cold.turns._database.write("limit", limit_pages)
+    await _database(cold).write("limit", limit_pages)
     with pytest.raises(TierUnavailable, match="full"):
         await cold.turns.append_turn(SCOPE, turn_by(text="x" * 100_000), [draft()])
     assert (await cold.words.census(SCOPE))["turns"] == 1
-    await cold.turns._database.write("lift", lift_limit)
+    await _database(cold).write("lift", lift_limit)
     stored, _ = await cold.turns.append_turn(SCOPE, turn_by(text="x" * 100_000), [draft()])
     assert stored.seq == 2
 
@@ -167,9 +166,11 @@ async def test_page_of_garbage_is_corrupt(tmp_path: Path) -> None:
     "meddling",
     [
         "UPDATE topic_sets SET topics = 'not json'",
-        "UPDATE turns SET tool_outputs = '[{\"tool\": 1}]'",
-        "UPDATE turns SET occurred_at = 9223372036854775807",
-        "UPDATE turns SET tokens = -1",
+        "UPDATE turns SET body = '{'",
+        "UPDATE turns SET body = json_set(body, '$.tool_outputs', json('[{\"tool\": 1}]'))",
+        "UPDATE turns SET body = json_set(body, '$.occurred_at', 'tomorrow')",
+        "UPDATE turns SET body = json_set(body, '$.tokens', -1)",
+        "UPDATE turns SET body = json_set(body, '$.topics', 'tyres')",
     ],
 )
 async def test_record_that_cannot_be_read_back_is_corrupt(
@@ -179,66 +180,72 @@ async def test_record_that_cannot_be_read_back_is_corrupt(
     await cold.turns.append_turn(SCOPE, turn_by())
     with closing(raw_sqlite(tmp_path)) as connection:
         connection.execute(meddling)
-    with pytest.raises(CorruptRecord, match="turn"):
+    with pytest.raises(CorruptRecord, match=r"turn|set of topics"):
         await cold.turns.recent_turns(SCOPE, 8)
 
 
 @pytest.mark.parametrize(
     "meddling",
     [
-        "UPDATE belief_events SET agent_id = 'x'",
-        "UPDATE belief_events SET hash = hash WHERE seq = 1",
+        "UPDATE belief_events SET body = '{}'",
+        "UPDATE belief_events SET kind = kind WHERE seq = 1",
         "DELETE FROM belief_events WHERE seq = 2",
         "DELETE FROM belief_events",
-        "UPDATE belief_contents SET content = '{}'",
-        "UPDATE belief_contents SET salt = salt",
+        "UPDATE belief_contents SET body = '{}'",
+        "UPDATE belief_contents SET belief_id = belief_id",
         "INSERT OR REPLACE INTO belief_contents SELECT * FROM belief_contents",
-        f"INSERT OR REPLACE INTO belief_events SELECT tenant, graph_id, seq, 'new', {_REST}",
-        f"INSERT OR REPLACE INTO belief_events SELECT tenant, graph_id, 3, id, {_REST} LIMIT 1",
-        f"INSERT INTO belief_events SELECT tenant, graph_id, 4, 'new', {_REST} LIMIT 1",
+        "INSERT OR REPLACE INTO belief_contents SELECT anew FROM belief_contents",
+        "INSERT OR REPLACE INTO belief_events SELECT anew FROM belief_events",
+        "REPLACE INTO belief_events SELECT * FROM belief_events",
     ],
 )
 async def test_the_belief_log_cannot_be_changed_even_from_outside(
     cold: ColdStores, tmp_path: Path, meddling: str
 ) -> None:
-    """A plain connection, with none of ezra's settings, may not change, remove, replace or skip."""
+    """A plain connection, with none of ezra's settings, may not change, remove or replace."""
     for number in range(2):
         await cold.beliefs.commit(SCOPE, belief_by(claim=f"{number}", key=None))
     before = await cold.history.logged(OPERATOR)
-    with (
-        closing(raw_sqlite(tmp_path)) as connection,
-        pytest.raises(
-            sqlite3.IntegrityError, match=r"append-only|next seq|never changed|with its event"
-        ),
-    ):
-        connection.execute(meddling)
+    with closing(raw_sqlite(tmp_path)) as connection:
+        table = "belief_contents" if "belief_contents" in meddling else "belief_events"
+        columns = [row["name"] for row in connection.execute(f"PRAGMA table_info({table})")]
+        anew = ", ".join("row + 100" if name == "row" else f'"{name}"' for name in columns)
+        with pytest.raises(sqlite3.IntegrityError, match=r"only appended to|never changed"):
+            connection.execute(meddling.replace("anew", anew))
     assert await cold.history.logged(OPERATOR) == before
 
 
-async def test_destroyed_content_does_not_come_back(cold: ColdStores, tmp_path: Path) -> None:
-    """Redaction may remove a content; then nobody can put another in its place."""
-    for number in range(2):
-        await cold.beliefs.commit(SCOPE, belief_by(claim=f"{number}", key=None))
-    with closing(raw_sqlite(tmp_path)) as connection:
-        rows = connection.execute("DELETE FROM belief_contents RETURNING *").fetchall()
-        first = min(rows, key=lambda row: row["event_id"])
-        with pytest.raises(sqlite3.IntegrityError, match="with its event"):
-            connection.execute("INSERT INTO belief_contents VALUES (?, ?, ?, ?, ?)", tuple(first))
-    assert [one.content for one in await cold.history.logged(OPERATOR)] == [None, None]
+async def test_destroyed_content_that_comes_back_is_found(tmp_path: Path) -> None:
+    """Redaction removes a content; who puts it back, byte for byte, is told of by verifying."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("garage")
+        agent = await graph.spawn_agent("agent", topics={"tyres"})
+        belief = await agent.commit("Start on mediums.", topic="tyres")
+        with closing(raw_sqlite(tmp_path)) as connection:
+            (kept,) = connection.execute("SELECT * FROM belief_contents").fetchall()
+            await graph.beliefs.redact(belief.id, reason="asked for")
+            assert (await graph.beliefs.verify()).ok
+            marks = ", ".join("?" for _ in kept)
+            insertion = f"INSERT INTO belief_contents VALUES ({marks})"  # noqa: S608
+            connection.execute(insertion, tuple(kept))
+        problems = (await graph.beliefs.verify()).problems
+        assert any("still here" in problem.what for problem in problems)
 
 
 async def test_constraints_of_the_file_hold_without_ezra(cold: ColdStores, tmp_path: Path) -> None:
-    """Two turns of one seq, two summaries of one turn, a fact in no tier: the file refuses."""
-    turn, _ = await cold.turns.append_turn(SCOPE, turn_by())
-    await cold.semantic.put_fact(SCOPE, fact_by())
-    covered = f"'acme', 'race', 0, '{turn.id}'"
+    """Two turns of one number or one id, two equal facts, a record without text: it refuses."""
+    for ref in ("one", "two"):
+        await cold.turns.append_turn(SCOPE, turn_by(ref=ref))
+    for text in ("one", "two"):
+        await cold.semantic.put_fact(SCOPE, fact_by(text=text))
     with closing(raw_sqlite(tmp_path)) as connection:
-        connection.execute(f"INSERT INTO coverage VALUES ({covered}, 's1')")  # noqa: S608
         for refused in (
-            f"INSERT INTO coverage VALUES ({covered}, 's2')",  # noqa: S608
-            "UPDATE turns SET seq = 0",
-            "UPDATE facts SET tier = 'gold'",
-            "UPDATE turns SET seq = 'one'",
+            "UPDATE turns SET seq = 1",
+            "UPDATE turns SET ref = 'one'",
+            "UPDATE turns SET id = (SELECT MIN(id) FROM turns)",
+            "UPDATE facts SET identity = (SELECT MIN(identity) FROM facts)",
+            "UPDATE facts SET body = NULL",
+            "UPDATE facts SET topic_set = NULL",
         ):
             with pytest.raises(sqlite3.IntegrityError):
                 connection.execute(refused)
@@ -247,13 +254,15 @@ async def test_constraints_of_the_file_hold_without_ezra(cold: ColdStores, tmp_p
 async def test_refused_operation_leaves_the_store_usable(cold: ColdStores) -> None:
     """An engine error rolls back and says that repeating it changes nothing."""
 
-    def broken(session: database.Session) -> None:
-        session.insert("leases", {"name": "half", "owner": "a", "token": 1, "expires_at": 1})
-        session.run(database.Query("UPDATE nowhere SET x = 1", {}))
+    def broken(connection: sqlite3.Connection) -> None:
+        connection.execute("UPDATE turns SET ref = 'half'")
+        connection.execute("UPDATE nowhere SET x = 1")
 
+    turn, _ = await cold.turns.append_turn(SCOPE, turn_by(ref="whole"))
     with pytest.raises(TierRejected, match="nowhere"):
-        await cold.turns._database.write("broken", broken)
-    assert await cold.leases.acquire("half", "b", 10, NOW) is not None
+        await _database(cold).write("broken", broken)
+    assert await cold.turns.known_refs(SCOPE, ["half", "whole"]) == {"whole": turn}
+    assert await cold.leases.acquire("it", "b", 10, NOW) is not None
 
 
 async def test_unusable_folder_is_a_configuration_error(tmp_path: Path) -> None:
@@ -266,7 +275,7 @@ async def test_unusable_folder_is_a_configuration_error(tmp_path: Path) -> None:
 
 async def test_no_transaction_runs_on_the_event_loops_thread(cold: ColdStores) -> None:
     """Reading and writing the file happens elsewhere, so that no statement can hold up the loop."""
-    database = cold.turns._database
+    database = _database(cold)
     loops = threading.get_ident()
     writers = {await database.write("probe", lambda _: threading.get_ident()) for _ in range(3)}
     readers = {await database.read("probe", lambda _: threading.get_ident()) for _ in range(9)}

@@ -22,10 +22,10 @@ from tiers.cold.sqlite.health import sqlite_health
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
 
-@pytest.fixture(params=["replica_set", "standalone"])
-def server(request: pytest.FixtureRequest) -> Iterator[MongoServer]:
+@pytest.fixture
+def server() -> Iterator[MongoServer]:
     """A MongoDB of its own for each test."""
-    with running_mongo(mode=request.param) as running:
+    with running_mongo() as running:
         yield running
 
 
@@ -40,9 +40,7 @@ async def test_healthy_mongodb_has_no_problems(server: MongoServer, driver: Any)
     assert health.reachable
     assert (health.tier, health.engine, health.version) == ("cold", "mongodb", "8.0.0")
     assert health.round_trip_ms is not None
-    is_set = server.knobs.mode == "replica_set"
-    assert health.details["kind"] == ("replica set" if is_set else "standalone")
-    assert health.details["transactions"] is is_set
+    assert health.details["kind"] == "replica set"
     assert str(health.details["driver"]).startswith(driver)
     after = {name: list(server.client["ezra"][name].find()) for name in before}
     assert after == before
@@ -104,14 +102,23 @@ async def test_missing_permissions_of_mongodb_are_problems(server: MongoServer) 
     assert "may not" in health.problems[0]
 
 
-async def test_newer_schema_of_mongodb_is_a_problem(server: MongoServer) -> None:
-    """With the advice to upgrade."""
+async def test_a_standalone_mongodb_is_a_problem() -> None:
+    """With the way to a replica set."""
+    with running_mongo(mode="standalone") as server:
+        health = await mongo_health(server.uri)
+    assert health.reachable
+    assert "rs.initiate()" in health.problems[0]
+
+
+async def test_another_schema_of_mongodb_is_a_problem(server: MongoServer) -> None:
+    """With the advice to export and import."""
     async with mongo_cold_store(server.uri):
         pass
     with server.tampering() as raw:
         raw["ezra"]["meta"].update_one({"_id": "schema"}, {"$set": {"version": 99}})
     (problem,) = (await mongo_health(server.uri)).problems
-    assert "upgrade ezra" in problem
+    assert "schema version 99" in problem
+    assert "export it" in problem
 
 
 async def test_sqlite_is_healthy_before_while_and_after_it_is_open(tmp_path: Path) -> None:
@@ -134,12 +141,12 @@ async def test_sqlite_is_healthy_before_while_and_after_it_is_open(tmp_path: Pat
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("PRAGMA user_version = 99", "upgrade ezra"),
+        ("PRAGMA user_version = 99", "schema version 99"),
         ("PRAGMA application_id = 1", "not written by ezra"),
     ],
 )
 async def test_foreign_sqlite_file_is_a_problem(tmp_path: Path, statement: str, said: str) -> None:
-    """Newer, or somebody else's."""
+    """Of another version, or somebody else's."""
     async with sqlite_cold_store(tmp_path):
         pass
     with closing(raw_sqlite(tmp_path)) as connection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -15,17 +16,14 @@ from support.belief_replay import replayed
 from support.cold_backends import raw_sqlite
 from support.cold_samples import OPERATOR, SCOPE, asked, belief_by
 
+from tiers.cold.port import Steps
 from tiers.cold.sqlite import writing
-from tiers.cold.sqlite.belief_history import SqliteBeliefHistory
-from tiers.cold.sqlite.beliefs import SqliteBeliefStore
-from tiers.cold.sqlite.database import Database, Query, Session
-from tiers.cold.sqlite.schema import migrate
-from tiers.cold.sqlite.searchable import index_words
+from tiers.cold.sqlite.database import Database
+from tiers.cold.sqlite.records import sqlite_record_store
 from tiers.cold.sqlite.store import DATABASE_NAME
-from tiers.cold.sqlite.words import SqliteLexicalIndex
+from tiers.cold.stores import COLLECTIONS, stores_over
+from tiers.cold.stores.words import file_words
 from tiers.errors import TierRejected, TierUnavailable
-
-NAMES = Query("SELECT name FROM leases ORDER BY name", {})
 
 
 @pytest.fixture(autouse=True)
@@ -34,28 +32,37 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "TOGETHER_SECONDS", 60.0)
 
 
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make a table to write to, with a rule that only a commit can break."""
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY,"
+        " follows TEXT REFERENCES kept DEFERRABLE INITIALLY DEFERRED)"
+    )
+
+
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
     """An open database."""
-    async with Database(tmp_path / DATABASE_NAME, migrate) as opened:
+    async with Database(tmp_path / DATABASE_NAME, prepare) as opened:
         yield opened
 
 
-def _put(name: str) -> Callable[[Session], str]:
-    def put(session: Session) -> str:
-        session.insert("leases", {"name": name, "owner": "a", "token": 1, "expires_at": 1})
+def _put(name: str, follows: str | None = None) -> Callable[[sqlite3.Connection], str]:
+    def put(connection: sqlite3.Connection) -> str:
+        connection.execute("INSERT INTO kept (name, follows) VALUES (?, ?)", (name, follows))
         return name
 
     return put
 
 
-def _refused(session: Session) -> None:
-    _put("refused")(session)
+def _refused(connection: sqlite3.Connection) -> None:
+    _put("refused")(connection)
     raise LookupError("mine")
 
 
 async def _names(database: Database) -> list[str]:
-    rows = await database.read("names", lambda session: session.all(NAMES))
+    text = "SELECT name FROM kept ORDER BY name"
+    rows = await database.read("names", lambda connection: connection.execute(text).fetchall())
     return [row["name"] for row in rows]
 
 
@@ -64,7 +71,7 @@ async def _held_up(database: Database) -> AsyncIterator[list[str]]:
     """Hold the writer up while writes line up inside the block; list what it carries out then."""
     begun, held = threading.Event(), threading.Event()
 
-    def hold(_: Session) -> None:
+    def hold(_: sqlite3.Connection) -> None:
         begun.set()
         assert held.wait(10)
 
@@ -79,7 +86,9 @@ async def _held_up(database: Database) -> AsyncIterator[list[str]]:
     await holder
 
 
-def _brief(database: Database, transaction: Callable[[Session], Any]) -> asyncio.Task[Any]:
+def _brief(
+    database: Database, transaction: Callable[[sqlite3.Connection], Any]
+) -> asyncio.Task[Any]:
     return asyncio.create_task(database.write("brief", transaction, is_brief=True))
 
 
@@ -144,10 +153,10 @@ async def test_nobody_is_answered_before_the_commit(database: Database) -> None:
     """What is written so far is neither acknowledged nor seen, and goes on when its asker left."""
     begun, held = threading.Event(), threading.Event()
 
-    def slow(session: Session) -> None:
+    def slow(connection: sqlite3.Connection) -> None:
         begun.set()
         assert held.wait(10)
-        _put("slow")(session)
+        _put("slow")(connection)
 
     async with _held_up(database):
         first, left = _brief(database, _put("first")), _brief(database, _put("left"))
@@ -163,13 +172,8 @@ async def test_nobody_is_answered_before_the_commit(database: Database) -> None:
 
 async def test_a_commit_that_fails_fails_for_all(database: Database) -> None:
     """Nobody is told that it is stored, nothing is, and the next write succeeds."""
-
-    def orphan(session: Session) -> None:
-        session._connection.execute("PRAGMA defer_foreign_keys = ON")
-        row = {"tenant": "t", "graph_id": "g", "level": 0, "turn_id": "no", "summary_id": "s"}
-        session.insert("coverage", row)
-
     async with _held_up(database):
+        orphan = _put("orphan", follows="nobody")
         tasks = [_brief(database, one) for one in (_put("a"), orphan, _put("b"))]
     for task in tasks:
         with pytest.raises(TierRejected, match=r"brief.*FOREIGN KEY"):
@@ -181,8 +185,8 @@ async def test_a_commit_that_fails_fails_for_all(database: Database) -> None:
 async def test_a_failure_that_takes_all_back_is_told_to_all(database: Database) -> None:
     """As a full disk does: those who were done already are not acknowledged."""
 
-    def full(session: Session) -> None:
-        session._connection.execute("ROLLBACK")
+    def full(connection: sqlite3.Connection) -> None:
+        connection.execute("ROLLBACK")
         raise sqlite3.OperationalError("disk is full")
 
     async with _held_up(database):
@@ -196,27 +200,33 @@ async def test_a_failure_that_takes_all_back_is_told_to_all(database: Database) 
     assert await _names(database) == ["after"]
 
 
-async def test_a_refused_write_leaves_no_word(database: Database, tmp_path: Path) -> None:
+async def test_a_refused_write_leaves_no_word(tmp_path: Path) -> None:
     """Commits and writes that fail after they were indexed, in one transaction: all is whole."""
-    store, history = SqliteBeliefStore(database), SqliteBeliefHistory(database)
-    words = SqliteLexicalIndex(database)
 
-    def spoiled(session: Session) -> None:
-        index_words(session, belief_by(claim="spoiled words on tyres"))
+    def spoiled() -> Steps[None]:
+        yield from file_words(SCOPE, belief_by(claim="spoiled words on tyres"))
         raise LookupError("mine")
 
     beliefs = [belief_by(key=None, claim=f"claim {number} on tyres") for number in range(12)]
-    async with _held_up(database) as statements:
-        commits = [asyncio.create_task(store.commit(SCOPE, beliefs[0]))]
-        for belief in beliefs[1:]:
-            commits += [_brief(database, spoiled), asyncio.create_task(store.commit(SCOPE, belief))]
-    answers = await asyncio.gather(*commits, return_exceptions=True)
-    assert sum(isinstance(one, LookupError) for one in answers) == 11
-    assert statements.count("COMMIT") == 2
-    fold = await replayed(history, OPERATOR)
-    assert list(fold.beliefs) == [belief.id for belief in beliefs]
-    hits = await words.search_words(SCOPE, asked("claim spoiled"))
-    assert {hit.id for hit in hits} == set(fold.beliefs)
+    async with sqlite_record_store(tmp_path / DATABASE_NAME, COLLECTIONS) as store:
+        cold = stores_over(store)
+        async with _held_up(store._database) as statements:
+            commits = [asyncio.create_task(cold.beliefs.commit(SCOPE, beliefs[0]))]
+            for belief in beliefs[1:]:
+                commits += [
+                    asyncio.create_task(store.change("spoil", spoiled)),
+                    asyncio.create_task(cold.beliefs.commit(SCOPE, belief)),
+                ]
+        answers = await asyncio.gather(*commits, return_exceptions=True)
+        assert sum(isinstance(one, LookupError) for one in answers) == 11
+        assert statements.count("COMMIT") == 2
+        fold = await replayed(cold.history, OPERATOR)
+        assert list(fold.beliefs) == [belief.id for belief in beliefs]
+        hits = await cold.words.search_words(SCOPE, asked("claim spoiled"))
+        assert {hit.id for hit in hits} == set(fold.beliefs)
     with closing(raw_sqlite(tmp_path)) as connection:
-        connection.execute("INSERT INTO word_index (word_index) VALUES ('integrity-check')")
+        listed = connection.execute("SELECT value FROM searchable__terms").fetchall()
+        terms = Counter(row["value"] for row in listed)
+        assert terms["belief tyre"] == terms["belief claim"] == len(beliefs)
+        assert not [term for term in terms if "spoil" in term]
         assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"

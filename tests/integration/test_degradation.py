@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from support.runtime import MovingClock, running
@@ -11,6 +13,9 @@ from support.runtime import MovingClock, running
 from ezra import Agent, Ezra, MeshResult, Settings, TierUnavailable
 from ezra.policy import scope_of
 from tiers.records import Scope
+
+PATIENCE_SECONDS = 15.0
+"""Far more than a deadline of 0.05 s needs on a busy machine, far less than a thousand of them."""
 
 
 async def agent_with_memory(ezra: Ezra) -> Agent:
@@ -67,7 +72,7 @@ async def test_without_the_cold_tier_nothing_is_acknowledged(tmp_path: Path) -> 
     async with running(tmp_path) as ezra:
         agent = await agent_with_memory(ezra)
         turn = await agent.turn("Before.")
-        await ezra._parts.queue._database.close()  # type: ignore[attr-defined]
+        await ezra._parts.queue._store._database.close()  # type: ignore[attr-defined]
         with pytest.raises(TierUnavailable, match="cold tier"):
             await turn.reply("Lost?")
         ezra._parts.names.forget(scope_of(agent._record))
@@ -77,19 +82,56 @@ async def test_without_the_cold_tier_nothing_is_acknowledged(tmp_path: Path) -> 
         assert [slot.kind for slot in late.slots] == ["system", "hot", "input"]
 
 
+async def never(*_args: object, **_options: object) -> NoReturn:
+    """Hang as a server does that took the request and says nothing."""
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
 async def test_a_late_connector_is_left_out_in_time(tmp_path: Path) -> None:
     """The turn does not wait longer than its deadline."""
 
-    async def never(message: str, scope: Scope) -> MeshResult:
-        await asyncio.Event().wait()
-        raise AssertionError(message, scope)
+    async def late(message: str, scope: Scope) -> MeshResult:
+        await never(message, scope)
 
     settings = Settings(home=tmp_path, embedder="off", background=False, step_timeout_seconds=0.05)
-    async with Ezra.open(settings, connectors={"timing": never}, clock=MovingClock()) as ezra:
+    async with Ezra.open(settings, connectors={"timing": late}, clock=MovingClock()) as ezra:
         agent = await (await ezra.create_session_graph("g")).spawn_agent("a")
-        turn = await agent.turn("Where are we?", mesh="timing")
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            turn = await agent.turn("Where are we?", mesh="timing")
         assert "mesh" in turn.degraded
         assert "mesh source timing: no answer within 0.05 s" in turn.skipped
+
+
+@pytest.mark.parametrize(
+    ("part", "call", "leg"),
+    [
+        ("hot", "turn", "hot"),
+        ("warm", "turn", "warm"),
+        ("words", "turn", "live"),
+        ("words", "recall", "words"),
+        ("semantic", "turn", "archival"),
+        ("desk", "turn", "opening"),
+        ("desk", "turn", "receipt"),
+    ],
+)
+async def test_r9_41_a_leg_that_hangs_ends_at_its_deadline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str, call: str, leg: str
+) -> None:
+    """Whatever hangs is waited for as long as the settings say, by the clock on the wall."""
+    settings = Settings(home=tmp_path, embedder="off", background=False, step_timeout_seconds=0.05)
+    async with Ezra.open(settings, clock=MovingClock()) as ezra:
+        agent = await agent_with_memory(ezra)
+        parts = ezra._parts
+        apart = {"warm": parts.warm.serving.store, "desk": parts.router._desk}
+        store = apart[part] if part in apart else getattr(parts, part)
+        with monkeypatch.context() as hanging:
+            for name, _ in inspect.getmembers(store, inspect.iscoroutinefunction):
+                if not name.startswith("_"):
+                    hanging.setattr(store, name, never)
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                answer = await getattr(agent, call)("How long do mediums last?")
+        assert f"{leg}: no answer within 0.05 s" in answer.skipped
 
 
 async def test_a_cancelled_turn_leaves_nothing_half_done(tmp_path: Path) -> None:

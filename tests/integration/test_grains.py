@@ -214,7 +214,8 @@ async def test_what_leaves_the_warm_tier_before_its_day_is_over_is_told_early(
 def entries_of(one: object) -> list[IndexEntry]:
     """Return what the warm index holds of a summary."""
     fields = ("id", "tenant", "graph_id", "agent_id", "topics", "recorded_at", "expires_at", "text")
-    return [IndexEntry(kind="summary", **{name: getattr(one, name) for name in fields})]
+    said = {name: getattr(one, name) for name in fields}
+    return [IndexEntry(kind="summary", source_ids=getattr(one, "covers", ()), **said)]
 
 
 async def test_nothing_is_evicted_before_what_replaces_it_can_be_read_back(
@@ -240,11 +241,12 @@ async def test_nothing_is_evicted_before_what_replaces_it_can_be_read_back(
             id="1", tenant="acme", graph_id="imola", agent_id=None, kind="consolidate",
             key="grains", payload={}, attempts=1, token=1, queued_at=now,
         )  # fmt: skip
-        handler = ConsolidateHandler(own.lifecycle, own.cold.log)
+        handler = ConsolidateHandler(own.lifecycle)
         assert await handler.handle([events, events], now + 2 * DAY) == {}
         assert await own.warm.count(WHOLE) == 0
         (event,) = await own.cold.log.audit(WHOLE)
         assert (event.kind, event.reason) == ("evicted", "1 expired entries of the warm index")
+        assert event.record_ids == one.covers
 
 
 async def test_everything_rolls_up_what_is_not_over_and_leaves_no_tail(tmp_path: Path) -> None:

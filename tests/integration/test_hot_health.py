@@ -99,7 +99,7 @@ async def test_wrong_kind_of_url_is_a_problem(server: RedisServer) -> None:
 async def test_embedded_engine() -> None:
     """The engine in this process says that it is one, and that it keeps nothing."""
     health = await embedded_hot_health()
-    assert (health.tier, health.engine, health.reachable) == ("hot", "fakeredis", True)
+    assert (health.tier, health.engine, health.reachable) == ("hot", "in-process", True)
     assert health.version
     assert health.round_trip_ms is not None
     assert health.details["kind"] == "embedded"

@@ -267,7 +267,7 @@ async def test_store_leaves_a_given_client_open(server: RedisServer, *, decode: 
 
 
 async def test_lost_fake_server_is_unavailable() -> None:
-    """The embedded engine's own outage maps to the same error."""
+    """The emulator's own outage maps to the same error."""
     server = FakeServer(version=(7,))
     async with FakeAsyncRedis(server=server) as client:
         store = RedisHotStore(client)

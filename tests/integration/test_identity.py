@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -39,6 +40,7 @@ class Provider:
         self.is_away = False
         self.issuer = ""
         self.says_it_is: str | None = None
+        self.keys_are: bytes | None = None
 
     def answer(self, path: str) -> dict[str, Any] | None:
         """Return what it has at a path."""
@@ -84,6 +86,8 @@ def provider() -> Iterator[Provider]:
             """Answer, or fail as a server does."""
             said = made.answer(self.path)
             body = json.dumps(said).encode()
+            if made.keys_are is not None and self.path == "/keys":
+                body = made.keys_are
             self.send_response(503 if said is None else 200)
             self.send_header("content-length", str(len(body)))
             self.end_headers()
@@ -245,3 +249,39 @@ def test_an_issuer_needs_an_audience() -> None:
     """Tokens of the same provider for another service must not count here."""
     with pytest.raises(ConfigError, match="EZRA_SERVE_JWT_AUDIENCE"):
         Settings(serve_jwt_issuer="https://id.example")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        b'{"keys": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"keys": [1, {"kty": "RSA", "kid": [], "n": 5, "e": {}}, null]}',
+        b'{"keys": "none"}',
+        b'{"keys": [' + b"{}," * 10_000 + b"{}]}",
+        b'{"keys": [' + b" " * 2_000_000 + b"]}",
+        b"\xff\xfe",
+        b"NaN",
+    ],
+    ids=("deep", "odd", "text", "many", "long", "bytes", "nan"),
+)
+async def test_r9_37_keys_that_are_none_are_said_to_be_away(
+    tmp_path: Path, provider: Provider, keys: bytes
+) -> None:
+    """Whatever stands where keys should be: nobody is let in, and nothing fails."""
+    provider.keys_are = keys
+    async with _asking(tmp_path, provider) as http:
+        for _ in range(2):  # the second one does not wait for them again
+            refused = await http.get("/v1/graphs", headers=_shows(provider.token()))
+            assert refused.status_code == 503
+            assert "identity provider" in refused.text
+    assert provider.asked == 1
+
+
+async def test_r9_37_a_token_that_is_nested_lets_nobody_in(
+    tmp_path: Path, provider: Provider
+) -> None:
+    """Its head is read before anybody signed for it."""
+    head = base64.urlsafe_b64encode(b"[" * 9_000 + b"]" * 2_900).decode().rstrip("=")
+    async with _asking(tmp_path, provider) as http:
+        refused = await http.get("/v1/graphs", headers=_shows(f"{head}.e30.e30"))
+    assert refused.status_code == 401

@@ -10,7 +10,7 @@ import pytest
 from support.cold_backends import COLD_BACKENDS
 from support.cold_samples import belief_by, graph_of
 from support.isolation.careless import auditing, careless, settling
-from support.isolation.engines import COLD_METHODS, STANDALONE, Bench
+from support.isolation.engines import COLD_METHODS, Bench
 from support.isolation.hot_moves import HOT_METHODS
 from support.isolation.report import Report
 from support.isolation.runtime import EVERY_BENCH
@@ -44,6 +44,9 @@ REFUSED = {
 }
 """What is never answered, because the attempts on it can only be refused."""
 
+EMPTY = {"evidence.misfiled", "recollection.uses_by"}
+"""What tells nothing here: nothing is filed wrongly, and only strangers' facts are asked about."""
+
 
 def _backend(found: Any) -> str:
     return found.name
@@ -53,7 +56,7 @@ def _held(bench: Bench, report: Report, plan: Plan) -> None:
     assert report.is_clean, report.told()
     if plan.attempts >= LONG.attempts:
         unanswered = {method.name for method in bench.methods} - set(report.answered)
-        assert unanswered <= REFUSED, "whatever refuses everything gives nothing away"
+        assert unanswered <= REFUSED | EMPTY, "whatever refuses everything gives nothing away"
     assert report.attempts >= plan.attempts
     assert report.shown > plan.attempts / 10, "hardly anything was shown: nothing is proved"
 
@@ -66,7 +69,7 @@ async def test_no_attempt_crosses_a_scope(bench: Bench, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("bench", [*EVERY_BENCH, STANDALONE], ids=_backend)
+@pytest.mark.parametrize("bench", EVERY_BENCH, ids=_backend)
 async def test_no_attempt_of_many_crosses_a_scope(bench: Bench, tmp_path: Path) -> None:
     """Ten thousand attempts in a larger world."""
     _held(bench, await tried(bench, LONG, tmp_path), LONG)
@@ -78,7 +81,7 @@ async def test_no_attempt_of_many_crosses_a_scope(bench: Bench, tmp_path: Path) 
         *(("sqlite", what) for what in ("tenant", "graph", "agent", "user", "topics", "denied")),
         ("sqlite", "as_of"),
         *(("edge", what) for what in ("tenant", "denied")),
-        *(("fakeredis", what) for what in ("tenant", "graph", "agent", "view")),
+        *(("in process", what) for what in ("tenant", "graph", "agent", "view")),
     ],
 )
 async def test_an_engine_that_forgets_is_found_out(

@@ -84,7 +84,7 @@ async def test_a_finished_move_says_so_and_changes_nothing(
 ) -> None:
     """Not even when the target has lived on since."""
     await moved(source, target, ledger)
-    raw(target, "UPDATE facts SET uses = 99")
+    raw(target, "UPDATE facts SET body = json_set(body, '$.uses', 99)")
     after, written = await everything(target), content(ledger)
     report = await moved(source, target, ledger)
     assert {one.state for one in report.tenants} == {"moved before"}

@@ -1,4 +1,4 @@
-"""Importing into MongoDB on a server without transactions: cut off anywhere, and repeated."""
+"""Importing into MongoDB: cut off anywhere, and repeated."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from typing import Any
 import pytest
 from support.cold_estate import exported, fill, read_out
 from support.mongo_cuts import cut_at
-from support.mongo_deployments import COMMANDS_MAX, REFUSED, Deployment, deployed
+from support.mongo_deployments import REFUSED, Deployment, deployed
 
 from tiers.cold.sqlite import sqlite_cold_store
 from tiers.errors import Conflict, TierError
 from tiers.records import Scope
 from tiers.upkeep import ARCHIVE_ROWS
 
+NUMBERS = (*range(1, 12), *range(13, 400, 9))
+"""Numbers of commands, the last of them more than an import of a table sends."""
+
 
 @pytest.fixture(scope="module")
-def standalone() -> Iterator[Deployment]:
-    """A server without transactions."""
-    with deployed("standalone") as found:
+def deployment() -> Iterator[Deployment]:
+    """A server for all tests of this file."""
+    with deployed() as found:
         yield found
 
 
@@ -34,15 +37,15 @@ async def source(tmp_path: Path) -> AsyncIterator[Any]:
 
 @pytest.mark.parametrize("after", [False, True], ids=["undone", "unanswered"])
 async def test_an_import_that_is_cut_off_is_completed_by_repeating(
-    standalone: Deployment, source: Any, *, after: bool
+    deployment: Deployment, source: Any, *, after: bool
 ) -> None:
-    """At every command of every table; in the end everything is there once, with what follows."""
-    async with standalone.opened(standalone.server.fresh_database()) as target:
+    """At many commands of every table; in the end everything is there once, with what follows."""
+    async with deployment.opened(deployment.server.fresh_database()) as target:
         felt = 0
         for table in ARCHIVE_ROWS:
             rows = await read_out(source.archive, "acme", table)
-            for number in range(1, COMMANDS_MAX):
-                with cut_at(standalone.server, number, code=REFUSED, after=after) as cut:
+            for number in NUMBERS:
+                with cut_at(deployment.server, number, code=REFUSED, after=after) as cut:
                     try:
                         await target.archive.import_rows("acme", table, rows)
                     except TierError:
@@ -57,14 +60,14 @@ async def test_an_import_that_is_cut_off_is_completed_by_repeating(
 
 
 async def test_an_import_that_an_index_refuses_is_taken_back(
-    standalone: Deployment, source: Any
+    deployment: Deployment, source: Any
 ) -> None:
-    """The rows before the one that contradicts are removed again."""
-    async with standalone.opened(standalone.server.fresh_database()) as target:
+    """Nothing stays of the rows before the one that contradicts."""
+    async with deployment.opened(deployment.server.fresh_database()) as target:
         rows = await read_out(source.archive, "acme", "turns")
         twin = rows[-1].model_copy(update={"id": "another of the same number"})
         with pytest.raises(Conflict) as refused:
             await target.archive.import_rows("acme", "turns", [*rows, twin])
-        assert "seq" in str(refused.value)
+        assert "another of the same number" in str(refused.value)
         assert await target.archive.count_rows("acme", "turns") == 0
         assert await target.archive.import_rows("acme", "turns", rows) == len(rows)

@@ -6,23 +6,21 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
-import bson
 import pytest
+from pymongo import MongoClient
+from pymongo.errors import DuplicateKeyError
 from support.belief_replay import replayed
 from support.belief_writer import commit_settled
-from support.cold_samples import OTHER_AGENT, OTHER_GRAPH, SCOPE, asked, belief_by, turn_by
+from support.cold_samples import OTHER_AGENT, SCOPE, asked, belief_by, turn_by
 from support.mongo_deployments import COMMANDS_MAX, Deployment, Operation, deployed
 from support.tier_samples import NOW, scope_of
 
-from tiers.cold.mongo import belief_log, mongo_cold_store
-from tiers.cold.mongo.belief_changes import CHANGED_MAX
-from tiers.cold.mongo.database import Session
-from tiers.errors import NotFound, TierError, TierRejected
-from tiers.history.plan import adopt_plan
+from tiers.cold.mongo import mongo_cold_store
+from tiers.errors import NotFound
 from tiers.records import BeliefQuery, BranchPoint, Commitment, Scope, Settlement
 
 Raw = dict[str, Any]
@@ -31,27 +29,14 @@ GRAPH = Scope.of_graph(SCOPE.tenant, SCOPE.graph_id)
 LATER = NOW + timedelta(minutes=1)
 POINT = BranchPoint(graph_id="parent", seq=2, last_hash="0" * 64, root="0" * 64, turn=1)
 WRITERS = 12
-SHARED = ("tenant", "graph_id", "agent_id", "turn", "recorded_at", "version")
+DEFAULTS: Raw = {"turn": 0, "turn_id": "", "version": 1}
 
 
 @pytest.fixture(scope="module")
-def standalone() -> Iterator[Deployment]:
-    """A server without transactions."""
-    with deployed("standalone") as found:
+def deployment() -> Iterator[Deployment]:
+    """A server for all tests of this file."""
+    with deployed() as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def replica_set() -> Iterator[Deployment]:
-    """A server with transactions."""
-    with deployed("replica_set") as found:
-        yield found
-
-
-@pytest.fixture(params=["standalone", "replica_set"])
-def deployment(request: pytest.FixtureRequest) -> Deployment:
-    """Each of them."""
-    return request.getfixturevalue(request.param)
 
 
 def _documents(deployment: Deployment, database: str, collection: str) -> list[Raw]:
@@ -63,18 +48,11 @@ def _documents(deployment: Deployment, database: str, collection: str) -> list[R
 
 def _events(deployment: Deployment, database: str) -> list[Raw]:
     """Return the log of ``SCOPE``'s graph from the raw documents, checked to be one whole chain."""
-    changes = _documents(deployment, database, "belief_log")
-    changes = sorted(
-        (one for one in changes if one["graph_id"] == SCOPE.graph_id), key=lambda c: c["first_seq"]
+    stored = _documents(deployment, database, "belief_events")
+    events = [DEFAULTS | json.loads(one["body"]) for one in stored]
+    events = sorted(
+        (one for one in events if one["graph_id"] == SCOPE.graph_id), key=lambda e: e["seq"]
     )
-    events = [
-        {name: change[name] for name in SHARED} | event
-        for change in changes
-        for event in change["events"]
-    ]
-    for change in changes:
-        seqs = [event["seq"] for event in change["events"]]
-        assert seqs == list(range(change["first_seq"], change["last_seq"] + 1))
     previous = "0" * 64
     for seq, event in enumerate(events, start=1):
         assert event["seq"] == seq
@@ -86,9 +64,7 @@ def _events(deployment: Deployment, database: str) -> list[Raw]:
 
 def _hash(event: Raw) -> str:
     """Return an event's hash from its stored fields and the format's description alone."""
-    recorded_at = NOW.replace(year=1970, month=1, day=1, hour=0) + timedelta(
-        microseconds=event["recorded_at"]
-    )
+    recorded_at = datetime.fromisoformat(event["recorded_at"])
     left_out = {"hash", "recorded_at", "version"}
     fields = {name: event[name] for name in event if name not in left_out}
     fields |= {"recorded_at": recorded_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), "v": event["version"]}
@@ -209,60 +185,29 @@ async def _seen(cold: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("make", OPERATIONS)
-@pytest.mark.parametrize("after", [False, True], ids=["undone", "unanswered"])
-async def test_a_cut_anywhere_leaves_log_and_projection_in_agreement(
-    standalone: Deployment, make: Callable[[], Operation], *, after: bool
-) -> None:
-    """Opened anew, the change is there whole or not at all; repeated, it is there once."""
-    operation = make()
-    async with standalone.opened(standalone.server.fresh_database()) as cold:
-        await operation.prepare(cold)
-        before = await _seen(cold)
-        await operation.act(cold)
-        done = await _seen(cold)
-    assert before != done
-    felt = kept = 0
-    for number in range(1, COMMANDS_MAX):
-        database = standalone.server.fresh_database()
-        cut, error = await standalone.cut(operation, database, number, after=after)
-        if not cut.happened:
-            break
-        felt += error is not None
-        async with standalone.opened(database) as cold:
-            seen = await _seen(cold)
-            assert seen in (before, done), f"half a change after command {number}"
-            kept += error is not None and seen == done
-            await operation.act(cold)
-            assert await _seen(cold) == done
-            await replayed(cold.history, GRAPH)
-    assert felt >= 4, "most cuts must have been felt"
-    assert kept >= 1, "some came after the change had been decided"
-
-
-@pytest.mark.parametrize("make", OPERATIONS)
-async def test_a_replica_set_keeps_nothing_of_what_was_refused(
-    replica_set: Deployment, make: Callable[[], Operation]
+async def test_nothing_is_kept_of_what_was_refused(
+    deployment: Deployment, make: Callable[[], Operation]
 ) -> None:
     """Neither an event nor a content without one."""
     operation = make()
     felt = 0
     for number in range(1, COMMANDS_MAX):
-        database = replica_set.server.fresh_database()
-        async with replica_set.opened(database) as cold:
+        database = deployment.server.fresh_database()
+        async with deployment.opened(database) as cold:
             await operation.prepare(cold)
             before = await _seen(cold)
-        cut, error = await replica_set.cut(
+        cut, error = await deployment.cut(
             Operation(operation.act, lambda _: asyncio.sleep(0)), database, number
         )
         if not cut.happened:
             break
-        contents = _documents(replica_set, database, "belief_contents")
-        assert len(contents) == len(_events(replica_set, database))
-        async with replica_set.opened(database) as cold:
+        contents = _documents(deployment, database, "belief_contents")
+        assert len(contents) == len(_events(deployment, database))
+        async with deployment.opened(database) as cold:
             felt += error is not None
             assert (await _seen(cold) == before) == (error is not None)
     assert felt >= 4, "most refusals must have been felt"
-    assert replica_set.server.open_transactions == 0
+    assert deployment.server.open_transactions == 0
 
 
 async def test_two_stores_racing_on_one_key_make_one_chain(deployment: Deployment) -> None:
@@ -286,10 +231,8 @@ async def test_two_stores_racing_on_one_key_make_one_chain(deployment: Deploymen
     assert len(_events(deployment, database)) == 3 * WRITERS - 2
     stored = _documents(deployment, database, "beliefs")
     assert len(stored) == WRITERS
-    assert sum(one["active"] for one in stored) == 1
-    # Of no user, so in the form that it had when users were not told apart.
-    keys = [one["active_key"] for one in stored if "active_key" in one]
-    assert keys == ['[["start", "compound"], "tyres", ""]']
+    assert sum(one["status"] == "active" for one in stored) == 1
+    assert sum("held_key" in one for one in stored) == 1
 
 
 async def test_two_stores_racing_with_one_belief_commit_it_once(deployment: Deployment) -> None:
@@ -308,24 +251,24 @@ async def test_two_stores_racing_with_one_belief_commit_it_once(deployment: Depl
     assert [event["kind"] for event in _events(deployment, database)] == ["committed", "pinned"]
 
 
-async def test_a_refused_change_leaves_no_content_behind(standalone: Deployment) -> None:
-    """Who was too late takes the contents back that it wrote for a place that was taken."""
-    database = standalone.server.fresh_database()
-    async with standalone.opened(database) as one, standalone.opened(database) as other:
+async def test_a_refused_change_leaves_no_content_behind(deployment: Deployment) -> None:
+    """Who was too late leaves nothing of what it wrote for a place that was taken."""
+    database = deployment.server.fresh_database()
+    async with deployment.opened(database) as one, deployment.opened(database) as other:
         await asyncio.gather(
             *((one, other)[n % 2].beliefs.commit(SCOPE, belief_by(key=None)) for n in range(10))
         )
-    contents = _documents(standalone, database, "belief_contents")
-    assert len(contents) == len(_events(standalone, database)) == 10
+    contents = _documents(deployment, database, "belief_contents")
+    assert len(contents) == len(_events(deployment, database)) == 10
 
 
-async def test_readers_see_changes_whole(standalone: Deployment) -> None:
+async def test_readers_see_changes_whole(deployment: Deployment) -> None:
     """While a key changes hands and comes back, every answer has exactly one belief under it.
 
     Of the past as of the present.
     """
-    database = standalone.server.fresh_database()
-    async with standalone.opened(database) as writer, standalone.opened(database) as reader:
+    database = deployment.server.fresh_database()
+    async with deployment.opened(database) as writer, deployment.opened(database) as reader:
         await writer.beliefs.commit(SCOPE, belief_by(claim="first"))
         answers: list[int] = []
 
@@ -350,102 +293,6 @@ async def test_readers_see_changes_whole(standalone: Deployment) -> None:
         await asyncio.gather(*readers)
     assert len(answers) > 30
     assert set(answers) == {1}
-
-
-PROJECTION = ("beliefs", "belief_spans", "belief_trust")
-
-
-@pytest.mark.parametrize("lost", [(*PROJECTION, "belief_heads"), ("belief_heads",)], ids=str)
-async def test_the_projection_is_what_the_log_comes_to(
-    deployment: Deployment, lost: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Taken away, it is built again from the log alone, the same in every document.
-
-    Applied once more to what is there, the log changes nothing. By several at once, page by page.
-    """
-    monkeypatch.setattr("tiers.cold.mongo.belief_log.EVENTS_PER_PAGE", 7)
-    database = deployment.server.fresh_database()
-    async with deployment.opened(database) as cold:
-        await _lived(cold, 25)
-        await cold.beliefs.set_trust(SCOPE, "engineer", None, 0.5, "by hand", NOW)
-        kept = await cold.beliefs.active(SCOPE)
-        await replayed(cold.history, GRAPH)
-        before = {name: _documents(deployment, database, name) for name in PROJECTION}
-    with deployment.server.tampering() as client:
-        for name in lost:
-            client[database][name].delete_many({})
-    async with deployment.opened(database) as one, deployment.opened(database) as other:
-        answers = await asyncio.gather(
-            *((one, other)[number % 2].beliefs.active(SCOPE) for number in range(6))
-        )
-        await replayed(one.history, GRAPH)
-    assert set(answers) == {kept}
-    after = {name: _documents(deployment, database, name) for name in PROJECTION}
-    for documents in (*before.values(), *after.values()):
-        for document in documents:
-            del document["_id"]
-        documents.sort(key=str)
-    assert after == before
-
-
-async def test_a_projection_that_lies_behind_is_no_ground_to_decide_on(
-    standalone: Deployment,
-) -> None:
-    """Whoever commits next meets what the log says is active, not what was projected."""
-    database = standalone.server.fresh_database()
-    async with standalone.opened(database) as cold:
-        one, two = belief_by(claim="one"), belief_by(claim="two")
-        await cold.beliefs.commit(SCOPE, one)
-        standalone.server.fail_next("update", code=8, collection="beliefs")
-        with pytest.raises(TierError):
-            await cold.beliefs.commit(SCOPE, two, _settled(one))
-        late = await cold.beliefs.commit(SCOPE, belief_by(claim="three"), _settled(one))
-        assert late.is_stale
-        (rival,) = (await cold.beliefs.commit(SCOPE, belief_by(claim="three"))).unsettled
-        assert rival.belief == two
-        await replayed(cold.history, GRAPH)
-    assert len(_events(standalone, database)) == 4
-
-
-async def test_what_was_destroyed_is_built_again_without_content(deployment: Deployment) -> None:
-    """The chain verifies and time is kept; a belief of which nothing is left says just that."""
-    database = deployment.server.fresh_database()
-    async with deployment.opened(database) as cold:
-        gone, here = belief_by(claim="gone"), belief_by(claim="here", key=None)
-        await cold.beliefs.commit(SCOPE, gone)
-        await cold.beliefs.commit(SCOPE, here)
-        await cold.redactor.redact(GRAPH, [gone.id], "asked to", LATER)
-        spans = [one.spans for one in await cold.history.projected(GRAPH)]
-        with deployment.server.tampering() as client:
-            for name in (*PROJECTION, "belief_heads"):
-                client[database][name].delete_many({})
-        assert await cold.beliefs.active(SCOPE) == (here,)
-        fold = await replayed(cold.history, GRAPH)
-        assert fold.beliefs[gone.id].status == "redacted"
-        assert [one.spans for one in await cold.history.projected(GRAPH)] == spans
-        assert [one.claim for one in await cold.history.as_of(GRAPH, 2)] == ["[redacted]", "here"]
-        assert await cold.beliefs.active(OTHER_GRAPH) == ()
-
-
-async def test_content_of_a_change_that_never_came_is_destroyed_with_its_belief(
-    standalone: Deployment,
-) -> None:
-    """A process died between content and event. Committed again and redacted, nothing is left."""
-    database = standalone.server.fresh_database()
-    async with standalone.opened(database) as cold:
-        belief, rival = belief_by(claim="a secret"), belief_by(claim="another")
-        await cold.beliefs.commit(SCOPE, rival)
-        settled = [one.model_copy(update={"reason": "a secret"}) for one in _settled(rival)]
-        for _ in range(2):
-            standalone.server.fail_next("insert", code=8, collection="belief_log")
-            with pytest.raises(TierError):
-                await cold.beliefs.commit(SCOPE, belief, settled)
-        await cold.beliefs.commit(SCOPE, belief, settled)
-        said = _documents(standalone, database, "belief_contents")
-        assert sum("a secret" in one["content"] for one in said) == 6
-        await cold.redactor.redact(GRAPH, [rival.id, belief.id], "asked to", LATER)
-    said = _documents(standalone, database, "belief_contents")
-    assert not any("a secret" in one["content"] for one in said)
 
 
 async def test_turns_are_counted_by_the_last_of_each_agent(deployment: Deployment) -> None:
@@ -474,18 +321,6 @@ def _many(count: int) -> list[Commitment]:
 
 
 @pytest.mark.slow
-def test_the_largest_change_fits_into_a_document() -> None:
-    """A branch of ten thousand pinned beliefs, with names far longer than ids are."""
-    scope = GRAPH.model_copy(update={"agent_id": "engineer " * 20})
-    told = adopt_plan(POINT, _many(CHANGED_MAX))
-    draft = belief_log.drafted(None, scope, told, 0, NOW, lambda: bytes(16))
-    events = [entry.event for entry in draft.entries]
-    change = belief_log.change_document(scope, events, [()] * len(events))
-    assert len(events) == 2 * CHANGED_MAX + 1
-    assert len(bson.encode(change)) < 12 * 2**20, "of 16 MiB that a document may have"
-
-
-@pytest.mark.slow
 async def test_a_change_of_many_beliefs_is_one_change(deployment: Deployment) -> None:
     """A branch of pinned beliefs, taking all of it back, and having it back after all."""
     many = _many(400)
@@ -499,27 +334,20 @@ async def test_a_change_of_many_beliefs_is_one_change(deployment: Deployment) ->
         assert back.restored == tuple(one.id for one in many)
         assert await cold.beliefs.active(GRAPH) == tuple(many)
         await replayed(cold.history, GRAPH)
-    log = _documents(deployment, name, "belief_log")
-    assert [len(one["events"]) for one in log] == [801, 401, 801]
+    assert len(_documents(deployment, name, "belief_events")) == 801 + 401 + 801
 
 
 async def test_no_update_and_no_delete_ever_goes_to_the_log(deployment: Deployment) -> None:
-    """The guard refuses them, and the life of a graph sends none; contents are only destroyed."""
+    """The life of a graph sends none, and no place can be taken twice; contents are destroyed."""
     database = deployment.server.fresh_database()
     async with deployment.opened(database) as cold:
         deployment.server.clear_commands()
         await _lived(cold, 20)
         belief = (await cold.beliefs.active(SCOPE))[-1]
         await cold.redactor.redact(GRAPH, [belief.id], "asked to", LATER)
-
-        with pytest.raises(TierRejected, match=r"same .*first_seq"):
-            await cold.beliefs._database.write(
-                "tamper",
-                lambda session: _insert_again(session, deployment, database),
-            )
     for name, known in (
-        ("belief_log", {"find", "aggregate", "insert"}),
-        ("belief_contents", {"find", "insert", "delete"}),
+        ("belief_events", {"find", "aggregate", "insert"}),
+        ("belief_contents", {"find", "aggregate", "insert", "delete"}),
     ):
         sent = {
             one["name"]
@@ -528,8 +356,7 @@ async def test_no_update_and_no_delete_ever_goes_to_the_log(deployment: Deployme
         }
         assert sent <= known, name
     assert len(_events(deployment, database)) > 20
-
-
-async def _insert_again(session: Session, deployment: Deployment, database: str) -> None:
-    change = _documents(deployment, database, "belief_log")[0]
-    await session.collection("belief_log").insert([change | {"_id": "another"}])
+    event = _documents(deployment, database, "belief_events")[0]
+    raw: MongoClient[Raw]
+    with MongoClient(deployment.server.uri) as raw, pytest.raises(DuplicateKeyError):
+        raw[database]["belief_events"].insert_one(event | {"_id": "another", "id": "another"})

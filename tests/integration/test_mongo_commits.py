@@ -1,4 +1,4 @@
-"""Commits that wait for one graph in MongoDB: they share a step, and each is its own change."""
+"""Commits that wait for one graph in MongoDB: each is a change of its own."""
 
 from __future__ import annotations
 
@@ -11,20 +11,17 @@ from support.belief_replay import replayed
 from support.cold_samples import LONE_SURROGATE, OTHER_AGENT, SCOPE, belief_by
 from support.mongo_deployments import Deployment, deployed
 
-from tiers.cold.mongo import belief_log
-from tiers.errors import Conflict, TierUnavailable, UsageError
+from tiers.errors import Conflict, UsageError
 from tiers.records import Commitment, Scope, Settlement
 
 GRAPH = Scope.of_graph(SCOPE.tenant, SCOPE.graph_id)
 TOGETHER = 32
-COMMANDS_MAX = 3 * 16
-"""Of three steps: the first commit has nobody to take along."""
 
 
-@pytest.fixture(scope="module", params=["standalone", "replica_set"])
-def deployment(request: pytest.FixtureRequest) -> Iterator[Deployment]:
-    """A server of each kind."""
-    with deployed(request.param) as found:
+@pytest.fixture(scope="module")
+def deployment() -> Iterator[Deployment]:
+    """A server for all tests of this file."""
+    with deployed() as found:
         yield found
 
 
@@ -32,20 +29,20 @@ def _over(rival: Commitment, winner: Any = "new") -> list[Settlement]:
     return [Settlement(rival_id=rival.id, winner=winner, strategy="last_write_wins", decided=True)]
 
 
-async def test_commits_that_wait_together_share_their_commands(deployment: Deployment) -> None:
-    """Thirty-two at once cost as many commands as two or three, and are as many changes."""
+async def test_commits_that_wait_together_are_as_many_changes(deployment: Deployment) -> None:
+    """Thirty-two at once: none is lost, none is doubled, and nothing is tried in vain."""
     name = deployment.server.fresh_database()
     async with deployment.opened(name) as cold:
         beliefs = [belief_by(claim=f"{number}", key=None) for number in range(TOGETHER)]
         deployment.server.clear_commands()
         answers = await asyncio.gather(*(cold.beliefs.commit(SCOPE, one) for one in beliefs))
         sent = [one for one in deployment.server.commands if one["name"] != "ping"]
-        assert len(sent) <= COMMANDS_MAX
+        assert sum(one["name"] == "commitTransaction" for one in sent) == TOGETHER
+        assert not any(one["name"] == "abortTransaction" for one in sent)
         assert all(answer.is_new and answer.active for answer in answers)
         await replayed(cold.history, GRAPH)
         assert {one.id for one in await cold.beliefs.active(SCOPE)} == {one.id for one in beliefs}
-    log = list(deployment.server.client[name]["belief_log"].find({}))
-    assert [len(change["events"]) for change in log] == [1] * TOGETHER
+    assert deployment.server.client[name]["belief_events"].count_documents({}) == TOGETHER
 
 
 async def test_each_is_decided_from_what_the_one_before_has_left(deployment: Deployment) -> None:
@@ -96,60 +93,13 @@ async def test_what_is_refused_is_refused_alone(deployment: Deployment) -> None:
         assert set(fold.beliefs) == {rival.id, *(one.id for one in good)}
 
 
-async def test_others_go_on_by_themselves_when_a_step_fails(deployment: Deployment) -> None:
-    """Only the one whose step it was is told; nobody is lost, nobody is doubled.
-
-    With transactions nobody is told: that one is tried again.
-    """
+async def test_a_step_that_fails_in_passing_is_tried_again(deployment: Deployment) -> None:
+    """Nobody is told, nobody is lost, nobody is doubled."""
     async with deployment.opened(deployment.server.fresh_database()) as cold:
         beliefs = [belief_by(claim=f"{number}", key=None) for number in range(5)]
-        deployment.server.fail_next("insert", code=91, collection="belief_log", error_labels=())
-        answers = await asyncio.gather(
-            *(cold.beliefs.commit(SCOPE, one) for one in beliefs), return_exceptions=True
-        )
-        failed = [one for one in answers if isinstance(one, BaseException)]
-        told = [TierUnavailable] if deployment.server.knobs.mode == "standalone" else []
-        assert [type(one) for one in failed] == told
-        kept = [one for one in answers if not isinstance(one, BaseException)]
-        assert [one.is_new for one in kept] == [True] * (len(beliefs) - len(told))
+        deployment.server.fail_next("insert", code=91, collection="belief_events", error_labels=())
+        answers = await asyncio.gather(*(cold.beliefs.commit(SCOPE, one) for one in beliefs))
+        assert all(one.is_new for one in answers)
         await asyncio.gather(*(cold.beliefs.commit(SCOPE, one) for one in beliefs))
         fold = await replayed(cold.history, GRAPH)
         assert set(fold.beliefs) == {one.id for one in beliefs}
-
-
-async def test_a_place_that_is_taken_parts_those_in_time_from_those_too_late(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Without transactions: what came before is kept with its answer, what follows decided anew."""
-    with deployed("standalone") as deployment:
-        name = deployment.server.fresh_database()
-        async with deployment.opened(name) as cold:
-            rival = belief_by(claim="rival")
-            await cold.beliefs.commit(SCOPE, rival)
-            with deployment.server.tampering() as client:
-                taken = client[name]["belief_log"].find_one({}) or {}
-                other = {"events": [{"id": "x", "hash": "x"}], "commits": ["x"]}
-                place = {"_id": "taken", "first_seq": 5, "last_seq": -5}
-                client[name]["belief_log"].insert_one(taken | other | place)
-            forget = belief_log._forget
-
-            async def freed(*args: Any) -> None:
-                with deployment.server.tampering() as client:
-                    client[name]["belief_log"].delete_one({"_id": "taken"})
-                await forget(*args)
-
-            monkeypatch.setattr(belief_log, "_forget", freed)
-            new, late = belief_by(claim="new"), belief_by(claim="late")
-            begins, won, free, stale = await asyncio.gather(
-                cold.beliefs.commit(SCOPE, belief_by(claim="begins", key=None)),
-                cold.beliefs.commit(SCOPE, new, _over(rival)),
-                cold.beliefs.commit(SCOPE, belief_by(claim="free", key=None)),
-                cold.beliefs.commit(SCOPE, late, _over(rival)),
-            )
-            assert begins.is_new
-            assert free.is_new
-            assert [one.id for one in won.superseded] == [rival.id]
-            assert stale.is_stale
-            await replayed(cold.history, GRAPH)
-        contents = list(deployment.server.client[name]["belief_contents"].find({}))
-        assert len(contents) == 6

@@ -32,11 +32,15 @@ from support.mongo_server import MongoServer, running_mongo
 from support.tier_samples import NOW
 
 from tiers.cold.mongo import mongo_cold_store
-from tiers.cold.mongo.database import Collection, Database, Session
+from tiers.cold.mongo.database import Database, Session
 from tiers.cold.mongo.driver import connected
 from tiers.cold.mongo.health import mongo_health
-from tiers.cold.mongo.store import collections
+from tiers.cold.mongo.records import _Transaction, mongo_record_store
+from tiers.cold.mongo.schema import VERSION, specifications
 from tiers.cold.mongo.translation import DuplicateKey, translated
+from tiers.cold.port import OWNERS, Find, Steps, count, write
+from tiers.cold.stores import COLLECTIONS
+from tiers.cold.stores.watermarks import WATERMARKS, ColdWatermarks
 from tiers.errors import (
     ConfigError,
     EzraError,
@@ -47,17 +51,16 @@ from tiers.errors import (
 )
 
 DRIVERS = ("pymongo", "motor")
-DEPLOYMENTS = [("replica_set", "pymongo"), ("standalone", "pymongo"), ("replica_set", "motor")]
+WRITING = frozenset(("create", "collMod", "createIndexes", "insert", "update"))
 
 Opener = Callable[..., Any]
 
 
-@pytest.fixture(scope="module", params=DEPLOYMENTS, ids="-".join)
+@pytest.fixture(scope="module", params=DRIVERS)
 def deployment(request: pytest.FixtureRequest) -> Iterator[tuple[MongoServer, str]]:
     """A server for the tests that do it no harm, and a driver."""
-    mode, driver = request.param
-    with running_mongo(mode=mode) as server:
-        yield server, driver
+    with running_mongo() as server:
+        yield server, request.param
 
 
 @pytest.fixture
@@ -174,10 +177,12 @@ async def test_address_cannot_weaken_what_is_promised(server: MongoServer) -> No
     uri = f"{server.uri}&w=0&retryWrites=false&readPreference=secondary&journal=false"
     async with mongo_cold_store(uri) as cold:
         await cold.turns.append_turn(SCOPE, turn_by())
-        await cold.log.append_audit(SCOPE, "k", (), "", NOW)
-    (insert,) = [c for c in server.commands if c["body"].get("insert") == "audit"]
-    assert insert["body"]["writeConcern"]["w"] == "majority"
-    assert "txnNumber" in insert["envelope"], "it may be tried again"
+        await cold.watermarks.advance(SCOPE, "reader", 1, NOW)
+        assert len(await cold.turns.recent_turns(SCOPE, 8)) == 1
+    commits = [c for c in server.commands if c["name"] == "commitTransaction"]
+    assert [c["body"]["writeConcern"]["w"] for c in commits] == ["majority"] * 2
+    reads = [c["envelope"].get("$readPreference") for c in server.commands if c["name"] == "find"]
+    assert {"mode": "secondary"} not in reads
 
 
 # Opening.
@@ -193,19 +198,37 @@ async def test_too_old_server_is_a_config_error(
             pass
 
 
-async def test_database_of_a_newer_ezra_is_refused(server: MongoServer) -> None:
-    """Nothing is changed in it."""
+@pytest.mark.parametrize("found", [8, 99, "eight"])
+async def test_database_of_another_schema_version_is_refused(
+    server: MongoServer, found: object
+) -> None:
+    """It says which version was found, which is expected and what to do, and changes nothing."""
     async with mongo_cold_store(server.uri):
         pass
     with server.tampering() as raw:
-        raw["ezra"]["meta"].update_one({"_id": "schema"}, {"$set": {"version": 99}})
+        raw["ezra"]["meta"].update_one({"_id": "schema"}, {"$set": {"version": found}})
     server.clear_commands()
-    with pytest.raises(ConfigError, match="newer ezra"):
+    said = f"has schema version {found} and this ezra expects {VERSION}; export it with the ezra"
+    with pytest.raises(ConfigError, match=said):
         async with mongo_cold_store(server.uri):
             pass
-    assert not {"create", "collMod", "createIndexes", "update"} & {
-        command["name"] for command in server.commands
-    }
+    assert not WRITING & {command["name"] for command in server.commands}
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+async def test_a_standalone_server_is_refused(driver: Any) -> None:
+    """It is named, with the way to a replica set of one member, before anything is written."""
+    with running_mongo(mode="standalone") as standalone:
+        with pytest.raises(ConfigError) as refused:
+            async with mongo_cold_store(standalone.uri, driver=driver):
+                pass
+        sent = {command["name"] for command in standalone.commands}
+        assert standalone.client["ezra"].list_collection_names() == []
+    said = str(refused.value)
+    assert refused.value.key == "EZRA_MONGODB_URI"
+    for part in (standalone.address, "one member", "mongod --replSet rs0", "rs.initiate()"):
+        assert part in said
+    assert not WRITING & sent
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
@@ -232,10 +255,10 @@ async def test_what_is_missing_is_made(server: MongoServer) -> None:
         pass
     assert (await mongo_health(server.uri)).problems == ()
     async with connected(server.uri, "pymongo", timeout_seconds=10, connections_max=1) as client:
-        await client["ezra"]["turns"].drop_index("tenant_graph_id_id_unique")
+        await client["ezra"]["turns"].drop_index("id")
         await client["ezra"].command("collMod", "summaries", validator={})
     (problem,) = (await mongo_health(server.uri)).problems
-    assert "the index tenant_graph_id_id_unique of turns" in problem
+    assert "the index id of turns" in problem
     assert "the validator of summaries" in problem
     with server.tampering() as raw:
         raw["ezra"]["meta"].delete_one({"_id": "schema"})
@@ -253,18 +276,16 @@ async def test_new_database_may_be_opened_by_many_at_once(opener: Opener) -> Non
             assert await cold.graphs.graph("acme", "race") is not None
 
 
-async def test_every_collection_of_records_is_unique_by_owner_and_has_rules() -> None:
-    """Each has a unique index that begins with the tenant, and a validator that requires it."""
-    without = {"leases", "word_totals", "fact_uses", "belief_heads"}
-    for name, (indexes, schema) in collections().items():
-        unique = [index for index in indexes if index.unique]
-        assert unique, name
-        if name == "leases":
-            continue
-        assert all(index.keys[0][0] == "tenant" for index in unique), name
-        if name not in without:
-            assert schema is not None, name
-            assert "tenant" in schema["$jsonSchema"]["required"], name
+@pytest.mark.parametrize("one", COLLECTIONS, ids=lambda one: one.name)
+def test_every_collection_is_unique_by_owner_and_id_and_has_rules(one: Any) -> None:
+    """And the validator holds whoever writes to an owner, an id and a record."""
+    owners = OWNERS[one.extent]
+    wanted = specifications(COLLECTIONS)[one.name]
+    unique = [index.document for index in wanted.indexes if index.document.get("unique")]
+    assert [*owners, "id"] in [list(index["key"]) for index in unique]
+    assert all(next(iter(index["key"])) == "tenant" for index in unique if owners)
+    rules = wanted.validator["$jsonSchema"]
+    assert rules["required"] == [*owners, "id", "body"]
 
 
 # Failures, by their meaning.
@@ -282,18 +303,22 @@ REFUSALS: list[tuple[int, str, type[EzraError]]] = [
     (9, "failed to parse", TierRejected),
     (20, "illegal operation", TierRejected),
 ]
+TRANSIENT = ["TransientTransactionError"]
 PASSING: list[dict[str, Any]] = [
     {"close_connection": True},
     {"close_connection": True, "after": True},
-    {"code": 10107, "message": "not primary"},
-    {"code": 11600, "message": "interrupted at shutdown"},
-    {"code": 262, "message": "exceeded time limit"},
+    {"code": 10107, "message": "not primary", "error_labels": TRANSIENT},
+    {"code": 11600, "message": "interrupted at shutdown", "error_labels": TRANSIENT},
+    {"code": 262, "message": "exceeded time limit", "error_labels": TRANSIENT},
 ]
 
 
 def _inserting(count: int) -> Callable[[Session], Any]:
-    documents = [{"tenant": "acme", "graph_id": "race"} for _ in range(count)]
-    return lambda session: session.collection("turns").insert(documents)
+    async def change(session: Session) -> None:
+        documents = [{"tenant": "acme", "graph_id": "race"} for _ in range(count)]
+        await session.raw["turns"].insert_many(documents, session=session.transaction)
+
+    return change
 
 
 @pytest.mark.parametrize("count", [1, 2], ids=["one", "many"])
@@ -310,17 +335,16 @@ async def test_every_refusal_has_its_error(
     server.fail_next("insert", code=code, message=message)
     server.fail_next("find", code=code, message=message)
     for attempt in (
-        database.write("insert", _inserting(count)),
+        database.step("insert", _inserting(count)),
         database.read("first", _first),
     ):
         with pytest.raises(kind) as caught:
             await attempt
         assert type(caught.value) is kind
         assert isinstance(caught.value.__cause__, PyMongoError)
-    server.fail_next("insert", code=code, message=message)
-    if database.server.has_transactions:
-        with pytest.raises(kind):
-            await database.step("insert", _inserting(count))
+    server.fail_next("find", code=code, message=message)
+    with pytest.raises(kind):
+        await database.snapshot("first", _first)
 
 
 @pytest.mark.parametrize("failure", PASSING, ids=str)
@@ -329,7 +353,7 @@ async def test_passing_failure_is_not_felt(
 ) -> None:
     """The driver tries again, and what was done already is not done twice."""
     server.fail_next("insert", **failure)
-    await database.write("insert", _inserting(1))
+    await database.step("insert", _inserting(1))
     assert await database.read("count", _count) == 1
 
 
@@ -342,7 +366,7 @@ async def test_failure_that_does_not_pass_is_an_outage(
     async with _bare(server, "d", 0.4) as database:
         with pytest.raises((TierUnavailable, TierTimeout)) as caught:
             async with asyncio.timeout(5):
-                await database.write("insert", _inserting(1))
+                await database.step("insert", _inserting(1))
     assert isinstance(caught.value.__cause__, PyMongoError)
 
 
@@ -384,11 +408,12 @@ def test_whatever_the_driver_raises_has_its_error(error: Exception, kind: type[E
 
 
 async def _count(session: Session) -> int:
-    return await session.collection("turns").count({"tenant": "acme", "graph_id": "race"})
+    return len(await session.raw["turns"].find({}, session=session.transaction).to_list(None))
 
 
 async def _first(session: Session) -> Any:
-    return await session.collection("turns").first({"tenant": "acme", "graph_id": "race"})
+    with translated("first"):
+        return await session.raw["turns"].find_one({}, session=session.transaction)
 
 
 async def test_documents_that_break_a_rule_are_rejected(server: MongoServer) -> None:
@@ -398,8 +423,9 @@ async def test_documents_that_break_a_rule_are_rejected(server: MongoServer) -> 
     wrong = {"tenant": "acme", "graph_id": "race", "input": "secret"}
     async with _bare(server, "ezra", 5) as database:
         with pytest.raises(TierRejected, match="schema") as caught:
-            await database.write(
-                "insert", lambda session: session.collection("turns").insert([wrong])
+            await database.step(
+                "insert",
+                lambda session: session.raw["turns"].insert_one(wrong, session=session.transaction),
             )
     assert "secret" not in str(caught.value)
 
@@ -417,18 +443,18 @@ async def test_document_beyond_16_mib_is_the_callers_mistake(opener: Opener) -> 
 
 @pytest.mark.parametrize("driver", DRIVERS)
 async def test_write_whose_answer_is_lost_is_not_doubled(server: MongoServer, driver: Any) -> None:
-    """The driver sends it again under its number, and the server knows it has been done."""
+    """What the server has not committed it forgets, and all of it is sent again."""
     async with mongo_cold_store(server.uri, driver=driver) as cold:
-        server.fail_next("insert", close_connection=True, after=True, collection="audit")
-        await cold.log.append_audit(SCOPE, "k", ("a",), "", NOW)
-        server.fail_next("update", close_connection=True, after=True, collection="leases")
+        server.fail_next("insert", close_connection=True, after=True, collection="leases")
         lease = await cold.leases.acquire("tick", "a", 10, NOW)
         assert lease is not None
+        server.fail_next("update", close_connection=True, after=True, collection="leases")
         await cold.leases.release(lease)
+        server.fail_next("insert", close_connection=True, after=True, collection="audit")
+        await cold.log.append_audit(SCOPE, "k", ("a",), "", NOW)
         assert [event.seq for event in await cold.log.audit(SCOPE)] == [1]
-    sent = [one for one in server.commands if one["body"].get("insert") == "audit"]
-    assert len(sent) == 2
-    assert sent[0]["envelope"]["txnNumber"] == sent[1]["envelope"]["txnNumber"]
+    assert server.client["ezra"]["leases"].count_documents({}) == 1
+    assert server.open_transactions == 0
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
@@ -458,13 +484,13 @@ async def test_closing_waits_for_what_has_begun(
 ) -> None:
     """A step that is under way when the block ends is finished, and its caller is told so."""
     begun = asyncio.Event()
-    insert = Collection.insert
+    written = _Transaction._written
 
-    async def noticed(self: Collection, documents: Any) -> None:
+    async def noticed(self: _Transaction, requests: Any) -> None:
         begun.set()
-        await insert(self, documents)
+        await written(self, requests)
 
-    monkeypatch.setattr(Collection, "insert", noticed)
+    monkeypatch.setattr(_Transaction, "_written", noticed)
     async with opener() as cold:
         appending = asyncio.create_task(cold.turns.append_turn(SCOPE, turn_by(), [draft()]))
         await begun.wait()
@@ -472,3 +498,77 @@ async def test_closing_waits_for_what_has_begun(
     async with opener() as cold:
         assert await cold.turns.recent_turns(SCOPE, 8) == (stored,)
         assert (await cold.queue.waiting())["index"] == 1
+
+
+# Moments and limits.
+
+
+def _watermarks() -> Steps[int]:
+    return count(Find(WATERMARKS, SCOPE))
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+async def test_a_reading_of_several_steps_sees_one_moment(server: MongoServer, driver: Any) -> None:
+    """What is acknowledged before it is in it, and nothing that is written meanwhile."""
+    async with mongo_record_store(server.uri, COLLECTIONS, driver=driver) as records:
+        watermarks = ColdWatermarks(records)
+        await watermarks.advance(SCOPE, "before", 1, NOW)
+
+        async def meanwhile(session: Session) -> tuple[int, int]:
+            first = await _rows(session)
+            await watermarks.advance(SCOPE, "meanwhile", 1, NOW)
+            return first, await _rows(session)
+
+        assert await records.database.snapshot("look", meanwhile) == (1, 1)
+        assert await records.read("look", _watermarks) == 2
+    asked = [one for one in server.commands if one["body"].get("find") == "watermarks"]
+    of_reading = [one["body"].get("readConcern", {}) for one in asked if _is_plain(one)]
+    assert [one.get("level") for one in of_reading] == ["snapshot"] * len(of_reading)
+
+
+def _is_plain(command: dict[str, Any]) -> bool:
+    return "autocommit" not in command["envelope"]
+
+
+async def _rows(session: Session) -> int:
+    found = session.raw["watermarks"].find({}, session=session.transaction)
+    return len(await found.to_list(None))
+
+
+@pytest.mark.parametrize("code", [239, 246])
+async def test_a_moment_that_cannot_be_shown_is_looked_for_again(
+    server: MongoServer, code: int
+) -> None:
+    """Another process made an index just then: the reading begins anew; not for ever."""
+    async with mongo_record_store(server.uri, COLLECTIONS) as records:
+        server.fail_next("aggregate", code=code, times=2)
+        assert await records.read("look", _watermarks) == 0
+        server.fail_next("aggregate", code=code, times=100)
+        with pytest.raises(TierRejected):
+            await records.read("look", _watermarks)
+
+
+async def test_long_work_may_take_longer_than_an_operation(
+    server: MongoServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as a transaction may live; each of its commands no longer than any other."""
+    answered = _Transaction.answered
+
+    async def slow(self: _Transaction, requests: Any) -> Any:
+        await asyncio.sleep(0.25)
+        return await answered(self, requests)
+
+    def steps() -> Steps[None]:
+        for _ in range(3):
+            yield from _watermarks()
+        yield from write()
+
+    monkeypatch.setattr(_Transaction, "answered", slow)
+    async with mongo_record_store(server.uri, COLLECTIONS, timeout_seconds=0.5) as records:
+        server.clear_commands()
+        await records.change("long", steps, is_brief=False)
+        limits = [one["body"]["maxTimeMS"] for one in server.commands if one["name"] != "ping"]
+        assert limits
+        assert max(limits) <= 500
+        with pytest.raises(TierTimeout):
+            await records.change("brief", steps)

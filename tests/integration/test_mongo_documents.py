@@ -30,12 +30,10 @@ BEFORE = drafts_of("rain", "tyres", "laps")
 AFTER = drafts_of("wind", "laps", "rain")
 
 
-@pytest.fixture(
-    scope="module", params=["standalone", pytest.param("replica_set", marks=pytest.mark.slow)]
-)
-def server(request: pytest.FixtureRequest) -> Iterator[MongoServer]:
-    """A server without transactions, and one with them."""
-    with running_mongo(mode=request.param) as found:
+@pytest.fixture(scope="module")
+def server() -> Iterator[MongoServer]:
+    """A server for all tests of this file."""
+    with running_mongo() as found:
         yield found
 
 
@@ -92,7 +90,7 @@ async def _prepared(server: MongoServer, name: str) -> None:
 async def test_a_change_that_is_cut_off_is_there_whole_or_not(
     server: MongoServer, act: Any, *, after: bool, one_in: int
 ) -> None:
-    """Once somebody came by, or repeated it: nothing half, nothing doubled, no work lost."""
+    """And repeated it is there once: nothing half, nothing doubled, no work lost."""
     whole = server.fresh_database()
     await _prepared(server, whole)
     async with _opened(server, whole) as cold:

@@ -13,19 +13,18 @@ from support.mongo_cuts import cut_at
 from support.mongo_deployments import COMMANDS_MAX, REFUSED, Deployment, deployed
 from support.tier_samples import NOW, scope_of
 
-from tiers.cold.mongo import graphs, links
-from tiers.cold.mongo.database import Session
+from tiers.cold.mongo.records import _Transaction
 from tiers.cold.stores import ColdStores
 from tiers.errors import Conflict, TierError, UsageError
-from tiers.records import GraphState, Parent, Scope
+from tiers.records import Parent, Scope
 
 A, B, C = (Scope.of_graph("acme", name) for name in "abc")
 
 
-@pytest.fixture(scope="module", params=["standalone", "replica_set"])
-def deployment(request: pytest.FixtureRequest) -> Iterator[Deployment]:
-    """A server of each kind."""
-    with deployed(request.param) as found:
+@pytest.fixture(scope="module")
+def deployment() -> Iterator[Deployment]:
+    """A server for all tests of this file."""
+    with deployed() as found:
         yield found
 
 
@@ -85,22 +84,24 @@ async def test_of_two_links_that_close_a_cycle_one_is_made(
     assert len(await _parents(one, A)) == 8
 
 
-async def test_a_link_is_decided_by_the_links_that_are_there_when_it_is_made(
+async def test_a_link_that_begins_while_another_is_made_sees_it(
     pair: tuple[ColdStores, ColdStores], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process links the other way round, after the first one has looked: it looks again."""
+    """Another process links the other way round after the first one has looked: it is refused."""
     one, other = pair
-    looked = graphs.graphs_above
+    written, begun = _Transaction._written, list[asyncio.Task[bool]]()
 
-    async def interrupted(*given: Any) -> dict[str, Any]:
-        seen = await looked(*given)
-        monkeypatch.setattr(graphs, "graphs_above", looked)
-        await other.graphs.link(B, _to(A))
-        return seen
+    async def interrupted(self: _Transaction, requests: Any) -> None:
+        monkeypatch.setattr(_Transaction, "_written", written)
+        begun.append(asyncio.create_task(_linked(other, B, A)))
+        await asyncio.sleep(0.1)
+        await written(self, requests)
 
-    monkeypatch.setattr(graphs, "graphs_above", interrupted)
-    assert not await _linked(one, A, B)
-    assert (await _parents(one, A), await _parents(one, B)) == ((), ("a",))
+    monkeypatch.setattr(_Transaction, "_written", interrupted)
+    made = [await _linked(one, A, B), await begun[0]]
+    assert sorted(made) == [False, True]
+    parents = [await _parents(one, scope) for scope in (A, B)]
+    assert parents == ([("b",), ()] if made[0] else [(), ("a",)])
 
 
 async def test_racing_links_of_one_graph_are_all_there_and_none_twice(
@@ -123,7 +124,7 @@ async def test_racing_links_of_one_graph_are_all_there_and_none_twice(
 async def test_a_link_that_is_cut_off_is_made_once_or_not_at_all(
     deployment: Deployment, *, after: bool
 ) -> None:
-    """Cut at any command: whoever links next finishes it first, and so sees what it closes."""
+    """Cut at any command: whoever links next sees what it closes."""
     felt = 0
     for number in range(1, COMMANDS_MAX):
         async with deployment.opened(deployment.server.fresh_database()) as cold:
@@ -166,41 +167,3 @@ async def test_a_revoked_link_does_not_come_back(deployment: Deployment, *, afte
             assert await _parents(cold, A) == ()
             await cold.graphs.link(A, _to(B))
             assert await _parents(cold, A) == ("b",)
-
-
-async def test_what_is_announced_is_carried_out_once_however_late(
-    pair: tuple[ColdStores, ColdStores],
-) -> None:
-    """A process that slept through it all changes nothing when it wakes up."""
-    one, other = pair
-    store: Any = one.graphs
-    session = Session(store._database.raw)
-    last = await links.last_number(session, "acme")
-    announced = await links.announce(session, "acme", last, "a", _to(B))
-    assert announced is not None
-    assert await links.announce(session, "acme", last, "b", _to(A)) is None, "decided by old links"
-    assert await other.graphs.unlink(A, "b"), "it was carried out by another, and revoked"
-    assert not await links.carry_out(session, "acme", last + 1, announced)
-    assert await _parents(one, A) == ()
-
-
-async def test_an_announced_link_does_not_get_into_a_graph_that_is_archived_meanwhile(
-    pair: tuple[ColdStores, ColdStores], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who made it is told, and nobody brings it about who comes when the graph is open again."""
-    one, other = pair
-    carry_out, given = links.carry_out, []
-
-    async def late(*what: Any) -> bool:
-        given.append(what)
-        monkeypatch.setattr(links, "carry_out", carry_out)
-        await other.graphs.set_state(A, GraphState.ARCHIVED, NOW)
-        return await carry_out(*what)
-
-    monkeypatch.setattr(links, "carry_out", late)
-    with pytest.raises(Conflict, match="archived"):
-        await one.graphs.link(A, _to(B))
-    await other.graphs.set_state(A, GraphState.ACTIVE, NOW)
-    assert not await carry_out(*given[0])
-    await one.graphs.link(C, _to(B))
-    assert await _parents(one, A) == ()

@@ -22,12 +22,7 @@ from tiers.errors import TierRejected, TierTimeout, TierUnavailable
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
 TIMEOUT_SECONDS = 1.0
-DEPLOYMENTS = [
-    ("replica_set", "pymongo"),
-    ("standalone", "motor"),
-    pytest.param(("standalone", "pymongo"), marks=pytest.mark.slow),
-    pytest.param(("replica_set", "motor"), marks=pytest.mark.slow),
-]
+DRIVERS = ["pymongo", "motor"]
 
 Call = Callable[[ColdStores], Awaitable[object]]
 CALLS: dict[str, Call] = {
@@ -48,23 +43,17 @@ def _collected() -> Iterator[None]:
     gc.collect()
 
 
-@pytest.fixture(params=DEPLOYMENTS, ids="-".join)
-def deployment(request: pytest.FixtureRequest) -> tuple[str, str]:
-    """Kinds of server and drivers."""
-    return request.param
-
-
 @pytest.fixture
-def server(deployment: tuple[str, str]) -> Iterator[MongoServer]:
+def server() -> Iterator[MongoServer]:
     """A server of its own for each test, since most of them hurt it."""
-    with running_mongo(mode=deployment[0]) as running:
+    with running_mongo() as running:
         yield running
 
 
-@pytest.fixture
-def driver(deployment: tuple[str, str]) -> str:
-    """The driver to talk to it with."""
-    return deployment[1]
+@pytest.fixture(params=DRIVERS)
+def driver(request: pytest.FixtureRequest) -> str:
+    """Each driver."""
+    return request.param
 
 
 @pytest.fixture

@@ -20,22 +20,21 @@ from support.mongo_server import MongoServer, running_mongo
 from support.tier_samples import NOW, scope_of
 
 from tiers.cold.mongo import mongo_cold_store
-from tiers.cold.mongo.database import Collection
+from tiers.cold.mongo.records import _Transaction
 from tiers.cold.stores import ColdStores
 from tiers.errors import BudgetExceeded, Conflict
 from tiers.records import AgentRecord, AuditEvent, Budget, Departure, Scope, Usage, Work
 
 EVERY = ("index", "compress", "learn")
-DEPLOYMENTS = [("replica_set", "pymongo"), ("standalone", "pymongo"), ("replica_set", "motor")]
+DRIVERS = ("pymongo", "motor")
 Opener = Callable[..., Any]
 
 
-@pytest.fixture(scope="module", params=DEPLOYMENTS, ids="-".join)
+@pytest.fixture(scope="module", params=DRIVERS)
 def deployment(request: pytest.FixtureRequest) -> Iterator[tuple[MongoServer, str]]:
     """A server for the tests that do it no harm, and a driver."""
-    mode, driver = request.param
-    with running_mongo(mode=mode) as server:
-        yield server, driver
+    with running_mongo() as server:
+        yield server, request.param
 
 
 @pytest.fixture
@@ -107,14 +106,14 @@ async def test_item_that_another_process_claims_while_it_is_queued_runs_again(
     one, other = pair
     await one.queue.enqueue(SCOPE, [draft("k", x=1)], NOW)
     claimed: list[Work] = []
-    update = Collection.update_each
+    written = _Transaction._written
 
-    async def interrupted(self: Collection, *command: Any, **how: Any) -> int:
-        monkeypatch.setattr(Collection, "update_each", update)
+    async def interrupted(self: _Transaction, requests: Any) -> None:
+        monkeypatch.setattr(_Transaction, "_written", written)
         claimed.extend(await other.queue.claim(EVERY, "other", 1, 10, NOW))
-        return await update(self, *command, **how)
+        await written(self, requests)
 
-    monkeypatch.setattr(Collection, "update_each", interrupted)
+    monkeypatch.setattr(_Transaction, "_written", interrupted)
     assert await one.queue.enqueue(SCOPE, [draft("k", x=2)], NOW) == 0
     (work,) = claimed
     assert work.payload == {"x": 1}

@@ -1,4 +1,4 @@
-"""Redaction in MongoDB, cut off at every command, on both kinds of server."""
+"""Redaction in MongoDB, cut off at every command."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from support.mongo_deployments import REFUSED, Deployment, deployed
 from support.redactions import LATER, SECRETS, History, history_of, store
 from support.tier_samples import scope_of
 
-from tiers.cold.redaction import REDACTED
 from tiers.cold.stores import ColdStores
 from tiers.errors import TierError
+from tiers.owned import REDACTED
 from tiers.records import AuditFilter, Commitment, Scope
 from tiers.upkeep import Redacted
 
@@ -24,10 +24,10 @@ SOME = range(8, 250, 37)
 """Numbers of commands; a redaction sends fewer."""
 
 
-@pytest.fixture(scope="module", params=["standalone", "replica_set"])
-def deployment(request: pytest.FixtureRequest) -> Iterator[Deployment]:
-    """A server of each kind, for all tests of this file."""
-    with deployed(request.param) as found:
+@pytest.fixture(scope="module")
+def deployment() -> Iterator[Deployment]:
+    """A server for all tests of this file."""
+    with deployed() as found:
         yield found
 
 
@@ -47,8 +47,7 @@ async def _carried_on(deployment: Deployment, name: str, number: int, *, after: 
             except TierError:
                 assert cut.happened
     async with deployment.opened(name) as cold:
-        if deployment.server.knobs.mode == "replica_set":
-            await _check_all_or_nothing(cold, runtime, history, beliefs[0].id)
+        await _check_all_or_nothing(cold, runtime, history, beliefs[0].id)
         reached = await cold.redactor.redact(runtime, asked[::-1], "asked again", LATER)
         assert len(reached.all_ids) == 10
         await _check_done(cold, runtime, history, reached, asked)
@@ -117,7 +116,6 @@ async def _cut_everywhere(deployment: Deployment, numbers: range) -> int:
         for collection in client[name].list_collection_names():
             text = "\n".join(map(repr, client[name][collection].find()))
             assert [word for word in SECRETS if word in text] == []
-        assert client[name]["redactions"].count_documents({}) == 0
     return cuts
 
 

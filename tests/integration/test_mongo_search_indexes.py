@@ -13,12 +13,7 @@ from support.mongo_server import MongoServer, running_mongo
 from support.tier_samples import DIMENSIONS
 from support.warm_reference import ReferenceWarmStore
 
-from tiers.cold.mongo.search_index import (
-    TEXT_INDEX,
-    VECTOR_INDEX,
-    SearchIndexReport,
-    SearchUnavailable,
-)
+from tiers.cold.mongo.search_index import VECTOR_INDEX, SearchIndexReport, SearchUnavailable
 from tiers.errors import ConfigError, TierRejected, TierTimeout, UsageError
 
 VECTOR = {
@@ -31,34 +26,11 @@ VECTOR = {
             {"type": "filter", "path": "graph_id"},
             {"type": "filter", "path": "topics"},
             {"type": "filter", "path": "private_to"},
-            {"type": "filter", "path": "for_user"},
             {"type": "filter", "path": "user_id"},
             {"type": "filter", "path": "tier"},
             {"type": "filter", "path": "live"},
             {"type": "filter", "path": "embedding_model"},
         ]
-    },
-}
-TEXT = {
-    "name": "facts_by_words",
-    "type": "search",
-    "definition": {
-        "mappings": {
-            "dynamic": False,
-            "fields": {
-                "text": {"type": "string"},
-                "terms": {"type": "string"},
-                "tenant": {"type": "token"},
-                "graph_id": {"type": "token"},
-                "topics": {"type": "token"},
-                "private_to": {"type": "token"},
-                "for_user": {"type": "token"},
-                "user_id": {"type": "token"},
-                "tier": {"type": "token"},
-                "live": {"type": "boolean"},
-                "embedding_model": {"type": "token"},
-            },
-        }
     },
 }
 
@@ -98,32 +70,28 @@ def _without(index: dict[str, Any], path: str) -> dict[str, Any]:
     return index | {"definition": {"fields": fields}}
 
 
-async def test_both_indexes_are_made_as_atlas_wants_them(server: MongoServer, cold: Any) -> None:
-    """Every field of both definitions; once made, they are found and left alone."""
+async def test_the_index_is_made_as_atlas_wants_it(server: MongoServer, cold: Any) -> None:
+    """Every field of the definition; once made, it is found and left alone."""
     assert cold.semantic.archival == "words"
     report = await cold.semantic.ensure_vector_index(WIDTH)
-    assert index_commands(server) == [
-        {"createSearchIndexes": "facts", "indexes": [VECTOR]},
-        {"createSearchIndexes": "facts", "indexes": [TEXT]},
-    ]
-    assert report == SearchIndexReport(WIDTH, "made", "made", report.waited_seconds)
-    assert cold.semantic.archival == "atlas hybrid"
+    assert index_commands(server) == [{"createSearchIndexes": "facts", "indexes": [VECTOR]}]
+    assert report == SearchIndexReport(WIDTH, "made", report.waited_seconds)
+    assert cold.semantic.archival == "atlas vector"
     server.clear_commands()
     again = await cold.semantic.ensure_vector_index(WIDTH)
-    assert (again.vector_index, again.text_index) == ("there", "there")
+    assert again.vector_index == "there"
     assert index_commands(server) == []
 
 
 async def test_a_build_is_waited_for_and_told(server: MongoServer, cold: Any) -> None:
-    """Each time the server was asked, both statuses are told; at the end both are ready."""
+    """Each time the server was asked, the status is told; at the end the index is ready."""
     server.knobs.search_build_listings = 3
     told: list[tuple[str, str]] = []
     await cold.semantic.ensure_vector_index(
         WIDTH, progress=lambda name, status: told.append((name, status))
     )
-    building = [(VECTOR_INDEX, "BUILDING"), (TEXT_INDEX, "BUILDING")]
-    assert told == [*building * 3, (VECTOR_INDEX, "READY"), (TEXT_INDEX, "READY")]
-    assert cold.semantic.archival == "atlas hybrid"
+    assert told == [*[(VECTOR_INDEX, "BUILDING")] * 3, (VECTOR_INDEX, "READY")]
+    assert cold.semantic.archival == "atlas vector"
 
 
 async def test_a_build_that_takes_too_long_is_a_timeout(server: MongoServer, cold: Any) -> None:
@@ -138,7 +106,7 @@ async def test_a_build_that_takes_too_long_is_a_timeout(server: MongoServer, col
     ]
     with pytest.raises(TierTimeout):
         await cold.semantic.ensure_vector_index(WIDTH, timeout_seconds=0.1)
-    assert len(index_commands(server)) == 2, "nothing was made twice"
+    assert len(index_commands(server)) == 1, "nothing was made twice"
 
 
 async def test_an_index_that_is_being_built_is_not_asked(
@@ -148,8 +116,8 @@ async def test_an_index_that_is_being_built_is_not_asked(
     server.knobs.search_build_listings = 1
     async with opened(server, database):
         pass
-    _raw(server, database, VECTOR, TEXT)
-    for expected in ("words", "atlas hybrid"):
+    _raw(server, database, VECTOR)
+    for expected in ("words", "atlas vector"):
         server.clear_commands()
         async with opened(server, database) as cold:
             assert cold.semantic.archival == expected
@@ -185,12 +153,12 @@ async def test_an_index_of_another_shape_is_refused(
     assert index_commands(server) == []
 
 
-@pytest.mark.parametrize("path", ["tenant", "for_user", "live", "embedding_model"])
+@pytest.mark.parametrize("path", ["tenant", "user_id", "live", "embedding_model"])
 async def test_an_index_that_lacks_a_filter_is_not_used_until_updated(
     server: MongoServer, database: str, cold: Any, path: str
 ) -> None:
     """Without ``update`` it is an error that says so; with it the field is added and waited for."""
-    _raw(server, database, _without(VECTOR, path), TEXT)
+    _raw(server, database, _without(VECTOR, path))
     async with opened(server, database) as other:
         assert other.semantic.archival == "words"
     with pytest.raises(ConfigError, match=f"{path}.*update=True"):
@@ -199,7 +167,7 @@ async def test_an_index_that_lacks_a_filter_is_not_used_until_updated(
     server.clear_commands()
     server.knobs.search_build_listings = 2
     report = await cold.semantic.ensure_vector_index(WIDTH, update=True)
-    assert (report.vector_index, report.text_index) == ("updated", "there")
+    assert report.vector_index == "updated"
     (command,) = index_commands(server)
     fields = [*_without(VECTOR, path)["definition"]["fields"], {"type": "filter", "path": path}]
     assert command == {
@@ -207,25 +175,7 @@ async def test_an_index_that_lacks_a_filter_is_not_used_until_updated(
         "name": VECTOR_INDEX,
         "definition": {"fields": fields},
     }
-    assert cold.semantic.archival == "atlas hybrid"
-
-
-async def test_a_text_index_that_lacks_a_field_is_mended_the_same_way(
-    server: MongoServer, database: str, cold: Any
-) -> None:
-    """What somebody added to it stays; until then recall goes by meaning alone."""
-    fields = {"text": {"type": "string"}, "tenant": {"type": "string"}, "mine": {"type": "date"}}
-    _raw(server, database, VECTOR, TEXT | {"definition": {"mappings": {"fields": fields}}})
-    async with opened(server, database) as other:
-        assert other.semantic.archival == "atlas vector"
-    with pytest.raises(ConfigError, match="terms, tenant, graph_id"):
-        await cold.semantic.ensure_vector_index(WIDTH)
-    server.clear_commands()
-    report = await cold.semantic.ensure_vector_index(WIDTH, update=True)
-    assert (report.vector_index, report.text_index) == ("there", "updated")
-    (command,) = index_commands(server)
-    mapped = command["definition"]["mappings"]["fields"]
-    assert mapped == TEXT["definition"]["mappings"]["fields"] | {"mine": {"type": "date"}}
+    assert cold.semantic.archival == "atlas vector"
 
 
 @pytest.mark.parametrize("warm", [False, True])
@@ -277,9 +227,9 @@ async def test_who_makes_them_at_the_same_moment_is_no_error(
     server: MongoServer, database: str, cold: Any
 ) -> None:
     """Another process was first: its index is the one that was wanted."""
-    server.fail_next("createSearchIndexes", code=68, after=True, times=2)
+    server.fail_next("createSearchIndexes", code=68, after=True)
     await cold.semantic.ensure_vector_index(WIDTH)
-    assert cold.semantic.archival == "atlas hybrid"
+    assert cold.semantic.archival == "atlas vector"
 
 
 @pytest.mark.parametrize("number", [0, -1, 8_193])

@@ -51,11 +51,24 @@ def server() -> Iterator[MongoServer]:
 @pytest.mark.parametrize(
     ("command", "code"),
     [
-        ({"mapReduce": "things"}, 59),
+        *(
+            ({name: "things"}, 59)
+            for name in ("mapReduce", "count", "distinct", "findAndModify", "dropSearchIndex")
+        ),
         ({"find": "things", "collation": {"locale": "en"}}, 238),
         ({"find": "things", "nonsense": 1}, 238),
         ({"find": "things", "filter": {"a": {"$regex": "x"}}}, 238),
         ({"find": "things", "filter": {"$expr": {}}}, 238),
+        *(
+            ({"find": "things", "filter": wanted}, 238)
+            for wanted in (
+                {"a": {"$type": "string"}},
+                {"a": {"$size": 1}},
+                {"a": {"$all": [1]}},
+                {"a": {"$elemMatch": {"$gt": 1}}},
+                {"$nor": [{"a": 1}]},
+            )
+        ),
         ({"find": "things", "filter": {"a": {"$gt": None}}}, 238),
         ({"find": "things", "projection": {"a": {"$slice": 1}}}, 238),
         ({"find": "things", "sort": {"a": {"$meta": "textScore"}}}, 238),
@@ -79,63 +92,57 @@ def server() -> Iterator[MongoServer]:
             },
             238,
         ),
-        (
-            {
-                "aggregate": "things",
-                "pipeline": [{"$lookup": {"from": "x", "let": {}, "pipeline": [], "as": "y"}}],
-                "cursor": {},
-            },
-            238,
-        ),
-        (
-            {
-                "aggregate": "things",
-                "pipeline": [{"$lookup": {"from": "x", "pipeline": [{"$facet": {}}], "as": "y"}}],
-                "cursor": {},
-            },
-            238,
-        ),
         *(
-            (
-                {
-                    "aggregate": "things",
-                    "pipeline": [
-                        {
-                            "$graphLookup": {
-                                "from": "things",
-                                "startWith": "$a",
-                                "connectFromField": "a",
-                                "connectToField": "b",
-                                "as": "c",
-                            }
-                            | wrong
-                        }
-                    ],
-                    "cursor": {},
-                },
-                code,
-            )
-            for wrong, code in (
-                ({"maxDepth": -1}, 40101),
-                ({"maxDepth": "x"}, 40100),
-                ({"as": 1}, 40103),
-                ({"connectToField": "$b"}, 16410),
-                ({"restrictSearchWithMatch": 1}, 40185),
-                ({"restrictSearchWithMatch": {"$where": "x"}}, 238),
-                ({"let": {}}, 40104),
+            ({"aggregate": "things", "pipeline": [stage], "cursor": {}}, 238)
+            for stage in (
+                {"$lookup": {"from": "x", "pipeline": [], "as": "y"}},
+                {"$graphLookup": {"from": "things"}},
+                {"$search": {"text": {"query": "x", "path": "a"}}},
+                {"$rankFusion": {"input": {}}},
+                {"$unwind": "$a"},
+                {"$unionWith": "others"},
+                {"$unionWith": {"coll": "x", "pipeline": [{"$facet": {}}]}},
+                {"$set": {"a": "$b"}},
+                {"$set": {"a.b": 1}},
+                {"$project": {"a.b": 1}},
+                {"$project": {"a": {"$literal": 1}}},
+                {"$project": {"a": "$$ROOT"}},
+                {"$group": {"_id": {"$add": ["$a", 1]}}},
+                {"$group": {"_id": ["$a"]}},
+                {"$group": {"_id": 1, "a": {"$push": "$b"}}},
             )
         ),
         (
             {
                 "aggregate": "things",
-                "pipeline": [{"$limit": 1}, {"$search": {}}],
+                "pipeline": [{"$limit": 1}, {"$vectorSearch": {}}],
                 "cursor": {},
             },
             40602,
         ),
         ({"update": "things", "updates": [{"q": {}, "u": [{"$set": {"a": 1}}]}]}, 238),
-        ({"update": "things", "updates": [{"q": {}, "u": {"$mul": {"a": 2}}}]}, 238),
+        *(
+            ({"update": "things", "updates": [{"q": {}, "u": {operator: {"a": 2}}}]}, 238)
+            for operator in ("$inc", "$max", "$setOnInsert", "$push", "$addToSet", "$pull", "$mul")
+        ),
         ({"update": "things", "updates": [{"q": {}, "u": {"$set": {"a.$": 2}}}]}, 238),
+        ({"update": "things", "updates": [{"q": {}, "u": {"$unset": {"a.b": ""}}}]}, 238),
+        ({"update": "things", "updates": [{"q": {}, "u": {"a": 1}, "upsert": True}]}, 238),
+        (
+            {
+                "update": "things",
+                "updates": [{"q": {}, "u": {"$set": {"a": 1}}, "upsert": True, "multi": True}],
+            },
+            238,
+        ),
+        (
+            {
+                "update": "things",
+                "updates": [{"q": {"a.b": 1}, "u": {"$set": {"a": 1}}, "upsert": True}],
+            },
+            238,
+        ),
+        ({"insert": "things", "documents": [{}], "ordered": False}, 238),
         (
             {
                 "update": "things",
@@ -146,7 +153,18 @@ def server() -> Iterator[MongoServer]:
         ({"create": "things", "capped": True, "size": 1}, 238),
         ({"create": "things", "validator": {"a": {"$gt": 1}}}, 238),
         ({"create": "things", "validator": {"$jsonSchema": {"pattern": "x"}}}, 238),
+        ({"create": "things", "validator": {"$jsonSchema": {"enum": ["x"]}}}, 238),
+        ({"create": "things", "validationLevel": "moderate"}, 238),
+        ({"create": "things", "validationAction": "warn"}, 238),
         ({"createIndexes": "things", "indexes": [{"key": {"a": "text"}, "name": "t"}]}, 238),
+        *(
+            ({"createIndexes": "things", "indexes": [{"key": {"a": 1}, "name": "a"} | more]}, 238)
+            for more in (
+                {"sparse": True},
+                {"expireAfterSeconds": 1},
+                {"partialFilterExpression": {"$or": [{"a": 1}]}},
+            )
+        ),
         ({"getMore": 12345, "collection": "things"}, 43),
     ],
 )
@@ -162,22 +180,8 @@ async def test_a_refused_update_changes_nothing(things: Documents) -> None:
     """The refusal comes before any document is written."""
     await things.insert_one({"_id": 1, "a": 1})
     with pytest.raises(OperationFailure):
-        await things.update_one({}, {"$set": {"b": 1}, "$mul": {"a": 2}})
+        await things.update_one({}, {"$set": {"b": 1}, "$inc": {"a": 2}})
     assert await things.find_one({}) == {"_id": 1, "a": 1}
-
-
-async def test_a_standalone_refuses_transactions_and_numbered_writes() -> None:
-    """As MongoDB does; the driver sends neither a number nor a retry to it."""
-    with running_mongo(mode="standalone") as server:
-        async with AsyncMongoClient[dict[str, Any]](server.uri) as client:
-            await client["d"]["c"].insert_one({})
-            assert "txnNumber" not in server.commands[-1]["envelope"]
-            async with client.start_session() as session:
-                await session.start_transaction()
-                with pytest.raises(OperationFailure) as caught:
-                    await client["d"]["c"].insert_one({}, session=session)
-                await session.abort_transaction()
-    assert caught.value.code == 20
 
 
 # Validators.
@@ -187,12 +191,9 @@ _SCHEMA = {
     "required": ["kind", "n"],
     "properties": {
         "_id": {},
-        "kind": {"enum": ["a", "b"]},
-        "n": {"bsonType": ["int", "long"], "minimum": 1, "maximum": 9},
-        "text": {"bsonType": "string", "minLength": 1, "maxLength": 3},
-        "tags": {"bsonType": "array", "items": {"bsonType": "string"}},
+        "n": {"bsonType": ["int", "long"]},
+        "text": {"bsonType": "string", "minLength": 1},
     },
-    "additionalProperties": False,
 }
 
 
@@ -200,21 +201,16 @@ _SCHEMA = {
     "broken",
     [
         {"kind": "a"},
-        {"kind": "c", "n": 1},
         {"kind": "a", "n": 1.0},
         {"kind": "a", "n": True},
-        {"kind": "a", "n": 0},
-        {"kind": "a", "n": 10},
         {"kind": "a", "n": 1, "text": ""},
-        {"kind": "a", "n": 1, "text": "long"},
-        {"kind": "a", "n": 1, "tags": ["x", 1]},
-        {"kind": "a", "n": 1, "more": 1},
+        {"kind": "a", "n": 1, "text": 1},
     ],
 )
 async def test_validator(things: Documents, broken: dict[str, Any]) -> None:
     """Insert, replacement and update are checked, and what fails is named."""
     await things.database.create_collection("things", validator={"$jsonSchema": _SCHEMA})
-    await things.insert_one({"_id": 1, "kind": "a", "n": 1, "text": "abc", "tags": ["x"]})
+    await things.insert_one({"_id": 1, "kind": "a", "n": 1, "text": "abc"})
     with pytest.raises(WriteError) as caught:
         await things.insert_one(broken)
     details = (caught.value.details or {})["errInfo"]["details"]
@@ -225,22 +221,19 @@ async def test_validator(things: Documents, broken: dict[str, Any]) -> None:
     assert (await things.find_one({}) or {})["text"] == "abc"
 
 
-async def test_validator_levels_and_changes(things: Documents) -> None:
-    """``moderate`` leaves what was broken before alone, ``warn`` lets pass, ``collMod`` changes."""
+async def test_a_validator_is_changed(things: Documents) -> None:
+    """``collMod`` sets rules, which hold for later writes, and takes them away."""
     database, schema = things.database, {"$jsonSchema": _SCHEMA}
     await things.insert_one({"_id": "old"})
-    await database.command("collMod", "things", validator=schema, validationLevel="moderate")
-    await things.update_one({"_id": "old"}, {"$set": {"x": 1}})
-    with pytest.raises(WriteError):
-        await things.insert_one({"_id": "new"})
-    await database.command("collMod", "things", validationLevel="strict")
-    with pytest.raises(WriteError):
-        await things.update_one({"_id": "old"}, {"$set": {"x": 2}})
-    await database.command("collMod", "things", validationAction="warn")
-    await things.update_one({"_id": "old"}, {"$set": {"x": 2}})
+    await database.command("collMod", "things", validator=schema, validationLevel="strict")
+    for write in (things.insert_one({}), things.update_one({"_id": "old"}, {"$set": {"x": 1}})):
+        with pytest.raises(WriteError):
+            await write
     (info,) = [found async for found in await database.list_collections()]
     assert info["options"]["validator"] == schema
-    assert info["options"]["validationAction"] == "warn"
+    assert info["options"]["validationAction"] == "error"
+    await database.command("collMod", "things", validator={})
+    await things.insert_one({})
 
 
 # Failures on request.
@@ -269,14 +262,12 @@ async def test_injected_error_after_the_write(shared: MongoServer, things: Docum
 async def test_a_cut_write_is_retried_and_done_once(
     shared: MongoServer, things: Documents, *, after: bool
 ) -> None:
-    """The driver asks again under the same number, and the increment counts once."""
-    await things.insert_one({"_id": 1, "n": 0})
+    """The driver asks again under the same number, and gets the first answer."""
     shared.clear_commands()
-    shared.fail_next("update", close_connection=True, after=after)
-    result = await things.update_one({"_id": 1}, {"$inc": {"n": 1}})
-    assert (result.matched_count, result.modified_count) == (1, 1)
-    assert await things.find_one({}) == {"_id": 1, "n": 1}
-    sent = [entry for entry in shared.commands if entry["name"] == "update"]
+    shared.fail_next("insert", close_connection=True, after=after)
+    await things.insert_one({"_id": 1})
+    assert await things.find_one({}) == {"_id": 1}
+    sent = [entry for entry in shared.commands if entry["name"] == "insert"]
     assert len({entry["envelope"]["txnNumber"] for entry in sent}) == 1
     assert len(sent) == 2
 
@@ -286,7 +277,7 @@ async def test_a_cut_batch_gets_its_first_answer(shared: MongoServer, things: Do
     await things.insert_one({"_id": 2})
     shared.fail_next("insert", close_connection=True, after=True)
     with pytest.raises(BulkWriteError) as caught:
-        await things.insert_many([{"_id": 1}, {"_id": 2}], ordered=False)
+        await things.insert_many([{"_id": 1}, {"_id": 2}])
     assert [error["index"] for error in caught.value.details["writeErrors"]] == [1]
 
 
@@ -347,12 +338,11 @@ async def test_a_write_retried_while_its_first_try_is_stuck_happens_once(
     """Both tries arrive in the end, and the second one gets the first one's answer."""
     async with AsyncMongoClient[dict[str, Any]](server.uri, socketTimeoutMS=400) as client:
         things = client["d"]["things"]
-        await things.insert_one({"_id": 1, "n": 0})
         with server.frozen():
-            write = asyncio.ensure_future(things.update_one({"_id": 1}, {"$inc": {"n": 1}}))
+            write = asyncio.ensure_future(things.insert_one({"_id": 1}))
             await asyncio.wait([write], timeout=0.5)
-        assert (await write).modified_count == 1
-        assert await things.find_one({}) == {"_id": 1, "n": 1}
+        assert (await write).inserted_id == 1
+        assert await things.find_one({}) == {"_id": 1}
 
 
 async def test_reset_forgets_everything(server: MongoServer) -> None:
@@ -363,4 +353,4 @@ async def test_reset_forgets_everything(server: MongoServer) -> None:
         server.reset()
         assert server.commands == []
         assert await client["d"]["c"].find_one({}) is None
-        assert await client.list_database_names() == []
+        assert server.client.list_database_names() == []

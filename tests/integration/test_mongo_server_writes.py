@@ -1,4 +1,4 @@
-"""The stand-in for MongoDB as it is written to: operators, upserts, unique indexes, batches."""
+"""The stand-in for MongoDB as it is written to: updates, upserts, unique indexes, batches."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import bson
 import pytest
 from bson import Int64, ObjectId
-from pymongo import AsyncMongoClient, IndexModel, InsertOne, ReturnDocument, UpdateOne
+from pymongo import AsyncMongoClient, IndexModel, InsertOne, UpdateOne
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.errors import (
     BulkWriteError,
@@ -42,17 +43,10 @@ async def _ids(things: Documents, query: dict[str, Any]) -> list[Any]:
 @pytest.mark.parametrize(
     ("before", "update", "after"),
     [
-        ({"a": 1}, {"$set": {"b.c": 2}, "$unset": {"a": ""}}, {"b": {"c": 2}}),
-        ({"a": 1}, {"$inc": {"a": 2, "n": 5}}, {"a": 3, "n": 5}),
-        ({"a": 2**31 - 1}, {"$inc": {"a": 1}}, {"a": Int64(2**31)}),
-        ({"a": [1]}, {"$push": {"a": {"$each": [2, 3], "$slice": -2}}}, {"a": [2, 3]}),
-        ({}, {"$push": {"a": {"b": 1}}}, {"a": [{"b": 1}]}),
-        ({"a": [1, 2]}, {"$addToSet": {"a": {"$each": [2, True]}}}, {"a": [1, 2, True]}),
-        ({"a": [1, 2, 3]}, {"$pull": {"a": {"$gte": 2}}}, {"a": [1]}),
-        ({"a": [{"b": 1, "c": 1}, {"b": 2}]}, {"$pull": {"a": {"b": 1}}}, {"a": [{"b": 2}]}),
-        ({"a": 5, "b": 5}, {"$max": {"a": 7}, "$min": {"b": 3, "c": 1}}, {"a": 7, "b": 3, "c": 1}),
-        ({"a": [{"b": 1}]}, {"$set": {"a.0.b": 2}}, {"a": [{"b": 2}]}),
-        ({"a": 1}, {"$setOnInsert": {"a": 2}}, {"a": 1}),
+        ({"a": 1}, {"$set": {"b": {"c": 2}}, "$unset": {"a": ""}}, {"b": {"c": 2}}),
+        ({"a": 1}, {"$set": {"a": Int64(1)}}, {"a": Int64(1)}),
+        ({"a": 1}, {"$set": {"a": 1}}, {"a": 1}),
+        ({"a": 1}, {"$unset": {"b": ""}}, {"a": 1}),
     ],
 )
 async def test_updates(
@@ -64,19 +58,18 @@ async def test_updates(
     found = await things.find_one({})
     assert found == {"_id": 1, **after}
     assert [type(value) for value in found.values()] == [int, *map(type, after.values())]
-    assert (result.matched_count, result.modified_count) == (1, int(before != after))
+    changes = bson.encode(before) != bson.encode(after)
+    assert (result.matched_count, result.modified_count) == (1, int(changes))
 
 
 @pytest.mark.parametrize(
     ("update", "code"),
     [
-        ({"$inc": {"text": 1}}, 14),
-        ({"$inc": {"n": "1"}}, 14),
-        ({"$set": {"n.x": 1}}, 28),
-        ({"$push": {"n": 1}}, 2),
         ({"$set": {"_id": 2}}, 66),
-        ({"$set": {"a": 1}, "$inc": {"a": 1}}, 40),
-        ({"$set": {"a": 1, "a.b": 1}}, 40),
+        ({"$unset": {"_id": ""}}, 66),
+        ({"$set": {"a": 1}, "$unset": {"a": ""}}, 40),
+        ({"$set": {"": 1}}, 56),
+        ({"$set": 1}, 9),
         ({"$nonsense": {"a": 1}}, 9),
     ],
 )
@@ -91,51 +84,29 @@ async def test_updates_that_fail(things: Documents, update: dict[str, Any], code
 
 async def test_upserts(things: Documents) -> None:
     """An upsert starts from the filter's equalities; asked again it changes nothing."""
-    query = {"key": "k", "$and": [{"part.a": {"$eq": 1}}], "n": {"$gt": 5}}
-    update = {"$setOnInsert": {"n": 6, "text": "first"}}
+    query = {"key": "k", "$and": [{"part": {"$eq": 1}}], "n": {"$gt": 5}}
+    update = {"$set": {"n": 6, "text": "first"}}
     first = await things.update_one(query, update, upsert=True)
     assert isinstance(first.upserted_id, ObjectId)
     again = await things.update_one(query, update, upsert=True)
     assert (again.matched_count, again.modified_count, again.upserted_id) == (1, 0, None)
     assert await things.find_one({}, {"_id": 0}) == {
         "key": "k",
-        "part": {"a": 1},
+        "part": 1,
         "n": 6,
         "text": "first",
     }
-    await things.replace_one({"_id": "r"}, {"text": "new"}, upsert=True)
-    assert await things.find_one({"_id": "r"}) == {"_id": "r", "text": "new"}
 
 
-async def test_find_one_and_change(things: Documents) -> None:
-    """Claiming the first in order returns the document before or after, or nothing."""
-    await things.insert_many([{"_id": number, "free": True} for number in (3, 1, 2)])
-    claim = {"$set": {"free": False}}
-    before = await things.find_one_and_update({"free": True}, claim, sort=[("_id", 1)])
-    after = await things.find_one_and_update(
-        {"free": True}, claim, sort=[("_id", 1)], return_document=ReturnDocument.AFTER
-    )
-    assert before == {"_id": 1, "free": True}
-    assert after == {"_id": 2, "free": False}
-    assert await things.find_one_and_delete({"free": True}) == {"_id": 3, "free": True}
-    assert await things.find_one_and_update({"free": True}, claim) is None
-    upserted = await things.find_one_and_update(
-        {"_id": 9}, {"$inc": {"n": 1}}, upsert=True, return_document=ReturnDocument.AFTER
-    )
-    assert upserted == {"_id": 9, "n": 1}
-
-
-async def test_racing_increments_and_upserts(things: Documents) -> None:
-    """Nothing is lost among fifty increments, and twenty upserts of one key make one document."""
+async def test_racing_upserts(things: Documents) -> None:
+    """Twenty upserts of one key make one document."""
     await things.create_index("key", unique=True)
     await asyncio.gather(
-        *(things.update_one({"_id": "n"}, {"$inc": {"n": 1}}, upsert=True) for _ in range(50)),
         *(
-            things.update_one({"key": "k"}, {"$setOnInsert": {"by": number}}, upsert=True)
+            things.update_one({"key": "k"}, {"$set": {"by": number}}, upsert=True)
             for number in range(20)
         ),
     )
-    assert (await things.find_one({"_id": "n"}) or {})["n"] == 50
     assert await things.count_documents({"key": "k"}) == 1
 
 
@@ -167,8 +138,6 @@ async def test_duplicate_key_is_reported_as_by_mongodb(things: Documents) -> Non
         ({}, {"k": 1}, {"k": True}, False),
         ({}, {"k": 1}, {"k": 1.0}, True),
         ({}, {}, {"k": None}, True),
-        ({"sparse": True}, {}, {}, False),
-        ({"sparse": True}, {"k": None}, {"k": None}, True),
         ({"partialFilterExpression": {"live": True}}, {"k": 1, "live": True}, {"k": 1}, False),
         (
             {"partialFilterExpression": {"live": True}},
@@ -177,7 +146,7 @@ async def test_duplicate_key_is_reported_as_by_mongodb(things: Documents) -> Non
             True,
         ),
         ({"partialFilterExpression": {"k": {"$exists": True}}}, {}, {}, False),
-        ({"partialFilterExpression": {"k": {"$type": "string"}}}, {"k": 1}, {"k": 1}, False),
+        ({"partialFilterExpression": {"k": {"$exists": True}}}, {"k": None}, {"k": None}, True),
         ({"partialFilterExpression": {"n": {"$gt": 1}}}, {"k": 1, "n": 2}, {"k": 1, "n": 2}, True),
     ],
 )
@@ -221,26 +190,24 @@ async def test_unique_index_over_what_is_there(things: Documents) -> None:
     assert set(await things.index_information()) == {"_id_", "k_1"}
 
 
-@pytest.mark.parametrize(("ordered", "stored"), [(True, [0]), (False, [0, 2])])
-async def test_bulk_errors_by_index(things: Documents, *, ordered: bool, stored: list[int]) -> None:
-    """An ordered batch ends at its first error, an unordered one goes on; both say where."""
+async def test_bulk_errors_by_index(things: Documents) -> None:
+    """A batch ends at its first error, and says where."""
     with pytest.raises(BulkWriteError) as caught:
-        await things.insert_many([{"_id": 0}, {"_id": 0}, {"_id": 2}], ordered=ordered)
+        await things.insert_many([{"_id": 0}, {"_id": 0}, {"_id": 2}])
     assert [error["index"] for error in caught.value.details["writeErrors"]] == [1]
-    assert caught.value.details["nInserted"] == len(stored)
-    assert await _ids(things, {}) == stored
+    assert caught.value.details["nInserted"] == 1
+    assert await _ids(things, {}) == [0]
     with pytest.raises(BulkWriteError) as caught:
         await things.bulk_write(
             [
                 InsertOne({"_id": 5}),
-                UpdateOne({"_id": 0}, {"$inc": {"n": 1}}),
-                UpdateOne({"_id": 0}, {"$inc": {"n": "x"}}),
-                UpdateOne({"_id": 0}, {"$inc": {"n": 1}}),
-            ],
-            ordered=ordered,
+                UpdateOne({"_id": 0}, {"$set": {"n": 1}}),
+                UpdateOne({"_id": 0}, {"$set": {"_id": 1}}),
+                UpdateOne({"_id": 0}, {"$set": {"n": 2}}),
+            ]
         )
     assert [error["index"] for error in caught.value.details["writeErrors"]] == [2]
-    assert (await things.find_one({"_id": 0}) or {})["n"] == len(stored)
+    assert await things.find_one({"_id": 0}) == {"_id": 0, "n": 1}
 
 
 async def test_indexes_are_declared_once(things: Documents) -> None:
@@ -255,5 +222,4 @@ async def test_indexes_are_declared_once(things: Documents) -> None:
     with pytest.raises(OperationFailure) as caught:
         await things.drop_index("a_1")
     assert caught.value.code == 27
-    await things.drop_indexes()
-    assert set(await things.index_information()) == {"_id_"}
+    assert set(await things.index_information()) == {"_id_", "b_1_c_-1"}

@@ -150,5 +150,15 @@ async def test_what_was_destroyed_at_the_server_goes_from_the_folders_too(tmp_pa
         assert (await other.sync()).counts == {"conflict": 1, "unchanged": 1}
         assert "A secret." not in {*machine.notes().values(), *other.notes().values()}
         assert "No secret any more." in other.notes().values()
-        machine.write("a.md", "The name again.")
-        assert (await machine.sync()).counts == {"pulled": 1, "pushed": 1, "unchanged": 1}
+        machine.write("a.md", "A secret.")
+        report = await machine.sync()
+        assert report.counts == {"pulled": 1, "redacted": 1, "unchanged": 1}
+        assert not report.needs_people
+        again = await agent.documents.put(
+            "a.md",
+            "The name again.",
+            shelf=machine.memory.shelf,
+            keep_text=True,
+            even_if_redacted=True,
+        )
+        assert (again.was_new, again.document.revision) == (True, 2)

@@ -89,6 +89,7 @@ def test_the_doctor_examines_providers_too(server: ModelServer, tmp_path: Path) 
     variables = {
         f"EZRA_{name.upper()}": str(value) for name, value in chosen(server, "gemini").items()
     }
+    assert command(tmp_path / "home", "init", **variables).returncode == 0
     done = command(tmp_path / "home", "doctor", "--json", **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     assert '"engine": "gemini' in done.stdout

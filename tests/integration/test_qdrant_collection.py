@@ -175,27 +175,6 @@ async def test_lost_indexes_are_made_again(server: QdrantShim) -> None:
         assert await store.count(SCOPE) == 0
 
 
-async def test_a_former_collection_learns_to_search_exactly(
-    server: QdrantShim, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Once; with a key that may not change it, it is opened as it is, and the log says so."""
-    async with _opened(server):
-        former = models.HnswConfigDiff(full_scan_threshold=10)
-        server.collections[NAME].update(models.UpdateCollection(hnsw_config=former))
-    server.may_manage = False
-    async with _opened(server):
-        assert "less exactly" in caplog.text
-    server.may_manage = True
-    for patches in (1, 0):
-        server.requests.clear()
-        async with _opened(server):
-            made = server.collections[NAME].made.hnsw_config
-        assert made is not None
-        assert (made.m, made.payload_m) == (0, 16)
-        assert (made.full_scan_threshold or 0) > 1_000
-        assert [seen.method for seen in server.requests].count("PATCH") == patches
-
-
 def _vectors(size: int, distance: models.Distance) -> dict[str, models.VectorParams]:
     return {DENSE: models.VectorParams(size=size, distance=distance)}
 
@@ -412,7 +391,7 @@ async def test_sweep_in_steps_keeps_what_was_written_anew(
     store._points.remove = interrupted  # type: ignore[method-assign]
     await store.delete_expired(SCOPE, NOW)
     assert await store.count(SCOPE) == STEP_IDS + 20
-    assert await store.delete_expired(SCOPE, NOW) == 0
+    assert len(await store.delete_expired(SCOPE, NOW)) == 0
 
 
 async def test_others_texts_move_no_score(store: QdrantWarmStore) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -141,25 +140,9 @@ async def test_marks_are_seen_by_no_scope(server: QdrantShim) -> None:
     await _marked(server, "acme")
     async with _opened(server) as store:
         assert await store.count(SCOPE) == 3
-        assert await store.delete_expired(SCOPE, NOW) == 0
+        assert len(await store.delete_expired(SCOPE, NOW)) == 0
         assert len(await store.search(SCOPE, query_of("generation acme"))) == 3
     assert server.collections[NAME].count(None) == 4
-
-
-async def test_a_mark_of_former_entries_says_to_build_from_the_start(server: QdrantShim) -> None:
-    """They lack what is found by now; the mark of what is built anew counts as it is."""
-    await _marked(server, "acme")
-    async with qdrant_generations(server.url) as generations:
-        (mark,) = await generations.generations("acme")
-        complete = mark.model_copy(update={"state": "complete", "done": 3, "total": 3})
-        await generations.mark("acme", complete)
-        assert await generations.generations("acme") == (complete,)
-        body = json.loads([seen.body for seen in server.requests if seen.method == "PUT"][-1])
-        (point,) = [models.PointStruct.model_validate(one) for one in body["points"]]
-        assert point.payload is not None
-        del point.payload["form"]
-        server.collections[NAME].upsert([point])
-        assert await generations.generations("acme") == (mark,)
 
 
 async def test_unreadable_mark_is_none(server: QdrantShim) -> None:

@@ -16,7 +16,7 @@ from ezra import Agent, Ezra, Fact, Graph, NotFound, Rule, UsageError
 from metaagents.lifecycle.agent import LifecycleAgent
 from metaagents.lifecycle.rules import LifecyclePolicy
 from metaagents.lifecycle.writing import Writer
-from tiers.cold.redaction import REDACTED
+from tiers.owned import REDACTED
 from tiers.records import Scope, Turn
 
 WORD = "xylograph"
@@ -250,7 +250,7 @@ async def test_what_is_summed_up_meanwhile_does_not_keep_it(tmp_path: Path, step
         lifecycle = LifecycleAgent(
             graphs=parts.graphs, turns=parts.turns, episodic=parts.episodic, grains=parts.grains,
             warm=parts.warm, writer=writer, policy=policy, redactor=parts.redactor,
-            fleet=parts.fleet,
+            fleet=parts.fleet, log=parts.log,
         )  # fmt: skip
         if step == "compress":
             await lifecycle.compress(scope.for_agent("keeper"), clock(), everything=True)

@@ -280,7 +280,8 @@ async def test_what_keeps_changing_is_left_for_a_later_pass(tmp_path: Path) -> N
             await write(scope, entries)
             with closing(raw_sqlite(tmp_path)) as connection:
                 connection.execute(
-                    "UPDATE facts SET tier = ? WHERE id = ?", (next(tiers), facts[2].id)
+                    "UPDATE facts SET tier = ?1, body = json_set(body, '$.tier', ?1) WHERE id = ?2",
+                    (next(tiers), facts[2].id),
                 )
 
         store.upsert = changed_after  # type: ignore[method-assign]

@@ -118,7 +118,7 @@ async def test_a_lost_index_of_a_model_says_that_it_is_not_whole(tmp_path: Path)
     async with running(tmp_path, embedder="required") as ezra:
         agent = await (await ezra.session_graph("imola")).spawn_agent("a", topics={"t"})
         found = await agent.recall("the doctor")
-        assert found.degraded == ("dense",)
+        assert found.degraded == ("warm", "dense")
         assert f"dense: still embedding with {INT8}" in found.skipped
         assert {hit.text for hit in found.items} == {"The doctor is a friend."}
         await ezra._parts.reembedder.run_to_end()

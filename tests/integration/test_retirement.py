@@ -14,6 +14,7 @@ from support.lifecycle_house import WHOLE, House, house
 
 from metaagents.lifecycle import retirement, standins
 from metaagents.lifecycle.handlers import RetainHandler
+from metaagents.lifecycle.retired_traces import RetiredTraces
 from metaagents.lifecycle.retirement import RetentionPolicy, RetentionReport, Retirement
 from tiers.errors import NotFound
 from tiers.grains import RETIRED, Retirable
@@ -259,6 +260,9 @@ async def test_the_handler_and_unknown_graphs(tmp_path: Path) -> None:
             graphs=own.cold.graphs, grains=own.cold.grains, review=own.cold.review,
             episodic=own.cold.episodic, policy=RetentionPolicy(plan="free"), hot=own.hot,
             fleet=own.cold.fleet,
+            traces=RetiredTraces(
+                redactor=own.cold.redactor, warm=own.warm, events=own.cold.log
+            ),
         )  # fmt: skip
         item = Work(
             id="1", tenant="acme", graph_id="imola", agent_id=None, kind="retain",

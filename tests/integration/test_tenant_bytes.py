@@ -20,7 +20,7 @@ from support.isolation.destruction import (
     Step,
     destroyed,
 )
-from support.isolation.engines import BENCHES, STANDALONE, WARM_RAW, Bench
+from support.isolation.engines import BENCHES, WARM_RAW, Bench
 from support.isolation.planting import plant_warm
 from support.isolation.raw import Raw, redis_raw
 from support.isolation.runtime import Runtimes, ServedRuntimes, opened
@@ -97,7 +97,7 @@ async def test_others_keep_every_byte(bench: Bench, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "step"),
-    [("fakeredis", "clear"), ("edge", "expire"), ("sqlite", "redact"), ("sqlite", "refund")],
+    [("in process", "clear"), ("edge", "expire"), ("sqlite", "redact"), ("sqlite", "refund")],
 )
 async def test_a_store_that_forgets_the_tenant_is_found_out(
     name: str, step: str, tmp_path: Path
@@ -110,7 +110,7 @@ async def test_a_store_that_forgets_the_tenant_is_found_out(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", LONG)
-@pytest.mark.parametrize("bench", [*BENCHES, STANDALONE], ids=_name)
+@pytest.mark.parametrize("bench", BENCHES, ids=_name)
 async def test_others_keep_every_byte_for_long(bench: Bench, seed: int, tmp_path: Path) -> None:
     """The same, many times over, in another order each time."""
     await _ruined(bench, tmp_path, seed=seed, count=300)

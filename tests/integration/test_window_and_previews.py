@@ -9,7 +9,7 @@ from support.model_http import KEY, running_model_server
 from support.model_providers import PROVIDERS, says
 from support.runtime import running
 
-from ezra.assemble import hot_slot, messages_of
+from ezra.assemble import LAYOUT, hot_slot, messages_of
 from ezra.rebuilding import rebuild
 from ezra.receipts import Seal
 from tiers.forms import entry_of, shown_output
@@ -29,7 +29,7 @@ def as_it_was_kept(receipt: Receipt, turns: dict[str, Turn]) -> Receipt:
             slots.append({**slot, "digest": seal.of_text(text)})
         else:
             slots.append(slot)
-    said = [hot_slot(one, output_chars=None) for one in turns.values()]
+    said = [hot_slot(one, output_chars=None, layout=1) for one in turns.values()]
     system = {"role": "system", "content": receipt.body["slots"][0]["text"]}
     messages = [
         system,
@@ -50,7 +50,7 @@ async def test_contexts_of_the_first_layout_are_rebuilt_as_they_were(tmp_path: P
         stored = (await (await agent.turn("Read it.")).reply("Slow.", outputs)).turn
         turn = await agent.turn("Box?")
         receipt = await graph.receipt(str(turn.receipt_id))
-        assert receipt.body["layout"] == 2
+        assert receipt.body["layout"] == LAYOUT
         now = await rebuild(ezra._parts, WHOLE, receipt)
         then = await rebuild(ezra._parts, WHOLE, as_it_was_kept(receipt, {stored.id: stored}))
         assert now.is_exact

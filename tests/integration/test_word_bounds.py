@@ -1,4 +1,4 @@
-"""What a word search on SQLite looks at, where words are too common to look at all who have them.
+"""What a word search looks at, where words are too common to look at all who have them.
 
 What is found where there is room for everything is the contract's to judge.
 """
@@ -21,8 +21,8 @@ NARROW = scope_of(agent_id="engineer", topics=("weather",))
 @pytest.fixture
 async def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Cold]:
     """A store in which there is room for ten records, and five of the newest."""
-    monkeypatch.setattr("tiers.cold.sqlite.word_search.POSTINGS_MAX", 10)
-    monkeypatch.setattr("tiers.cold.sqlite.word_search.NEWEST_MAX", 5)
+    monkeypatch.setattr("tiers.cold.stores.word_search.POSTINGS_MAX", 10)
+    monkeypatch.setattr("tiers.cold.stores.word_search.NEWEST_MAX", 5)
     async with sqlite_cold_store(tmp_path) as opened:
         yield opened
 
@@ -63,7 +63,7 @@ async def test_the_newest_are_those_that_the_asker_may_see(cold: Cold) -> None:
 
 async def test_very_common_words_are_estimated(cold: Cold, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the first that have them, and how many records there were by then; of the own graph."""
-    monkeypatch.setattr("tiers.cold.sqlite.word_counts.COUNTED_MAX", 8)
+    monkeypatch.setattr("tiers.cold.stores.word_search.COUNTED_MAX", 8)
     for number in range(30):
         await _facts(cold, f"tyres {number}" if number % 3 == 0 else f"laps {number}")
         await cold.semantic.put_fact(OTHER_GRAPH, fact_by(OTHER_GRAPH, f"tyres {number}"))

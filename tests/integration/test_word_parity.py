@@ -27,7 +27,7 @@ from tiers.records import Hit, Scope, SearchQuery
 
 SEED = 20260311
 SQLITE = next(backend for backend in COLD_BACKENDS if backend.name == "sqlite")
-OTHERS = [backend for backend in COLD_BACKENDS if backend.name == "mongo-standalone"]
+OTHERS = [backend for backend in COLD_BACKENDS if backend.name == "mongo"]
 
 WORDS = (
     "tyre tyres medium mediums hard soft lap laps pit stop stopped stopping box wall undercut rain "

@@ -44,9 +44,8 @@ def index_commands(server: MongoServer) -> list[dict[str, Any]]:
 
 def searches(server: MongoServer) -> list[list[dict[str, Any]]]:
     """Return the pipelines that searched, in the order in which they came."""
-    stages = {"$vectorSearch", "$search", "$rankFusion"}
     pipelines = [one["body"]["pipeline"] for one in server.commands if one["name"] == "aggregate"]
-    return [pipeline for pipeline in pipelines if pipeline and set(pipeline[0]) & stages]
+    return [pipeline for pipeline in pipelines if pipeline and "$vectorSearch" in pipeline[0]]
 
 
 async def remember(

@@ -7,7 +7,7 @@ looks nothing up in spans, so that it shares no mistake with the engines that do
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -29,18 +29,21 @@ from tiers.beliefs import (
 )
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.history.chain import canonical, content_digest, next_event
+from tiers.history.fold import Fold
 from tiers.history.plan import (
     SPEAKING_KINDS,
     Told,
     adopt_plan,
     check_settled,
     commit_plan,
+    made_in,
     pin_plan,
     redact_plan,
     revert_plan,
     rewind_plan,
     trust_plan,
 )
+from tiers.history.unlike import left_digest
 from tiers.records import ALL_TOPICS, Scope
 
 from .belief_replay import plain
@@ -48,8 +51,6 @@ from .belief_replay import plain
 REDACTED = "[redacted]"
 CHANGED_MAX = 10_000
 SALT = bytes(16)
-
-Sight = Callable[[Scope, Commitment], bool]
 
 
 class Picture(NamedTuple):
@@ -151,7 +152,7 @@ class ReferenceBeliefs:
         if not 0 <= to_seq <= len(self._log):
             raise UsageError("to_seq", to_seq, f"0 to {len(self._log)}")
         then = await self.as_of(scope.for_graph(), to_seq)
-        told = rewind_plan(to_seq, self._active(), then, reason)
+        told = rewind_plan(to_seq, self._active(), then, self._successors(to_seq), reason)
         if told:
             self._check_writable()
         return self._changed(scope, told, now)
@@ -188,10 +189,22 @@ class ReferenceBeliefs:
         self._write(scope, adopt_plan(point, beliefs), now)
         return True
 
+    def _redacting(self, belief_id: str, reason: str, now: datetime) -> list[Told]:
+        gone = {"claim": "[redacted]", "key": None, "value": None, "redacted_at": now}
+        left = self._known[belief_id].model_copy(update=gone)
+        fields = {name: getattr(left, name) for name in Commitment.model_fields}
+        rival_in = [
+            one.event.id
+            for one in self._log
+            if one.event.kind == "contradicted" and (_said(one) or {}).get("rival_id") == belief_id
+        ]
+        left_over = left_digest(Commitment.model_validate(fields))
+        return redact_plan(belief_id, reason, left_over, rival_in)
+
     def redact(self, scope: Scope, belief_ids: Iterable[str], reason: str, now: datetime) -> None:
         """Do what a ``Redactor`` does to beliefs: content and salts go, an event comes."""
         asked = [one for one in belief_ids if self._known[one].redacted_at is None]
-        told = [event for one in asked for event in redact_plan(one, reason)]
+        told = [event for one in asked for event in self._redacting(one, reason, now)]
         self._write(scope, told, now)
         for belief_id in asked:
             blank = {"claim": REDACTED, "key": None, "value": None, "redacted_at": now}
@@ -214,10 +227,13 @@ class ReferenceBeliefs:
     # The past.
 
     async def events(
-        self, scope: Scope, after: int = 0, limit: int = 1000
+        self, scope: Scope, after: int = 0, limit: int = 1000, *, turn_id: str | None = None
     ) -> tuple[BeliefEvent, ...]:
         """Return the log after a ``seq``; hashes and digests are not those of any engine."""
-        return tuple(one.event for one in await self.logged(scope, after, limit))
+        if turn_id is None:
+            return tuple(one.event for one in await self.logged(scope, after, limit))
+        events = (one.event for one in self._log[after:])
+        return tuple(one for one in events if one.turn_id == turn_id)[:limit]
 
     async def logged(
         self,
@@ -294,11 +310,28 @@ class ReferenceBeliefs:
     # How it is done.
 
     def _changed(self, scope: Scope, told: Sequence[Told], now: datetime) -> Changed:
+        before = [one.id for one in self._active()]
         self._write(scope, told, now)
+        after = [one.id for one in self._active()]
+        touched = dict.fromkeys(one.belief_id for one in told)
         return Changed(
-            ended=tuple(one.belief_id for one in told if one.kind == "reverted"),
-            restored=tuple(one.belief_id for one in told if one.kind == "restored"),
+            ended=tuple(one for one in touched if one in before and one not in after),
+            restored=tuple(one for one in touched if one in after and one not in before),
         )
+
+    def _successors(self, to_seq: int) -> dict[str, str | None]:
+        """Return by what each belief was superseded after an event, where it is otherwise now."""
+        then = Fold()
+        for entry in self._log[:to_seq]:
+            then.apply(entry)
+        found: dict[str, str | None] = {}
+        for one in self._known.values():
+            was = then.beliefs.get(one.id)
+            successor = None if was is None else was.superseded_by
+            is_over = was is None or not was.is_active
+            if is_over and one.redacted_at is None and successor != one.superseded_by:
+                found[one.id] = successor
+        return found
 
     def _set_pinned(
         self, scope: Scope, belief_id: str, now: datetime, *, pinned: bool
@@ -372,6 +405,7 @@ class ReferenceBeliefs:
                 turn=turn,
                 now=now,
                 digest=content_digest(SALT, one.content),
+                turn_id=made_in(scope, told),
             )
             content = canonical(one.content).decode()
             self._log.append(LoggedBelief(event=event, salt=SALT.hex(), content=content))

@@ -84,8 +84,10 @@ def expected_hash(event: BeliefEvent) -> str:
     fields = {name: getattr(event, name) for name in _OF_VERSION_1}
     fields["recorded_at"] = event.recorded_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     fields["v"] = event.version
-    if event.version == 2:
+    if event.version >= 2:
         fields["turn"] = event.turn
+    if event.version >= 3:
+        fields["turn_id"] = event.turn_id
     text = json.dumps(fields, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -95,7 +95,7 @@ class Door:
 
 def module_door(door: Door, graph: str, *agents: str) -> Door:
     """Make a graph with agents, unless a former module has; return the door to it."""
-    if graph not in {one["id"] for one in door.told("graph", "list")}:
+    if door("graph", "show", graph).code != 0:
         door.done("graph", "create", graph)
         for agent in agents:
             door.done("agent", "spawn", graph, agent, "--topic", "tyres", "--topic", "strategy")

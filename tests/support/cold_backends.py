@@ -3,67 +3,28 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, closing
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, TypeAlias
 
-from tiers.belief_log import BeliefHistory, BeliefStore, HeadStore, RivalSearch
-from tiers.board import Board
-from tiers.cold.sqlite import DATABASE_NAME, sqlite_cold_store
-from tiers.documents import DocumentShelf
-from tiers.grains import GrainStore
-from tiers.knowledge import KnowledgeGraph
-from tiers.learning import FactReview, Playbooks, Watermarks
-from tiers.leases import LeaseStore
-from tiers.ports import (
-    EpisodicStore,
-    LexicalIndex,
-    ProceduralStore,
-    RecordLog,
-    SemanticStore,
-    TurnStore,
-    WarmStore,
-    WorkQueue,
-)
-from tiers.recollection import Recollection, Timeline
-from tiers.registry import FleetStore, GraphStore, UsageStore
-from tiers.upkeep import ColdArchive, ColdUpkeep, Redactor
+from tiers.cold.sqlite import DATABASE_NAME
+from tiers.cold.stores import COLLECTIONS, ColdStores, stores_over
+from tiers.ports import WarmStore
 
 from .cold_mongo import MongoDatabases, live, stand_in
+from .raw_records import (
+    Row,
+    rows_of_documents,
+    rows_of_memory,
+    rows_of_tables,
+    text_of_memory,
+    text_of_tables,
+)
+from .record_stores import memory_of, memory_record_store, watched_sqlite
 
-
-class Cold(Protocol):
-    """Every port of the cold tier."""
-
-    graphs: GraphStore
-    fleet: FleetStore
-    usage: UsageStore
-    turns: TurnStore
-    episodic: EpisodicStore
-    semantic: SemanticStore
-    procedural: ProceduralStore
-    grains: GrainStore
-    shelf: DocumentShelf
-    review: FactReview
-    knowledge: KnowledgeGraph
-    playbooks: Playbooks
-    watermarks: Watermarks
-    beliefs: BeliefStore
-    history: BeliefHistory
-    rivals: RivalSearch
-    heads: HeadStore
-    queue: WorkQueue
-    leases: LeaseStore
-    log: RecordLog
-    words: LexicalIndex
-    recollection: Recollection
-    timeline: Timeline
-    board: Board
-    upkeep: ColdUpkeep
-    redactor: Redactor
-    archive: ColdArchive
+Cold: TypeAlias = ColdStores
 
 
 class Opener(Protocol):
@@ -83,12 +44,15 @@ class ColdBackend:
     Attributes:
         name: Shown as the test's parameter.
         opened: Opens it.
-        rows: Reads a table or collection in the raw engine, beside or after the store.
+        rows: Reads a collection in the raw engine, beside or after the store, in one form for all
+            of them; ``beliefs__words`` is a list of one.
+        whole: Reads everything in it as text, by table or collection, as anybody could.
     """
 
     name: str
     opened: Opener
-    rows: Callable[[Path, str], list[dict[str, Any]]]
+    rows: Callable[[Path, str], list[Row]]
+    whole: Callable[[Path], dict[str, str]]
 
 
 def raw_sqlite(folder: Path) -> sqlite3.Connection:
@@ -98,23 +62,83 @@ def raw_sqlite(folder: Path) -> sqlite3.Connection:
     return connection
 
 
-def _sqlite_rows(folder: Path, table: str) -> list[dict[str, Any]]:
-    with closing(raw_sqlite(folder)) as connection:
-        return [dict(row) for row in connection.execute(f"SELECT * FROM {table}")]  # noqa: S608
+@asynccontextmanager
+async def _in_sqlite(
+    folder: Path, *, archival_index: WarmStore | None = None
+) -> AsyncIterator[ColdStores]:
+    """Open the tier as the product does, and look at the plan of every question besides."""
+    async with watched_sqlite(folder / DATABASE_NAME, COLLECTIONS) as store:
+        yield stores_over(store, archival_index=archival_index)
 
 
-def _mongo_rows() -> list[ColdBackend]:
-    databases: dict[str, MongoDatabases | None] = {
-        "mongo": stand_in("replica_set"),
-        "mongo-standalone": stand_in("standalone"),
-        "motor": stand_in("replica_set", "motor"),
-        "mongo-live": live(),
+@asynccontextmanager
+async def _in_memory(
+    folder: Path, *, archival_index: WarmStore | None = None
+) -> AsyncIterator[ColdStores]:
+    async with memory_record_store(folder) as store:
+        yield stores_over(store, archival_index=archival_index)
+
+
+def _of_sqlite() -> ColdBackend:
+    def rows(folder: Path, name: str) -> list[Row]:
+        with closing(raw_sqlite(folder)) as connection:
+            return rows_of_tables(connection, name)
+
+    def whole(folder: Path) -> dict[str, str]:
+        with closing(raw_sqlite(folder)) as connection:
+            return text_of_tables(connection)
+
+    return ColdBackend("sqlite", _in_sqlite, rows, whole)
+
+
+def _of_mongo(name: str, databases: MongoDatabases) -> ColdBackend:
+    def rows(folder: Path, name: str) -> list[Row]:
+        return rows_of_documents(lambda collection: databases.documents(folder, collection), name)
+
+    return ColdBackend(name, databases.opened, rows, databases.whole)
+
+
+def _of_memory() -> ColdBackend:
+    return ColdBackend(
+        "memory",
+        _in_memory,
+        lambda folder, name: rows_of_memory(memory_of(folder), name),
+        lambda folder: text_of_memory(memory_of(folder)),
+    )
+
+
+def _backends() -> Iterator[ColdBackend]:
+    yield _of_sqlite()
+    yield _of_mongo("mongo", stand_in())
+    yield _of_mongo("motor", stand_in("motor"))
+    named = live()
+    if named is not None:
+        yield _of_mongo("mongo-live", named)
+    yield _of_memory()
+
+
+COLD_BACKENDS = tuple(_backends())
+
+_SAME_STORES = frozenset({"motor"})
+"""Backends with the stores of ``mongo``, through another driver."""
+
+_ASKED_OF_ALL = frozenset(
+    {
+        "test_board.py",
+        "test_cold_beliefs.py",
+        "test_cold_lifetime.py",
+        "test_cold_queue.py",
+        "test_cold_redaction.py",
     }
-    return [
-        ColdBackend(name, found.opened, found.rows)
-        for name, found in databases.items()
-        if found is not None
-    ]
+)
+"""Contracts in which steps of several documents and the driver count most."""
 
 
-COLD_BACKENDS = (ColdBackend("sqlite", sqlite_cold_store, _sqlite_rows), *_mongo_rows())
+def is_left_to_the_slow_run(test: Path, backends: list[str]) -> bool:
+    """Whether a contract test of these backends says nothing new of another driver.
+
+    The whole contract of SQLite and of MongoDB belongs to the normal run.
+    """
+    if test.parent.name != "contract" or test.name in _ASKED_OF_ALL:
+        return False
+    return not _SAME_STORES.isdisjoint(backends)

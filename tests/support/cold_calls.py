@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from tiers.leases import Lease
 from tiers.records import (
     AgentRecord,
     BeliefQuery,
@@ -11,13 +12,13 @@ from tiers.records import (
     Budget,
     Commitment,
     GraphState,
-    Lease,
     Parent,
     SignedHead,
     Summary,
     Usage,
     Work,
 )
+from tiers.turn_desk import Charge
 
 from .board_reference import card_by
 from .cold_backends import Cold
@@ -50,7 +51,7 @@ ACTION = card_by(SCOPE, kind="action")
 AGENT = AgentRecord(tenant="acme", graph_id="race", id="a", spawned_at=NOW, seen_at=NOW)
 LEASE = Lease(name="tick", owner="a", token=1, expires_at=NOW)
 WORK = Work(
-    id="1",
+    id='["acme", "race", "index/k", "made"]',
     tenant="acme",
     graph_id="race",
     agent_id=None,
@@ -92,6 +93,9 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "usage": lambda cold: cold.usage.usage(SCOPE),
     "usage_by_agent": lambda cold: cold.usage.usage_by_agent(SCOPE),
     "append_turn": lambda cold: cold.turns.append_turn(SCOPE, turn_by()),
+    "opening": lambda cold: cold.desk.opening(SCOPE, lambda _: SCOPE, "", 8),
+    "keep_turn": lambda cold: cold.desk.keep_turn(SCOPE, turn_by(), [], Charge(Usage(writes=1))),
+    "keep_receipt": lambda cold: cold.desk.keep_receipt(SCOPE, receipt_by(), [], Charge(Usage())),
     "recent_turns": lambda cold: cold.turns.recent_turns(SCOPE, 8),
     "turns": lambda cold: cold.turns.turns(SCOPE, []),
     "known_refs": lambda cold: cold.turns.known_refs(SCOPE, []),
@@ -125,6 +129,8 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "unjudged": lambda cold: cold.review.unjudged(GRAPH, 8),
     "settle": lambda cold: cold.review.settle(GRAPH, "x", [], NOW),
     "forget": lambda cold: cold.review.forget(SCOPE, "x", "asked to", NOW),
+    "forget_all": lambda cold: cold.review.forget_all(SCOPE, ["x"], "asked to", NOW),
+    "twins": lambda cold: cold.review.twins(SCOPE, "x"),
     "ended": lambda cold: cold.review.ended(GRAPH, NOW, NOW, 8),
     "entities": lambda cold: cold.knowledge.entities(SCOPE, ["mediums"], 8),
     "neighbours": lambda cold: cold.knowledge.neighbours(SCOPE, ["mediums"], 1, 8),
@@ -159,10 +165,19 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "last_head": lambda cold: cold.heads.last_head(GRAPH),
     "enqueue": lambda cold: cold.queue.enqueue(SCOPE, [draft()], NOW),
     "claim": lambda cold: cold.queue.claim(["index"], "a", 1, 1, NOW),
+    "begin": lambda cold: cold.queue.begin(WORK),
+    "renew": lambda cold: cold.queue.renew(WORK, 60, NOW),
     "complete": lambda cold: cold.queue.complete(WORK),
     "fail": lambda cold: cold.queue.fail(WORK, "p", None),
     "defer": lambda cold: cold.queue.defer(WORK, NOW),
     "waiting": lambda cold: cold.queue.waiting(),
+    "waiting_since": lambda cold: cold.queue.waiting_since("index", tenant="acme"),
+    "audited": lambda cold: cold.evidence.audited(GRAPH),
+    "last_audited": lambda cold: cold.evidence.last_audited(GRAPH),
+    "marks": lambda cold: cold.evidence.marks(GRAPH),
+    "misfiled": lambda cold: cold.evidence.misfiled(GRAPH),
+    "live": lambda cold: cold.words.live(SCOPE, asked(), [("race", "x")]),
+    "uses_by": lambda cold: cold.recollection.uses_by(SCOPE, ["x"], NOW),
     "parked": lambda cold: cold.queue.parked(),
     "rerun": lambda cold: cold.queue.rerun(["1"]),
     "acquire": lambda cold: cold.leases.acquire("tick", "a", 1, NOW),

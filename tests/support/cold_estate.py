@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -133,8 +133,9 @@ async def _graphs(cold: Any, tenant: str) -> None:
     await cold.graphs.configure(
         own, budget=Budget(tokens=10**12, writes=0), retention=Retention(summary_ttl_hours=0.1)
     )
-    for graph_id, agent_id in [("race", "strategist"), ("race", "engineer"), ("child", "engineer")]:
-        await cold.fleet.spawn(_member(scope_of(tenant, graph_id, agent_id)))
+    members = [("race", "strategist"), ("race", "engineer"), ("child", "engineer")]
+    for minute, (graph_id, agent_id) in enumerate(members, -len(members)):
+        await cold.fleet.spawn(_member(scope_of(tenant, graph_id, agent_id), minute))
     await cold.fleet.beat(own, ["strategist"], NOW + timedelta(minutes=2))
     gone = scope_of(tenant, "race", "engineer")
     await cold.fleet.leave(gone, NOW + timedelta(hours=1), silent_since=NOW)
@@ -146,7 +147,7 @@ async def _as_it_stands(cold: Any, scope: Scope) -> Scope:
     return scope.model_copy(update={"lineage": standing.lineage})
 
 
-def _member(scope: Scope) -> AgentRecord:
+def _member(scope: Scope, minute: int = 0) -> AgentRecord:
     return AgentRecord(
         tenant=scope.tenant,
         graph_id=scope.graph_id,
@@ -158,7 +159,7 @@ def _member(scope: Scope) -> AgentRecord:
         denied_sources=("mail",),
         budget=Budget(model_calls=3),
         prompts={"working": HOSTILE_TEXT, "yearly": "Be brief."},
-        spawned_at=NOW,
+        spawned_at=NOW + timedelta(minutes=minute),
     )
 
 
@@ -431,6 +432,14 @@ def comparable(table: Table, rows: Sequence[Record]) -> Any:
     return dict(by_graph)
 
 
+def unordered(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was exported without the order of tables in which ids or moments give it."""
+    return {
+        table: sorted(rows, key=str) if isinstance(rows, list) else rows
+        for table, rows in found.items()
+    }
+
+
 async def copy(source: ColdArchive, target: ColdArchive, tenant: str, limit: int = 100) -> int:
     """Move a tenant as the mover does, and return how many rows were new."""
     new = 0
@@ -481,7 +490,8 @@ async def claimed(cold: Any) -> list[Any]:
 
 
 def _item(work: Work) -> dict[str, Any]:
-    return work.model_dump(exclude={"id", "token"})
+    # That a claim of the source was lost says nothing of the target.
+    return work.model_dump(exclude={"id", "token", "was_lost"})
 
 
 def _askers(tenant: str, graph_id: str) -> list[Scope]:

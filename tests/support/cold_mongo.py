@@ -1,10 +1,10 @@
-"""The cold tier on MongoDB as rows of the table of backends: one server per mode, for all tests."""
+"""The cold tier on MongoDB as rows of the table of backends: one server for all tests."""
 
 from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +22,7 @@ LIVE_URI = os.environ.get("EZRA_TEST_MONGODB_URI")
 DATABASES_MAX = 8
 """Databases of tests that ran before are dropped, so that a long run does not fill the memory."""
 
-Row = dict[str, Any]
+Document = dict[str, Any]
 
 
 class MongoDatabases:
@@ -51,11 +51,14 @@ class MongoDatabases:
             archival_index=archival_index,
         )
 
-    def rows(self, folder: Path, table: str) -> list[Row]:
-        """Return documents as the server has them, by the table that holds the same in SQLite."""
-        collection, shape = _SHAPES.get(table, (table, None))
-        found = _raw(self._uri())[self.name(folder)][collection].find().sort("_id", 1)
-        return list(found) if shape is None else [row for one in found for row in shape(one)]
+    def documents(self, folder: Path, collection: str) -> list[Document]:
+        """Return the documents of a collection as the server has them, in order of recording."""
+        return list(_raw(self._uri())[self.name(folder)][collection].find().sort("_id", 1))
+
+    def whole(self, folder: Path) -> dict[str, str]:
+        """Return everything as text, by collection."""
+        names = _raw(self._uri())[self.name(folder)].list_collection_names()
+        return {name: "\n".join(map(repr, self.documents(folder, name))) for name in names}
 
     def name(self, folder: Path) -> str:
         """Return the name of the folder's database."""
@@ -74,42 +77,25 @@ class MongoDatabases:
             _raw(self._uri()).drop_database(name)
 
 
-def _coverage(summary: Row) -> Iterable[Row]:
-    for turn_id in summary["covers"]:
-        yield {"turn_id": turn_id, "summary_id": summary["id"], "level": summary["level"]}
-
-
-def _tail(turn: Row) -> Iterable[Row]:
-    if not turn["covered"]:
-        yield {"turn_id": turn["id"], "agent_id": turn["agent_id"], "seq": turn["seq"]}
-
-
-_SHAPES: dict[str, tuple[str, Callable[[Row], Iterable[Row]]]] = {
-    "coverage": ("summaries", _coverage),
-    "tail": ("turns", _tail),
-}
-"""Tables of SQLite that MongoDB has inside other documents."""
+@lru_cache
+def server() -> MongoServer:
+    """Return the stand-in that all tests share."""
+    return SESSION.enter_context(running_mongo())
 
 
 @lru_cache
-def server(mode: str) -> MongoServer:
-    """Return the stand-in of a mode, that all tests share."""
-    return SESSION.enter_context(running_mongo(mode=mode))
-
-
-@lru_cache
-def _raw(uri: str) -> MongoClient[Row]:
+def _raw(uri: str) -> MongoClient[Document]:
     return SESSION.enter_context(MongoClient(uri))
 
 
-def stand_in(mode: str, driver: str = "pymongo") -> MongoDatabases:
+def stand_in(driver: str = "pymongo") -> MongoDatabases:
     """Return the databases of the stand-in for MongoDB; it starts when the first is opened."""
 
     def fresh() -> str:
-        server(mode).clear_commands()
-        return server(mode).fresh_database()
+        server().clear_commands()
+        return server().fresh_database()
 
-    return MongoDatabases(lambda: server(mode).uri, fresh, driver)
+    return MongoDatabases(lambda: server().uri, fresh, driver)
 
 
 def live() -> MongoDatabases | None:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tiers.errors import ConfigError, TierUnavailable
+from tiers.ports import Expired
 from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
 from tiers.upkeep import Generation
 
@@ -71,7 +72,7 @@ class _Opening:
     async def delete(self, scope: Scope, ids: list[str]) -> None:
         await self._checked().delete(scope, ids)
 
-    async def delete_expired(self, scope: Scope, now) -> int:  # noqa: ANN001
+    async def delete_expired(self, scope: Scope, now) -> Expired:  # noqa: ANN001
         return await self._checked().delete_expired(scope, now)
 
     async def count(self, scope: Scope, kind: Kind | None = None) -> int:

@@ -12,15 +12,16 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tiers.hot import RedisHotStore, embedded_hot_store, redis_hot_store
+from fakeredis import FakeAsyncRedis, FakeServer
+from redis.asyncio import BlockingConnectionPool
+
+from tiers.hot import EmbeddedHotStore, RedisHotStore, embedded_hot_store, redis_hot_store
+from tiers.hot.calls import CallLimits
 from tiers.ports import HotStore
 
-from .hot_reference import ReferenceHotStore
 from .redis_server import RedisServer
 
 LIVE_KEY = "EZRA_TEST_REDIS_URL"
-
-Opener = Callable[[], AbstractAsyncContextManager[HotStore]]
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,21 @@ class HotBackend:
 
 
 @asynccontextmanager
-async def _embedded(_server: RedisServer | None) -> AsyncIterator[RedisHotStore]:
+async def _embedded(_server: RedisServer | None) -> AsyncIterator[EmbeddedHotStore]:
     async with embedded_hot_store() as store:
+        yield store
+
+
+@asynccontextmanager
+async def _fake(_server: RedisServer | None) -> AsyncIterator[RedisHotStore]:
+    client = FakeAsyncRedis(
+        server=FakeServer(version=(7,)),
+        # The default pool refuses the hundredth call at the same time; this one lets it wait.
+        connection_pool_class=BlockingConnectionPool,
+    )
+    # Nothing is slow here but this process itself, so a call waits longer than for a server.
+    limits = CallLimits(20.0, retries_max=0)
+    async with client, RedisHotStore(client, limits=limits) as store:
         yield store
 
 
@@ -70,18 +84,12 @@ async def _removed(client: Any, prefix: str) -> None:
         await client.delete(key)
 
 
-@asynccontextmanager
-async def _reference(_server: RedisServer | None) -> AsyncIterator[ReferenceHotStore]:
-    async with ReferenceHotStore() as store:
-        yield store
-
-
 _LIVE_BACKENDS = (HotBackend("live", _live),) if os.environ.get(LIVE_KEY) else ()
 
 HOT_BACKENDS = (
-    HotBackend("fakeredis", _embedded),
+    HotBackend("embedded", _embedded, is_redis=False),
+    HotBackend("fakeredis", _fake),
     HotBackend("redis", _real, needs_server=True),
-    HotBackend("reference", _reference, is_redis=False),
     *_LIVE_BACKENDS,
 )
 REDIS_BACKENDS = tuple(backend for backend in HOT_BACKENDS if backend.is_redis)

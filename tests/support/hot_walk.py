@@ -1,4 +1,4 @@
-"""One repeatable random walk over every hot operation, on a store and on the reference."""
+"""One repeatable random walk over every hot operation, on a store and on the embedded one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tiers.errors import UsageError
+from tiers.hot import EmbeddedHotStore
 from tiers.ports import HotStore
 
-from .hot_reference import ReferenceHotStore
 from .tier_samples import belief_of, mesh_of, scope_of, turn_of
 
 VIEWS: list[dict[str, Any]] = [
@@ -28,7 +28,7 @@ async def walk(store: HotStore, steps: int, seed: int = 7) -> None:
     draw = random.Random(seed)
     # Many agents: in a cluster they lie on all nodes.
     agents = [f"agent {number}" for number in range(12)]
-    reference = ReferenceHotStore()
+    reference = EmbeddedHotStore()
     for step in range(steps):
         scope = scope_of(agent_id=draw.choice(agents), **draw.choice(VIEWS))
         seq, capacity, belief_id = draw.randint(1, 12), draw.randint(1, 6), f"b{draw.randint(1, 3)}"

@@ -16,18 +16,19 @@ from zoneinfo import ZoneInfo
 
 from metaagents.lifecycle.agent import LifecycleAgent
 from metaagents.lifecycle.conservation import ConservationReport, report
+from metaagents.lifecycle.retired_traces import RetiredTraces
 from metaagents.lifecycle.retirement import RetentionPolicy, RetentionReport, Retirement
 from metaagents.lifecycle.rules import LifecyclePolicy
 from metaagents.lifecycle.writing import Writer
 from metaagents.model import BudgetedModel
 from tiers.cold.sqlite import sqlite_cold_store
 from tiers.cold.stores import ColdStores
+from tiers.hot import EmbeddedHotStore
 from tiers.ids import IdFactory
 from tiers.plans import AnyGrain
 from tiers.ports import Embedder, LanguageModel
 from tiers.records import AgentRecord, Episode, Retention, Scope, SessionGraph, Turn
 
-from .hot_reference import ReferenceHotStore
 from .warm_reference import ReferenceWarmStore
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -43,7 +44,7 @@ class House:
     warm: ReferenceWarmStore
     policy: LifecyclePolicy
     lifecycle: LifecycleAgent
-    hot: ReferenceHotStore = field(default_factory=ReferenceHotStore)
+    hot: EmbeddedHotStore = field(default_factory=EmbeddedHotStore)
     ids: IdFactory = field(default_factory=lambda: IdFactory(lambda: BEFORE_ALL, Random(20260301)))
 
     async def say(self, agent: str, at: datetime, text: str, **more: Any) -> Turn:
@@ -90,6 +91,7 @@ class House:
             policy=policy or RetentionPolicy(),
             hot=self.hot,
             fleet=self.cold.fleet,
+            traces=RetiredTraces(redactor=self.cold.redactor, warm=self.warm, events=self.cold.log),
         )
         return await retirement.run(WHOLE, now, **how)
 
@@ -150,4 +152,5 @@ def lifecycle_of(
         policy=policy,
         redactor=cold.redactor,
         fleet=cold.fleet,
+        log=cold.log,
     )

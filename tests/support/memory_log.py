@@ -109,7 +109,7 @@ class MemoryLog:
             if span is not None and one.status != "redacted":
                 update = {"pinned": span.pinned}
                 then.append(self.beliefs[one.id].model_copy(update=update))
-        self.tell(rewind_plan(to_seq, self.active(), then, reason))
+        self.tell(rewind_plan(to_seq, self.active(), then, self._successors(to_seq), reason))
 
     def set_trust(self, agent_id: str, topic: str | None, trust: float) -> None:
         """Set trust by hand."""
@@ -118,6 +118,20 @@ class MemoryLog:
     def adopt(self, point: BranchPoint, beliefs: Sequence[Commitment]) -> None:
         """Begin as a branch."""
         self.tell(adopt_plan(point, beliefs))
+
+    def _successors(self, to_seq: int) -> dict[str, str | None]:
+        """Return by what each belief was superseded after an event, where it is otherwise now."""
+        then = Fold()
+        for entry in self.entries[:to_seq]:
+            then.apply(entry)
+        found: dict[str, str | None] = {}
+        for one in self.fold.beliefs.values():
+            was = then.beliefs.get(one.id)
+            successor = None if was is None else was.superseded_by
+            is_over = was is None or not was.is_active
+            if is_over and one.status != "redacted" and successor != one.superseded_by:
+                found[one.id] = successor
+        return found
 
     def redact(self, belief_id: str, reason: str = "He asked for it.") -> None:
         """Destroy what is said about a belief."""

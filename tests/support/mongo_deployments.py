@@ -1,4 +1,4 @@
-"""Stand-ins for MongoDB of each mode, and operations on them that are cut off at any command."""
+"""Stand-ins for MongoDB, and operations on them that are cut off at any command."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Deployment:
 
 
 @contextmanager
-def deployed(mode: str) -> Iterator[Deployment]:
-    """Hold a server of a mode: ``standalone`` or ``replica_set``."""
-    with running_mongo(mode=mode) as server:
+def deployed() -> Iterator[Deployment]:
+    """Hold a server."""
+    with running_mongo() as server:
         yield Deployment(server)

@@ -20,17 +20,22 @@ from .session import SESSION
 TENANTS = ("acm", "acme")
 
 CHANGES = {
-    "facts": "UPDATE facts SET text = 'secret'"
+    "facts": "UPDATE facts SET body = json_set(body, '$.text', 'secret')"
     " WHERE tenant = 'acme' AND graph_id = 'race' AND tier = 'core'",
-    "turns": "UPDATE turns SET tokens = 99 WHERE tenant = 'acme' AND seq = 3",
+    "turns": "UPDATE turns SET body = json_set(body, '$.tokens', 99)"
+    " WHERE tenant = 'acme' AND seq = 3",
     "audit": "DELETE FROM audit WHERE tenant = 'acme' AND graph_id = 'child' AND seq = 2",
-    "belief_events": "INSERT INTO belief_events SELECT tenant, graph_id, seq + 1, id || 'x', kind,"
-    " belief_id, agent_id, recorded_at, content_digest, previous_hash, hash, turn, version"
+    "belief_events": "INSERT INTO belief_events (tenant, graph_id, kind, belief_id, turn, turn_id,"
+    " recorded_at, id, seq, body)"
+    " SELECT tenant, graph_id, kind, belief_id, turn, turn_id, recorded_at, id || 'x', seq + 1,"
+    " json_set(body, '$.id', id || 'x', '$.seq', seq + 1)"
     " FROM belief_events WHERE tenant = 'acme' AND graph_id = 'child'"
     " ORDER BY seq DESC LIMIT 1",
-    "beliefs": "UPDATE belief_spans SET pinned = 1 - pinned"
+    "beliefs": "UPDATE belief_spans SET pinned = 1 - pinned,"
+    " body = json_set(body, '$.pinned', json(iif(pinned, 'false', 'true')))"
     " WHERE tenant = 'acme' AND graph_id = 'race' AND since_seq = 1",
-    "trust": "UPDATE belief_trust SET trust = trust / 2 WHERE tenant = 'acme'",
+    "trust": "UPDATE belief_trust SET body = json_set(body, '$.trust', (body ->> 'trust') / 2)"
+    " WHERE tenant = 'acme'",
     "heads": "DELETE FROM belief_heads WHERE tenant = 'acme'",
 }
 """What makes one table of a target differ from its source, by table."""

@@ -63,6 +63,9 @@ _DROPPED = frozenset(
 _MOMENTS = frozenset("superseded_at judged_at forgotten_at retired_at redacted_at left_at".split())
 """Of these only whether they are there."""
 
+_SEALED = frozenset("hash placed previous_hash salt reason_digest".split())
+"""Of an audit event: drawn anew each time, or made from what was. That they fit, verify says."""
+
 
 def _opened(home: Path, at: datetime) -> AbstractAsyncContextManager[Ezra]:
     return running(
@@ -146,7 +149,10 @@ async def _pictured(ezra: Ezra, home: Path) -> dict[str, Any]:
     async with sqlite_cold_store(home) as cold:
         for table in ARCHIVE_ROWS:
             rows = await read_out(cold.archive, ezra.settings.tenant, table)
-            picture[table] = sorted(repr(_plain(one.model_dump(mode="json"))) for one in rows)
+            dropped = _DROPPED | _SEALED if table == "audit" else _DROPPED
+            picture[table] = sorted(
+                repr(_plain(one.model_dump(mode="json"), dropped)) for one in rows
+            )
         # What the warm index forgets by its clock is swept in one engine and noted in another.
         picture["audit"] = [row for row in picture["audit"] if "'evicted'" not in row]
     index = ezra._parts.warm
@@ -154,17 +160,19 @@ async def _pictured(ezra: Ezra, home: Path) -> dict[str, Any]:
     store = cast("WarmArchive", index.serving.store)
     page = await store.export_entries(ezra.settings.tenant, "", 1_000)
     picture["warm"] = sorted(entry.id for entry in page.rows)
+    report = await (await ezra.session_graph(GRAPH)).beliefs.verify()
+    picture["verified"] = [str(problem) for problem in report.problems]
     return picture
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, dropped: frozenset[str]) -> Any:
     if isinstance(value, dict):
-        kept = {name: part for name, part in value.items() if name not in _DROPPED}
+        kept = {name: part for name, part in value.items() if name not in dropped}
         return {
-            name: part is not None if name in _MOMENTS else _plain(part)
+            name: part is not None if name in _MOMENTS else _plain(part, dropped)
             for name, part in sorted(kept.items())
         }
-    return [_plain(part) for part in value] if isinstance(value, list) else value
+    return [_plain(part, dropped) for part in value] if isinstance(value, list) else value
 
 
 ACTS: dict[str, Act] = {"live": _live}

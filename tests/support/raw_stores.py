@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from dataclasses import fields
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from pymongo import MongoClient
 from qdrant_edge import EdgeShard, ScrollRequest, SparseVector
 
 from ezra import Ezra
+from tiers.hot import EmbeddedHotStore
 from tiers.places import Store, places_of
 from tiers.warm.ranking import Bm25Words
 
@@ -123,11 +125,27 @@ def _weighs(part: Part, words: Iterable[str]) -> bool:
 
 async def _hot(ezra: Ezra) -> Any:
     hot: Any = ezra._parts.hot
+    if isinstance(hot, EmbeddedHotStore):
+        for part in _kept(hot):
+            yield part
+        return
     async for key in hot._client.scan_iter(f"{hot._prefix}*"):
         for field, value in (await hot._client.hgetall(key)).items():
             name = field.decode()
             listed = next((one for one in places_of("redis") if fnmatch(name, one)), name)
             yield Part("redis", listed, "", value.decode())
+
+
+def _kept(hot: EmbeddedHotStore) -> Iterator[Part]:
+    """Yield what the embedded store keeps under the names that the fields of a hash have."""
+    for kept in hot._agents.values():
+        yield Part("redis", "view", "", kept.view)
+        yield from (Part("redis", "turn:*", "", repr(one)) for one in kept.turns.items())
+        yield from (Part("redis", "pin:*", "", repr(one)) for one in kept.pins.items())
+        if kept.mesh is not None:
+            yield Part("redis", "mesh", "", kept.mesh)
+    known = {"tenant", "graph_id", "agent_id", "ends_at", "view", "turns", "pins", "mesh"}
+    assert all({one.name for one in fields(kept)} == known for kept in hot._agents.values())
 
 
 def _warm(ezra: Ezra) -> Iterator[Part]:
@@ -181,7 +199,3 @@ def _rows(connection: sqlite3.Connection) -> Iterator[Part]:
         for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - our own names
             for field in row.keys():  # noqa: SIM118 - a row is no mapping
                 yield Part("sqlite", table, field, row[field])
-    # The word index keeps no text, only terms, in a form of its own.
-    connection.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, word_index, row)")
-    for (term,) in connection.execute("SELECT term FROM temp.terms"):
-        yield Part("sqlite", "word_index", "words", term)

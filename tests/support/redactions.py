@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
-from tiers.cold.mongo.store import collections
 from tiers.records import (
     Commitment,
     Fact,
@@ -20,7 +18,7 @@ from tiers.records import (
     Turn,
 )
 
-from .cold_backends import Cold, ColdBackend
+from .cold_backends import Cold
 from .cold_samples import (
     SCOPE,
     belief_by,
@@ -142,16 +140,6 @@ async def store(cold: Cold, history: History, *, graph: bool = True) -> History:
     for receipt in history.receipts:
         await cold.log.put_receipt(scope, receipt)
     return replace(history, told=told)
-
-
-def dump(backend: ColdBackend, folder: Path) -> dict[str, str]:
-    """Return everything that the engine holds, by table or collection, shadow tables included."""
-    tables = ["meta", *collections()]
-    if backend.name == "sqlite":
-        master = backend.rows(folder, "sqlite_master")
-        tables = [row["name"] for row in master if row["type"] == "table"]
-        assert "word_index_data" in tables
-    return {name: "\n".join(map(repr, backend.rows(folder, name))) for name in tables}
 
 
 def words_in(whole: dict[str, str], words: tuple[str, ...]) -> dict[str, list[str]]:

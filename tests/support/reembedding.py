@@ -22,7 +22,7 @@ from metaagents.reindex.index import SwitchingIndex
 from metaagents.work import Worker
 from tiers.cold.sqlite import DATABASE_NAME, ColdStores, sqlite_cold_store
 from tiers.errors import TierRejected, TierUnavailable
-from tiers.ports import Embedder, Vector, WarmStore
+from tiers.ports import Embedder, Expired, Vector, WarmStore
 from tiers.records import (
     ALL_TOPICS,
     Fact,
@@ -151,7 +151,7 @@ class WatchedStore:
         for record_id in ids:
             self.stored.pop(record_id, None)
 
-    async def delete_expired(self, scope: Scope, now: datetime) -> int:
+    async def delete_expired(self, scope: Scope, now: datetime) -> Expired:
         """Remove what has expired."""
         return await self.unwatched.delete_expired(scope, now)
 
@@ -346,11 +346,18 @@ async def _copied_store(home: Path) -> list[Fact]:
     return list(facts)
 
 
+_OVER = {"searchable": ("$.live", "false"), "facts": ("$.superseded_by", '"x"')}
+"""What the records of a fact say when it is over, by their tables."""
+
+
 def retire(home: Path, fact: Fact) -> None:
     """Supersede a fact as another process would, in the raw file."""
     with closing(raw_sqlite(home)) as connection:
-        connection.execute("UPDATE searchable SET live = 0 WHERE id = ?", (fact.id,))
-        connection.execute("UPDATE facts SET superseded_by = 'x' WHERE id = ?", (fact.id,))
+        for table in ("searchable", "facts"):
+            connection.execute(
+                f"UPDATE {table} SET live = 0, body = json_set(body, ?, json(?)) WHERE id = ?",  # noqa: S608
+                (*_OVER[table], fact.id),
+            )
 
 
 def index_work_of(fact: Fact) -> WorkDraft:

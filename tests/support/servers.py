@@ -29,6 +29,6 @@ def server_variables() -> dict[str, str]:
         "EZRA_REDIS_PREFIX": name,
         "EZRA_QDRANT_URL": shared_shim().url,
         "EZRA_QDRANT_PREFIX": name,
-        "EZRA_MONGODB_URI": server("replica_set").uri,
+        "EZRA_MONGODB_URI": server().uri,
         "EZRA_MONGODB_DATABASE": name,
     }

@@ -71,16 +71,16 @@ class ReferenceWarmStore:
         for record_id in ids:
             self._entries.pop((scope.tenant, scope.graph_id, record_id), None)
 
-    async def delete_expired(self, scope: Scope, now: datetime) -> int:
-        """Remove what has expired and return how many."""
+    async def delete_expired(self, scope: Scope, now: datetime) -> dict[str, tuple[str, ...]]:
+        """Remove what has expired and return it."""
         self._check_open()
-        gone = [
-            entry.id
+        gone = {
+            entry.id: entry.source_ids
             for entry in self._of_graph(scope)
             if entry.expires_at is not None and entry.expires_at <= now
-        ]
-        await self.delete(scope, gone)
-        return len(gone)
+        }
+        await self.delete(scope, list(gone))
+        return gone
 
     async def count(self, scope: Scope, kind: Kind | None = None) -> int:
         """Count what the graph holds."""

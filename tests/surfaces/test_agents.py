@@ -336,7 +336,7 @@ async def test_a_turn_belongs_to_its_agent(tmp_path: Path) -> None:
         graph = await ezra.create_session_graph("imola")
         desk = Desk(ezra, lambda: 0.0)
         turn = await (await graph.spawn_agent("strategist")).turn("Box?")
-        desk.keep("imola", "strategist", turn)
+        desk.keep(Caller("one", "operator"), "imola", "strategist", turn)
         assert desk.turn("imola", "strategist", turn.id) is turn
         for names in (("imola", "spy"), ("monza", "strategist")):
             with pytest.raises(NotFound):

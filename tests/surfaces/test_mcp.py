@@ -170,7 +170,8 @@ async def test_beliefs_are_committed_explained_and_handed_over(ezra: Ezra) -> No
         prompt = await client.get_prompt("handoff")
     assert [one["claim"] for one in past["beliefs"]] == ["Softs."]
     assert [one["claim"] for one in handoff["beliefs"]] == ["Mediums."]
-    assert "Mediums. (start, compound: medium), by strategist" in handoff["markdown"]
+    told_of = "- [belief by strategist] Mediums. (start, compound: medium)\n"
+    assert told_of in handoff["markdown"]
     assert "\n# Not a heading" not in handoff["markdown"]
     assert handoff["markdown"] in prompt.messages[0].content.text  # type: ignore[union-attr]
 
@@ -214,10 +215,10 @@ async def test_resources_and_prompts_speak_for_the_same_agent(ezra: Ezra) -> Non
     assert core["facts"] == []
     assert [one["claim"] for one in beliefs["beliefs"]] == ["Mediums."]
     assert first.messages[0].content.text.endswith("How many laps?")  # type: ignore[union-attr]
-    reader = Caller("ci", "reader", GRAPH, "reader")
+    reader = Caller("ci", "reader", GRAPH, "strategist")
     async with asking(ezra, reader) as client:
         graph = await resource(client, "ezra://graph")
-    assert (graph["tiers"]["state"], graph["tiers"]["agents"]) == ("active", 2)
+    assert (graph["tiers"]["state"], graph["tiers"]["agents"]) == ("active", 1)
 
 
 async def test_an_agent_is_spawned_with_what_its_token_allows_and_never_more(ezra: Ezra) -> None:
@@ -236,6 +237,11 @@ async def test_an_agent_is_spawned_with_what_its_token_allows_and_never_more(ezr
         )
         assert "PolicyDenied" in await refused(client, "recall", query="anything")
         await back.leave()
+        assert "PolicyDenied" in await refused(client, "recall", query="anything")
+        again = await graph.spawn_agent(
+            "engineer", topics={"tyres"}, user_id="bob", denied_topics={"engine"}
+        )
+        await again.leave()
         await told(client, "recall", query="anything")
         member = await _member(ezra, "engineer")
         assert (member.topics, member.denied_topics) == (("tyres",), ("engine",))
@@ -288,6 +294,7 @@ async def test_hostile_texts_are_remembered_as_they_are(ezra: Ezra) -> None:
         for text in ('{"text": "JSON"}', "'; DROP TABLE facts; --", "<b>\x00\u202e</b>", "[1, 2]"):
             fact = await told(client, "remember_fact", text=text)
             again = await told(client, "remember_fact", text=text)
+            assert (fact.pop("was_new"), again.pop("was_new")) == (True, False)
             assert fact == again
         await refused(client, "read_tool_output", turn_id="../../etc/passwd\x00")
         await refused(client, "finish_turn", turn_id="x", response="x")
@@ -353,10 +360,7 @@ async def test_over_http_each_request_is_its_own_tokens(ezra: Ezra, mode: str) -
         seen = await told(two, "recall", query="undercut")
         assert {item["id"] for item in own["items"]} == {fact["id"], shared["id"]}
         assert [item["id"] for item in seen["items"]] == [shared["id"]]
-        assert (await told(two, "forget", fact_id=fact["id"], reason="Mine?")) == {
-            "fact_id": fact["id"],
-            "forgotten": False,
-        }
+        await refused(two, "forget", fact_id=fact["id"], reason="Mine?")
         await refused(two, "finish_turn", turn_id=opened["turn_id"], response="Taken over.")
         await told(
             one,

@@ -177,7 +177,7 @@ def index_of(sample: Sample, kind: str, number: int = 0) -> int:
         ("superseded", {"kind": "restored"}, "it restored a belief that is active"),
         ("pinned", {"turn": -1}, "greater than or equal to 0"),
         ("trusted", {"turn": 0}, "its turn is before that of the event before"),
-        ("trusted", {"version": 3}, "its version is not known here"),
+        ("trusted", {"version": 4}, "its version is not known here"),
         ("trusted", {"graph_id": "x"}, "it is of another log: that of 'x' of 'acme'"),
         ("trusted", {"tenant": "x"}, "it is of another log: that of 'race' of 'x'"),
         ("trusted", {"kind": "believed"}, "event.kind"),
@@ -219,6 +219,19 @@ def test_a_content_that_cannot_be_is_named(
     path.write_bytes(file_of(sample, rechained(entries, index), (), ()))
     first = verify_export(path).problems[0]
     assert (first.line, problem in first.what) == (index + 2, True), first
+
+
+def test_r9_41_an_event_that_goes_on_from_another_is_named(sample: Sample, path: Path) -> None:
+    """With a right hash of its own, and all that follows chained to it; the first one too."""
+    for index in (0, 1, len(sample.entries) // 2, len(sample.entries) - 1):
+        entries = list(sample.entries)
+        strange = hashed(entries[index].event, previous_hash="f" * 64)
+        entries[index] = entries[index].model_copy(update={"event": strange})
+        path.write_bytes(file_of(sample, rechained(entries, index + 1), (), ()))
+        first, *others = verify_export(path).problems
+        wrong = "its previous_hash is not the hash of the event before"
+        assert (first.seq, first.what) == (index + 1, wrong)
+        assert wrong not in [one.what for one in others]
 
 
 def test_a_time_that_falls_is_named(sample: Sample, path: Path) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,25 +9,16 @@ from support.cold_samples import OPERATOR, asked
 from support.tier_samples import scope_of
 
 from tiers.cold.archival import archival_query, narrowed, reciprocal_ranks
-from tiers.cold.sqlite.bm25 import (
+from tiers.cold.bm25 import (
     asked_terms,
     looked_up,
-    mark_of,
-    marked_text,
     norm_of,
-    phrase_of,
     rarity,
 )
 from tiers.errors import UsageError
 from tiers.records import ALL_TOPICS
 
 TOPICS = st.lists(st.sampled_from(["a", "b", "c", ALL_TOPICS]), max_size=4)
-ENGLISH = (
-    "running runner ran easily fairly generalizations oscillators happy sky crying tyres boxes "
-    "ring king sing bring thing rating rate relational conditional vietnamization effective "
-    "hopping hoping hop falling controlling roll agreed feed plastered bled motoring conflated "
-    "probate cease controll ponies caresses cats digitizer conformably adoption laps quali 1 42 18s"
-).split()
 
 
 @given(TOPICS, st.none() | TOPICS)
@@ -78,36 +66,10 @@ def test_reciprocal_ranks_sum_over_rankings() -> None:
     assert reciprocal_ranks() == {}
 
 
-def test_mark_does_not_change_how_a_word_is_stemmed() -> None:
-    """FTS5's own stemmer makes of a marked word the mark and what it makes of the word alone."""
-    mark = mark_of("acme", "race", "fact")
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute("CREATE VIRTUAL TABLE w USING fts5(t, tokenize='porter unicode61')")
-        connection.execute("CREATE VIRTUAL TABLE v USING fts5vocab(w, 'instance')")
-        connection.execute("INSERT INTO w (rowid, t) VALUES (1, ?)", (" ".join(ENGLISH),))
-        marked = marked_text(mark, " ".join(ENGLISH))
-        connection.execute("INSERT INTO w (rowid, t) VALUES (2, ?)", (marked,))
-        rows = connection.execute("SELECT doc, offset, term FROM v").fetchall()
-    terms = {(doc, offset): term for doc, offset, term in rows}
-    for offset in range(len(ENGLISH)):
-        assert terms[2, offset] == mark + terms[1, offset]
-
-
-def test_marks_differ_by_tenant_graph_and_kind() -> None:
-    """Also where the names run together."""
-    names = [("a", "bc", "fact"), ("ab", "c", "fact"), ("a", "bc", "turn"), ("", "abc", "fact")]
-    marks = {mark_of(*name) for name in names}
-    assert len(marks) == 4
-    assert all(
-        len(mark) == 16 and mark.isalnum() and not set(mark) & set("aeiouy") for mark in marks
-    )
-
-
 def test_what_is_asked_for_is_stems_and_nothing_but_letters() -> None:
-    """Each stem once, with how many words have it; quoted, so that no question is syntax."""
+    """Each stem once, with how many words have it; no question is syntax."""
     found = asked_terms('the "tyre" OR tyres* NEAR( 18')
-    assert found == [("tyre", "tyre", 2), ("near", "near", 1), ("18", "18", 1)]
-    assert phrase_of("m1", "tyre") == '"m1tyre"'
+    assert found == [("tyre", 2), ("near", 1), ("18", 1)]
     assert len(asked_terms(" ".join(f"w{n}" for n in range(500)))) == 64
     assert asked_terms("?!") == []
 

@@ -1,24 +1,25 @@
-"""Terms of the MongoDB word index, against SQLite's own tokenizer."""
+"""Terms of the word index, against the tokenizer that SQLite has for its own."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from random import Random
 
 import pytest
-from support.cold_samples import fact_by
+from support.cold_samples import OPERATOR, SCOPE, fact_by
 from support.tier_samples import HOSTILE_TEXT
 
-from tiers.cold.mongo.terms import searchable_fields
-from tiers.cold.sqlite.bm25 import mark_of
+from tiers.cold.memory import MemoryRecordStore
+from tiers.cold.port import Find, every
+from tiers.cold.stores.words import SEARCHABLE, TOTALS, file_words
 from tiers.lexical import words
 from tiers.porter import BYTES_MAX, stripped
 from tiers.terms import term_of
 
-MARK = mark_of("acme", "race", "fact")
+MARK = "bcdfghklmnpqrstv"
+"""Stands before each word, so that the shortest are cut by the same rules as all others."""
 
 STEMS = (
     "tyr lap undercut compar relat op us ag ic on abl y yea o cc trek assembl horr topolog b"
@@ -40,7 +41,7 @@ UNLIKE = frozenset("\u3099\u309a\u30a0\u30fb")
 
 
 def _by_sqlite(asked: Sequence[str]) -> list[str]:
-    """Return what SQLite makes of words as they are indexed there, without the mark."""
+    """Return what SQLite makes of words that stand behind the mark, without it."""
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE VIRTUAL TABLE t USING fts5(w, tokenize='porter unicode61')")
         database.execute("CREATE VIRTUAL TABLE v USING fts5vocab(t, 'instance')")
@@ -96,11 +97,16 @@ def test_words_too_short_or_too_long_stay(word: bytes) -> None:
     assert stripped(word) == word
 
 
-def test_a_record_holds_its_terms_their_counts_and_its_length() -> None:
-    """Sorted terms, so that equal records are equal documents; lengths count repetitions."""
-    found = searchable_fields(fact_by(text="Tyres, tyres: the tyre of 2026! " + HOSTILE_TEXT))
-    assert found["terms"] == sorted(found["frequencies"])
-    assert found["frequencies"]["tyre"] == 3
-    assert found["length"] == sum(found["frequencies"].values())
-    assert searchable_fields(fact_by(text="?!")) == {"terms": [], "frequencies": {}, "length": 0}
-    assert Counter(found["frequencies"])["2026"] == 1
+async def test_a_record_is_filed_by_its_terms_their_counts_and_its_length() -> None:
+    """Under each term once with how often it has it; lengths count repetitions."""
+    store = MemoryRecordStore()
+    texts = ("Tyres, tyres: the tyre of 2026! " + HOSTILE_TEXT, "?!")
+    facts = [fact_by(text=text) for text in texts]
+    await store.change("file", lambda: file_words(SCOPE, *facts))
+    said, empty = await store.read("look", lambda: every(Find(SEARCHABLE, OPERATOR)))
+    assert (said.terms["tyre"], said.terms["2026"]) == (3, 1)
+    assert SEARCHABLE.values(said)["length"] == sum(said.terms.values())
+    assert SEARCHABLE.listed(said)["terms"]["fact tyre"] == 3
+    assert (empty.terms, SEARCHABLE.values(empty)["length"]) == ({}, 0)
+    (total,) = await store.read("count", lambda: every(Find(TOTALS, OPERATOR)))
+    assert (total.records, total.words) == (2, sum(said.terms.values()))

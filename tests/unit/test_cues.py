@@ -20,6 +20,7 @@ from ezra.recollection.cues import (
     times_in,
     without_names,
 )
+from ezra.recollection.terms import bag_of
 from tiers.lexical import words
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
@@ -136,3 +137,53 @@ def test_names_are_cut_from_the_dense_query_only_where_they_are_names() -> None:
     assert without_names("When did Caroline paint?", names) == "When did paint?"
     assert without_names("Caroline's tyre?", names) == "tyre?"
     assert without_names("Caroline?", names) == "Caroline?"
+
+
+@pytest.mark.parametrize(
+    ("asked", "addressed", "first_person"),
+    [
+        ("Can you list in which order I brought up parts of my garden?", False, True),
+        ("What tools would you suggest I use?", False, True),
+        ("Would you please show me what I said about Rome?", False, True),
+        ("Could you tell me when the boiler was serviced?", False, False),
+        ("When you have a moment, could you suggest what to cook tonight?", False, False),
+        ("Where would you put my shelf?", False, True),
+        ("Would you please list what was said about Rome?", False, False),
+        ("Could you remind me what you suggested for the lawn?", True, False),
+        ("Which wood did you say holds up outdoors?", True, False),
+        ("What was your advice on the boiler?", True, False),
+        ("Which restaurant that you've recommended is closest?", True, False),
+    ],
+)
+def test_r9_12_a_request_is_no_question_about_the_past(
+    asked: str, *, addressed: bool, first_person: bool
+) -> None:
+    """Courtesy speaks of nobody; only what was said addresses whoever said it."""
+    cues = read_cues(asked, ("user", "assistant"), NOW, ZONE)
+    assert (cues.addressed, cues.first_person) == (addressed, first_person)
+    assert not cues.spans
+    assert not cues.wants_time or "when the" in asked
+
+
+def test_r9_12_a_cue_in_doubt_is_known_as_such() -> None:
+    """Advice may have been given, or be asked for now."""
+    assert read_cues("What is your advice for a sore back?", (), NOW, ZONE).in_doubt
+    assert not read_cues("What was your advice for my back?", (), NOW, ZONE).in_doubt
+    for asked in (
+        "Which saw would you take for oak?",
+        "What do you recommend for what was broken?",
+    ):
+        cues = read_cues(asked, (), NOW, ZONE)
+        assert cues.addressed
+        assert cues.in_doubt
+
+
+def test_r9_12_what_tells_before_it_asks_is_no_mere_question() -> None:
+    """What stands before the question of a sentence counts as told; a bare one tells nothing."""
+    told = (
+        "I moved the boiler in the cellar to 55 degrees on Monday and it drips, can it be the pump?"
+    )
+    assert not bag_of(told)[-1]
+    assert not bag_of(f"user: {told}")[-1]
+    assert bag_of("So, what about the boiler, is it fine?")[-1]
+    assert bag_of("Can it be the pump of the boiler?")[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from datetime import datetime
 from functools import cache
@@ -15,9 +16,12 @@ from benchmarks.sets.proofs import Question, Turn, problems
 from benchmarks.sets.timeline import ASKED_MAX
 
 from ezra.evaluation.sets import read_set
+from ezra.recollection.terms import bag_of
 
 SEED = 1
 NAMES = tuple(KINDS)
+_POLITE = re.compile(r"\b(?:can|could|would) you\b|\bplease\b", re.IGNORECASE)
+_REQUESTED = ("in which order it was brought up", "what the user would like")
 
 
 @cache
@@ -101,6 +105,23 @@ def test_answers_of_the_assistant_are_long() -> None:
         long = [turn for turn in answers if "\n\n" in turn["text"]]
         assert len(long) > len(answers) / 2
         assert all(150 <= len(turn["text"].split()) <= 400 for turn in long)
+
+
+def test_r9_12_requests_rest_on_what_the_user_said_at_length() -> None:
+    """Polite ones of both kinds; their evidence is the user's, tells something, then asks."""
+    for conversation in _set("requests")["conversations"]:
+        turns = {turn["id"]: turn for turn in conversation["turns"]}
+        names = _set("requests")["categories"]
+        new = {int(key) for key, name in names.items() if name in _REQUESTED}
+        asked = [one for one in conversation["qa"] if one["category"] in new]
+        polite = [one for one in asked if _POLITE.search(one["question"])]
+        assert len(polite) > len(asked) / 2
+        for one in asked:
+            for turn in (turns[id_] for id_ in one["evidence"]):
+                assert turn["speaker"] == "user"
+                assert turn["text"].endswith("?")
+                assert len(turn["text"].split()) >= 30
+                assert not bag_of(f"user: {turn['text']}")[-1]
 
 
 def test_tools_answer_questions_of_the_team() -> None:

@@ -83,16 +83,16 @@ def test_events_of_the_first_form_hash_as_they_did() -> None:
 
 
 def test_an_old_log_goes_on_in_the_new_form() -> None:
-    """The next event names the last old hash, and is of version 2."""
+    """The next event names the last old hash, and is of the latest version."""
     old = _first_form()[-1]
     new = _next(old, now=old.recorded_at)
-    assert (new.seq, new.previous_hash, new.version, new.turn) == (3, old.hash, 2, 3)
+    assert (new.seq, new.previous_hash, new.version, new.turn) == (3, old.hash, 3, 3)
     assert event_hash(new) == new.hash
 
 
 def test_an_event_hashes_as_its_form_is_described() -> None:
     """Recomputed with nothing but JSON and SHA-256."""
-    event = _next(None, now=NOW + timedelta(microseconds=7))
+    event = _next(None, now=NOW + timedelta(microseconds=7), turn_id="t")
     fields = {
         "agent_id": "strategist",
         "belief_id": "b",
@@ -105,7 +105,8 @@ def test_an_event_hashes_as_its_form_is_described() -> None:
         "seq": 1,
         "tenant": "acme",
         "turn": 3,
-        "v": 2,
+        "turn_id": "t",
+        "v": 3,
     }
     text = json.dumps(fields, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     assert event.hash == hashlib.sha256(text.encode()).hexdigest()
@@ -114,7 +115,7 @@ def test_an_event_hashes_as_its_form_is_described() -> None:
 
 def test_no_field_of_an_event_can_change_unnoticed() -> None:
     """Each one moves the hash, and so does calling the event an old one."""
-    event = _next(None)
+    event = _next(None, turn_id="t")
     changes: dict[str, object] = {
         "id": "x",
         "tenant": "acm",
@@ -124,6 +125,7 @@ def test_no_field_of_an_event_can_change_unnoticed() -> None:
         "belief_id": "",
         "agent_id": "",
         "turn": 0,
+        "turn_id": "",
         "recorded_at": NOW + timedelta(microseconds=1),
         "content_digest": "e" * 64,
         "previous_hash": "1" * 64,

@@ -196,7 +196,7 @@ def test_rewinding_makes_then_now() -> None:
     pinned = {"pinned": True}
     now = [stays, was_pinned, is_pinned.model_copy(update=pinned), came]
     then = [gone.model_copy(update=pinned), stays, was_pinned.model_copy(update=pinned), is_pinned]
-    told = rewind_plan(7, now, then, "a mistake")
+    told = rewind_plan(7, now, then, {}, "a mistake")
     assert _short(told) == [
         ("rewound", ""),
         ("reverted", came.id),
@@ -212,12 +212,12 @@ def test_rewinding_makes_then_now() -> None:
 def test_rewinding_to_what_is_tells_nothing() -> None:
     """Nor does it bring back what was redacted since."""
     belief = belief_by()
-    assert rewind_plan(3, [belief], [belief], "no reason") == []
+    assert rewind_plan(3, [belief], [belief], {}, "no reason") == []
     redacted = belief_by(key=None, redacted_at=NOW, pinned=True).model_copy(
         update={"redacted_at": NOW}
     )
-    assert rewind_plan(3, [belief], [redacted, belief], "no reason") == []
-    assert _short(rewind_plan(0, [belief], [], "all of it")) == [
+    assert rewind_plan(3, [belief], [redacted, belief], {}, "no reason") == []
+    assert _short(rewind_plan(0, [belief], [], {}, "all of it")) == [
         ("rewound", ""),
         ("reverted", belief.id),
     ]

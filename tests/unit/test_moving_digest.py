@@ -9,8 +9,8 @@ from support.cold_samples import belief_by, fact_by, graph_of
 from support.tier_samples import NOW, entry_of, scope_of
 
 from ezra.moving.digest import BUCKETS, Tally, bucket_of, name_of, prints_of, same_row
+from tiers.evidence import ChainedAudit
 from tiers.records import (
-    AuditEvent,
     BeliefEvent,
     BeliefSpan,
     HistoricBelief,
@@ -94,7 +94,9 @@ SPANS = (BeliefSpan(since_seq=1, until_seq=2), BeliefSpan(since_seq=2, pinned=Tr
 
 def test_rows_are_named_by_ids_alone() -> None:
     """Names are printed, so they hold no content."""
-    event = AuditEvent(seq=3, tenant="acme", graph_id="g", agent_id=None, kind="k", recorded_at=NOW)
+    event = ChainedAudit(
+        seq=3, tenant="acme", graph_id="g", agent_id=None, kind="k", recorded_at=NOW
+    )
     work = QueuedWork(
         graph_id="g",
         agent_id=None,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ezra.bridge.config import BridgeConfig, bridge_config, write_file
+from ezra.bridge.config import BridgeConfig, bridge_config, data_folder, write_file
 from ezra.bridge.delivering import Verdict, verdict_of
 from ezra.bridge.memories import labels, memory_of, text_of
 from ezra.bridge.noted import CurrentTask, Notes
@@ -251,8 +251,10 @@ def test_failures_wait_are_tried_a_few_times_or_are_refused(
 def test_variables_beat_the_file_and_the_file_beats_defaults(tmp_path: Path) -> None:
     """Who asks: from the environment, else from ``bridge.toml``, else as documented."""
     here = {"EZRA_BRIDGE_STATE": str(tmp_path)}
-    assert bridge_config(here) == BridgeConfig(state=tmp_path, machine=bridge_config(here).machine)
-    assert bridge_config(here).machine
+    found = bridge_config(here)
+    assert found.machine
+    home = data_folder(here)
+    assert found == BridgeConfig(state=tmp_path, home=home, machine=found.machine)
     write_file(tmp_path, {"agent": 'a "quoted" näme', "url": "http://one:1", "half_life_days": 10})
     found = bridge_config(here)
     assert (found.agent, found.url, found.half_life_days) == ('a "quoted" näme', "http://one:1", 10)

@@ -101,10 +101,10 @@ def test_a_turn_looks_the_same_whole_and_with_previews() -> None:
 def test_what_has_no_room_is_named_by_its_key() -> None:
     """A smaller output behind a large one may still fit; with no room at all, all are named."""
     one = told("x" * 3_000, "y" * 3_000, "short")
-    shown = outputs_within(one, 4_000)
-    assert shown[0] == f"tool0: {'x' * 3_000}"
-    assert shown[1] == f'tool1: [left out here; read_tool_output("{output_key(one.id, 1)}")]'
-    assert shown[2] == "tool2: short"
-    assert all("left out here" in line for line in outputs_within(one, 0))
+    shown = [(output.tool, output.output) for output in outputs_within(one, 4_000)]
+    assert shown[0] == ("tool0", "x" * 3_000)
+    assert shown[1] == ("tool1", f'[left out here; read_tool_output("{output_key(one.id, 1)}")]')
+    assert shown[2] == ("tool2", "short")
+    assert all("left out here" in output.output for output in outputs_within(one, 0))
     assert "xxx" not in hot_slot(one, output_chars=0).text
     assert hot_slot(one, output_chars=None).text == "Read it.\nDone."

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from .owner import own_folder
 from .sqlite import sqlite_cold_store
-from .sqlite.semantic import SqliteSemanticStore
 from .stores import ColdStores
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ColdStores",
     "MongoSemanticStore",
-    "SqliteSemanticStore",
     "mongo_cold_store",
     "own_folder",
     "sqlite_cold_store",

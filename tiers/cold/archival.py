@@ -1,10 +1,12 @@
-"""How archival facts are recalled, whatever engine holds them. Pure."""
+"""How archival facts are recalled, whatever engine holds them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+from ..ports import WarmStore
 from ..records import ALL_TOPICS, Scope, SearchQuery
+from ..standing import RecordKey, standing_only
 from .topics import accepted_topics
 
 LIMIT_MAX = 200
@@ -42,6 +44,32 @@ def archival_query(query: SearchQuery, user_id: str | None, limit: int) -> Searc
     return query.model_copy(
         update={"kinds": ("fact",), "tier": "archival", "user_id": user_id, "limit": wide}
     )
+
+
+async def ranked_by_index(
+    index: WarmStore | None,
+    asker: Scope,
+    query: SearchQuery,
+    live: Callable[[Sequence[str]], Awaitable[Iterable[str]]],
+) -> list[str]:
+    """Return the ids that a vector index ranks best, of them only archival facts that are live.
+
+    Args:
+        index: Which; ``None`` ranks nothing.
+        asker: Who asks.
+        query: What for.
+        live: Says which facts of the asker's graph the cold tier would answer with.
+    """
+    if index is None:
+        return []
+    search = index.search
+
+    async def standing(keys: Sequence[RecordKey]) -> frozenset[RecordKey]:
+        ids = await live([record_id for _, record_id in keys])
+        return frozenset((asker.graph_id, record_id) for record_id in ids)
+
+    found = await standing_only(asker, query, lambda asked: search(asker, asked), standing)
+    return [one.id for one in found.found]
 
 
 def reciprocal_ranks(*rankings: Sequence[str | None], k: int = RRF_K) -> dict[str, float]:

@@ -7,7 +7,7 @@ go when a fact is redacted or retired, for they would tell what it said to who g
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -59,12 +59,6 @@ def edge_of(fact: Fact) -> Edge | None:
         return None
     keys = Edge(key_of(fact.subject), key_of(fact.predicate), key_of(fact.object))
     return keys if all(keys) and fact.redacted_at is None else None
-
-
-def edge_keys(fact: Fact) -> Mapping[str, str | None]:
-    """Return the digests under the names that they have in every engine."""
-    edge = edge_of(fact) or (None, None, None)
-    return dict(zip(("subject_key", "predicate_key", "object_key"), edge, strict=True))
 
 
 def keys_of(names: Sequence[str]) -> tuple[str, ...]:

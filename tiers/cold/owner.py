@@ -6,6 +6,7 @@ The lock is the operating system's, so it goes with the process, however that en
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
@@ -24,6 +25,7 @@ from ..errors import ConfigError, FolderInUse
 LOCK_NAME = "owner.lock"
 NOTE_NAME = "owner.json"
 _SETTING = "EZRA_HOME"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _NOTE_CHARS_MAX = 4_096
 
 
@@ -48,9 +50,10 @@ class FolderOwnership:
                 raise FolderInUse(_SETTING, _in_use(self._folder)) from held
             try:
                 _write_note(self._folder)
-            except OSError:
-                self._lock.release()
-                raise
+            except OSError as error:
+                if error.errno not in _FULL:  # on a full disk the lock has to do without
+                    self._lock.release()
+                    raise
         return self
 
     def __exit__(

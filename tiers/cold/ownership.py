@@ -21,6 +21,8 @@ WHOLE_GRAPH = ""
 NO_TOPIC = ""
 """The one member of the empty set of topics; no topic is called that."""
 
+NUMBERS_END = 1 << 63
+
 
 def check_owned(scope: Scope, record: Owned | Receipt) -> None:
     """Refuse a record that is not the scope's own to write.
@@ -156,3 +158,13 @@ def private_to(record: Owned) -> str:
 def in_order(records: Mapping[str, R], ids: Sequence[str]) -> tuple[R, ...]:
     """Return the records among ``ids`` in the order asked, each once."""
     return tuple(records[one] for one in dict.fromkeys(ids) if one in records)
+
+
+def check_number(name: str, number: int) -> None:
+    """Refuse a number that is not of 64 bits: what keeps it elsewhere may have no more.
+
+    Raises:
+        UsageError: It is not.
+    """
+    if not -NUMBERS_END <= number < NUMBERS_END:
+        raise UsageError(name, number, "a number of 64 bits")

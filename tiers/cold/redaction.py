@@ -7,8 +7,6 @@ is one that retention has emptied; it says that instead, and not whose it was.
 
 from __future__ import annotations
 
-import json
-import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -21,6 +19,7 @@ from ..errors import NotFound, UsageError
 from ..grains import RETIRED, RETIRED_PER_CALL_MAX
 from ..ids import derived_id
 from ..lexical import estimate_tokens
+from ..owned import REDACTED
 from ..records import (
     Commitment,
     Episode,
@@ -34,6 +33,8 @@ from ..records import (
     WorkDraft,
 )
 from ..upkeep import Redacted
+from .mentions import Texts
+from .texts import texts_of
 
 Redactable: TypeAlias = (
     Turn | Summary | Episode | Fact | Rule | Commitment | Document | Passage | Card
@@ -61,14 +62,16 @@ MODELS: dict[RecordKind, type[Redactable]] = {
 }
 """What can be redacted, by its kind."""
 
+MARKED = (Turn, Fact)
+"""What keeps marks of what it said when retention empties it."""
+
+MARKED_KINDS: tuple[Kind, ...] = ("turn", "fact")
+
 RETIRED_KINDS: tuple[Kind, ...] = ("turn", "summary", "episode", "fact")
 """What retention can empty."""
 
 SOURCED_KINDS: tuple[Kind, ...] = ("fact", "rule", "belief")
 """What names the records that it was made of as its sources."""
-
-REDACTED = "[redacted]"
-"""What a redacted record says: records must say something."""
 
 IDS_MAX = 1_000
 REACHED_MAX = 100_000
@@ -81,11 +84,6 @@ ATTEMPTS_MAX = 20
 
 AUDIT_KIND = "redacted"
 RETIRED_AUDIT_KIND = "retired"
-
-FEW_IDS = 100
-"""Up to so many it is cheaper to look for each of them than to take a receipt apart."""
-
-_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 
 
 class Grown(Exception):
@@ -242,11 +240,22 @@ def redacted_form(record: Redactable, now: datetime) -> Redactable:
     return record.model_copy(update={**_nothing(record, REDACTED), "redacted_at": now})
 
 
+def as_redacted(belief: Commitment, now: datetime) -> Commitment:
+    """Return a belief without its content."""
+    return belief.model_copy(update={**_nothing(belief, REDACTED), "redacted_at": now})
+
+
 def retired_form(record: Retainable, now: datetime) -> Retainable:
-    """Return a record as retention leaves it: without its content, and without its user."""
+    """Return a record as retention leaves it: without its content, and without its user.
+
+    Of turns and facts marks are left of the names and numbers that they held: all that is made of
+    anything is made of these.
+    """
     gone: Fields = {"user_id": None, "redacted_at": now, "retired_at": now}
     if isinstance(record, Turn):
         gone["tool_outputs"] = ()
+    if isinstance(record, MARKED):
+        gone["mentions"] = Texts(list(texts_of(record))).marks(record.id)
     return record.model_copy(update={**_nothing(record, RETIRED), **gone})
 
 
@@ -377,19 +386,6 @@ def pages(ids: Iterable[str]) -> Iterator[list[str]]:
     whole = list(ids)
     for start in range(0, len(whole), PAGE_IDS):
         yield whole[start : start + PAGE_IDS]
-
-
-class Names:
-    """Finds receipts that name one of some records, in their stored JSON."""
-
-    def __init__(self, ids: Collection[str]) -> None:
-        self._strings = frozenset(json.dumps(one, ensure_ascii=False) for one in ids)
-
-    def is_in(self, body: str) -> bool:
-        """Whether one of the ids stands in the text as a whole string."""
-        if len(self._strings) <= FEW_IDS and not any(one in body for one in self._strings):
-            return False
-        return not self._strings.isdisjoint(_STRINGS.findall(body))
 
 
 def blanked(receipt: Receipt) -> Receipt:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
@@ -21,8 +20,9 @@ from ..documents import (
     PassageDraft,
     Revised,
     document_id,
+    passage_digest,
 )
-from ..errors import Conflict, UsageError
+from ..errors import Conflict, UsageError, WasRedacted
 from ..ids import derived_id
 from ..records import Scope, WorkDraft
 from .ownership import check_limit, check_owned, private_to
@@ -121,16 +121,21 @@ def is_repeated(known: Document, document: Document) -> bool:
     return (_said(known), _owner(known)) == (_said(document), _owner(document))
 
 
-def check_follows(document: Document, known: Document | None, *, is_visible: bool) -> None:
-    """Refuse a revision that does not follow the stored one.
+def check_follows(
+    document: Document, known: Document | None, *, is_visible: bool, even_if_redacted: bool
+) -> None:
+    """Refuse a revision that does not follow the stored one, or that brings it back unasked.
 
     Raises:
+        WasRedacted: The stored one was redacted, and nobody asked to have it back.
         Conflict: It does not, or the stored one is not the asker's to see; the error tells nothing
             of it but its number.
     """
     what = f"revision of document {document.id}"
     if known is not None and not is_visible:
         raise Conflict(what, "a document of the asker", "another")
+    if known is not None and known.redacted_at is not None and not even_if_redacted:
+        raise WasRedacted(f"document {document.id}")
     stored = 0 if known is None else known.revision
     if document.revision != stored + 1:
         raise Conflict(what, document.revision - 1, stored)
@@ -195,19 +200,6 @@ def reader_of(document: Document) -> str | None:
     return private_to(document) or None
 
 
-def digest_of(headings: Sequence[str], text: str) -> str:
-    """Return the SHA-256 of headings and text, in hexadecimal.
-
-    Raises:
-        UsageError: They have no UTF-8 form.
-    """
-    said = json.dumps([list(headings), text], ensure_ascii=False)
-    try:
-        return hashlib.sha256(said.encode()).hexdigest()
-    except UnicodeEncodeError as error:
-        raise UsageError("text", error.object, "text without lone surrogates") from error
-
-
 def _said(document: Document) -> tuple[object, ...]:
     return document.digest, document.title, document.properties
 
@@ -256,7 +248,7 @@ def _passage(document: Document, number: int, draft: PassageDraft, name: str) ->
             headings=draft.headings,
             page=draft.page,
             text=draft.text,
-            digest=digest_of(draft.headings, draft.text),
+            digest=passage_digest(draft.headings, draft.text),
             since=document.revision,
         )
     except ValidationError as error:

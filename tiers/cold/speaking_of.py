@@ -2,7 +2,8 @@
 
 Texts are compared in a form in which it makes no difference how they were typed: NFKC, case folded,
 white space collapsed. A subject is found as whole words, so that ``Ann`` is not in ``Annual``; in
-scripts that put no space between words it is found wherever it stands.
+scripts that put no space between words it is found wherever it stands. Names are found by their
+parts as well, and numbers however they are written; see ``mentions``.
 """
 
 from __future__ import annotations
@@ -10,17 +11,18 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import singledispatch
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from ..board import Card
-from ..documents import Document, Passage
 from ..errors import UsageError
-from ..records import Commitment, Episode, Fact, Receipt, Rule, Summary, Turn
+from ..ids import first_id
+from ..records import Receipt
 from ..upkeep import PAGE_ROWS_MAX, Page, RecordRef
+from .mentions import Name, Texts
 from .ownership import check_limit
-from .redaction import MODELS, RecordKind, Redactable, blanked
+from .redaction import MODELS, RecordKind, Redactable, blanked, is_retired
+from .texts import said_in, texts_of
 
 KINDS: tuple[RecordKind, ...] = tuple(MODELS)
 """In the order in which they are looked through."""
@@ -29,6 +31,9 @@ LOOKED_THROUGH_MAX = 500
 """How many records one page looks at, whatever it finds."""
 
 CURSOR_CHARS_MAX = 4_000
+
+CLOCKS_APART = timedelta(days=1)
+"""An id may tell another time than its receipt does by no more than this."""
 
 # Han, kana, Thai, Lao, Tibetan, Myanmar, Khmer: no space says where a word ends.
 _UNSPACED = re.compile(
@@ -61,9 +66,21 @@ class Subject:
 
     def __init__(self, subject: str) -> None:
         self._words = plain(subject)
+        self._name = Name(subject)
 
     def is_in(self, text: str) -> bool:
-        """Whether the text holds it as whole words."""
+        """Whether the text holds it as whole words, parts of it as a name, or it as a number."""
+        return self._is_word_for_word_in(text) or self._name.is_in(Texts([text]))
+
+    def is_told_by(self, record: Redactable) -> bool:
+        """Whether a record speaks of it, or spoke of it before retention took what it said."""
+        if is_retired(record):
+            return self._name.is_among(getattr(record, "mentions", ""), record.id)
+        said = list(texts_of(record))
+        # Apart they may stand in several texts: the name in one, the rest of it in another.
+        return any(map(self._is_word_for_word_in, said)) or self._name.is_in(Texts(said))
+
+    def _is_word_for_word_in(self, text: str) -> bool:
         whole, words = plain(text), self._words
         start = whole.find(words)
         while start >= 0:
@@ -117,14 +134,15 @@ class Search:
     ) -> None:
         """Look at records of ``kind`` behind ``after``: the next ``room``, or all there are.
 
-        A record is wanted for what it says, or for what a former revision of it said.
+        A record is wanted for what it says, or for what a former revision of it said. One that
+        retention has emptied is wanted for what it said: what was made of it may say so still.
         """
         is_last = len(records) < self._room
         for record in records:
             self._place = self._place._replace(after=record.id)
             self._room -= 1
             forms = (record, *(former or {}).get(record.id, ()))
-            if any(one.redacted_at is None and self._is_wanted(one) for one in forms):
+            if any(_may_be_wanted(one) and self._is_wanted(one) for one in forms):
                 self._rows.append(_ref(record))
                 if len(self._rows) == self._limit:
                     return
@@ -147,38 +165,42 @@ def wanted(subject: str | None, user_id: str | None, agent_id: str | None = None
     if sum(value is not None for value in given.values()) != 1:
         raise UsageError("subject, user_id, agent_id", given, "one of them")
     if agent_id is not None:
-        return lambda record: record.agent_id == agent_id
+        return lambda record: record.agent_id == agent_id and not is_retired(record)
     for name, value in given.items():
         if value is not None and not plain(value):
             raise UsageError(name, value, "a name that is not blank")
     if subject is None:
-        return lambda record: record.user_id == user_id
-    looked_for = Subject(subject)
-    return lambda record: any(map(looked_for.is_in, texts_of(record)))
+        return lambda record: record.user_id == user_id and not is_retired(record)
+    return Subject(subject).is_told_by
 
 
 def wanted_receipts(
-    subject: str | None, agent_ids: Sequence[str], record_ids: Sequence[str] = ()
+    subject: str | None,
+    agent_ids: Sequence[str],
+    record_ids: Sequence[str] = (),
+    before: datetime | None = None,
 ) -> Callable[[Receipt], bool]:
     """Return the test that receipts must pass to be blanked; one that is blank passes none.
 
     Raises:
-        UsageError: No subject, agent or record is given, or the subject is blank.
+        UsageError: No subject, agent, record or moment is given, or the subject is blank.
     """
     if subject is not None and not plain(subject):
         raise UsageError("subject", subject, "a name that is not blank")
-    if subject is None and not agent_ids and not record_ids:
-        given = (subject, agent_ids, record_ids)
-        raise UsageError("subject, agent_ids, record_ids", given, "one of them")
+    if subject is None and before is None and not agent_ids and not record_ids:
+        given = (subject, agent_ids, record_ids, before)
+        raise UsageError("subject, agent_ids, record_ids, before", given, "one of them")
     looked_for = None if subject is None else Subject(subject)
     agents, records = frozenset(agent_ids), frozenset(record_ids)
 
     def is_wanted(receipt: Receipt) -> bool:
         if receipt == blanked(receipt):
             return False
-        if receipt.agent_id in agents:
+        if receipt.agent_id in agents or (before is not None and receipt.recorded_at < before):
             return True
-        said = list(_said_in([receipt.query, receipt.body]))
+        if looked_for is None and not records:
+            return False
+        said = list(said_in([receipt.query, receipt.body]))
         if not records.isdisjoint(said):
             return True
         return looked_for is not None and any(map(looked_for.is_in, said))
@@ -186,82 +208,18 @@ def wanted_receipts(
     return is_wanted
 
 
-def _said_in(whole: Any, *, names: bool = False) -> Iterable[str]:  # noqa: ANN401 - any JSON
-    """Yield every text of a JSON value; with ``names`` what its values are called, too."""
-    waiting: list[Any] = [whole]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict):
-            waiting += [*value, *value.values()] if names else value.values()
-        elif isinstance(value, list | tuple):
-            waiting += value
+def made_between(since: datetime | None, before: datetime | None) -> tuple[str, str]:
+    """Return the ids between which receipts lie that were made about then; empty for no end."""
+    return (
+        "" if since is None or before is None else first_id(since - CLOCKS_APART),
+        "" if before is None else first_id(before + CLOCKS_APART),
+    )
 
 
 def plain(text: str) -> str:
     """Return a text as it is compared: NFKC, case folded, each run of white space one space."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())
-
-
-@singledispatch
-def texts_of(record: Redactable) -> Iterable[str]:
-    """Return what a record says: all that redacting it destroys. Names of tools are none of it."""
-    message = f"{type(record).__name__} has no texts"
-    raise TypeError(message)
-
-
-@texts_of.register
-def _of_turn(turn: Turn) -> Iterable[str]:
-    return (turn.speaker, turn.input, turn.response, *(one.output for one in turn.tool_outputs))
-
-
-@texts_of.register
-def _of_summary(summary: Summary) -> Iterable[str]:
-    return (summary.text,)
-
-
-@texts_of.register
-def _of_episode(episode: Episode) -> Iterable[str]:
-    return (episode.text,)
-
-
-@texts_of.register
-def _of_fact(fact: Fact) -> Iterable[str]:
-    return filter(None, (fact.text, fact.subject, fact.predicate, fact.object))
-
-
-@texts_of.register
-def _of_rule(rule: Rule) -> Iterable[str]:
-    former = (step for version in rule.former for step in version.steps)
-    return (rule.trigger, *rule.steps, *former)
-
-
-@texts_of.register
-def _of_belief(belief: Commitment) -> Iterable[str]:
-    return (belief.claim, *(belief.key or ()), *filter(None, (belief.value,)))
-
-
-@texts_of.register
-def _of_document(document: Document) -> Iterable[str]:
-    return (
-        document.name,
-        document.title,
-        document.text,
-        *_said_in(document.properties, names=True),
-    )
-
-
-@texts_of.register
-def _of_passage(passage: Passage) -> Iterable[str]:
-    return (*passage.headings, passage.text)
-
-
-@texts_of.register
-def _of_card(card: Card) -> Iterable[str]:
-    said = _said_in(card.details, names=True)
-    return (card.type, card.title, card.text, card.machine, *card.tags, *said)
 
 
 def _may_part(text: str, place: int) -> bool:
@@ -275,6 +233,10 @@ def _may_part(text: str, place: int) -> bool:
     if behind == _MARK:
         return False  # it belongs to what is before it
     return not (behind in _LETTER_OR_DIGIT and unicodedata.category(before)[0] in _LETTER_OR_DIGIT)
+
+
+def _may_be_wanted(record: Redactable) -> bool:
+    return record.redacted_at is None or is_retired(record)
 
 
 def _is_base(char: str) -> bool:

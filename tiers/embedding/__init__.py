@@ -10,4 +10,11 @@
   servers that speak OpenAI's API.
 
 Nothing is imported here: finding a model must not cost loading onnxruntime or a client library.
+
+Nothing leaves the machine: onnxruntime from 1.31 on writes a device id into the home and asks for
+its vendor's host, unless this variable is set before it is imported. Children inherit it.
 """
+
+import os
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

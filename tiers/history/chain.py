@@ -20,13 +20,14 @@ from ..errors import UsageError
 from ..fleet import Scope
 from ..ids import derived_id
 
-FORMAT_VERSION = 2
-"""Of new events. Version 1 had neither ``turn`` nor ``version`` among its fields."""
+FORMAT_VERSION = 3
+"""Of new events. Version 1 had neither ``turn`` nor ``version`` among its fields, 2 no turn_id."""
 
 FIRST_PREVIOUS_HASH = "0" * 64
 SALT_BYTES = 16
 
 _SINCE_VERSION_2 = {"turn", "version"}
+_SINCE_VERSION_3 = {"turn_id"}
 
 
 def canonical(value: Mapping[str, JsonValue]) -> bytes:
@@ -62,9 +63,18 @@ def event_hash(event: BeliefEvent) -> str:
     left_out = {"hash", "version", "recorded_at"}
     if event.version == 1:
         left_out |= _SINCE_VERSION_2
+    if event.version < FORMAT_VERSION:
+        left_out |= _SINCE_VERSION_3
     fields: dict[str, JsonValue] = event.model_dump(exclude=left_out)
     covered = {**fields, "recorded_at": iso(event.recorded_at), "v": event.version}
     return hashlib.sha256(canonical(covered)).hexdigest()
+
+
+def too_new(event: BeliefEvent) -> bool:
+    """Whether an event says something that its version does not hash."""
+    return bool(
+        (event.version == 1 and event.turn) or (event.version < FORMAT_VERSION and event.turn_id)
+    )
 
 
 def next_event(
@@ -76,6 +86,7 @@ def next_event(
     turn: int,
     now: datetime,
     digest: str,
+    turn_id: str | None = None,
 ) -> BeliefEvent:
     """Return the event that follows ``previous`` in the log of the scope's graph.
 
@@ -90,6 +101,7 @@ def next_event(
         turn: The turn of the graph that is under way, or the last.
         now: When it is recorded.
         digest: The salted digest of the event's content.
+        turn_id: The turn that it is made in, if one is known.
     """
     seq = 1 if previous is None else previous.seq + 1
     unhashed = BeliefEvent.model_validate(
@@ -102,6 +114,7 @@ def next_event(
             "belief_id": belief_id,
             "agent_id": scope.agent_id or "",
             "turn": turn if previous is None else max(turn, previous.turn),
+            "turn_id": turn_id or "",
             "recorded_at": now if previous is None else max(now, previous.recorded_at),
             "content_digest": digest,
             "previous_hash": FIRST_PREVIOUS_HASH if previous is None else previous.hash,

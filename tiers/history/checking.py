@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..beliefs import BeliefEvent, LoggedBelief
-from .chain import FIRST_PREVIOUS_HASH, FORMAT_VERSION, event_hash
+from .chain import FIRST_PREVIOUS_HASH, FORMAT_VERSION, event_hash, too_new
 from .export import spoken_of
 from .findings import Problems
 from .fold import Fold
@@ -59,7 +59,7 @@ class LogCheck:
         self._last: BeliefEvent | None = None
         self._may_precede: set[str] = {FIRST_PREVIOUS_HASH}
         self._missing: dict[str, list[_Place]] = {}
-        self._missing_rivals: list[_Place] = []
+        self._missing_rivals: dict[str, tuple[str, _Place]] = {}
         self._spoken: dict[str, list[_Place]] = {}
         self._knows_trust = True
 
@@ -97,7 +97,8 @@ class LogCheck:
         if not self.is_whole:
             return
         missing = [place for places in self._missing.values() for place in places]
-        for line, seq in [*missing, *self._missing_rivals]:
+        rivals = [place for _, place in self._missing_rivals.values()]
+        for line, seq in [*missing, *rivals]:
             what = "its content is missing, and no later event redacts it"
             self._problems.add(what, line=line, seq=seq)
 
@@ -116,7 +117,7 @@ class LogCheck:
             self._tell(place, f"event {expected} should be here")
         elif self._may_precede and event.previous_hash not in self._may_precede:
             self._tell(place, "its previous_hash is not the hash of the event before")
-        if last is not None and event.version >= FORMAT_VERSION:
+        if last is not None and event.version > 1:
             if event.recorded_at < last.recorded_at:
                 self._tell(place, "it was recorded before the event before")
             if event.turn < last.turn:
@@ -127,7 +128,7 @@ class LogCheck:
     def _check_hash(self, event: BeliefEvent, place: _Place) -> None:
         if not 1 <= event.version <= FORMAT_VERSION:
             self._tell(place, f"its version is not known here: {shown(str(event.version))}")
-        elif event.version == 1 and event.turn:
+        elif too_new(event):
             self._tell(place, "it has a turn, which events of its version have not")
         made = event_hash(event)
         if made != event.hash or not is_hash(event.hash):
@@ -138,7 +139,7 @@ class LogCheck:
     def _check_content(self, entry: LoggedBelief, place: _Place) -> None:
         event = entry.event
         if event.kind == "redacted":
-            self._forget(event)
+            self._forget(entry)
         if entry.content is None and entry.salt is None:
             self.destroyed += 1
             self._note_missing(event, place)
@@ -161,7 +162,7 @@ class LogCheck:
         the other was part of the content.
         """
         if event.kind == "contradicted":
-            self._missing_rivals.append(place)
+            self._missing_rivals[event.id] = (event.belief_id, place)
         elif event.kind in SPEAKING_KINDS:
             self._missing.setdefault(event.belief_id, []).append(place)
         else:
@@ -169,11 +170,21 @@ class LogCheck:
             what = f"its content is missing, which nothing destroys for an event that {event.kind}"
             self._tell(place, what)
 
-    def _forget(self, event: BeliefEvent) -> None:
-        """Take in a redaction: it explains what is missing, and forbids what is still there."""
+    def _forget(self, entry: LoggedBelief) -> None:
+        """Take in a redaction: it explains what is missing, and forbids what is still there.
+
+        Older ones do not say in which contradictions their belief was the rival.
+        """
+        event, said = entry.event, said_by(entry)
         self.redacted.add(event.belief_id)
         self._missing.pop(event.belief_id, None)
-        self._missing_rivals.clear()
+        named = None if isinstance(said, str) else said.get("rival_in")
+        if isinstance(named, list):
+            for name, (about, _) in list(self._missing_rivals.items()):
+                if about == event.belief_id or name in named:
+                    del self._missing_rivals[name]
+        else:
+            self._missing_rivals.clear()
         for place in self._spoken.pop(event.belief_id, ()):
             self._tell(place, f"its content is still here, although event {event.seq} redacted it")
 
@@ -191,7 +202,7 @@ class LogCheck:
             belief.content = None
 
     def _check_trust(self, event: BeliefEvent, said: dict[str, Any] | None, place: _Place) -> None:
-        if said is None or not self._knows_trust or event.version < FORMAT_VERSION:
+        if said is None or not self._knows_trust or event.version == 1:
             return
         trust = self.fold.trust_of(said.get("agent_id", ""), said.get("topic"))
         if event.kind == "trusted" and said["before"] != trust:

@@ -6,8 +6,9 @@ JSON Lines in UTF-8, each line canonical (sorted keys, no white space) and ended
 2. every event in order: ``{"content", "event", "salt"}``, where ``content`` is the canonical text
    that was hashed, and ``null`` together with ``salt`` once it was destroyed;
 3. the signed heads, by size: ``{"head"}``;
-4. how signing keys took each other's place, in order: ``{"rotation"}``;
-5. ``{"seal"}``: how many of each, and the SHA-256 of all bytes before it, signed where there is a
+4. the audit feed of the graph, in order: ``{"audit"}``;
+5. how signing keys took each other's place, in order: ``{"rotation"}``;
+6. ``{"seal"}``: how many of each, and the SHA-256 of all bytes before it, signed where there is a
    key.
 """
 
@@ -27,8 +28,9 @@ from pydantic import Field, JsonValue
 
 from ..beliefs import BeliefEvent, LoggedBelief, SignedHead
 from ..errors import Conflict, UsageError
+from ..evidence import ChainedAudit
 from ..fields import Moment, Record, in_utc
-from .chain import FIRST_PREVIOUS_HASH, canonical, iso
+from .chain import FIRST_PREVIOUS_HASH, FORMAT_VERSION, canonical, iso
 from .heads import head_fields
 from .plan import SPEAKING_KINDS
 from .rotation import Rotation, rotation_fields
@@ -57,6 +59,7 @@ class ExportSeal(Record):
         events: How many there are.
         redacted: Of how many of them the content was destroyed.
         heads: How many signed heads there are.
+        audit: How many audit events.
         rotations: How many.
         last_hash: The hash of the last event; 64 zeros without one.
         header: The SHA-256 of the first line.
@@ -68,6 +71,7 @@ class ExportSeal(Record):
     events: int = Field(ge=0)
     redacted: int = Field(ge=0)
     heads: int = Field(ge=0)
+    audit: int = Field(default=0, ge=0)
     rotations: int = Field(ge=0)
     last_hash: str
     header: str
@@ -93,6 +97,12 @@ def head_line(head: SignedHead) -> bytes:
     return canonical({"head": head_fields(head)})
 
 
+def audit_line(event: ChainedAudit) -> bytes:
+    """Return the line of an audit event."""
+    fields: dict[str, JsonValue] = event.model_dump(mode="json", exclude={"recorded_at"})
+    return canonical({"audit": {**fields, "recorded_at": iso(event.recorded_at)}})
+
+
 def rotation_line(rotation: Rotation) -> bytes:
     """Return the line of a rotation."""
     return canonical({"rotation": rotation_fields(rotation)})
@@ -105,7 +115,9 @@ def seal_line(seal: ExportSeal) -> bytes:
 
 def event_fields(event: BeliefEvent) -> dict[str, JsonValue]:
     """Return an event as it is written: times as they are hashed."""
-    fields: dict[str, JsonValue] = event.model_dump(exclude={"recorded_at"})
+    is_former = event.version < FORMAT_VERSION and not event.turn_id
+    left_out = {"recorded_at", "turn_id"} if is_former else {"recorded_at"}
+    fields: dict[str, JsonValue] = event.model_dump(exclude=left_out)
     return {**fields, "recorded_at": iso(event.recorded_at)}
 
 
@@ -145,7 +157,7 @@ class ExportWriter:
         self._key = key
         self._file: IO[bytes] | None = None
         self._digest = hashlib.sha256()
-        self._counts = {"events": 0, "redacted": 0, "heads": 0, "rotations": 0}
+        self._counts = {"events": 0, "redacted": 0, "heads": 0, "audit": 0, "rotations": 0}
         self._last_hash = FIRST_PREVIOUS_HASH
         self._spoken_of: set[str] = set()
 
@@ -208,6 +220,19 @@ class ExportWriter:
             if head.size <= self._counts["events"]:
                 self._write(head_line(head))
                 self._counts["heads"] += 1
+
+    def add_audit(self, events: Iterable[ChainedAudit]) -> None:
+        """Write the next events of the audit feed.
+
+        Raises:
+            UsageError: They are not the next ones of this graph, or the disk is full.
+        """
+        for event in events:
+            seq = self._counts["audit"] + 1
+            if (event.tenant, event.graph_id) != self._owner or event.seq != seq:
+                raise UsageError("events", event.seq, f"audit event {seq} of {self._owner}")
+            self._write(audit_line(event))
+            self._counts["audit"] = seq
 
     def finish(self, rotations: Iterable[Rotation] = ()) -> ExportSeal:
         """Write what vouches for the keys, seal the file, and put it in its place, durably.

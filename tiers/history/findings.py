@@ -43,6 +43,7 @@ class Verification(Record):
         redacted: How many beliefs were redacted.
         destroyed: Of how many events the content was destroyed with them.
         heads: How many signed heads.
+        audit: How many audit events.
         root: Of the Merkle tree over all events; empty where it cannot be told.
         last_hash: The hash of the last event; 64 zeros without one.
         key_ids: Of the keys that have signed something in it.
@@ -50,6 +51,7 @@ class Verification(Record):
         signed_size: How many of the first events are.
         anchored_size: How many of the first events are those of the anchor.
         trust: What the result rests on.
+        warnings: What is as it was made, and still not as it should be: times in the future.
     """
 
     ok: bool
@@ -61,6 +63,7 @@ class Verification(Record):
     redacted: int
     destroyed: int
     heads: int
+    audit: int = 0
     root: str
     last_hash: str
     key_ids: tuple[str, ...]
@@ -68,6 +71,7 @@ class Verification(Record):
     signed_size: int
     anchored_size: int
     trust: str
+    warnings: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return it for programs."""

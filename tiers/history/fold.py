@@ -41,6 +41,7 @@ class FoldedBelief:
     superseded_by: str | None = None
     spans: list[BeliefSpan] = field(default_factory=list)
     content: dict[str, Any] | None = None
+    left: str | None = None
 
     @property
     def is_active(self) -> bool:
@@ -130,6 +131,7 @@ class Fold:
             return None
         if event.kind == "redacted":
             belief.content = None
+            belief.left = (content or {}).get("left")
         elif not belief.is_active:
             return f"{event.kind} a belief that is {belief.status}"
         if belief.is_active:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..beliefs import SignedHead
+from .audit_chain import AuditCheck
 from .checking import LogCheck, leaf_at, roots_at
 from .findings import Problems
-from .heads import check_head
+from .heads import check_head, head_digest
 from .merkle import Frontier, root_of
 from .reading import shown
 from .signing import key_id
@@ -40,6 +41,7 @@ class HeadCheck:
         """Tell what is wrong with heads, which are in order of size, each with its line."""
         self._check_order(heads)
         genuine = [one for one in heads if self._is_genuine(*one)]
+        self._check_chain(heads)
         roots = roots_at(self._log.leaves, {head.size for _, head in genuine if self._has(head)})
         bad: list[_Lined] = []
         for line, head in genuine:
@@ -90,6 +92,34 @@ class HeadCheck:
                 self._problems.add(what, line=line, seq=head.size)
             seen.add((head.size, head.public_key))
             size = head.size
+
+    def check_audit(self, heads: Sequence[_Lined], audit: AuditCheck) -> None:
+        """Tell which heads the audit feed is not the one of."""
+        for line, head in heads:
+            who = f"the head of {head.size} events was signed"
+            audit.check_reached(head.audit_size, head.audit_hash, who, line)
+
+    def check_reached(self, heads: Sequence[_Lined], number: int) -> None:
+        """Tell when there were more heads once."""
+        last = max((head.number for _, head in heads), default=0)
+        if last < number:
+            what = f"{number} heads were kept, and the last one is head {last}: some are missing"
+            self._problems.add(what)
+
+    def _check_chain(self, heads: Iterable[_Lined]) -> None:
+        """Tell where heads that were kept one after the other are not all there."""
+        last: SignedHead | None = None
+        for line, head in sorted(heads, key=lambda one: one[1].number):
+            if not head.number:
+                continue
+            expected = 1 if last is None else last.number + 1
+            if head.number != expected:
+                what = f"head {expected} is missing before it, which is head {head.number}"
+                self._problems.add(what, line=line, seq=head.size)
+            elif last is not None and head.previous != head_digest(last):
+                what = f"head {last.number} is not the one that it was kept after"
+                self._problems.add(what, line=line, seq=head.size)
+            last = head
 
     def _is_genuine(self, line: int, head: SignedHead) -> bool:
         problem = check_head(head) or self._stranger(head)

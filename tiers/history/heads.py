@@ -5,8 +5,9 @@ A head is made from the head before it and the events since, whatever the length
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
@@ -17,7 +18,10 @@ from .chain import FIRST_PREVIOUS_HASH, canonical, event_hash, iso
 from .merkle import Frontier, is_hash
 from .signing import SigningKey, is_public_key, key_id, verify
 
-HEAD_VERSION = 1
+HEAD_VERSION = 2
+"""Of new heads. Version 1 said nothing of the head before it and of the audit feed."""
+
+_SINCE_VERSION_2 = ("number", "previous", "audit_size", "audit_hash")
 
 
 def head_fields(head: SignedHead) -> dict[str, JsonValue]:
@@ -33,7 +37,15 @@ def signed_bytes(head: SignedHead) -> bytes:
     """
     fields = head_fields(head)
     del fields["signature"], fields["frontier"]
+    if head.version < HEAD_VERSION:
+        for name in _SINCE_VERSION_2:
+            del fields[name]
     return canonical(fields)
+
+
+def head_digest(head: SignedHead) -> str:
+    """Return the hex SHA-256 of a head: what is signed, and the signature."""
+    return hashlib.sha256(signed_bytes(head) + head.signature.encode()).hexdigest()
 
 
 def signed_head(
@@ -41,6 +53,10 @@ def signed_head(
     events_since: Sequence[BeliefEvent],
     key: SigningKey,
     now: datetime,
+    *,
+    kept: SignedHead | None = None,
+    audit: tuple[int, str] = (0, ""),
+    is_kept: bool = False,
 ) -> SignedHead:
     """Return the signed head of a log that goes on from a head.
 
@@ -51,6 +67,9 @@ def signed_head(
         events_since: Every event after it that the head is to cover, in order.
         key: Signs it.
         now: When.
+        kept: The head that was kept last.
+        audit: How many events the audit feed has, and the hash of the last.
+        is_kept: Whether it is the next one to be kept.
 
     Raises:
         UsageError: There is nothing to sign: no head and no event.
@@ -80,9 +99,13 @@ def signed_head(
         last_hash=last_hash,
         root=frontier.root().hex(),
         turn=turn,
-        signed_at=in_utc(now),
+        signed_at=_after(kept, in_utc(now), frontier.size),
         public_key=key.public_hex,
         frontier=frontier.roots,
+        number=(kept.number if kept else 0) + 1 if is_kept else 0,
+        previous=head_digest(kept) if kept and is_kept else "",
+        audit_size=audit[0],
+        audit_hash=audit[1],
     )
     return unsigned.model_copy(update={"signature": key.sign(signed_bytes(unsigned))})
 
@@ -92,7 +115,8 @@ def check_head(head: SignedHead) -> str | None:
 
     Whether its key may be trusted, and whether it is of a given log, is not asked.
     """
-    if head.version != HEAD_VERSION:
+    says_too_much = any(getattr(head, name) for name in _SINCE_VERSION_2)
+    if head.version != HEAD_VERSION and (head.version != 1 or says_too_much):
         return f"its version {head.version} is not known here"
     if not (is_hash(head.root) and is_hash(head.last_hash) and is_public_key(head.public_key)):
         return "its hashes and its key are not 64 lower-case hexadecimal digits each"
@@ -105,6 +129,22 @@ def check_head(head: SignedHead) -> str | None:
     except UsageError:
         return f"its frontier is not one of {head.size} events"
     return None if frontier.root().hex() == head.root else "its frontier does not give its root"
+
+
+def follows(head: SignedHead, last: SignedHead | None) -> bool:
+    """Whether a head may be kept behind the last one; one that is not counted always may."""
+    if not head.number:
+        return True
+    if last is None:
+        return head.number == 1
+    return head.number == last.number + 1 and head.size >= last.size
+
+
+def _after(kept: SignedHead | None, now: datetime, size: int) -> datetime:
+    """Return a time of signing by which a head comes behind the one that was kept before."""
+    if kept is None:
+        return now
+    return max(now, kept.signed_at + timedelta(microseconds=kept.size == size))
 
 
 def _owner(previous: SignedHead | None, events: Sequence[BeliefEvent]) -> tuple[str, str]:

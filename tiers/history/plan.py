@@ -14,12 +14,15 @@ from pydantic import JsonValue
 from ..beliefs import (
     BeliefKind,
     BranchPoint,
+    Changed,
     Commitment,
     HistoricBelief,
     Settlement,
 )
 from ..errors import Conflict, UsageError
+from ..fleet import Scope
 from .chain import committed_content
+from .fold import ENDING
 
 TRUST_DAMPING = 0.2
 """How far one outcome moves trust towards 0 or 1 (the original's default)."""
@@ -42,6 +45,12 @@ class Told(NamedTuple):
     belief_id: str
     content: Mapping[str, JsonValue]
     belief: Commitment | None = None
+
+
+def made_in(scope: Scope, told: Sequence[Told]) -> str | None:
+    """Return the turn in which a change is made: that of what is committed, or the scope's."""
+    named = (one.belief.turn_id for one in told if one.kind == "committed" and one.belief)
+    return next((one for one in named if one is not None), scope.turn_id)
 
 
 def commit_plan(
@@ -120,32 +129,66 @@ def revert_plan(
 
 
 def rewind_plan(
-    to_seq: int, now: Sequence[Commitment], then: Sequence[Commitment], reason: str
+    to_seq: int,
+    now: Sequence[Commitment],
+    then: Sequence[Commitment],
+    successors: Mapping[str, str | None],
+    reason: str,
 ) -> list[Told]:
     """Return the events of making the beliefs of an earlier event the active ones again.
 
     Empty when nothing would change. What was redacted since stays away. Trust stays as it is: it
-    is about agents, not about beliefs.
+    is about agents, not about beliefs. Which belief had taken the place of which is as it was
+    then too, so that taking one back brings back what it would have brought back then. One that
+    is not active at either moment is restored for that, and ends at once.
 
     Args:
         to_seq: That event.
         now: The active beliefs.
         then: Those that were active right after ``to_seq``.
+        successors: Which belief had taken the place of each that was not active then; ``None``
+            for none. Those are left out for which that has not changed.
         reason: Why.
     """
     active = {one.id: one for one in now}
     wanted = {one.id: one for one in then if one.redacted_at is None}
     because: dict[str, JsonValue] = {"rewound_to": to_seq}
-    told = [Told("reverted", one, because) for one in active if one not in wanted]
+
+    def ended(belief_id: str) -> Told:
+        successor = successors.get(belief_id)
+        if successor is None:
+            return Told("reverted", belief_id, because)
+        return Told("superseded", belief_id, {"superseded_by": successor, **because})
+
+    told = [ended(one) for one in active if one not in wanted]
     for one in wanted.values():
         if one.id not in active:
             told.append(Told("restored", one.id, because))
         was_pinned = one.id in active and active[one.id].pinned
         if one.pinned != was_pinned:
             told.append(Told("pinned" if one.pinned else "unpinned", one.id, because))
+    for belief_id in successors:
+        if belief_id not in active and belief_id not in wanted:
+            told += [Told("restored", belief_id, because), ended(belief_id)]
     if not told:
         return []
     return [Told("rewound", "", {"to_seq": to_seq, "reason": reason}), *told]
+
+
+def changed_by(told: Sequence[Told]) -> Changed:
+    """Return which beliefs are active no longer after a change, and which are again, in order."""
+    was_active: dict[str, bool] = {}
+    is_active: dict[str, bool] = {}
+    for one in told:
+        if one.kind == "restored" or one.kind in ENDING:
+            is_back = one.kind == "restored"
+            was_active.setdefault(one.belief_id, not is_back)
+            is_active[one.belief_id] = is_back
+    moved = [one for one in is_active if is_active[one] != was_active[one]]
+    return Changed(
+        ended=tuple(one for one in moved if not is_active[one]),
+        restored=tuple(one for one in moved if is_active[one]),
+    )
 
 
 def trust_plan(
@@ -172,9 +215,21 @@ def adopt_plan(point: BranchPoint, beliefs: Iterable[Commitment]) -> list[Told]:
     return told
 
 
-def redact_plan(belief_id: str, reason: str) -> list[Told]:
-    """Return the event of destroying a belief's content."""
-    return [Told("redacted", belief_id, {"reason": reason})]
+def redact_plan(
+    belief_id: str, reason: str, left: str | None = None, rival_in: Iterable[str] = ()
+) -> list[Told]:
+    """Return the event of destroying a belief's content.
+
+    Args:
+        belief_id: Which.
+        reason: Why.
+        left: The digest of what is left of it, by which that can be proved.
+        rival_in: The ``contradicted`` events about others whose content goes with it.
+    """
+    content: dict[str, JsonValue] = {"reason": reason}
+    if left is not None:
+        content |= {"left": left, "rival_in": [*sorted(rival_in)]}
+    return [Told("redacted", belief_id, content)]
 
 
 SPEAKING_KINDS: frozenset[BeliefKind] = frozenset(

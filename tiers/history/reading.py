@@ -14,12 +14,14 @@ from pydantic import ValidationError
 
 from ..beliefs import LoggedBelief, SignedHead
 from ..errors import UsageError
+from ..evidence import ChainedAudit
 from .export import (
     FORMAT,
     LINE_BYTES_MAX,
     VERSION,
     ExportHeader,
     ExportSeal,
+    audit_line,
     entry_line,
     head_line,
     header_line,
@@ -31,7 +33,9 @@ from .rotation import Rotation
 _SHOWN_CHARS = 80
 _DEPTH_MAX = 50
 
-ExportItem: TypeAlias = ExportHeader | LoggedBelief | SignedHead | Rotation | ExportSeal
+ExportItem: TypeAlias = (
+    ExportHeader | LoggedBelief | SignedHead | ChainedAudit | Rotation | ExportSeal
+)
 
 
 class ExportLine(NamedTuple):
@@ -203,6 +207,11 @@ _KINDS: Mapping[frozenset[str], tuple[str, _Read, _Written]] = {
     frozenset(ExportHeader.model_fields): ("header", ExportHeader.model_validate, header_line),
     frozenset({"content", "event", "salt"}): ("event", LoggedBelief.model_validate, entry_line),
     frozenset({"head"}): ("head", lambda one: SignedHead.model_validate(one["head"]), head_line),
+    frozenset({"audit"}): (
+        "audit event",
+        lambda one: ChainedAudit.model_validate(one["audit"]),
+        audit_line,
+    ),
     frozenset({"rotation"}): (
         "rotation",
         lambda one: Rotation.model_validate(one["rotation"]),

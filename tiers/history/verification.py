@@ -11,6 +11,8 @@ from pathlib import Path
 
 from ..beliefs import LoggedBelief, SignedHead
 from ..errors import UsageError
+from ..evidence import ChainedAudit, EvidenceMarks
+from .audit_chain import AuditCheck
 from .checking import LogCheck, roots_at
 from .export import ExportHeader, ExportSeal, sealed_bytes
 from .findings import Problem, Problems, Verification
@@ -25,8 +27,8 @@ __all__ = ["LogVerifier", "Problem", "Verification", "verify_export"]
 
 _FIRST_EVENT_LINE = 2
 _UNKNOWN = ("", "")
-_ORDER = (ExportHeader, LoggedBelief, SignedHead, Rotation, ExportSeal)
-_PLURALS = ("header", "events", "heads", "rotations", "seal")
+_ORDER = (ExportHeader, LoggedBelief, SignedHead, ChainedAudit, Rotation, ExportSeal)
+_PLURALS = ("header", "events", "heads", "audit events", "rotations", "seal")
 
 
 class LogVerifier:
@@ -61,6 +63,9 @@ class LogVerifier:
         self._anchor = anchor
         self._rotations = [(0, one) for one in rotations]
         self._heads: list[tuple[int, SignedHead]] = []
+        self._audit = AuditCheck((tenant, graph_id), self._problems)
+        self._marks = EvidenceMarks()
+        self._is_marked = False
         self._lost = False
 
     @property
@@ -73,14 +78,23 @@ class LogVerifier:
         """Whether every event so far was as it was made."""
         return self._log.is_whole
 
-    def add_entries(self, entries: Iterable[LoggedBelief]) -> None:
-        """Take in the next events."""
+    def add_entries(self, entries: Iterable[LoggedBelief], line: int = 0) -> None:
+        """Take in the next events, which stand in a line of a file if they do."""
         for entry in entries:
-            self._log.add(entry)
+            self._log.add(entry, line)
 
-    def add_heads(self, heads: Iterable[SignedHead]) -> None:
+    def add_heads(self, heads: Iterable[SignedHead], line: int = 0) -> None:
         """Take in the next signed heads, by size."""
-        self._heads += [(0, head) for head in heads]
+        self._heads += [(line, head) for head in heads]
+
+    def add_audit(self, events: Iterable[ChainedAudit], line: int = 0) -> None:
+        """Take in the next events of the audit feed."""
+        for event in events:
+            self._audit.add(event, line)
+
+    def add_marks(self, marks: EvidenceMarks) -> None:
+        """Take in how far everything had come, before it was read."""
+        self._marks, self._is_marked = marks, True
 
     def add_problem(self, what: str) -> None:
         """Take in what somebody else has found."""
@@ -95,6 +109,8 @@ class LogVerifier:
         trust = Trust(self._public_key, self._rotations, self._problems, is_complete=not self._lost)
         heads = HeadCheck(self._log, trust, self._problems)
         heads.check(self._heads)
+        heads.check_audit(self._heads, self._audit)
+        self._check_marks(heads)
         if self._anchor is not None:
             heads.check_anchor(self._anchor, first_line)
         is_sealed = seal is not None and seal.check(self._log, trust, self._problems)
@@ -112,6 +128,7 @@ class LogVerifier:
             redacted=len(log.redacted),
             destroyed=log.destroyed,
             heads=len(self._heads),
+            audit=self._audit.events,
             root=roots_at(log.leaves, {log.size})[log.size] if log.is_whole else "",
             last_hash=log.last_hash,
             key_ids=tuple(trust.key_ids),
@@ -122,6 +139,17 @@ class LogVerifier:
                 trust, log.events, signed_size, heads.anchored_size, is_sealed=is_sealed, ok=is_ok
             ),
         )
+
+    def _check_marks(self, heads: HeadCheck) -> None:
+        """Tell what was there once and is not any more."""
+        marks = self._marks
+        if marks.events > self._log.events:
+            what = f"the log had {marks.events} events once: the last ones are missing"
+            self._problems.add(what, seq=self._log.events + 1)
+        if self._is_marked and not marks.audit and self._audit.events > 1:
+            self._problems.add("how far the audit feed had come is not noted any more")
+        self._audit.check_reached(marks.audit, "", "the feed was seen with a size")
+        heads.check_reached(self._heads, marks.heads)
 
 
 class _ExportVerifier(LogVerifier):
@@ -149,6 +177,22 @@ class _ExportVerifier(LogVerifier):
                 self._log.lose()
             return
         self._check_order(line)
+        if isinstance(item, ExportSeal):
+            counts = {
+                "heads": len(self._heads),
+                "audit": self._audit.events,
+                "rotations": len(self._rotations),
+            }
+            self._seal = _Sealed(line, item, self._header, counts)
+        else:
+            self._take(line, item)
+
+    def _take(
+        self,
+        line: ExportLine,
+        item: ExportHeader | LoggedBelief | SignedHead | ChainedAudit | Rotation,
+    ) -> None:
+        """Take in what a line says, unless it is the seal."""
         if isinstance(item, ExportHeader):
             self._begin(line, item)
         elif isinstance(item, LoggedBelief):
@@ -157,11 +201,11 @@ class _ExportVerifier(LogVerifier):
             self._log.add(item, line.number)
         elif isinstance(item, SignedHead):
             self._heads.append((line.number, item))
-        elif isinstance(item, Rotation):
+        elif isinstance(item, ChainedAudit):
+            self._audit.owner = self._log.owner
+            self._audit.add(item, line.number)
+        else:
             self._rotations.append((line.number, item))
-        elif isinstance(item, ExportSeal):
-            counts = {"heads": len(self._heads), "rotations": len(self._rotations)}
-            self._seal = _Sealed(line, item, self._header, counts)
 
     def result(self) -> Verification:
         """Return what the file came to."""

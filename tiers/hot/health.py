@@ -1,13 +1,10 @@
-"""What the hot tier's engine says about itself, for ``ezra doctor``."""
+"""What a Redis says about itself, for ``ezra doctor``."""
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
 from pydantic import JsonValue
@@ -15,17 +12,13 @@ from redis.exceptions import NoPermissionError
 
 from ..errors import ConfigError, TierError, TierRejected, TierTimeout, TierUnavailable
 from ..health import TierHealth
-from ..records import Scope
 from .address import RedisAddress, parse_redis_url
 from .calls import CallLimits, limited
 from .client import Client, ClientLimits, redis_client
-from .embedded import embedded_hot_store
 from .guard import send_without_key
 from .permissions import missing_permissions
+from .round_trips import round_trip_ms
 from .server import advice_on_silence, each_server, greetings, obstacles
-
-ROUND_TRIPS = 5
-_PROBE_SCOPE = Scope(tenant="doctor", graph_id="doctor", agent_id="doctor")
 
 
 @dataclass
@@ -77,22 +70,6 @@ async def redis_health(url: str, prefix: str = "ezra", timeout_seconds: float = 
     return findings.as_health()
 
 
-async def embedded_hot_health() -> TierHealth:
-    """Look at the engine inside this process, through a store of its own."""
-    async with embedded_hot_store() as store:
-        return TierHealth(
-            tier="hot",
-            engine="fakeredis",
-            version=version("fakeredis"),
-            round_trip_ms=await _round_trip_ms(lambda: store.read(_PROBE_SCOPE)),
-            details={
-                "kind": "embedded",
-                "role": "master",
-                "persistence": "none: rebuilt from the cold tier after a restart",
-            },
-        )
-
-
 async def _look(
     findings: _Findings, client: Client, address: RedisAddress, prefix: str, calls: CallLimits
 ) -> None:
@@ -111,24 +88,13 @@ async def _look(
     findings.problems += obstacles(address.kind, found)
     if findings.problems:
         return
-    findings.round_trip_ms = await _round_trip_ms(
+    findings.round_trip_ms = await round_trip_ms(
         lambda: limited("ping", calls, lambda: _ping(client))
     )
     infos = await limited("info", calls, lambda: _infos(client))
     findings.details |= _state(infos)
     findings.problems += _weaknesses(infos)
     findings.problems += await missing_permissions(client, prefix, calls)
-
-
-async def _round_trip_ms(call: Callable[[], Awaitable[object]]) -> float:
-    """Return the median of a few calls, after one that opens the connection."""
-    await call()
-    took: list[float] = []
-    for _ in range(ROUND_TRIPS):
-        began = time.perf_counter()
-        await call()
-        took.append((time.perf_counter() - began) * 1000)
-    return round(statistics.median(took), 3)
 
 
 async def _ping(client: Client) -> None:

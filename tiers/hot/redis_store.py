@@ -17,7 +17,6 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError
 from redis.asyncio import Redis, RedisCluster
 
 from ..errors import CorruptRecord, TierUnavailable, UsageError
@@ -26,13 +25,18 @@ from . import scripts
 from .calls import CallLimits, limited
 from .guard import GuardedClient
 from .keys import encodable, hot_key
+from .rules import (
+    PINS_MAX,
+    TTL_SECONDS,
+    as_json,
+    check_asker,
+    check_belief,
+    check_capacity,
+    check_ttl,
+    check_turn,
+    too_many_pins,
+)
 from .view import RUNTIME_VIEW, may_see, view_of
-
-CAPACITY_MAX = 256
-PINS_MAX = 1024
-TTL_SECONDS = 7 * 86400
-SEQ_MAX = 2**53 - 1
-"""Largest ``seq`` that Lua, whose numbers are doubles, still tells from its neighbours."""
 
 _RecordT = TypeVar("_RecordT", bound=Record)
 _OwnedT = TypeVar("_OwnedT", bound=Owned)
@@ -62,8 +66,7 @@ class RedisHotStore:
     ) -> None:
         if not prefix.isprintable() or not prefix or "{" in prefix or "}" in prefix:
             raise UsageError("prefix", prefix, "printable characters without braces")
-        if not ttl_seconds >= 1:
-            raise UsageError("ttl_seconds", ttl_seconds, "1 or more")
+        check_ttl(ttl_seconds)
         self._client = client
         self._guarded = GuardedClient(client, prefix)
         self._prefix = prefix
@@ -93,10 +96,10 @@ class RedisHotStore:
         was put in under another view.
         """
         key = self._key(scope, "append")
-        _check_capacity(capacity)
+        check_capacity(capacity)
         field = _turn_field(scope, turn)
         evicted = await self._run(
-            scope, "append", scripts.APPEND, key, capacity, field, _json(turn)
+            scope, "append", scripts.APPEND, key, capacity, field, as_json(turn)
         )
         return tuple(_parsed(Turn, stored, "append") for stored in evicted)
 
@@ -115,7 +118,7 @@ class RedisHotStore:
     async def restore(self, scope: Scope, turns: Sequence[Turn], capacity: int) -> None:
         """Fill the ring from cold, never replacing a turn that is already there."""
         key = self._key(scope, "restore")
-        _check_capacity(capacity)
+        check_capacity(capacity)
         by_seq: dict[int, tuple[str, Turn]] = {}
         for turn in turns:
             by_seq.setdefault(turn.seq, (_turn_field(scope, turn), turn))
@@ -123,7 +126,7 @@ class RedisHotStore:
             return
         # More than the highest `capacity` would be trimmed anyway, so they are not sent.
         newest = [by_seq[seq] for seq in sorted(by_seq)[-capacity:]]
-        args = [part for field, turn in newest for part in (field, _json(turn))]
+        args = [part for field, turn in newest for part in (field, as_json(turn))]
         await self._run(scope, "restore", scripts.RESTORE, key, capacity, *args)
 
     async def pin(self, scope: Scope, belief: Commitment) -> None:
@@ -133,13 +136,11 @@ class RedisHotStore:
             UsageError: The agent already holds ``PINS_MAX`` other beliefs.
         """
         key = self._key(scope, "pin")
-        _check_owner(scope, belief)
-        if not belief.id:
-            raise UsageError("belief.id", belief.id, "the id of a stored belief")
+        check_belief(scope, belief)
         field = f"pin:{belief.id}"
-        kept = await self._run(scope, "pin", scripts.PIN, key, PINS_MAX, field, _json(belief))
+        kept = await self._run(scope, "pin", scripts.PIN, key, PINS_MAX, field, as_json(belief))
         if not kept:
-            raise UsageError("belief", belief.id, f"at most {PINS_MAX} pinned beliefs per agent")
+            raise too_many_pins(belief)
 
     async def unpin(self, scope: Scope, belief_id: str) -> None:
         """Stop keeping a belief; one that is unknown, or of another view, is no error."""
@@ -151,13 +152,11 @@ class RedisHotStore:
         """Keep the latest mesh result, replacing the one before.
 
         Raises:
-            UsageError: The scope is the runtime's: a result names no owner, so that under the view
-                that is there it would be shown to whoever has that view.
+            UsageError: The scope is the runtime's.
         """
         key = self._key(scope, "put_mesh")
-        if view_of(scope) == RUNTIME_VIEW:
-            raise UsageError("scope", "the runtime's", "the scope of the agent that asked")
-        await self._run(scope, "put_mesh", scripts.PUT_MESH, key, _json(result))
+        check_asker(scope)
+        await self._run(scope, "put_mesh", scripts.PUT_MESH, key, as_json(result))
 
     async def clear(self, scope: Scope) -> None:
         """Forget everything held for the agent, of whatever view."""
@@ -181,35 +180,9 @@ class RedisHotStore:
         return hot_key(self._prefix, scope)
 
 
-def _check_capacity(capacity: int) -> None:
-    if isinstance(capacity, bool) or not 1 <= capacity <= CAPACITY_MAX:
-        raise UsageError("capacity", capacity, f"1 to {CAPACITY_MAX}")
-
-
-def _check_owner(scope: Scope, record: Owned) -> None:
-    """Refuse a record that the scope may not see: a ring is no way around it."""
-    owner = (record.tenant, record.graph_id)
-    if owner != (scope.tenant, scope.graph_id):
-        raise UsageError("owner", owner, f"a record of {scope.tenant!r}, {scope.graph_id!r}")
-    if not may_see(scope, record):
-        raise UsageError("record", record.id, "one whose user, topics and privacy the scope meets")
-
-
 def _turn_field(scope: Scope, turn: Turn) -> str:
-    _check_owner(scope, turn)
-    if turn.agent_id != scope.agent_id:
-        raise UsageError("turn.agent_id", turn.agent_id, f"a turn of {scope.agent_id!r}")
-    if not 1 <= turn.seq <= SEQ_MAX:
-        raise UsageError("turn.seq", turn.seq, f"1 to {SEQ_MAX}, as given by the cold store")
+    check_turn(scope, turn)
     return f"turn:{turn.seq}"
-
-
-def _json(record: Record) -> str:
-    try:
-        return record.model_dump_json()
-    except PydanticSerializationError as error:
-        kind = type(record).__name__.lower()
-        raise UsageError(kind, record, "text without lone surrogates") from error
 
 
 def _text(stored: bytes | str, operation: str) -> str:

@@ -1,16 +1,19 @@
-"""For whom the hash of an agent was filled. Pure.
+"""For whom what is kept for an agent was put in. Pure.
 
-An agent may be attached again for another user or with other topics. What its hash holds by then
-was put in for a view that is no longer its own, so a hash belongs to one view and is emptied when
-another one writes. Nothing is lost: the ring is filled again from cold, which knows every scope.
+An agent may be attached again for another user or with other topics. What is kept by then was
+put in for a view that is no longer its own, so it belongs to one view and is emptied when another
+one writes. Nothing is lost: the ring is filled again from cold, which knows every scope.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from typing import TypeAlias
 
 from ..records import Owned, Scope
+
+View: TypeAlias = tuple[str | None, bool, tuple[str, ...], tuple[str, ...]]
 
 RUNTIME_VIEW = ""
 """The runtime itself: it reads every view and writes under the one that is there."""
@@ -18,12 +21,22 @@ RUNTIME_VIEW = ""
 _DIGEST_BYTES = 16
 
 
+def is_runtime(scope: Scope) -> bool:
+    """Whether a scope is the runtime's own, which has no view."""
+    return scope.every_user and scope.sees_all_topics and not scope.denied
+
+
+def parts_of(scope: Scope) -> View:
+    """Return what makes the view of a scope: who asks for whom, and about what."""
+    return scope.user_id, scope.every_user, scope.topics, scope.denied
+
+
 def view_of(scope: Scope) -> str:
     """Return the view of a scope as 32 hexadecimal digits; user and topics do not show in it."""
-    if scope.every_user and scope.sees_all_topics and not scope.denied:
+    if is_runtime(scope):
         return RUNTIME_VIEW
-    parts = [scope.user_id, scope.every_user, scope.topics, scope.denied]
-    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    parts = json.dumps(parts_of(scope)).encode()
+    return hashlib.blake2b(parts, digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def may_see(scope: Scope, record: Owned) -> bool:

@@ -19,7 +19,7 @@ def entry_of(payload: Mapping[str, Any], vector: tuple[float, ...] | None) -> In
     """
     try:
         kind, *more = kinds_stored(payload)
-        grain = payload.get("grain") or None  # former entries lack it
+        grain = payload["grain"] or None
         return IndexEntry(
             id=payload["id"],
             tenant=payload["tenant"],

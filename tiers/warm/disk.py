@@ -2,9 +2,36 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
+from pathlib import Path
 from types import TracebackType
 
-from ..errors import TierUnavailable
+from ..errors import DiskFull, TierUnavailable
+
+WRITE_BYTES_MIN = 48 * 2**20
+"""Free before anything is written. The engine's files are mapped and have holes: where the disk has
+no room for a page of one, the kernel ends the process. A step of writes fills a few MiB of them,
+and may begin a segment of the log and a page of each payload index."""
+
+READ_BYTES_MIN = 4 * 2**20
+"""Free before anything is read: on a file system in memory, looking at a hole fills it."""
+
+BUILD_BYTES_MIN = 192 * 2**20
+"""Free before an index is made: a new one takes about 80 MiB at once."""
+
+
+def check_room(folder: Path, operation: str, bytes_min: int) -> None:
+    """Refuse what could run out of disk in the middle.
+
+    Raises:
+        DiskFull: Less than so much is free.
+    """
+    with DiskCall(operation):
+        free = shutil.disk_usage(folder).free
+    if free < bytes_min:
+        reason = f"{free // 2**20} MiB are free under {folder}, {bytes_min // 2**20} are needed"
+        raise DiskFull("warm", operation, reason)
 
 
 class DiskCall:
@@ -22,5 +49,7 @@ class DiskCall:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull("warm", self._operation, str(error)) from error
         if isinstance(error, OSError):
             raise TierUnavailable("warm", self._operation, str(error)) from error

@@ -35,13 +35,19 @@ from qdrant_edge import (
 )
 
 from ..errors import ConfigError, CorruptRecord, TierRejected
-from .disk import DiskCall
+from .disk import BUILD_BYTES_MIN, WRITE_BYTES_MIN, DiskCall, check_room
 from .payload import INTEGER_KEYS, KEYWORD_KEYS
 
 DENSE = "dense"
 LEXICAL = "bm25"
 FORMAT = 1
 """Raised when stored payloads or vectors change their meaning; the index is then rebuilt."""
+
+DAMAGED = "damaged"
+"""Where what could not be loaded is kept, for whoever wants to know why.
+
+It holds words of records: the first erasure, redaction or retention after it removes it.
+"""
 
 _REWRITTEN, _FORMER = "shard.rewritten", "shard.former"
 _REBUILD = "remove the folder and let the index be rebuilt from the cold tier"
@@ -75,20 +81,24 @@ class OpenShard:
 
     Attributes:
         engine: The engine's own; another takes its place when its files are written anew.
+        folder: Where its files are.
     """
 
     def __init__(self, folder: Path, dimensions: int, engine: EdgeShard) -> None:
         self.engine = engine
-        self._folder = folder
+        self.folder = folder
         self._dimensions = dimensions
 
     async def rewrite_files(self, step_points: int) -> None:
         """Copy every point into new files and remove the former ones; nobody may write meanwhile.
 
+        What was set aside, of this index or another, goes first: nothing can be taken out of it.
         In steps with the event loop in between: the engine holds the interpreter's lock. A crash
         leaves the former files or the new ones, never neither.
         """
-        draft, former = self._folder / _REWRITTEN, self._folder / _FORMER
+        await asyncio.to_thread(_remove_damaged, self.folder.parent)
+        check_room(self.folder, "rewrite files", BUILD_BYTES_MIN)
+        draft, former = self.folder / _REWRITTEN, self.folder / _FORMER
         with DiskCall("rewrite files"):
             for left in (draft, former):  # by one that was cut off
                 await asyncio.to_thread(shutil.rmtree, left, ignore_errors=not left.exists())
@@ -119,17 +129,17 @@ class OpenShard:
     def _put_in_place(self, draft: Path) -> None:
         with EngineCall("rewrite files"):
             self.engine.close()
-        (self._folder / "shard").rename(self._folder / _FORMER)
-        draft.rename(self._folder / "shard")
-        self.engine = _load(self._folder / "shard")
+        (self.folder / "shard").rename(self.folder / _FORMER)
+        draft.rename(self.folder / "shard")
+        self.engine = _load(self.folder / "shard")
 
 
 @contextmanager
 def opened_shard(folder: Path, dimensions: int) -> Iterator[OpenShard]:
     """Hold the folder and its shard for the length of the block; make both when new.
 
-    Blocks the event loop for about 0.1 s, for about 60 µs per point not yet flushed when the last
-    owner was killed, and for about 20 µs per point and payload index that a former version lacked.
+    Blocks the event loop for about 0.1 s, and for about 60 µs per point not yet flushed when the
+    last owner was killed.
 
     Raises:
         ConfigError: The folder cannot be used: in use, not writable, of another format, or made
@@ -141,7 +151,9 @@ def opened_shard(folder: Path, dimensions: int) -> Iterator[OpenShard]:
         path = folder / "shard"
         _finish_rewriting(folder)
         if not path.exists():
+            check_room(folder, "open", BUILD_BYTES_MIN)
             _build(folder, dimensions)
+        check_room(folder, "open", WRITE_BYTES_MIN)
         shard = OpenShard(folder, dimensions, _load(path))
         try:
             yield shard
@@ -172,12 +184,34 @@ def owned(folder: Path) -> Iterator[None]:
         lock.release()
 
 
+def set_aside(folder: Path) -> Path:
+    """Put a shard that cannot be loaded out of the way, and return where it is kept.
+
+    Only the last one is kept: it is as large as an index.
+    """
+    kept = folder / DAMAGED
+    with owned(folder), DiskCall("set aside"):
+        if kept.exists():
+            shutil.rmtree(kept)
+        kept.mkdir()
+        for name in ("shard", "manifest.json"):
+            if (folder / name).exists():
+                (folder / name).rename(kept / name)
+    return kept
+
+
+def _remove_damaged(warm: Path) -> None:
+    with DiskCall("rewrite files"):
+        for kept in warm.glob(f"*/{DAMAGED}"):
+            shutil.rmtree(kept)
+
+
 def _check_manifest(folder: Path, dimensions: int) -> None:
     path = folder / "manifest.json"
     if not path.exists():
         if (folder / "shard").exists():
             reason = f"{folder} holds a shard but no manifest.json; {_REBUILD}"
-            raise ConfigError("warm folder", reason)
+            raise CorruptRecord("warm", "open", reason)
         return
     try:
         manifest = json.loads(path.read_text("utf-8"))
@@ -235,7 +269,6 @@ def _load(path: Path) -> EdgeShard:
     try:
         with EngineCall("open"):
             shard = EdgeShard.load(str(path))
-            _index(shard)
     except TierRejected as error:
         if "WouldBlock" in error.reason:
             reason = f"{path} is open in a process that does not hold owner.lock"
@@ -246,13 +279,10 @@ def _load(path: Path) -> EdgeShard:
 
 
 def _index(shard: EdgeShard) -> None:
-    """Make the payload indexes that are missing: of a shard that is new, or of a former version."""
-    present = shard.info().payload_schema
+    """Make the payload indexes of a new shard."""
     for key in KEYWORD_KEYS:
-        if key not in present:
-            keyword = KeywordIndexParams(is_tenant=key == "tenant")
-            shard.update(UpdateOperation.create_field_index(key, keyword))
+        keyword = KeywordIndexParams(is_tenant=key == "tenant")
+        shard.update(UpdateOperation.create_field_index(key, keyword))
     for key in INTEGER_KEYS:
-        if key not in present:
-            integer = IntegerIndexParams(lookup=False, range=True)
-            shard.update(UpdateOperation.create_field_index(key, integer))
+        integer = IntegerIndexParams(lookup=False, range=True)
+        shard.update(UpdateOperation.create_field_index(key, integer))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from ..errors import ConfigError
+from ..errors import ConfigError, CorruptRecord
 from ..upkeep import Generation
 from .disk import DiskCall
 from .edge_filter import of_tenant, of_tenant_among
-from .edge_folder import opened_shard, owned
+from .edge_folder import opened_shard, owned, set_aside
 from .edge_layout import (
     Marks,
     forget_marks,
@@ -24,7 +25,8 @@ from .edge_layout import (
 from .edge_points import EdgePoints
 from .edge_store import STEP_POINTS, EdgeWarmStore, edge_warm_store
 from .guard import whole_tenant
-from .payload import FORM
+
+log = logging.getLogger(__name__)
 
 
 class EdgeGenerations:
@@ -37,10 +39,7 @@ class EdgeGenerations:
         self._flush_seconds = flush_seconds
 
     async def generations(self, tenant: str) -> tuple[Generation, ...]:
-        """Return the tenant's generations, the one marked last first.
-
-        One with entries of a former form counts as one to be built from the start, in its place.
-        """
+        """Return the tenant's generations, the one marked last first."""
         with DiskCall("generations"):
             known = [read_marks(folder) for folder in sorted(self._folder.iterdir())]
         marked = [marks.generation(tenant) for marks in known if marks]
@@ -53,7 +52,8 @@ class EdgeGenerations:
 
         Raises:
             ConfigError: The folder is in use, cannot be used, or was made for other vectors.
-            CorruptRecord: What is in the folder cannot be loaded.
+            CorruptRecord: What was in the folder cannot be loaded. It was set aside with its marks,
+                so that opening it again makes a new index, to be built from the start.
         """
         folder = self._folder_of(model_id)
         with DiskCall("open"):
@@ -63,13 +63,22 @@ class EdgeGenerations:
                 forget_marks(folder)
         if marks is not None and marks.leaving:
             await _finish_leaving(folder, marks, dimensions)
-        async with edge_warm_store(
-            folder,
-            dimensions=dimensions,
-            rrf_k=self._rrf_k,
-            overfetch=self._overfetch,
-            flush_seconds=self._flush_seconds,
-        ) as store:
+        async with AsyncExitStack() as stack:
+            opening = edge_warm_store(
+                folder,
+                dimensions=dimensions,
+                rrf_k=self._rrf_k,
+                overfetch=self._overfetch,
+                flush_seconds=self._flush_seconds,
+            )
+            try:
+                store = await stack.enter_async_context(opening)
+            except CorruptRecord as damage:
+                kept = await asyncio.to_thread(set_aside, folder)
+                with DiskCall("open"):
+                    forget_marks(folder)
+                log.warning("a damaged index was set aside as %s: %s", kept, damage.reason)
+                raise
             yield store
 
     async def mark(self, tenant: str, generation: Generation) -> None:
@@ -82,8 +91,7 @@ class EdgeGenerations:
         with DiskCall("mark"):
             marks = read_marks(folder) or Marks(model_id=generation.model_id)
             tenants = {**marks.tenants, tenant: generation}
-            forms = {**marks.forms, tenant: FORM}
-            write_marks(folder, marks.model_copy(update={"tenants": tenants, "forms": forms}))
+            write_marks(folder, marks.model_copy(update={"tenants": tenants}))
 
     async def drop(self, tenant: str, model_id: str | None) -> None:
         """Remove the tenant's entries and mark; the folder with its last tenant.
@@ -118,7 +126,7 @@ class EdgeGenerations:
 async def edge_generations(
     folder: Path, *, rrf_k: int = 10, overfetch: int = 80, flush_seconds: float = 30
 ) -> AsyncIterator[EdgeGenerations]:
-    """Open the warm folder, moving an index of the former layout into place.
+    """Open the warm folder.
 
     Args:
         folder: Owned by one process at a time; made when new.
@@ -127,7 +135,7 @@ async def edge_generations(
         flush_seconds: How often each index looks for a quiet moment to flush in.
 
     Raises:
-        ConfigError: The folder cannot be used, or its former index is open elsewhere.
+        ConfigError: The folder cannot be used.
     """
     try:
         await asyncio.to_thread(prepare, folder)

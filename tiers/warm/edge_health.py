@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from importlib.metadata import version
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from ..health import TierHealth
+from .disk import WRITE_BYTES_MIN
+from .edge_folder import DAMAGED
+
+_NEEDED = f"{WRITE_BYTES_MIN // 2**20} MiB"
 
 
 async def edge_health(folder: Path) -> TierHealth:
@@ -19,10 +26,23 @@ async def edge_health(folder: Path) -> TierHealth:
 
 def _looked_at(folder: Path) -> TierHealth:
     indexes = {path.parent.name: _megabytes(path.parent) for path in folder.glob("*/manifest.json")}
-    details = {"indexes_mb": dict(sorted(indexes.items()))}
-    engine = "qdrant-edge"
+    details: dict[str, JsonValue] = {"indexes_mb": dict(sorted(indexes.items()))}
+    free = shutil.disk_usage(next(one for one in (folder, *folder.parents) if one.exists())).free
+    details["free_mb"] = free // 10**6
+    kept = sorted(folder.glob(f"*/{DAMAGED}"))
+    problems = tuple(
+        f"a damaged index was set aside as {path} and is built again from the cold tier; look at "
+        "the disk, then remove it"
+        for path in kept
+    )
+    if free < WRITE_BYTES_MIN:
+        problems = (*problems, f"the disk is full: nothing is indexed until {_NEEDED} are free")
     return TierHealth(
-        tier="warm", engine=engine, version=version("qdrant-edge-py"), details=details
+        tier="warm",
+        engine="qdrant-edge",
+        version=version("qdrant-edge-py"),
+        details=details,
+        problems=problems,
     )
 
 

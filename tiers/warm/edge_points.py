@@ -21,6 +21,7 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
+from .disk import READ_BYTES_MIN, WRITE_BYTES_MIN, check_room
 from .edge_folder import EngineCall, OpenShard
 from .guard import Bounds, check_filter, check_found, check_points
 from .ranking import Candidate, Payload, Stored
@@ -44,18 +45,21 @@ class EdgePoints:
 
     def write(self, operation: str, bounds: Bounds, points: list[Point]) -> None:
         """Put points under their ids, whole."""
+        check_room(self._shard.folder, operation, WRITE_BYTES_MIN)
         with EngineCall(operation):
             check_points(operation, bounds, points)
             self._shard.engine.update(UpdateOperation.upsert_points(points))
 
     def remove(self, operation: str, bounds: Bounds, condition: Filter) -> None:
         """Remove what meets the condition."""
+        check_room(self._shard.folder, operation, WRITE_BYTES_MIN)
         with EngineCall(operation):
             check_filter(operation, bounds, condition)
             self._shard.engine.update(UpdateOperation.delete_points_by_filter(condition))
 
     def count(self, operation: str, bounds: Bounds, condition: Filter) -> int:
         """Return exactly how many points meet the condition."""
+        check_room(self._shard.folder, operation, READ_BYTES_MIN)
         with EngineCall(operation):
             check_filter(operation, bounds, condition)
             return self._shard.engine.count(CountRequest(exact=True, filter=condition))
@@ -79,6 +83,7 @@ class EdgePoints:
             with_payload=with_payload,
             with_vector=list(with_vectors) or False,
         )
+        check_room(self._shard.folder, operation, READ_BYTES_MIN)
         with EngineCall(operation):
             check_filter(operation, bounds, condition)
             return self._shard.engine.scroll(request)
@@ -124,6 +129,7 @@ class EdgePoints:
         *,
         with_payload: bool = False,
     ) -> list[list[ScoredPoint]]:
+        check_room(self._shard.folder, operation, READ_BYTES_MIN)
         check_filter(operation, bounds, condition)
         for leg in legs:
             if leg.counted is not None or isinstance(leg.query, SparseVector):
@@ -133,6 +139,7 @@ class EdgePoints:
 
     def found(self, operation: str, bounds: Bounds, point_ids: Sequence[str]) -> dict[str, Payload]:
         """Return what is stored under ids that ``nearest`` gave, by id."""
+        check_room(self._shard.folder, operation, READ_BYTES_MIN)
         with EngineCall(operation):
             points = self._shard.engine.retrieve(
                 list(point_ids), with_payload=True, with_vector=False
@@ -143,6 +150,7 @@ class EdgePoints:
 
     def flush(self, operation: str) -> None:
         """Write everything out."""
+        check_room(self._shard.folder, operation, READ_BYTES_MIN)
         with EngineCall(operation):
             self._shard.engine.flush()
 

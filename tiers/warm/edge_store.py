@@ -30,7 +30,8 @@ from uuid import UUID
 from qdrant_edge import Point, SparseVector
 from qdrant_edge import Record as EngineRecord
 
-from ..errors import TierError, TierUnavailable, UsageError
+from ..errors import DiskFull, TierError, TierUnavailable, UsageError
+from ..ports import Expired
 from ..records import Hit, IndexEntry, Kind, Scope, SearchQuery
 from ..sighting import Known, Seen
 from ..upkeep import PAGE_ROWS_MAX, Page
@@ -42,7 +43,7 @@ from .edge_folder import DENSE, LEXICAL, EngineCall, OpenShard, opened_shard
 from .edge_points import EdgePoints, Leg, Offset
 from .filters import Predicate
 from .guard import of_search, own_graph, whole_tenant
-from .payload import check_entry, check_vector, kinds_stored, payload_of, point_id
+from .payload import check_entry, check_vector, kinds_stored, named, payload_of, point_id
 from .ranking import (
     Bm25Words,
     Candidate,
@@ -182,17 +183,19 @@ class EdgeWarmStore:
                 self._use("delete")
                 self._remove("delete", scope, point_ids[start : start + STEP_POINTS])
 
-    async def delete_expired(self, scope: Scope, now: datetime) -> int:
-        """Remove entries of the scope's graph with ``expires_at <= now``; return how many."""
+    async def delete_expired(self, scope: Scope, now: datetime) -> Expired:
+        """Remove entries of the scope's graph with ``expires_at <= now``; return which."""
         bounds = own_graph(scope)
         expired = rendered(filters.expired(scope, now))
-        removed = 0
+        removed: dict[str, tuple[str, ...]] = {}
         async with self._changing:
             while True:
                 self._use("delete_expired")
-                points, _ = self._points.page("delete_expired", bounds, expired, STEP_POINTS)
+                points, _ = self._points.page(
+                    "delete_expired", bounds, expired, STEP_POINTS, with_payload=True
+                )
                 self._remove("delete_expired", scope, [str(point.id) for point in points])
-                removed += len(points)
+                removed |= dict(named(str(point.id), point.payload) for point in points)
                 if len(points) < STEP_POINTS:
                     return removed
                 await asyncio.sleep(0)
@@ -271,7 +274,11 @@ class EdgeWarmStore:
         """Flush what is unwritten and refuse every call from now on. May be repeated."""
         if not self._closed:
             self._closed = True
-            self._flush()
+            try:
+                self._flush()
+            except DiskFull as full:
+                # What is unwritten is in the engine's log, and in the queue of work before that.
+                _LOG.warning("warm tier: closed without a flush: %s", full.reason)
 
     def _note_turns(self, payloads: Mapping[str, Payload]) -> None:
         for point, payload in payloads.items():

@@ -252,7 +252,7 @@ def _named(scope: Scope, query: SearchQuery) -> Predicate:
 def _happened(query: SearchQuery) -> Predicate:
     """When it happened, or where that is not known, when it was recorded.
 
-    Of two stored moments instead of a third one: entries of every version have them.
+    Of two stored moments instead of a third one.
     """
     if query.since is None and query.until is None:
         return ()

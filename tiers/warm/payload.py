@@ -18,7 +18,6 @@ from ..errors import CorruptRecord, UsageError
 from ..ids import derived_id
 from ..moments import microseconds, moment
 from ..records import UNRECORDED, Ancestor, FactTier, Grain, Hit, IndexEntry, Scope
-from ..upkeep import Generation
 
 ARCHIVAL: FactTier = "archival"
 NO_TIER = ""
@@ -28,6 +27,9 @@ SHARED = ""
 NO_GRAIN = ""
 NEVER = 2**53
 
+NAMED_BY = ("id", "source_ids")
+"""Keys that say which entry it is and what it was made of, and nothing of what it says."""
+
 KEYWORD_KEYS = ("tenant", "graph", "kind", "topics", "private_to", "tier", "user_id", "agent_id")
 INTEGER_KEYS = ("expires_at", "recorded_at", "occurred_at")
 """Keys that predicates use, and therefore those the engine indexes.
@@ -36,13 +38,6 @@ No other key is indexed: each index is about ten more files to write out at ever
 one a condition reads the payload of every entry that it is asked of: in a graph of 100,000 a
 search took 230 ms instead of 20. A server may even be set to refuse. For the same reason the
 grain of an episode is found under ``kind``, see ``label_of``.
-"""
-
-FORM = 2
-"""Raised when entries are stored with something to be found by that they lacked before.
-
-An index with entries of a former form goes on to answer; it is brought up to every record anew
-meanwhile, see ``as_marked``. 2: grains of episodes, turns found as tool outputs, and their texts.
 """
 
 _NORM_MAX = 3e38  # beyond it a 32-bit float overflows to infinity
@@ -75,14 +70,6 @@ def kinds_stored(payload: Mapping[str, Any]) -> list[str]:
     return list(stored) if isinstance(stored, list) else [stored]
 
 
-def as_marked(mark: Generation, form: int) -> Generation:
-    """Return how far an index has come whose entries have this form: of a former one, nowhere."""
-    if form >= FORM:
-        return mark
-    dimensions, marked_at = mark.dimensions, mark.marked_at
-    return Generation(model_id=mark.model_id, dimensions=dimensions, marked_at=marked_at)
-
-
 def payload_of(entry: IndexEntry) -> dict[str, Any]:
     """Return what is stored for an entry beside its vectors."""
     occurred_at = None if entry.occurred_at is None else microseconds(entry.occurred_at)
@@ -105,6 +92,17 @@ def payload_of(entry: IndexEntry) -> dict[str, Any]:
         "occurred_at": occurred_at,
         "recorded_at": microseconds(entry.recorded_at),
     }
+
+
+def named(point: str, payload: Mapping[str, Any] | None) -> tuple[str, tuple[str, ...]]:
+    """Return the id of a stored entry, and of what it was made of; of a damaged one the point's."""
+    told = payload or {}
+    entry_id, sources = told.get("id"), told.get("source_ids")
+    made_of = sources if isinstance(sources, list) else []
+    return (
+        entry_id if isinstance(entry_id, str) else point,
+        tuple(one for one in made_of if isinstance(one, str)),
+    )
 
 
 def hit_of(payload: Mapping[str, Any], score: float, scope: Scope) -> Hit:
@@ -138,7 +136,7 @@ def hit_of(payload: Mapping[str, Any], score: float, scope: Scope) -> Hit:
                 "path": ancestor.path if ancestor else (),
                 "user_id": payload["user_id"] or None,
                 "fact_tier": payload["tier"] or None,
-                "grain": payload.get("grain") or None,
+                "grain": payload["grain"] or None,
             }
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:

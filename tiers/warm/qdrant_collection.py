@@ -7,7 +7,6 @@ which format: ``{"ezra": {"format": 1, "model_id": …}}``.
 from __future__ import annotations
 
 import hashlib
-import logging
 import math
 import re
 from collections.abc import Iterator
@@ -46,8 +45,6 @@ _TYPES = dict.fromkeys(KEYWORD_KEYS, models.PayloadSchemaType.KEYWORD) | dict.fr
     INTEGER_KEYS, models.PayloadSchemaType.INTEGER
 )
 
-_LOG = logging.getLogger(__name__)
-
 
 def collection_name(prefix: str, model_id: str | None) -> str:
     """Return the name of a model's collection: prefix, readable part, digest.
@@ -80,10 +77,7 @@ async def ensured(
     dimensions: int,
     options: QdrantOptions,
 ) -> None:
-    """Make the collection when it is not there, else check it; add what an earlier version lacked.
-
-    That is payload indexes, and to be searched exactly up to ``EXACT_POINTS``: then the server
-    builds its segments anew behind its answers. A key that may not say so leaves it as it is.
+    """Make the collection when it is not there, else check it; make payload indexes that it lacks.
 
     Repeatable, and safe beside another process that does the same.
 
@@ -100,8 +94,6 @@ async def ensured(
         raise ConfigError("warm collection", f"{name} {wrong}; {_REBUILD}")
     for key in missing_indexes(info):
         await _index(client, calls, name, key)
-    if (info.config.hnsw_config.full_scan_threshold or 0) < _exact_kilobytes(dimensions):
-        await _let_search_exactly(client, calls, name, dimensions)
 
 
 def mismatches(info: models.CollectionInfo, dimensions: int | None) -> Iterator[str]:
@@ -213,21 +205,6 @@ async def _make(
         # Another process may have been first, or the first try of this call.
         if not await calls.answer("open", lambda: client.collection_exists(name)):
             raise
-
-
-async def _let_search_exactly(
-    client: AsyncQdrantClient, calls: QdrantCalls, name: str, dimensions: int
-) -> None:
-    threshold = models.HnswConfigDiff(full_scan_threshold=_exact_kilobytes(dimensions))
-    try:
-        await calls.answer(
-            "open",
-            lambda: client.update_collection(
-                name, hnsw_config=threshold, timeout=calls.server_seconds
-            ),
-        )
-    except (ConfigError, TierRejected) as error:
-        _LOG.warning("%s is searched less exactly than it could be: %s", name, error)
 
 
 def _exact_kilobytes(dimensions: int) -> int:

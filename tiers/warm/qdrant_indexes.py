@@ -20,7 +20,6 @@ from ..ids import derived_id
 from ..records import UNRECORDED
 from ..upkeep import Generation
 from .guard import every_mark, marks_of, whole_tenant
-from .payload import FORM, as_marked
 from .qdrant_calls import QdrantCalls
 from .qdrant_collection import collection_name, is_named
 from .qdrant_filter import NO_GRAPH, equal, marks, of_tenant
@@ -62,8 +61,7 @@ class QdrantGenerations:
     async def generations(self, tenant: str) -> tuple[Generation, ...]:
         """Return the tenant's generations, the one marked last first.
 
-        A mark that cannot be read counts as none: the index is then built from the start. One
-        with entries of a former form counts as one to be built from the start, in its place.
+        A mark that cannot be read counts as none: the index is then built from the start.
         """
         listed = await self._calls.answer("generations", self._client.get_collections)
         names = sorted(one.name for one in listed.collections if is_named(self._prefix, one.name))
@@ -101,7 +99,7 @@ class QdrantGenerations:
             TierError: The server cannot be reached, or the index is gone.
         """
         name = collection_name(self._prefix, generation.model_id)
-        said = {"generation": generation.model_dump(mode="json"), "form": FORM}
+        said = {"generation": generation.model_dump(mode="json")}
         mark = _mark_point(tenant, _STAYS, said)
         await self._points(name).write("mark", marks_of(tenant), [mark])
 
@@ -144,10 +142,7 @@ class QdrantGenerations:
             return None
         try:
             said = [one.payload or {} for one in stored]
-            found = [
-                as_marked(Generation.model_validate(one["generation"]), int(one.get("form", 1)))
-                for one in said
-            ]
+            found = [Generation.model_validate(one["generation"]) for one in said]
         except (KeyError, TypeError, ValueError):  # pydantic's is a ValueError
             return None
         return found[0] if found else None

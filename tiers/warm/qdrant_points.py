@@ -89,7 +89,7 @@ class QdrantPoints:
         limit: int,
         *,
         offset: Offset | None = None,
-        with_payload: bool = True,
+        with_payload: bool | Sequence[str] = True,
         with_vectors: Sequence[str] = (),
     ) -> tuple[list[models.Record], Offset | None]:
         """Return points in order of id from ``offset`` on, and where to go on."""
@@ -101,7 +101,7 @@ class QdrantPoints:
                 scroll_filter=condition,
                 limit=limit,
                 offset=offset,
-                with_payload=with_payload,
+                with_payload=with_payload if isinstance(with_payload, bool) else [*with_payload],
                 with_vectors=list(with_vectors) or False,
                 consistency=self._consistency,
                 timeout=self._calls.server_seconds,

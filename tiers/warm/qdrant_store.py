@@ -18,6 +18,7 @@ from typing import cast
 from qdrant_client import AsyncQdrantClient, models
 
 from ..errors import TierUnavailable, UsageError
+from ..ports import Expired
 from ..records import Hit, IndexEntry, Kind, Scope, SearchQuery
 from ..upkeep import PAGE_ROWS_MAX, Page
 from . import filters
@@ -25,7 +26,7 @@ from .archive import entry_of
 from .checks import check_asker, check_positive, encodable
 from .filters import Predicate
 from .guard import Bounds, of_search, own_graph, whole_tenant
-from .payload import check_entry, check_vector, payload_of, point_id
+from .payload import NAMED_BY, check_entry, check_vector, named, payload_of, point_id
 from .qdrant_calls import QdrantCalls
 from .qdrant_collection import DENSE, LEXICAL, collection_name, dense_params, ensured
 from .qdrant_connect import qdrant_client
@@ -111,14 +112,14 @@ class QdrantWarmStore:
             step = filters.among(scope, point_ids[start : start + STEP_IDS])
             await self._points.remove("delete", own_graph(scope), rendered(step))
 
-    async def delete_expired(self, scope: Scope, now: datetime) -> int:
-        """Remove entries of the scope's graph with ``expires_at <= now``; return how many.
+    async def delete_expired(self, scope: Scope, now: datetime) -> Expired:
+        """Remove entries of the scope's graph with ``expires_at <= now``; return which.
 
-        An entry written anew meanwhile stays. Two sweeps at once may count an entry twice.
+        An entry written anew meanwhile stays. Two sweeps at once may both name an entry.
         """
         bounds = own_graph(scope)
         expired = filters.expired(scope, now)
-        removed = 0
+        removed: dict[str, tuple[str, ...]] = {}
         offset: Offset | None = None
         while True:
             self._use("delete_expired")
@@ -128,12 +129,12 @@ class QdrantWarmStore:
                 rendered(expired),
                 STEP_IDS,
                 offset=offset,
-                with_payload=False,
+                with_payload=NAMED_BY,
             )
             if found:
                 ids = filters.PointIds(tuple(str(point.id) for point in found))
                 await self._points.remove("delete_expired", bounds, rendered((*expired, ids)))
-            removed += len(found)
+            removed |= dict(named(str(point.id), point.payload) for point in found)
             if offset is None:
                 return removed
 

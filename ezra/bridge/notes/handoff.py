@@ -10,7 +10,9 @@ from typing import Any
 
 from tiers.board import Card
 from tiers.errors import UsageError
+from tiers.fencing import flat, inert
 
+from ..memories import Memory
 from .blockers import STALE_DAYS, Blocked, check_blockers
 from .entity_graph import EntityGraph
 
@@ -30,7 +32,7 @@ SYNTHESIS = (
     "name ids, and say nothing that is not there.\n\n"
 )
 
-_SECTIONS = ("updated", "actions", "tasks", "blockers", "messages", "warnings")
+_SECTIONS = ("updated", "decisions", "actions", "tasks", "blockers", "messages", "warnings")
 """Parts that give way when the payload is too long."""
 
 
@@ -48,7 +50,11 @@ class Updated:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A card of the board, as a handoff shows it."""
+    """A card of the board, or a decision that was remembered, as a handoff shows it.
+
+    Attributes:
+        task: Of an action, the title of the task that it was done for.
+    """
 
     id: str
     by: str
@@ -58,6 +64,7 @@ class Told:
     title: str
     text: str
     at: datetime
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,7 @@ class Handoff:
         generated_at: When it was made.
         since: From when on things are new.
         updated: Notes that changed since, the latest first.
+        decisions: Memories of type ``decision`` that were written since, the latest first.
         actions: What was done since, the latest first.
         tasks: Tasks that have not ended, the latest change first.
         blockers: What waits, the longest first.
@@ -83,6 +91,7 @@ class Handoff:
     generated_at: datetime
     since: datetime
     updated: tuple[Updated, ...] = ()
+    decisions: tuple[Told, ...] = ()
     actions: tuple[Told, ...] = ()
     tasks: tuple[Told, ...] = ()
     blockers: tuple[Blocked, ...] = ()
@@ -95,11 +104,17 @@ class Handoff:
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """What the board has for a handoff, each the latest first."""
+    """What the board and the memory have for a handoff, each the latest first.
+
+    Attributes:
+        titles: Of the tasks that actions were done for, by their ids.
+    """
 
     actions: Sequence[Card] = ()
     tasks: Sequence[Card] = ()
     messages: Sequence[Card] = ()
+    decisions: Sequence[Memory] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 def since_of(now: datetime, hours: float) -> datetime:
@@ -124,8 +139,8 @@ def handoff_of(
 ) -> Handoff:
     """Return what the next session should know, within a size.
 
-    Each part has the newest ``ROWS_MAX`` rows; while the whole is longer than ``chars``, the part
-    that takes most room loses its last row. What is missing is counted.
+    Each part has the newest ``ROWS_MAX`` rows; while the whole is longer than ``chars``, as JSON or
+    as Markdown, the part that takes most room loses its last row. What is missing is counted.
 
     Raises:
         UsageError: ``hours`` or ``chars`` is out of range.
@@ -146,13 +161,35 @@ def handoff_of(
             Updated(one.id, one.type, one.title, one.status, one.changed_at, _cut(one.summary))
             for one in changed
         ),
-        actions=tuple(_told(one) for one in cards.actions),
+        decisions=tuple(_decided(one) for one in cards.decisions),
+        actions=tuple(_told(one, cards.titles.get(one.thread, "")) for one in cards.actions),
         tasks=tuple(_told(one) for one in cards.tasks),
         blockers=check_blockers(graph, now, stale_days=STALE_DAYS).blocked,
         messages=tuple(_told(one) for one in cards.messages),
         warnings=_warnings(graph),
     )
-    return _fitted(whole, chars)
+    room = chars
+    while length_of(fitted := _fitted(whole, room)) > chars and any(
+        getattr(fitted, name) for name in _SECTIONS
+    ):
+        # As JSON is printed, and as Markdown, rows take more room than they do by themselves.
+        room -= length_of(fitted) - chars
+    return fitted
+
+
+def length_of(handoff: Handoff) -> int:
+    """Return how long a handoff is in the longer of the forms in which it is printed."""
+    printed = json.dumps(document_of(handoff), ensure_ascii=False, indent=2)
+    return max(len(printed), len(readable(handoff)))
+
+
+def with_synthesis(handoff: Handoff, said: str, chars: int) -> Handoff:
+    """Return a handoff with a model's account, which is cut to the room that is left."""
+    told = replace(handoff, synthesis=said)
+    while told.synthesis and (over := length_of(told) - chars) > 0:
+        told = replace(told, synthesis=told.synthesis[: -(over + 1)].rstrip())
+        told = replace(told, synthesis=f"{told.synthesis}…" if told.synthesis else "")
+    return told
 
 
 def document_of(handoff: Handoff) -> dict[str, Any]:
@@ -166,9 +203,11 @@ def readable(handoff: Handoff) -> str:
     lines = [f"# Handoff for {handoff.agent}", ""]
     lines += [f"From {handoff.since:%Y-%m-%d %H:%M} to {handoff.generated_at:%Y-%m-%d %H:%M} UTC."]
     if handoff.synthesis:
-        lines += ["", "## In short", "", handoff.synthesis.strip()]
+        said = inert(handoff.synthesis).strip().split("\n")
+        lines += ["", "## In short", "", *(f"> {line}".rstrip() for line in said)]
     parts: tuple[tuple[str, str, list[str]], ...] = (
         ("Notes that changed", "updated", [_note(one) for one in handoff.updated]),
+        ("Decisions", "decisions", [_decision(one) for one in handoff.decisions]),
         ("What was done", "actions", [_action(one) for one in handoff.actions]),
         ("Open tasks", "tasks", [_task(one) for one in handoff.tasks]),
         ("Waiting", "blockers", [_waiting(one) for one in handoff.blockers]),
@@ -178,7 +217,7 @@ def readable(handoff: Handoff) -> str:
     for heading, name, rows in parts:
         missing = handoff.left_out.get(name, 0)
         if rows or missing:
-            lines += ["", f"## {heading}", "", *(f"- {row}" for row in rows)]
+            lines += ["", f"## {heading}", "", *(f"- {flat(row)}" for row in rows)]
         if missing:
             lines.append(f"- and {missing} more")
     return "\n".join(lines) + "\n"
@@ -217,7 +256,20 @@ def _moment(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def _told(card: Card) -> Told:
+def _decided(memory: Memory) -> Told:
+    return Told(
+        id=memory.id,
+        by=memory.agent,
+        type=memory.type,
+        status="",
+        priority="",
+        title=_cut(memory.title),
+        text=_cut(memory.content),
+        at=memory.created_at,
+    )
+
+
+def _told(card: Card, task: str = "") -> Told:
     return Told(
         id=card.id,
         by=card.agent_id,
@@ -227,6 +279,7 @@ def _told(card: Card) -> Told:
         title=_cut(card.title),
         text=_cut(card.text),
         at=card.changed_at,
+        task=_cut(task),
     )
 
 
@@ -253,7 +306,14 @@ def _note(one: Updated) -> str:
 
 
 def _action(one: Told) -> str:
-    return f"{one.at:%Y-%m-%d %H:%M} {one.by} {one.type}: {one.text or one.title}".rstrip(": ")
+    about = f" “{one.task}”" if one.task else ""
+    said = one.text or one.title
+    return f"{one.at:%Y-%m-%d %H:%M} {one.by} {one.type}{about}: {said}".rstrip(": ")
+
+
+def _decision(one: Told) -> str:
+    title = f" {one.title}:" if one.title else ""
+    return f"`{one.id}` {one.at:%Y-%m-%d %H:%M} {one.by}:{title} {one.text}"
 
 
 def _task(one: Told) -> str:

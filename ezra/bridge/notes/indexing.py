@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from tiers.documents import DOCUMENTS_PER_CALL_MAX, Document
-from tiers.errors import BudgetExceeded, EzraError, TierError, UsageError
+from tiers.errors import BudgetExceeded, EzraError, TierError, UsageError, WasRedacted
 
 from .entities import Notice, Said, said_by
 from .entity_graph import Edge, EntityGraph
@@ -19,7 +19,7 @@ from .reading import NoteDocuments, all_documents, graph_of
 from .rules import NoteRules, is_entity_file
 from .watched import Root
 
-Outcome: TypeAlias = Literal["new", "changed", "unchanged", "skipped", "failed"]
+Outcome: TypeAlias = Literal["new", "changed", "unchanged", "skipped", "redacted", "failed"]
 
 NOTES_TOPIC = "notes"
 """Every entity has it, and ``entity:`` with its type: search narrows by them."""
@@ -54,7 +54,8 @@ class Indexed:
 
     Attributes:
         path: Where it is.
-        outcome: ``new``, ``changed`` or ``unchanged``; ``skipped`` is no entity; ``failed``.
+        outcome: ``new``, ``changed`` or ``unchanged``; ``skipped`` is no entity;
+            ``redacted``: its document was, and does not come back; ``failed``.
         id: Of its entity, where it is one.
         reason: Why it was skipped or failed.
         notices: What is wrong with the note, which is indexed nevertheless.
@@ -179,6 +180,8 @@ async def _indexed(
             keep_text=True,
             machine=indexer.machine,
         )
+    except WasRedacted as error:
+        return Indexed(path, "redacted", named, str(error), said.notices)
     except (TierError, BudgetExceeded):
         raise  # the next file would fare no better
     except EzraError as error:

@@ -11,8 +11,18 @@ from tiers.board import Card
 from tiers.errors import EzraError, UsageError
 
 from ...models.local import EchoModel
+from ..memories import Memory, asked_labels, memory_of
 from .difference import SemanticDiff, semantic_diff
-from .handoff import HOURS, ROWS_MAX, Cards, Handoff, handoff_of, prompt_of, since_of
+from .handoff import (
+    HOURS,
+    ROWS_MAX,
+    Cards,
+    Handoff,
+    handoff_of,
+    prompt_of,
+    since_of,
+    with_synthesis,
+)
 from .health import GraphHealth, health_of
 from .reading import NoteDocuments, graph_of
 from .rules import NoteRules
@@ -27,6 +37,8 @@ AnyAgent: TypeAlias = "Agent | RemoteAgent"
 AnyBoard: TypeAlias = "AgentBoard | RemoteAgentBoard"
 
 ALERT_PAGES_MAX = 10
+DECISION = "decision"
+"""The type of memories that a handoff tells by themselves."""
 
 
 async def difference(
@@ -87,7 +99,7 @@ async def handoff(
         rules: How notes are read.
         now: The time.
         hours: What is so new counts.
-        chars: The most that the whole payload may have as JSON, without a synthesis.
+        chars: The most that the whole may have as it is printed, as JSON or as Markdown.
         synthesize: Whether the memory's language model is to say it in short, too. Where there is
             none, or it fails, ``problem`` says so.
 
@@ -95,8 +107,12 @@ async def handoff(
         UsageError: A number is out of range.
     """
     since = since_of(now, hours)
+    actions = (await board.history(since=since, limit=ROWS_MAX)).rows
+    about = list(dict.fromkeys(one.thread for one in actions if one.thread))
     cards = Cards(
-        actions=(await board.history(since=since, limit=ROWS_MAX)).rows,
+        actions=actions,
+        titles={one.id: one.title for one in (await board.cards(about) if about else ())},
+        decisions=await _decisions(agent, since),
         tasks=(
             await board.tasks(statuses=("in_progress", "created", "suspended"), limit=ROWS_MAX)
         ).rows,
@@ -104,10 +120,17 @@ async def handoff(
     )
     graph = await graph_of(documents, rules)
     plain = handoff_of(agent.id, graph, cards, now, hours=hours, chars=chars)
-    return await _synthesized(agent, plain) if synthesize else plain
+    return await _synthesized(agent, plain, chars) if synthesize else plain
 
 
-async def _synthesized(agent: AnyAgent, plain: Handoff) -> Handoff:
+async def _decisions(agent: AnyAgent, since: datetime) -> Sequence[Memory]:
+    """Return the memories of type decision that were written since, the latest first."""
+    page = await agent.latest_facts(all_topics=asked_labels(DECISION, None, ()), limit=ROWS_MAX)
+    found = [memory_of(fact) for fact in page.rows]
+    return [one for one in found if one.created_at >= since]
+
+
+async def _synthesized(agent: AnyAgent, plain: Handoff, chars: int) -> Handoff:
     """Return a handoff with the model's account. It is asked, and nothing of it is remembered."""
     try:
         turn = await agent.turn(prompt_of(plain))
@@ -116,4 +139,4 @@ async def _synthesized(agent: AnyAgent, plain: Handoff) -> Handoff:
         return replace(plain, problem=f"no synthesis: {error}")
     if answer.startswith(f"[{EchoModel.name}]"):
         return replace(plain, problem="no synthesis: the memory has no language model")
-    return replace(plain, synthesis=answer)
+    return with_synthesis(plain, answer, chars)

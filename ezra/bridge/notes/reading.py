@@ -10,9 +10,9 @@ from typing import Protocol
 from tiers.documents import Document, Passage, Revised
 from tiers.errors import UsageError
 
-from .entities import entity_of
+from .entities import Entity, entity_of
 from .entity_graph import EntityGraph
-from .names import NOTES
+from .names import MEMORIES, NOTES
 from .rules import NoteRules
 
 PAGE = 100
@@ -95,8 +95,28 @@ async def graph_of(
 ) -> EntityGraph:
     """Return the graph of the notes of all agents, as they are or were at a moment."""
     found = await all_documents(documents, None, as_of=as_of)
-    notes = [one for one in found if one.shelf.startswith(NOTES) and one.redacted_at is None]
     # Reading hundreds of front matters takes longer than an event loop may stand still.
+    return await asyncio.to_thread(lambda: EntityGraph(_entities(found, NOTES, rules)))
+
+
+async def searched(documents: NoteDocuments, rules: NoteRules) -> tuple[Entity, ...]:
+    """Return what a search looks through: the graph's entities, and the agents' own notes.
+
+    These are no nodes of the graph: they are kept alike between machines, and nothing waits for
+    them.
+    """
+    found = await all_documents(documents, None)
     return await asyncio.to_thread(
-        lambda: EntityGraph([entity_of(document, rules) for document in notes])
+        lambda: (
+            *EntityGraph(_entities(found, NOTES, rules)).entities,
+            *_entities(found, MEMORIES, rules),
+        )
     )
+
+
+def _entities(documents: Sequence[Document], shelves: str, rules: NoteRules) -> list[Entity]:
+    return [
+        entity_of(one, rules)
+        for one in documents
+        if one.shelf.startswith(shelves) and one.redacted_at is None
+    ]

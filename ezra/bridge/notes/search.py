@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from tiers.errors import UsageError
 from tiers.records import IDS_MAX, Hit
 
+from ..memories import TYPE
 from .entities import Entity
-from .entity_graph import EntityGraph
 from .indexing import NOTES_TOPIC, TYPE_TOPIC
+from .memory_labels import MEMORIES_TOPIC
 from .names import slug
 from .reading import NoteDocuments
 
@@ -62,7 +63,7 @@ class Found:
 async def search(
     agent: AnyAgent,
     documents: NoteDocuments,
-    graph: EntityGraph,
+    entities: Iterable[Entity],
     text: str,
     now: datetime,
     *,
@@ -76,7 +77,7 @@ async def search(
     Args:
         agent: Who asks.
         documents: Its documents.
-        graph: All entities.
+        entities: All that is searched, as ``reading.searched`` returns it.
         text: What they are about.
         now: The time.
         types: Only entities of these types.
@@ -93,8 +94,12 @@ async def search(
         raise UsageError("days", days, f"1 to {DAYS_MAX}")
     since = None if days is None else now - timedelta(days=days)
     named = frozenset(slug(kind) for kind in types)
-    wanted = _Wanted(graph, named, since)
-    topics = [TYPE_TOPIC + kind for kind in sorted(named)] or [NOTES_TOPIC]
+    wanted = _Wanted(entities, named, since)
+    prefixes = (TYPE_TOPIC, TYPE)
+    topics = [prefix + kind for prefix in prefixes for kind in sorted(named)] or [
+        NOTES_TOPIC,
+        MEMORIES_TOPIC,
+    ]
     hits = await _recall(agent, text, topics, mode, ())
     found = wanted.among(hits)
     if len(found) >= limit or len(hits) < HITS or since is None:
@@ -110,10 +115,12 @@ async def search(
 class _Wanted:
     """Which entities a search may return."""
 
-    def __init__(self, graph: EntityGraph, types: frozenset[str], since: datetime | None) -> None:
+    def __init__(
+        self, entities: Iterable[Entity], types: frozenset[str], since: datetime | None
+    ) -> None:
         self._by_document = {
             one.document_id: one
-            for one in graph.entities
+            for one in entities
             if (not types or one.type in types) and (since is None or one.changed_at >= since)
         }
 
@@ -127,8 +134,8 @@ class _Wanted:
         for hit in hits:
             cited = hit.citation
             entity = None if cited is None else self._by_document.get(cited.document_id)
-            if cited is not None and entity is not None and entity.id not in found:
-                found[entity.id] = Found(
+            if cited is not None and entity is not None and cited.document_id not in found:
+                found[cited.document_id] = Found(
                     id=entity.id,
                     type=entity.type,
                     title=entity.title,

@@ -10,8 +10,16 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from tiers.documents import Document
-from tiers.errors import BudgetExceeded, Conflict, EzraError, TierError, UsageError
+from tiers.errors import (
+    BudgetExceeded,
+    Conflict,
+    EzraError,
+    TierError,
+    UsageError,
+    WasRedacted,
+)
 
+from .memory_labels import labels_of, shown_title
 from .names import DIGEST_CHARS, digest_of, memories_shelf
 from .note_files import LocalNote, local_notes, remove_note, write_note
 from .reading import NoteDocuments, all_documents
@@ -19,13 +27,24 @@ from .sync_state import Agreed, SyncState
 from .three_way import CONFLICTS, FROM_SERVER, REMOVALS, Sides, Step, conflict_name, step_of
 
 Outcome: TypeAlias = Literal[
-    "unchanged", "pushed", "removed", "pulled", "deleted", "conflict", "behind", "held", "failed"
+    "unchanged",
+    "pushed",
+    "removed",
+    "pulled",
+    "deleted",
+    "conflict",
+    "behind",
+    "held",
+    "redacted",
+    "failed",
 ]
 
-MEMORIES_TOPIC = "memories"
 TRIES = 3
 SAVE_EVERY = 25
 REMOVED_HERE = "its file was removed"
+WAS_REDACTED = (
+    "a note of this name was redacted: give it another name, or put it with even_if_redacted"
+)
 _DONE: Mapping[Step, Outcome] = {
     "unchanged": "unchanged",
     "push": "pushed",
@@ -68,7 +87,8 @@ class Synced:
         name: Of it.
         outcome: ``unchanged``; ``pushed`` or ``removed`` at the server; ``pulled`` or ``deleted``
             here; ``conflict``: both sides had changed it; ``behind``: the server has changed it,
-            and pulling is off; ``held``: too much would be removed; ``failed``.
+            and pulling is off; ``held``: too much would be removed; ``redacted``: a note of that
+            name was redacted, and is not sent again; ``failed``.
         kept_as: Of a conflict, the name of the note with this machine's version.
         reason: Why, where that is not plain.
     """
@@ -201,6 +221,8 @@ class _Run:
             for _ in range(TRIES):
                 try:
                     return await self._apply(name, step_of(self._sides(name)))
+                except WasRedacted:
+                    return Synced(name, "redacted", reason=WAS_REDACTED)
                 except Conflict:
                     # Somebody was faster at the server: what they wrote is looked at anew.
                     self._refresh(name, await self._documents.named(self._memory.shelf, name))
@@ -276,7 +298,8 @@ class _Run:
             text,
             shelf=self._memory.shelf,
             media_type="text/markdown",
-            topics=(MEMORIES_TOPIC,),
+            title=shown_title(name, text),
+            topics=labels_of(self._memory.shelf, name, text),
             keep_text=True,
             expected_revision=0 if document is None else document.revision,
             machine=self._memory.machine,

@@ -58,13 +58,13 @@ class Move:
     to: str = ""
 
 
-@pages.page("/graphs/{graph_id}/agents/{agent_id}", needs="act", label="Memory", key="i")
+@pages.page("/graphs/{graph_id}/agents/{agent_id}", needs="see", label="Memory", key="i")
 async def one_agent(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
     """Show one agent: to who audits all of it, to who acts as it what it sees itself."""
     del query
     graph_id, agent_id = names["graph_id"], names["agent_id"]
     if not _audits(caller, graph_id, agent_id):
-        agent = await acting(desk, caller, names)
+        agent = await acting(desk, caller, names, watches=True)
         core, used = await asyncio.gather(agent.core(), agent.usage())
         return View("agents_own.html", {"agent": agent, "core": core, "used": used}, agent_id)
     graph = await desk.graph(graph_id)

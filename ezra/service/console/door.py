@@ -19,6 +19,7 @@ from tiers.errors import EzraError, NotFound, UsageError
 from tiers.ids import Clock
 
 from ...wire.problems import problem_of
+from ..admission import peer_of
 from ..caller import Caller
 from ..desk import Desk
 from ..limits import TooManyRequests
@@ -46,8 +47,8 @@ _SECURITY: Mapping[str, str] = {
     "cross-origin-opener-policy": "same-origin",
 }
 
-Finds: TypeAlias = Callable[[str], Awaitable[object | None]]
-"""Gives something for a token that counts, ``None`` for any other."""
+Finds: TypeAlias = Callable[[str, str], Awaitable[object | None]]
+"""Gives something for a token that counts, ``None`` for any other; of which address is told."""
 
 
 class Console:
@@ -261,7 +262,11 @@ class Console:
         shown = fields.get("token", "").strip()
         if self._finds is None:
             return RedirectResponse(to, 303, _SECURITY)
-        if await self._finds(shown) is None:
+        try:
+            found = await self._finds(shown, peer_of(request.scope))
+        except EzraError as error:
+            return await self._trouble(request, error)
+        if found is None:
             problem = "This server knows no such token, or it counts no more."
             return await self._html(request, _sign_in_view(to, problem, 403))
         self._sessions.end(signing_in.cookie_of(request.headers))

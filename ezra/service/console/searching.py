@@ -87,8 +87,8 @@ async def search(desk: Desk, caller: Caller, names: Names, asked: SearchAsked) -
         if asked.agent not in [one.id for one in members]:
             raise NotFound("agent", asked.agent)
         place = {"graph_id": graph.id, "agent_id": asked.agent}
-        caller.check("act", f"search as {asked.agent}", graph.id, asked.agent)
-        who = await acting(desk, caller, place)
+        caller.check("see", f"search as {asked.agent}", graph.id, asked.agent)
+        who = await acting(desk, caller, place, watches=True)
     found = await who.recall(
         asked.query,
         limit=asked.limit,

@@ -143,6 +143,8 @@ async def _rows(desk: Desk, names: Names, query: TurnsQuery) -> dict[str, object
     graph = await desk.graph(names["graph_id"])
     # One more than is shown tells whether there is a further page.
     found = await graph.turns(names["agent_id"], before=query.before, limit=TURNS_PER_PAGE + 1)
+    if not found and names["agent_id"] not in [one.id for one in await graph.agents()]:
+        raise NotFound("agent", names["agent_id"])
     shown = found[:TURNS_PER_PAGE]
     receipts = await graph.receipts_of([turn.id for turn in shown])
     rows = [_row(turn, receipts.get(turn.id)) for turn in shown]

@@ -6,5 +6,5 @@
 * ``slots``: values for the blanks of a script, drawn without replacement.
 * ``timeline``: scripts placed in time, their turns and questions.
 * ``proofs``: whether a question can be answered from its evidence, and from nothing else.
-* ``assistant``, ``team``, ``sealed``: the three sets.
+* ``assistant``, ``requests``, ``team``, ``sealed``: the four sets.
 """

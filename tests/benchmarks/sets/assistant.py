@@ -8,6 +8,7 @@ of lists, tables and caveats, with what a question will ask for in the middle.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from .grammar import Line, Section, of_kind, read
@@ -111,8 +112,16 @@ def _listed(points: list[str], mark: str, first: int) -> str:
     return "\n".join(mark + point for point in points)
 
 
-def conversation(seed: str) -> tuple[list[str], list[Turn], list[Question]]:
-    """Return speakers, turns and questions of one conversation."""
+def conversation(
+    seed: str, more: Sequence[Section] = (), length: int = TURNS
+) -> tuple[list[str], list[Turn], list[Question]]:
+    """Return speakers, turns and questions of one conversation.
+
+    Args:
+        seed: Decides everything.
+        more: Scripts that are played beside the usual ones.
+        length: How many messages it has.
+    """
     rng = random.Random(seed)
     threads = of_kind((*read("assistant_threads"), *read("assistant_threads2")), "thread")
     life = read("assistant_life")
@@ -120,6 +129,7 @@ def conversation(seed: str) -> tuple[list[str], list[Turn], list[Question]]:
     timeline = Timeline(Shelf(shared.slots, rng), rng, Desk(rng).time, Voice(about, rng).dress)
     chosen = rng.sample(threads, _THREADS) + of_kind(life, "log") + of_kind(life, "gather")
     chosen += rng.sample(of_kind(life, "fact"), _FACTS)
+    chosen += more
     for script in chosen:
         timeline.play(script, _start(script, rng), _ROLES)
     near = [(line, script) for script in chosen for line in script.free.get("near", [])]
@@ -129,9 +139,9 @@ def conversation(seed: str) -> tuple[list[str], list[Turn], list[Question]]:
         # Without a core of its own, the answer is advice that fits anything.
         aside.lines[2] = Line("assistant", None, is_loose=False, wordings=about.free["aside"])
         timeline.play(aside, _somewhen(rng), _ROLES)
-    while len(timeline) < TURNS:
+    while len(timeline) < length:
         at = _somewhen(rng)
-        for line in list(talk.lines.values())[: TURNS - len(timeline)]:
+        for line in list(talk.lines.values())[: length - len(timeline)]:
             timeline.add(line, talk, at, _ROLES)
     turns, questions = timeline.finished()
     return ["user", "assistant"], turns, questions

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import assistant, sealed, team
+from . import assistant, requests, sealed, team
 from .proofs import Question, Turn
 
 Conversation = tuple[list[str], list[Turn], list[Question]]
@@ -37,6 +37,7 @@ class Kind:
 
 KINDS: Mapping[str, Kind] = {
     "assistant": Kind(assistant.CATEGORIES, assistant.TURNS, 6, assistant.conversation),
+    "requests": Kind(requests.CATEGORIES, requests.TURNS, 4, requests.conversation),
     "team": Kind(team.CATEGORIES, team.TURNS, 5, team.conversation),
     "sealed": Kind(sealed.CATEGORIES, sealed.TURNS, 4, sealed.conversation),
 }

@@ -3,6 +3,7 @@
 Run: .venv/bin/python tests/benchmarks/sets/make.py NAME OUT.json [--seed 1] [--size CONVERSATIONS]
 
     assistant   a user with an assistant whose answers are long: 6 conversations of 224 messages
+    requests    the same user, who also makes polite requests: 4 conversations of 280 messages
     team        five people with tool outputs in five channels: 5 conversations of 400 turns
     sealed      a support desk with many customers and terse tickets: 4 conversations of 360 turns;
                 kept apart: look at results on it once, when nothing will be changed any more

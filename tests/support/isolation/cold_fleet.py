@@ -177,6 +177,11 @@ def defer(aim: Aim) -> Move:
     return _finishing(aim, lambda queue, work: queue.defer(work, LATER))
 
 
+def begin(aim: Aim) -> Move:
+    """Charge an attempt to what the victim has claimed."""
+    return _finishing(aim, lambda queue, work: queue.begin(work))
+
+
 def renew(aim: Aim) -> Move:
     """Hold on to what the victim has claimed."""
     return _finishing(aim, lambda queue, work: queue.renew(work, 10**6, LATER))
@@ -255,6 +260,7 @@ COLD_FLEET = (
     Method("queue.complete", _G, complete, ("work",), OUTER),
     Method("queue.fail", _G, fail, ("work",), OUTER),
     Method("queue.defer", _G, defer, ("work",), OUTER),
+    Method("queue.begin", _G, begin, ("work",), OUTER),
     Method("queue.renew", _G, renew, ("work",), OUTER),
     Method("queue.rerun", _T, rerun, ("work",), _OF_TENANT),
     Method("archive.import_rows", _T, import_rows, ("core", "archival", "receipt"), _OF_TENANT),

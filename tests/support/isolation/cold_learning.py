@@ -54,6 +54,12 @@ def unjudged(aim: Aim) -> Move:
     return Move(lambda cold: cold.review.unjudged(scope, _LIMIT), scope=scope)
 
 
+def twins(aim: Aim) -> Move:
+    """Ask, as whoever may, which facts say what the victim's says."""
+    told = aim.word(aim.victim.id)
+    return told_by_ids(aim, lambda cold, scope: cold.review.twins(scope, told))
+
+
 def ended(aim: Aim) -> Move:
     """Ask which facts gave way or were forgotten."""
     return told_by_ids(aim, lambda cold, scope: cold.review.ended(scope, LATER, LATER, _LIMIT))
@@ -112,6 +118,14 @@ def forget(aim: Aim) -> Move | None:
         return None
     fact_id, reason, work = aim.victim.id, aim.word("asked to"), _work(aim)
     return Move(lambda cold: cold.review.forget(aim.scope, fact_id, reason, LATER, work))
+
+
+def forget_all(aim: Aim) -> Move | None:
+    """Forget the victim's fact, as one of several."""
+    if is_mine(aim, aim.victim.id):
+        return None
+    ids, reason, work = [aim.victim.id], aim.word("asked to"), _work(aim)
+    return Move(lambda cold: cold.review.forget_all(aim.scope, ids, reason, LATER, work))
 
 
 def rules(aim: Aim) -> Move:
@@ -180,10 +194,12 @@ COLD_LEARNING = (
     Method("review.unjudged", _G, unjudged, FACTS, OUTER),
     Method("review.live_facts", _V, review_as_agent, FACTS, INNER, weight=2),
     Method("review.ended", _G, ended, FACTS, OUTER),
+    Method("review.twins", _G, twins, FACTS, OUTER),
     Method("review.settle", _G, settle, FACTS, OUTER, weight=3),
     Method("review.settle", _G, settle_own, FACTS, OUTER),
     Method("review.settle", _V, settle_as_agent, FACTS, INNER),
     Method("review.forget", _V, forget, FACTS, _ALL, weight=3),
+    Method("review.forget_all", _V, forget_all, FACTS, _ALL),
     Method("playbooks.rules", _V, rules, ("rule",), _ALL, weight=3),
     Method("playbooks.record_outcome", _V, record_outcome, ("rule",), _ALL, weight=2),
     Method("playbooks.refine", _V, refine, ("rule",), _ALL, weight=2),

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, get_args
 
 from tiers.records import AuditFilter, Scope, SearchQuery
+from tiers.turn_desk import Opening
 from tiers.upkeep import Table
 
 from .aims import INNER, OUTER, Aim
@@ -120,6 +121,26 @@ def recall_archival(aim: Aim) -> Move:
     )
 
 
+def opening(aim: Aim) -> Move:
+    """Ask for what a turn begins with, with the victim's trigger as the message.
+
+    How the agent of that id stands is no secret of its user's: ``standing`` tells it as well.
+    """
+    scope, text = aim.scope, aim.text()
+
+    async def call(cold: Any) -> object:
+        return _apart_from_standing(await cold.desk.opening(scope, lambda _: scope, text, 100))
+
+    return Move(call)
+
+
+def _apart_from_standing(found: Any) -> object:
+    """Return what an opening shows besides; an engine that is careless answers with several."""
+    if isinstance(found, Opening):
+        return found[1:]
+    return tuple(map(_apart_from_standing, found or ()))
+
+
 def match_rules(aim: Aim) -> Move:
     """Ask for the rules of the victim's trigger."""
     text = aim.text()
@@ -160,6 +181,12 @@ def word_statistics(aim: Aim) -> Move:
     return Move(lambda cold: cold.recollection.word_statistics(aim.scope, "zebra 18", kinds))
 
 
+def uses_by(aim: Aim) -> Move:
+    """Ask how often the victim was used."""
+    ids = [aim.word(aim.victim.id)]
+    return Move(lambda cold: cold.recollection.uses_by(aim.scope, ids, LATER))
+
+
 def ended_since(aim: Aim) -> Move:
     """Ask what has ended since the victim was written."""
     query = _narrowed(aim, as_of=aim.victim.recorded_at)
@@ -183,6 +210,12 @@ def entries(aim: Aim) -> Move:
     """Ask for searchable forms by the victim's ids."""
     ids = aim.ids()
     return Move(lambda cold: cold.words.entries(aim.scope, ids))
+
+
+def live(aim: Aim) -> Move:
+    """Ask whether the victim stands."""
+    query, keys = aim.query(), [(aim.victim.kind, aim.victim.id)]
+    return Move(lambda cold: cold.words.live(aim.scope, query, keys))
 
 
 def census(aim: Aim) -> Move:
@@ -278,6 +311,33 @@ def waiting(aim: Aim) -> Move:
     return Move(lambda cold: cold.queue.waiting(aim.scope, tenant=tenant))
 
 
+def waiting_since(aim: Aim) -> Move:
+    """Ask how long the oldest item of the tenant waits."""
+    return Move(lambda cold: cold.queue.waiting_since("index", tenant=aim.scope.tenant))
+
+
+def audited(aim: Aim) -> Move:
+    """Read the audit feed as it is chained."""
+    scope = Scope.of_graph(*aim.house)
+    return Move(lambda cold: cold.evidence.audited(scope, 0, 1000), scope=scope)
+
+
+def last_audited(aim: Aim) -> Move:
+    """Ask for the last event of the audit feed."""
+    return Move(lambda cold: cold.evidence.last_audited(aim.scope))
+
+
+def evidence_marks(aim: Aim) -> Move:
+    """Ask how far log, feed and heads have come."""
+    return Move(lambda cold: cold.evidence.marks(aim.scope))
+
+
+def misfiled(aim: Aim) -> Move:
+    """Ask which rows of look-ups are not as they were written: none, whoever asks."""
+    scope = Scope.of_graph(*aim.house)
+    return Move(lambda cold: cold.evidence.misfiled(scope), scope=scope)
+
+
 def parked(aim: Aim) -> Move:
     """Ask for the tenant's parked work."""
     return Move(lambda cold: cold.queue.parked(1000, tenant=aim.scope.tenant))
@@ -342,14 +402,17 @@ COLD_READS = (
     Method("episodic.due_summaries", _G, due_summaries, ("summary",), OUTER),
     Method("episodic.episodes", _V, episodes, ("episode",), _ALL, weight=2),
     Method("episodic.written", _V, written, ("summary", "episode"), _ALL, weight=2),
+    Method("desk.opening", _F, opening, ("core", "rule", "belief"), _ALL, weight=2),
     Method("semantic.core", _F, core, ("core",), _ALL, weight=3),
     Method("semantic.facts", _F, facts, FACTS, _ALL, weight=3),
     Method("semantic.recall_archival", _V, recall_archival, ("archival",), _ALL, weight=4),
     Method("procedural.match_rules", _F, match_rules, ("rule",), _ALL, weight=3),
     Method("words.search_words", _V, search_words, SEARCHABLE, _ALL, weight=6),
     Method("timeline.latest", _V, latest, SEARCHABLE, _ALL, weight=4),
+    Method("words.live", _V, live, SEARCHABLE, _ALL, weight=4),
     Method("words.entries", _V, entries, SEARCHABLE, _ALL, weight=4),
     Method("words.census", _G, census, SEARCHABLE, OUTER),
+    Method("recollection.uses_by", _V, uses_by, ("fact",), _ALL),
     Method("recollection.around", _V, around, ("turn",), _ALL, weight=3),
     Method("recollection.speakers", _G, speakers, ("turn",), OUTER),
     Method("recollection.word_statistics", _G, word_statistics, SEARCHABLE, OUTER),
@@ -359,6 +422,10 @@ COLD_READS = (
     Method("log.receipts", _G, receipts, ("receipt",), OUTER),
     Method("log.receipts", _V, receipts_as_agent, ("receipt",), INNER),
     Method("log.audit", _G, audit, ("audit",), OUTER),
+    Method("evidence.audited", _G, audited, ("audit",), OUTER),
+    Method("evidence.last_audited", _G, last_audited, ("audit",), OUTER),
+    Method("evidence.marks", _G, evidence_marks, ("audit",), OUTER),
+    Method("evidence.misfiled", _G, misfiled, ("audit",), OUTER),
     Method("log.tenant_audit", _T, tenant_audit, ("audit",), _OF_TENANT),
     Method("graphs.graph", _T, graph, ("agent",), _OF_TENANT),
     Method("graphs.graphs", _T, graphs, ("agent",), _OF_TENANT),
@@ -368,6 +435,7 @@ COLD_READS = (
     Method("usage.usage", _G, usage, ("agent",), OUTER),
     Method("usage.usage_by_agent", _G, usage_by_agent, ("agent",), OUTER),
     Method("queue.waiting", _G, waiting, ("work",), OUTER),
+    Method("queue.waiting_since", _G, waiting_since, ("work",), OUTER),
     Method("queue.parked", _T, parked, ("work",), _OF_TENANT),
     Method("upkeep.searchable_after", _T, searchable_after, SEARCHABLE, _OF_TENANT),
     Method("upkeep.count_searchable", _T, count_searchable, SEARCHABLE, _OF_TENANT),

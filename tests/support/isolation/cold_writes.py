@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, get_args
 
@@ -18,8 +19,10 @@ from tiers.records import (
     Superseded,
     ToolOutput,
     Turn,
+    Usage,
     WorkDraft,
 )
+from tiers.turn_desk import Charge
 
 from .aims import INNER, OUTER, Aim
 from .attempts import FORGED, Method, Move, Touch, also_of, answers, graph_of, own
@@ -106,6 +109,32 @@ def append_turn(aim: Aim) -> Move:
     return Move(
         lambda cold: cold.turns.append_turn(aim.scope, turn, work), graph_of(aim.scope), label
     )
+
+
+def keep_turn(aim: Aim) -> Move:
+    """Do the same at the desk, and charge it."""
+    move = append_turn(aim)
+    return replace(move, call=lambda cold: move.call(_AtTheDesk(cold)))
+
+
+class _AtTheDesk:
+    """A cold tier whose turns and receipts are kept at the desk."""
+
+    def __init__(self, cold: Any) -> None:
+        self._desk = cold.desk
+        self.turns = self.log = self
+
+    async def append_turn(self, scope: Scope, turn: Turn, work: Sequence[WorkDraft]) -> Any:
+        return await self._desk.keep_turn(scope, turn, work, Charge(Usage(writes=1)))
+
+    async def put_receipt(self, scope: Scope, receipt: Receipt) -> Any:
+        return await self._desk.keep_receipt(scope, receipt, [], Charge(Usage(tokens=1)))
+
+
+def keep_receipt(aim: Aim) -> Move:
+    """Store a receipt at the desk, and charge it."""
+    move = put_receipt(aim)
+    return replace(move, call=lambda cold: move.call(_AtTheDesk(cold)))
 
 
 def put_summary(aim: Aim) -> Move | None:
@@ -418,6 +447,7 @@ _OWNERS = (*OUTER, "private", "user")
 
 COLD_WRITES = (
     Method("turns.append_turn", _V, append_turn, ("turn",), _ALL, weight=3),
+    Method("desk.keep_turn", _V, keep_turn, ("turn",), _ALL),
     Method("turns.append_turn", _V, impersonate, ("turn",), _OWNERS),
     Method("episodic.put_summary", _V, put_summary, ("turn",), OUTER),
     Method("episodic.put_summary", _V, impersonate, ("summary",), OUTER),
@@ -431,6 +461,7 @@ COLD_WRITES = (
     Method("semantic.set_tier", _V, set_tier, _FACTS, _ALL, weight=3),
     Method("semantic.supersede", _V, supersede, _FACTS, _ALL, weight=3),
     Method("log.put_receipt", _G, put_receipt, ("receipt",), OUTER),
+    Method("desk.keep_receipt", _G, keep_receipt, ("receipt",), OUTER),
     Method("log.append_audit", _G, append_audit, ("audit",), OUTER),
     Method("redactor.redact", _G, redact, _REDACTED, OUTER, weight=2),
     Method("redactor.redacted", _G, redacted, _REDACTED, OUTER),

@@ -29,7 +29,7 @@ from .cold_shelf import COLD_SHELF
 from .cold_writes import COLD_WRITES, VECTOR_METHODS
 from .hot_moves import HOT_METHODS
 from .planting import plant_cold, plant_hot, plant_warm
-from .raw import LocalPoints, Raw, mongo_raw, redis_raw, shard_raw, sqlite_raw
+from .raw import LocalPoints, Raw, kept_raw, mongo_raw, redis_raw, shard_raw, sqlite_raw
 from .sight_moves import COLD_SIGHTS, WARM_SIGHTS
 from .warm_moves import WARM_METHODS
 from .worlds import World
@@ -101,10 +101,10 @@ class ColdPorts:
 
 
 @asynccontextmanager
-async def _fakeredis(world: World, _folder: Path) -> AsyncIterator[Target]:
-    async with embedded_hot_store(prefix="ezra*") as store:
+async def _in_process(world: World, _folder: Path) -> AsyncIterator[Target]:
+    async with embedded_hot_store() as store:
         await plant_hot(store, world)
-        yield Target(store, partial(redis_raw, store._client, "ezra*"))
+        yield Target(store, _at_once(lambda: kept_raw(store)))
 
 
 @asynccontextmanager
@@ -167,13 +167,13 @@ def _cold(name: str, raw: Callable[[Path], Raw]) -> Opener:
     return opened
 
 
-def _mongo(name: str, mode: str) -> Opener:
+def _mongo(name: str) -> Opener:
     backend = next(one for one in COLD_BACKENDS if one.name == name)
     databases: Any = getattr(backend.opened, "__self__")  # noqa: B009 - a bound method
 
     def raw(folder: Path) -> Raw:
         # The stand-in's own documents, past its wire and past the driver.
-        store = mongo_server(mode)._engine.store
+        store = mongo_server()._engine.store
         found = store.collections(databases.name(folder))
         return mongo_raw({one.name: one.every() for one in found})
 
@@ -203,21 +203,12 @@ def counted(raw: Raw, scope: Scope, tables: Sequence[str]) -> dict[str, int]:
 
 
 BENCHES = (
-    Bench("fakeredis", "hot", HOT_METHODS, _fakeredis, _hot_counts),
+    Bench("in process", "hot", HOT_METHODS, _in_process, _hot_counts),
     Bench("redis", "hot", HOT_METHODS, _redis, _hot_counts),
     Bench("edge", "warm", _WARM_METHODS, _warm("edge"), _warm_counts),
     Bench("qdrant local", "warm", _WARM_METHODS, _warm("qdrant memory"), _warm_counts, 3),
     Bench("qdrant http", "warm", _WARM_METHODS, _warm("qdrant http"), _warm_counts),
     Bench("sqlite", "cold", COLD_METHODS, _cold("sqlite", sqlite_raw), _cold_counts),
-    Bench("mongo", "cold", MONGO_METHODS, _mongo("mongo", "replica_set"), _cold_counts, 7),
+    Bench("mongo", "cold", MONGO_METHODS, _mongo("mongo"), _cold_counts, 7),
 )
 """Every backend; the runtime as a whole is another one."""
-
-STANDALONE = Bench(
-    "mongo standalone",
-    "cold",
-    MONGO_METHODS,
-    _mongo("mongo-standalone", "standalone"),
-    _cold_counts,
-)
-"""MongoDB without transactions, which takes other ways to the same end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -11,6 +12,8 @@ from urllib.parse import unquote
 
 from qdrant_client import AsyncQdrantClient
 from qdrant_edge import EdgeShard, ScrollRequest, SparseVector
+
+from tiers.hot import EmbeddedHotStore
 
 from ..cold_backends import raw_sqlite
 
@@ -22,10 +25,6 @@ RECORDS = frozenset(
 )
 """Tables whose rows are records that one owner wrote; the rest keeps books."""
 
-_WHOLE_ENGINE = " "
-"""Owner, which nobody can be called, of the number of all rows that the word index counts."""
-
-_SQLITE_OWN = ("sqlite_", "word_index")
 _PAGE = 1_000
 _LAST_BITS = 1e-6
 
@@ -52,16 +51,10 @@ Raw = Mapping[tuple[str, str], Row]
 """Rows by table and place."""
 
 
-def of_tenant(raw: Raw, tenant: str) -> dict[tuple[str, str], Row]:
-    """Return what belongs to a tenant."""
-    return {place: row for place, row in raw.items() if row.tenant == tenant}
-
-
 def sqlite_raw(folder: Path) -> dict[tuple[str, str], Row]:
-    """Return every row of the database, and every word under the record it was indexed for."""
+    """Return every row of the database, the words among them that a record is found by."""
     with closing(raw_sqlite(folder)) as connection:
-        found = dict(_sqlite_rows(connection))
-        return found | dict(_sqlite_words(connection))
+        return dict(_sqlite_rows(connection))
 
 
 def _sqlite_rows(connection: sqlite3.Connection) -> Iterator[tuple[tuple[str, str], Row]]:
@@ -71,8 +64,6 @@ def _sqlite_rows(connection: sqlite3.Connection) -> Iterator[tuple[tuple[str, st
         keys = [column["name"] for column in columns if column["pk"]]
         for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - from the schema
             values = dict(row)
-            if values.get("tenant") == _WHOLE_ENGINE:
-                continue
             place = repr([values[key] for key in keys])
             said = topics.get(values.get("topic_set"), "")
             yield (table, place), _row(table, values, f"{values!r} {said}")
@@ -81,24 +72,7 @@ def _sqlite_rows(connection: sqlite3.Connection) -> Iterator[tuple[tuple[str, st
 def _tables(connection: sqlite3.Connection) -> list[str]:
     sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
     names = [str(row["name"]) for row in connection.execute(sql)]
-    return [name for name in names if not name.startswith(_SQLITE_OWN)]
-
-
-def _sqlite_words(connection: sqlite3.Connection) -> Iterator[tuple[tuple[str, str], Row]]:
-    connection.execute(
-        "CREATE VIRTUAL TABLE temp.word_places USING fts5vocab(main, word_index, instance)"
-    )
-    words: dict[int, list[tuple[Any, ...]]] = {}
-    for term, doc, column, offset in connection.execute("SELECT * FROM temp.word_places"):
-        words.setdefault(doc, []).append((term, column, offset))
-    owners = {
-        row["row"]: row
-        for row in connection.execute("SELECT row, tenant, graph_id, id FROM searchable")
-    }
-    for doc, found in words.items():
-        owner = owners.get(doc)
-        tenant, graph_id = (owner["tenant"], owner["graph_id"]) if owner else (None, None)
-        yield ("word_index", str(doc)), Row(tenant, graph_id, None, None, repr(sorted(found)))
+    return [name for name in names if not name.startswith("sqlite_")]
 
 
 def mongo_raw(collections: Mapping[str, Any]) -> dict[tuple[str, str], Row]:
@@ -107,7 +81,6 @@ def mongo_raw(collections: Mapping[str, Any]) -> dict[tuple[str, str], Row]:
         (name, repr(document["_id"])): _row(name, document, repr(document))
         for name, documents in collections.items()
         for document in documents
-        if document.get("tenant") != _WHOLE_ENGINE
     }
 
 
@@ -115,13 +88,22 @@ def _row(table: str, values: Mapping[str, Any], content: str) -> Row:
     graph_id = values.get("id") if table == "graphs" else values.get("graph_id")
     record_id = values.get("id") if table in RECORDS else None
     if table == "watermarks":
-        record_id = reader_of(values["agent_id"], values["name"])
+        mark = json.loads(values["body"])
+        record_id = reader_of(mark["agent_id"], mark["name"])
     return Row(values.get("tenant"), graph_id, None, record_id, content)
 
 
 def reader_of(agent_id: str, name: str) -> str:
     """Return what stands for the id of a watermark."""
     return f"{name} of {agent_id}"
+
+
+def kept_raw(store: EmbeddedHotStore) -> dict[tuple[str, str], Row]:
+    """Return what the embedded hot store keeps, agent by agent, by the place where it is."""
+    return {
+        ("agents", repr(place)): Row(*place, None, repr(kept))
+        for place, kept in store._agents.items()
+    }
 
 
 async def redis_raw(

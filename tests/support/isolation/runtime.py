@@ -106,7 +106,7 @@ class ServedRuntimes(Runtimes):
     async def raw(self) -> Raw:
         """Return everything on the servers: documents, points and hashes, as they are stored."""
         found = self._settings
-        database = mongo_server("replica_set")._engine.store.collections(found["mongodb_database"])
+        database = mongo_server()._engine.store.collections(found["mongodb_database"])
         rows = mongo_raw({one.name: one.every() for one in database if one.name not in NOBODYS})
         for name, collection in shared_shim().collections.items():
             if name.startswith(found["qdrant_prefix"]):

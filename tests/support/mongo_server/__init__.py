@@ -6,15 +6,14 @@ records what it was asked. Documents are kept by ``mongomock``; what ``mongomock
 differently from MongoDB (equality of numbers and booleans, order of fields, sorting by arrays,
 unique indexes over arrays, conflicting updates, and more) is done here by MongoDB's rules.
 
-What it is not: a proof. Search is exact where Atlas is approximate and eventually consistent,
-text scores are plain BM25 and not Lucene's, and nothing is sharded, replicated or durable.
+What it is not: a proof. Search is exact where Atlas is approximate and eventually consistent, and
+nothing is sharded, replicated or durable.
 
 Differences that a test may notice:
 
 * a transaction is rolled back when the connection of its last statement is lost;
 * a plain write waits ``lock_wait_seconds`` for a transaction, not for as long as it is open;
 * search sees a write at once;
-* ``expireAfterSeconds`` is stored and listed, and nothing is ever removed by it;
 * after a cut connection PyMongo waits half a second before it looks at the server again: that is
   its own minimum, and what a test of a retry costs.
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from .engine import Command, Engine, Handler
-from .errors import CommandError
+from .errors import CommandError, refuse
 from .filters import compile_filter
 from .schema import checked_validator
 from .store import Collection
 from .uniqueness import Index, checked_spec
 from .values import Document
 
-_WIRE_VERSIONS = {(7, 0): 21, (8, 0): 25, (8, 1): 26, (8, 2): 27}
-
-
-def wire_version(version: tuple[int, int, int]) -> int:
-    """Return ``maxWireVersion`` of a server version."""
-    return _WIRE_VERSIONS[version[:2]]
+VERSION = (8, 0, 0)
+_WIRE_VERSION = 25
 
 
 def hello_reply(engine: Engine, address: str, command: Command) -> Document:
@@ -33,7 +29,7 @@ def hello_reply(engine: Engine, address: str, command: Command) -> Document:
         "logicalSessionTimeoutMinutes": 30,
         "connectionId": 1,
         "minWireVersion": 0,
-        "maxWireVersion": wire_version(engine.knobs.version),
+        "maxWireVersion": _WIRE_VERSION,
         "readOnly": False,
         "ok": 1.0,
     }
@@ -56,10 +52,9 @@ async def ping(engine: Engine, command: Command) -> Document:
 
 async def build_info(engine: Engine, command: Command) -> Document:
     """Answer ``buildInfo``; ``modules`` says what this is."""
-    version = engine.knobs.version
     return {
-        "version": ".".join(map(str, version)),
-        "versionArray": [*version, 0],
+        "version": ".".join(map(str, VERSION)),
+        "versionArray": [*VERSION, 0],
         "gitVersion": "none: a stand-in for tests",
         "modules": ["ezra-stand-in"],
         "maxBsonObjectSize": 16 * 1024 * 1024,
@@ -67,45 +62,11 @@ async def build_info(engine: Engine, command: Command) -> Document:
     }
 
 
-async def connection_status(engine: Engine, command: Command) -> Document:
-    """Answer ``connectionStatus``: nobody is logged in."""
-    return {"authInfo": {"authenticatedUsers": [], "authenticatedUserRoles": []}, "ok": 1.0}
-
-
 async def end_sessions(engine: Engine, command: Command) -> Document:
     """Answer ``endSessions``: open transactions of the sessions are rolled back."""
     for session_id in command.body["endSessions"]:
         engine.sessions.end_session(bytes(session_id["id"]))
     return {"ok": 1.0}
-
-
-async def server_status(engine: Engine, command: Command) -> Document:
-    """Answer ``serverStatus``, the little that is true here."""
-    return {
-        "process": "mongod",
-        "version": ".".join(map(str, engine.knobs.version)),
-        "metrics": {"cursor": {"open": {"total": len(engine.cursors)}}},
-        "transactions": {"currentOpen": engine.sessions.open_count},
-        "ok": 1.0,
-    }
-
-
-async def db_stats(engine: Engine, command: Command) -> Document:
-    """Answer ``dbStats``: counts, no sizes."""
-    collections = engine.store.collections(command.database)
-    return {
-        "db": command.database,
-        "collections": len(collections),
-        "objects": sum(len(target) for target in collections),
-        "indexes": sum(len(target.declared) for target in collections),
-        "ok": 1.0,
-    }
-
-
-async def list_databases(engine: Engine, command: Command) -> Document:
-    """Answer ``listDatabases``."""
-    names = sorted(engine.store.list_created_database_names())
-    return {"databases": [{"name": name} for name in names], "ok": 1.0}
 
 
 async def list_collections(engine: Engine, command: Command) -> Document:
@@ -129,19 +90,15 @@ def _options(target: Collection) -> Document:
         return {}
     return {
         "validator": rules.expression,
-        "validationLevel": rules.level,
-        "validationAction": rules.action,
+        "validationLevel": "strict",
+        "validationAction": "error",
     }
 
 
 async def create(engine: Engine, command: Command) -> Document:
     """Answer ``create``."""
     body, target = command.body, engine.collection(command)
-    rules = checked_validator(
-        body.get("validator"),
-        body.get("validationLevel", "strict"),
-        body.get("validationAction", "error"),
-    )
+    rules = checked_validator(body)
     if target.is_created:
         raise CommandError(48, f"Collection {target.namespace} already exists.")
     target.create()
@@ -152,24 +109,10 @@ async def create(engine: Engine, command: Command) -> Document:
 async def coll_mod(engine: Engine, command: Command) -> Document:
     """Answer ``collMod``: another validator."""
     body, target = command.body, _existing(engine, command)
-    old = target.validator
-    target.validator = checked_validator(
-        body.get("validator", old.expression if old else None),
-        body.get("validationLevel", old.level if old else "strict"),
-        body.get("validationAction", old.action if old else "error"),
-    )
+    rules = checked_validator(body)
+    if "validator" in body:
+        target.validator = rules
     return {"ok": 1.0}
-
-
-async def drop(engine: Engine, command: Command) -> Document:
-    """Answer ``drop``; a collection that is not there is no error."""
-    target = engine.collection(command)
-    if not target.is_created:
-        return {"ok": 1.0}
-    count = len(target.declared)
-    engine.sessions.forget([target])
-    target.drop()
-    return {"ns": target.namespace, "nIndexesWas": count, "ok": 1.0}
 
 
 async def drop_database(engine: Engine, command: Command) -> Document:
@@ -224,25 +167,16 @@ def _is_known(target: Collection, spec: Document) -> bool:
 
 
 async def drop_indexes(engine: Engine, command: Command) -> Document:
-    """Answer ``dropIndexes``: by name, by key, a list of names, or all by ``*``."""
-    target, wanted = _existing(engine, command), command.body["index"]
+    """Answer ``dropIndexes`` of one index by its name."""
+    target, name = _existing(engine, command), command.body["index"]
     before = len(target.declared)
-    if wanted == "*":
-        names = [name for name in target.declared if name != "_id_"]
-    elif isinstance(wanted, dict):
-        keys = {name: index.spec["key"] for name, index in target.declared.items()}
-        names = [name for name, key in keys.items() if list(key.items()) == list(wanted.items())]
-        if not names:
-            raise CommandError(27, f"can't find index with key: {wanted}")
-    else:
-        names = wanted if isinstance(wanted, list) else [wanted]
-    for name in names:
-        if name == "_id_":
-            raise CommandError(72, "cannot drop _id index")
-        if name not in target.declared:
-            raise CommandError(27, f"index not found with name [{name}]")
-    for name in names:
-        del target.declared[name]
+    if not isinstance(name, str) or name == "*":
+        refuse(f"dropping the indexes {name!r}")
+    if name == "_id_":
+        raise CommandError(72, "cannot drop _id index")
+    if name not in target.declared:
+        raise CommandError(27, f"index not found with name [{name}]")
+    del target.declared[name]
     return {"nIndexesWas": before, "ok": 1.0}
 
 
@@ -254,22 +188,15 @@ _VALIDATION = ("validator", "validationLevel", "validationAction")
 ADMIN: dict[str, tuple[Handler, frozenset[str]]] = {
     "ping": (ping, _plain()),
     "buildInfo": (build_info, _plain()),
-    "buildinfo": (build_info, _plain()),
-    "connectionStatus": (connection_status, _plain()),
     "endSessions": (end_sessions, _plain()),
-    "serverStatus": (server_status, _plain()),
-    "dbStats": (db_stats, _plain("scale")),
-    "dbstats": (db_stats, _plain("scale")),
-    "listDatabases": (list_databases, _plain("nameOnly")),
     "listCollections": (
         list_collections,
         _plain("filter", "nameOnly", "cursor", "authorizedCollections"),
     ),
     "create": (create, _plain(*_VALIDATION)),
     "collMod": (coll_mod, _plain(*_VALIDATION)),
-    "drop": (drop, _plain()),
     "dropDatabase": (drop_database, _plain()),
     "listIndexes": (list_indexes, _plain("cursor")),
-    "createIndexes": (create_indexes, _plain("indexes", "commitQuorum")),
+    "createIndexes": (create_indexes, _plain("indexes")),
     "dropIndexes": (drop_indexes, _plain("index")),
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from bson import Timestamp
+
 from .admin import ADMIN
 from .engine import Command, Engine
 from .errors import CommandError, only
@@ -24,13 +26,9 @@ ENVELOPE = frozenset(
     }
 )
 _COMMON = ENVELOPE | {"comment", "let", "maxTimeMS", "readConcern", "writeConcern"}
-_IN_TRANSACTION = frozenset(
-    {
-        *("find", "getMore", "killCursors", "distinct", "aggregate"),
-        *("insert", "update", "delete", "findAndModify"),
-    }
-)
-_NUMBERED = frozenset({"insert", "update", "delete", "findAndModify"})
+_NUMBERED = frozenset({"insert", "update", "delete"})
+_AT_A_MOMENT = frozenset({"find", "aggregate"})
+_IN_TRANSACTION = _NUMBERED | _AT_A_MOMENT | {"getMore", "killCursors"}
 _READ_LEVELS = frozenset({"local", "available", "majority", "snapshot", "linearizable"})
 
 
@@ -42,6 +40,8 @@ async def answer(engine: Engine, command: Command, connection: object) -> Docume
             return await _in_transaction(engine, command, connection)
         if "txnNumber" in command.body:
             return await _once(engine, command)
+        if (command.body.get("readConcern") or {}).get("level") == "snapshot":
+            return await _at_a_moment(engine, command)
         return await _run(engine, command)
     except CommandError as error:
         return error.reply()
@@ -50,6 +50,17 @@ async def answer(engine: Engine, command: Command, connection: object) -> Docume
 async def _run(engine: Engine, command: Command) -> Document:
     handler, _ = COMMANDS[command.name]
     return await handler(engine, command)
+
+
+async def _at_a_moment(engine: Engine, command: Command) -> Document:
+    """Answer a question of a snapshot: the version stands in the place of the cluster's time."""
+    if command.name not in _AT_A_MOMENT:
+        raise CommandError(72, f"Command {command.name} does not support read concern snapshot")
+    asked = command.body["readConcern"].get("atClusterTime")
+    with engine.sessions.moment(None if asked is None else asked.inc) as version:
+        reply = await _run(engine, command)
+    reply["cursor"]["atClusterTime"] = Timestamp(1, version)
+    return reply
 
 
 def _check(engine: Engine, command: Command) -> None:
@@ -66,16 +77,11 @@ def _check(engine: Engine, command: Command) -> None:
     if body.get("let"):
         raise CommandError(238, "the stand-in for MongoDB does not implement let")
     concern = body.get("readConcern") or {}
-    only(frozenset({"level", "afterClusterTime"}), concern, "readConcern")
+    only(frozenset({"level", "afterClusterTime", "atClusterTime"}), concern, "readConcern")
     if concern.get("level", "local") not in _READ_LEVELS:
         raise CommandError(9, f"unknown read concern level {concern['level']!r}")
-    if "txnNumber" in body:
-        if engine.knobs.mode == "standalone":
-            raise CommandError(
-                20, "Transaction numbers are only allowed on a replica set member or mongos"
-            )
-        if "lsid" not in body:
-            raise CommandError(72, "Transaction number requires a session ID to be specified")
+    if "txnNumber" in body and "lsid" not in body:
+        raise CommandError(72, "Transaction number requires a session ID to be specified")
 
 
 def session_id(body: Document) -> bytes:

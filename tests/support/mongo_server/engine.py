@@ -18,7 +18,6 @@ from .store import Collection, Store
 from .values import Document
 
 Mode = Literal["standalone", "replica_set"]
-Version = tuple[int, int, int]
 
 _FIRST_BATCH = 101
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
@@ -30,8 +29,7 @@ class Knobs:
     """How the stand-in behaves; may be turned while it runs.
 
     Attributes:
-        mode: A standalone refuses transactions and numbered writes, as MongoDB does.
-        version: What it claims to be; ``$rankFusion`` needs 8.1.
+        mode: What it says that it is; a standalone is only there to be refused.
         search: Whether search is there at all; without, it answers as a community server.
         search_build_listings: A new or updated search index shows as being built in this many
             listings.
@@ -40,7 +38,6 @@ class Knobs:
     """
 
     mode: Mode = "replica_set"
-    version: Version = (8, 0, 0)
     search: bool = True
     search_build_listings: int = 0
     lock_wait_seconds: float = 0.5

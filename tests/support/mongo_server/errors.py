@@ -14,7 +14,6 @@ CODE_NAMES = {
     20: "IllegalOperation",
     26: "NamespaceNotFound",
     27: "IndexNotFound",
-    28: "PathNotViable",
     40: "ConflictingUpdateOperators",
     43: "CursorNotFound",
     48: "NamespaceExists",

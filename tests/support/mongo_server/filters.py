@@ -1,7 +1,7 @@
 """Query filters, compiled once to a predicate.
 
-Implemented: equality, ``$eq $ne $in $nin $gt $gte $lt $lte $exists $type $size $not $elemMatch
-$all`` on dotted paths with MongoDB's treatment of arrays, null and types; ``$and $or $nor``.
+Implemented: equality, ``$eq $ne $in $nin $gt $gte $lt $lte $exists $not`` on dotted paths with
+MongoDB's treatment of arrays, null and types; ``$elemMatch`` for documents; ``$and`` and ``$or``.
 Everything else is refused when the filter is compiled, even over an empty collection.
 """
 
@@ -18,11 +18,9 @@ from .values import (
     DATE,
     MISSING,
     NUMBER,
-    NUMBER_TYPES,
     OBJECT_ID,
     STRING,
     TIMESTAMP,
-    TYPE_NAMES,
     Document,
     Key,
     expanded,
@@ -86,7 +84,7 @@ def equalities(query: Document) -> dict[str, list[Any]]:
 
 
 def _clause(field: str, condition: Any) -> Predicate:
-    if field in {"$and", "$or", "$nor"}:
+    if field in {"$and", "$or"}:
         return _logical(field, condition)
     if field.startswith("$"):
         refuse(f"the query operator {field}")
@@ -105,9 +103,7 @@ def _logical(name: str, conditions: Any) -> Predicate:
     tests = [compile_filter(condition) for condition in conditions]
     if name == "$and":
         return lambda document: all(test(document) for test in tests)
-    if name == "$or":
-        return lambda document: any(test(document) for test in tests)
-    return lambda document: not any(test(document) for test in tests)
+    return lambda document: any(test(document) for test in tests)
 
 
 def _equality(parts: Parts, wanted: Any) -> Predicate:
@@ -175,45 +171,16 @@ def _exists(parts: Parts, wanted: Any) -> Predicate:
     return lambda document: any(leaf is not MISSING for leaf in leaves(document, parts)) == expected
 
 
-def _type(parts: Parts, wanted: Any) -> Predicate:
-    names = set(wanted if isinstance(wanted, list) else [wanted])
-    if not names or not names <= TYPE_NAMES:
-        refuse(f"$type {wanted!r}: only names of types are known")
-    if "number" in names:
-        names |= NUMBER_TYPES
-    return lambda document: any(type_name(value) in names for value in expanded(document, parts))
-
-
-def _size(parts: Parts, wanted: Any) -> Predicate:
-    if type(wanted) is not int or wanted < 0:
-        bad_value("$size must be a whole number that is not negative")
-    return lambda document: any(
-        isinstance(leaf, list) and len(leaf) == wanted for leaf in leaves(document, parts)
-    )
-
-
-def _all(parts: Parts, wanted: Any) -> Predicate:
-    if not isinstance(wanted, list) or not wanted or any(map(is_operators, wanted)):
-        refuse("$all with anything but a list of values")
-    tests = [_equality(parts, value) for value in wanted]
-    return lambda document: all(test(document) for test in tests)
-
-
 def _elem_match(parts: Parts, condition: Any) -> Predicate:
     if not isinstance(condition, dict):
         bad_value("$elemMatch needs an Object")
-    # Conditions on the elements themselves, or a filter over elements that are documents.
-    on_values = is_operators(condition) and not {"$and", "$or", "$nor"} & condition.keys()
-    test = _clause("element", condition) if on_values else compile_filter(condition)
-
-    def matches(element: Any) -> bool:
-        if on_values:
-            # An element that is itself an array is not looked into.
-            return not isinstance(element, list) and test({"element": element})
-        return isinstance(element, dict) and test(element)
-
+    if is_operators(condition):
+        refuse("$elemMatch for elements that are no documents")
+    test = compile_filter(condition)
     return lambda document: any(
-        isinstance(leaf, list) and any(map(matches, leaf)) for leaf in leaves(document, parts)
+        isinstance(leaf, list)
+        and any(isinstance(element, dict) and test(element) for element in leaf)
+        for leaf in leaves(document, parts)
     )
 
 
@@ -238,9 +205,6 @@ _OPERATORS: dict[str, Callable[[Parts, Any], Predicate]] = {
     "$nin": _nin,
     "$not": _not,
     "$exists": _exists,
-    "$type": _type,
-    "$size": _size,
-    "$all": _all,
     "$elemMatch": _elem_match,
 }
 assert ARRAY not in _ORDERED

@@ -1,7 +1,8 @@
-"""Aggregation stages over rows. The stages that search come from ``search``.
+"""Aggregation stages over documents. The stages that search come from ``search``.
 
-Implemented: ``$match $sort $skip $limit $project $addFields $set $group $unwind $count``, and what
-is in ``joins``. Everything else is refused when the pipeline is read.
+Implemented: ``$match $sort $skip $limit $project $set $group``, and ``$unionWith`` with a pipeline
+over a collection. Everything else is refused when the pipeline is read.
+https://www.mongodb.com/docs/manual/reference/operator/aggregation/unionWith/
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .errors import CommandError, only, refuse
-from .expressions import METADATA, Expression, Row, compile_expression
+from .expressions import compile_expression
 from .filters import compile_filter
-from .joins import FindCollection, Pipelines, Stage, graph_lookup, lookup, union_with
-from .planning import checked_sort, matching
-from .projection import compile_projection, put_at
+from .planning import checked_sort, matching, sorted_by
+from .projection import compile_projection
 from .store import Collection
-from .values import MISSING, Document, Key, add, is_number, key_of, sort_key
+from .values import MISSING, Document, Key, add, is_number, key_of
+
+Stage = Callable[[list[Document]], list[Document]]
+FindCollection = Callable[[str], Collection]
 
 
 def stage_of(given: Any) -> tuple[str, Any]:
@@ -33,22 +36,20 @@ def compile_stages(stages: Iterable[Any], collection: FindCollection) -> list[St
     compiled = []
     for given in stages:
         name, argument = stage_of(given)
-        if name == "$lookup":
-            compiled.append(lookup(argument, collection, _INSIDE))
-        elif name == "$unionWith":
-            compiled.append(union_with(argument, collection, _INSIDE))
-        elif name == "$graphLookup":
-            compiled.append(graph_lookup(argument, collection))
+        if name == "$unionWith":
+            compiled.append(_union_with(argument, collection))
         elif name in _STAGES:
             compiled.append(_STAGES[name](argument))
-        elif name in _SEARCH_STAGES:
+        elif name in SEARCH_STAGES:
             raise CommandError(40602, f"{name} is only valid as the first stage in a pipeline")
         else:
             refuse(f"the aggregation stage {name}")
     return compiled
 
 
-def run_pipeline(target: Collection, pipeline: list[Any], collection: FindCollection) -> list[Row]:
+def run_pipeline(
+    target: Collection, pipeline: list[Any], collection: FindCollection
+) -> list[Document]:
     """Run a pipeline that starts from a collection, its first stages by an index if one fits."""
     compile_stages(pipeline, collection)
     query: Document = {}
@@ -56,57 +57,46 @@ def run_pipeline(target: Collection, pipeline: list[Any], collection: FindCollec
     rest = list(pipeline)
     if rest and "$match" in rest[0]:
         query = rest.pop(0)["$match"]
-    if rest and "$sort" in rest[0] and not _is_by_meta(rest[0]["$sort"]):
+    if rest and "$sort" in rest[0]:
         sort = checked_sort(rest.pop(0)["$sort"])
     if rest and "$limit" in rest[0]:
         limit = int(rest.pop(0)["$limit"])
-    rows = [Row(document) for document in matching(target, query, sort, limit)]
-    return run_stages(rows, compile_stages(rest, collection))
+    found = matching(target, query, sort, limit)
+    return run_stages(found, compile_stages(rest, collection))
 
 
-def run_stages(rows: list[Row], stages: list[Stage]) -> list[Row]:
-    """Send rows through stages."""
+def run_stages(documents: list[Document], stages: list[Stage]) -> list[Document]:
+    """Send documents through stages."""
     for stage in stages:
-        rows = stage(rows)
-    return rows
+        documents = stage(documents)
+    return documents
+
+
+def _union_with(argument: Any, collection: FindCollection) -> Stage:
+    if not isinstance(argument, dict):
+        refuse("$unionWith by the name of a collection alone")
+    only(frozenset({"coll", "pipeline"}), argument, "$unionWith")
+    if not isinstance(argument.get("coll"), str):
+        refuse("$unionWith without a collection")
+    pipeline = argument.get("pipeline", [])
+    if not isinstance(pipeline, list):
+        raise CommandError(14, "'pipeline' option must be specified as an array")
+    source = collection(argument["coll"])
+    compile_stages(pipeline, collection)
+    # What comes from there is run whether or not there was anything before it, and comes after.
+    return lambda documents: [*documents, *run_pipeline(source, pipeline, collection)]
 
 
 def _match(argument: Any) -> Stage:
     test = compile_filter(argument)
-    return lambda rows: [row for row in rows if test(row.document)]
-
-
-def _is_by_meta(argument: Any) -> bool:
-    return isinstance(argument, dict) and any(isinstance(v, dict) for v in argument.values())
+    return lambda documents: [document for document in documents if test(document)]
 
 
 def _sort(argument: Any) -> Stage:
-    if _is_by_meta(argument):
-        return _sort_by_meta(argument)
     sort = checked_sort(argument)
     if not sort:
         raise CommandError(15976, "$sort stage must have at least one sort key")
-
-    def stage(rows: list[Row]) -> list[Row]:
-        for path, direction in reversed(sort):
-            parts = tuple(path.split("."))
-            rows = sorted(
-                rows,
-                key=lambda row, p=parts, way=direction: sort_key(row.document, p, way),
-                reverse=direction < 0,
-            )
-        return rows
-
-    return stage
-
-
-def _sort_by_meta(argument: Document) -> Stage:
-    names = [value.get("$meta") for value in argument.values() if isinstance(value, dict)]
-    if len(names) != len(argument) or not set(names) <= METADATA:
-        refuse(f"$sort by {argument!r}")
-    return lambda rows: sorted(
-        rows, key=lambda row: [row.meta.get(name, 0.0) for name in names], reverse=True
-    )
+    return lambda documents: sorted_by(documents, sort)
 
 
 def _count_argument(name: str, argument: Any, least: int) -> int:
@@ -117,83 +107,28 @@ def _count_argument(name: str, argument: Any, least: int) -> int:
 
 def _skip(argument: Any) -> Stage:
     count = _count_argument("$skip", argument, 0)
-    return lambda rows: rows[count:]
+    return lambda documents: documents[count:]
 
 
 def _limit(argument: Any) -> Stage:
     count = _count_argument("$limit", argument, 1)
-    return lambda rows: rows[:count]
+    return lambda documents: documents[:count]
 
 
 def _project(argument: Any) -> Stage:
     if not argument:
         raise CommandError(51272, "projection specification must have at least one field")
     projection = compile_projection(argument, computed=True)
-    return lambda rows: [Row(projection(row), row.meta) for row in rows]
+    return lambda documents: [projection(document) for document in documents]
 
 
-def _add_fields(argument: Any) -> Stage:
+def _set(argument: Any) -> Stage:
     if not isinstance(argument, dict) or not argument:
-        raise CommandError(40177, "$addFields specification must be a document with fields")
-    formulas = {path: compile_expression(value) for path, value in argument.items()}
-
-    def stage(rows: list[Row]) -> list[Row]:
-        return [Row(_with_fields(row, formulas), row.meta) for row in rows]
-
-    return stage
-
-
-def _with_fields(row: Row, formulas: dict[str, Expression]) -> Document:
-    values = {path: formula(row) for path, formula in formulas.items()}
-    document = dict(row.document)
-    for path, value in values.items():
-        put_at(document, path.split("."), value)
-    return document
-
-
-def _count(argument: Any) -> Stage:
-    if not isinstance(argument, str) or not argument or "$" in argument or "." in argument:
-        raise CommandError(40156, "the count field must be a plain name")
-    # No document for nothing to count, as in MongoDB.
-    return lambda rows: [Row({argument: len(rows)})] if rows else []
-
-
-def _unwind(argument: Any) -> Stage:
-    options = {"path": argument} if isinstance(argument, str) else argument
-    if not isinstance(options, dict):
-        raise CommandError(15981, "the $unwind stage needs a string or an object")
-    known = frozenset({"path", "preserveNullAndEmptyArrays", "includeArrayIndex"})
-    only(known, options, "$unwind")
-    path = options.get("path")
-    if not isinstance(path, str) or not path.startswith("$"):
-        raise CommandError(28818, "path option to $unwind should be prefixed with a '$'")
-    value_of = compile_expression(path)
-    parts = path[1:].split(".")
-    keeps_empty = bool(options.get("preserveNullAndEmptyArrays"))
-    counter = options.get("includeArrayIndex")
-
-    def unwound(row: Row) -> Iterable[Row]:
-        value = value_of(row)
-        if isinstance(value, list) and value:
-            for number, element in enumerate(value):
-                yield _unwound(row, parts, element, counter, number)
-        elif value is None or value is MISSING or value == []:
-            if keeps_empty:
-                yield _unwound(row, parts, MISSING if value == [] else value, counter, None)
-        else:
-            yield _unwound(row, parts, value, counter, None)
-
-    return lambda rows: [one for row in rows for one in unwound(row)]
-
-
-def _unwound(
-    row: Row, parts: list[str], value: Any, counter: str | None, number: int | None
-) -> Row:
-    document = dict(row.document)
-    put_at(document, parts, value)
-    if counter is not None:
-        put_at(document, counter.split("."), number)
-    return Row(document, row.meta)
+        raise CommandError(40177, "$set specification must be a document with fields")
+    for name, value in argument.items():
+        if "$" in name or "." in name or not is_number(value):
+            refuse(f"$set of {name!r} to {value!r}")
+    return lambda documents: [document | argument for document in documents]
 
 
 def _group(argument: Any) -> Stage:
@@ -202,21 +137,21 @@ def _group(argument: Any) -> Stage:
     group_id = compile_expression(argument["_id"])
     fields = {name: _accumulator(name, given) for name, given in argument.items() if name != "_id"}
 
-    def stage(rows: list[Row]) -> list[Row]:
-        groups: dict[Key, tuple[Any, list[Row]]] = {}
-        for row in rows:
-            value = group_id(row)
+    def stage(documents: list[Document]) -> list[Document]:
+        groups: dict[Key, tuple[Any, list[Document]]] = {}
+        for document in documents:
+            value = group_id(document)
             value = None if value is MISSING else value
-            groups.setdefault(key_of(value), (value, []))[1].append(row)
+            groups.setdefault(key_of(value), (value, []))[1].append(document)
         return [
-            Row({"_id": value, **{name: total(members) for name, total in fields.items()}})
+            {"_id": value, **{name: total(members) for name, total in fields.items()}}
             for value, members in groups.values()
         ]
 
     return stage
 
 
-def _accumulator(name: str, given: Any) -> Callable[[list[Row]], Any]:
+def _accumulator(name: str, given: Any) -> Callable[[list[Document]], Any]:
     if not isinstance(given, dict) or len(given) != 1:
         raise CommandError(40234, f"the field '{name}' must be an accumulator object")
     operator, operand = next(iter(given.items()))
@@ -224,7 +159,7 @@ def _accumulator(name: str, given: Any) -> Callable[[list[Row]], Any]:
         refuse(f"the accumulator {operator}")
     formula = compile_expression(operand)
     total = _ACCUMULATORS[operator]
-    return lambda rows: total([formula(row) for row in rows])
+    return lambda documents: total([formula(document) for document in documents])
 
 
 def _sum(values: list[Any]) -> Any:
@@ -247,28 +182,11 @@ def _extreme(pick: Callable[..., Any]) -> Callable[[list[Any]], Any]:
     return total
 
 
-def _first(values: list[Any]) -> Any:
-    return None if values[0] is MISSING else values[0]
-
-
-def _push(values: list[Any]) -> Any:
-    return [value for value in values if value is not MISSING]
-
-
-def _add_to_set(values: list[Any]) -> Any:
-    # MongoDB promises no order; who relies on that of the documents is to find out here.
-    return list({key_of(value): value for value in reversed(_push(values))}.values())
-
-
-_INSIDE = Pipelines(compile_stages, run_pipeline)
 _ACCUMULATORS: dict[str, Callable[[list[Any]], Any]] = {
     "$sum": _sum,
     "$avg": _avg,
     "$min": _extreme(min),
     "$max": _extreme(max),
-    "$first": _first,
-    "$push": _push,
-    "$addToSet": _add_to_set,
 }
 _STAGES: dict[str, Callable[[Any], Stage]] = {
     "$match": _match,
@@ -276,10 +194,7 @@ _STAGES: dict[str, Callable[[Any], Stage]] = {
     "$skip": _skip,
     "$limit": _limit,
     "$project": _project,
-    "$addFields": _add_fields,
-    "$set": _add_fields,
+    "$set": _set,
     "$group": _group,
-    "$unwind": _unwind,
-    "$count": _count,
 }
-_SEARCH_STAGES = frozenset({"$vectorSearch", "$search", "$rankFusion", "$listSearchIndexes"})
+SEARCH_STAGES = frozenset({"$vectorSearch", "$listSearchIndexes"})

@@ -136,8 +136,6 @@ def _holds_all(index: Index, query: Document, fixed: dict[str, list[Any]]) -> bo
         return all(
             _implies(query, fixed, field, condition) for field, condition in index.partial.items()
         )
-    if index.sparse:
-        return any(None not in fixed.get(path, [None]) for path, _ in index.fields)
     return True
 
 

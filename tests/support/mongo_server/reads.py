@@ -1,4 +1,4 @@
-"""Commands that read: find, getMore, killCursors, count, distinct, aggregate."""
+"""Commands that read: find, getMore, killCursors, aggregate."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from bson import Int64
 
 from .engine import Command, Engine, Handler, checked_batch_size
 from .errors import CommandError, bad_value, refuse
-from .expressions import Row
-from .pipeline import run_pipeline, stage_of
+from .pipeline import SEARCH_STAGES, run_pipeline, stage_of
 from .planning import Sort, checked_sort, matching
 from .projection import compile_projection
-from .search import SEARCH_STAGES, run_search
+from .search import run_search
 from .store import Collection
-from .values import MISSING, Document, expanded, key_of
+from .values import Document
 
 
 def checked_hint(target: Collection, hint: Any) -> None:
     """Raise for a hint that names no index; what it names makes no difference here."""
-    if hint is None or hint in ("$natural", {"$natural": 1}):
+    if hint is None:
         return
     indexes = target.declared.values()
     known = [index.name for index in indexes], [index.spec["key"] for index in indexes]
@@ -44,7 +43,7 @@ async def find(engine: Engine, command: Command) -> Document:
     documents = found[skip:]
     if body.get("projection"):
         project = compile_projection(body["projection"], computed=False)
-        documents = [project(Row(document)) for document in documents]
+        documents = [project(document) for document in documents]
     if body.get("singleBatch"):
         size = checked_batch_size(body.get("batchSize"))
         documents = documents if size is None else documents[:size]
@@ -82,30 +81,6 @@ async def kill_cursors(engine: Engine, command: Command) -> Document:
     }
 
 
-async def count(engine: Engine, command: Command) -> Document:
-    """Answer ``count``."""
-    body, target = command.body, engine.collection(command)
-    checked_hint(target, body.get("hint"))
-    skip, limit = _whole(body, "skip"), _whole(body, "limit")
-    found = len(matching(target, body.get("query") or {})) - skip
-    return {"n": max(0, min(found, limit) if limit else found), "ok": 1.0}
-
-
-async def distinct(engine: Engine, command: Command) -> Document:
-    """Answer ``distinct``: the values of a path, those of arrays one by one."""
-    body, target = command.body, engine.collection(command)
-    checked_hint(target, body.get("hint"))
-    if not isinstance(body.get("key"), str):
-        raise CommandError(14, "distinct needs a key")
-    parts = tuple(body["key"].split("."))
-    values: dict[Any, Any] = {}
-    for document in matching(target, body.get("query") or {}):
-        for value in expanded(document, parts):
-            if value is not MISSING and not isinstance(value, list):
-                values.setdefault(key_of(value), value)
-    return {"values": [values[key] for key in sorted(values)], "ok": 1.0}
-
-
 async def aggregate(engine: Engine, command: Command) -> Document:
     """Answer ``aggregate`` over a collection."""
     body = command.body
@@ -127,10 +102,9 @@ async def aggregate(engine: Engine, command: Command) -> Document:
             raise CommandError(
                 263, f"Stage not supported inside of a multi-document transaction: {pipeline[0]}"
             )
-        rows = run_search(engine.knobs, target, pipeline, collection)
+        documents = run_search(engine.knobs, target, pipeline, collection)
     else:
-        rows = run_pipeline(target, pipeline, collection)
-    documents = [row.document for row in rows]
+        documents = run_pipeline(target, pipeline, collection)
     return engine.cursor_reply(target.namespace, documents, body["cursor"].get("batchSize"))
 
 
@@ -140,13 +114,11 @@ READS: dict[str, tuple[Handler, frozenset[str]]] = {
         frozenset(
             {
                 *("filter", "projection", "sort", "skip", "limit", "hint"),
-                *("batchSize", "singleBatch", "noCursorTimeout"),
+                *("batchSize", "singleBatch"),
             }
         ),
     ),
     "getMore": (get_more, frozenset({"collection", "batchSize"})),
     "killCursors": (kill_cursors, frozenset({"cursors"})),
-    "count": (count, frozenset({"query", "hint", "skip", "limit"})),
-    "distinct": (distinct, frozenset({"key", "query", "hint"})),
-    "aggregate": (aggregate, frozenset({"pipeline", "cursor", "hint", "allowDiskUse"})),
+    "aggregate": (aggregate, frozenset({"pipeline", "cursor", "hint"})),
 }

@@ -1,7 +1,6 @@
 """Search indexes: their definitions, checked as Atlas checks them, and the life of one.
 
 https://www.mongodb.com/docs/atlas/atlas-vector-search/vector-search-type/
-https://www.mongodb.com/docs/atlas/atlas-search/index-definitions/
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from .values import Document
 T = TypeVar("T")
 
 SIMILARITIES = frozenset({"cosine", "dotProduct", "euclidean"})
-TEXT_TYPES = frozenset({"string", "token", "number", "date", "boolean", "objectId"})
 _MAX_DIMENSIONS = 8192
 _VECTOR_FIELDS = frozenset({"type", "path", "numDimensions", "similarity"})
 _MAX_DERIVED = 50_000
@@ -47,18 +45,16 @@ class SearchIndex:
 
     Attributes:
         name: Unique in the collection.
-        kind: ``search`` or ``vectorSearch``.
         definition: What queries are answered from.
         latest: What was asked for last; differs from ``definition`` while it is being built.
         listings_left: In how many listings it still shows as being built.
         queryable: Whether a query is answered at all.
-        derived: Words and vectors of the documents.
+        derived: Vectors of the documents.
     """
 
-    def __init__(self, name: str, kind: str, definition: Document, lag: int) -> None:
+    def __init__(self, name: str, definition: Document, lag: int) -> None:
         self.id = f"{next(_numbers):024x}"
         self.name = name
-        self.kind = kind
         self.latest = definition
         self.version = 0
         self.definition = definition
@@ -75,7 +71,7 @@ class SearchIndex:
             self.definition = definition
 
     def forget_derived(self) -> None:
-        """Work words and vectors out again: documents were changed in place."""
+        """Work vectors out again: documents were changed in place."""
         self.derived = Derived()
 
     def listed(self) -> Document:
@@ -89,7 +85,7 @@ class SearchIndex:
         return {
             "id": self.id,
             "name": self.name,
-            "type": self.kind,
+            "type": "vectorSearch",
             "status": "READY" if is_ready else "BUILDING",
             "queryable": self.queryable,
             "latestVersion": self.version,
@@ -107,44 +103,11 @@ class SearchIndex:
         fields = self.definition.get("fields", [])
         return frozenset(field["path"] for field in fields if field["type"] == "filter")
 
-    def text_types(self, path: str) -> frozenset[str]:
-        """Return as what a path is indexed in an index of type ``search``."""
-        mappings = self.definition["mappings"]
-        fields, dynamic = mappings.get("fields", {}), mappings.get("dynamic", False)
-        *way, last = path.split(".")
-        for part in way:
-            inner = next(
-                (one for one in _listed(fields.get(part)) if one["type"] == "document"), {}
-            )
-            fields, dynamic = inner.get("fields", {}), inner.get("dynamic", dynamic)
-        if last in fields:
-            return frozenset(one["type"] for one in _listed(fields[last]))
-        # A dynamic mapping takes every type but the exact strings of "token".
-        return TEXT_TYPES - {"token"} if dynamic else frozenset()
 
-
-def _listed(types: Any) -> list[Document]:
-    if types is None:
-        return []
-    return types if isinstance(types, list) else [types]
-
-
-def checked_definition(kind: Any, definition: Any) -> Document:
-    """Return a definition with its defaults; raises for what is wrong or not implemented."""
+def checked_definition(definition: Any) -> Document:
+    """Return a definition; raises for what is wrong or not implemented."""
     if not isinstance(definition, dict):
         bad_value('"definition" must be a document')
-    if kind == "vectorSearch":
-        return _checked_vector(definition)
-    if kind != "search":
-        bad_value(f"unknown search index type {kind!r}")
-    only(frozenset({"mappings"}), definition, "a search index's definition")
-    if not isinstance(definition.get("mappings"), dict):
-        bad_value('"definition.mappings" is required')
-    _check_mappings(definition["mappings"])
-    return definition
-
-
-def _checked_vector(definition: Document) -> Document:
     only(frozenset({"fields"}), definition, "a vector search index's definition")
     fields = definition.get("fields")
     if not isinstance(fields, list) or not fields:
@@ -173,17 +136,3 @@ def _check_vector_field(field: Document) -> None:
         bad_value(f'"numDimensions" must be between 1 and {_MAX_DIMENSIONS}')
     if field.get("similarity") not in SIMILARITIES:
         bad_value(f'"similarity" must be one of {sorted(SIMILARITIES)}')
-
-
-def _check_mappings(mappings: Document) -> None:
-    only(frozenset({"dynamic", "fields"}), mappings, "mappings")
-    if not isinstance(mappings.get("dynamic", False), bool):
-        refuse("mappings with a typed dynamic")
-    for types in mappings.get("fields", {}).values():
-        for one in _listed(types):
-            if one.get("type") == "document":
-                _check_mappings({name: part for name, part in one.items() if name != "type"})
-            elif one.get("type") in TEXT_TYPES:
-                only(frozenset({"type"}), one, f"a mapping of type {one['type']}")
-            else:
-                refuse(f"a mapping of type {one.get('type')!r}")

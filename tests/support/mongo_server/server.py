@@ -33,12 +33,10 @@ class MongoServer:
 
     Attributes:
         knobs: How it behaves; may be turned while it runs.
-        greetings: The handshakes it received; they are not among the commands.
     """
 
     def __init__(self, knobs: Knobs) -> None:
         self.knobs = knobs
-        self.greetings: deque[Document] = deque(maxlen=_MAX_RECORDED)
         self._engine = Engine(knobs)
         self._faults = Faults()
         self._recorded: deque[Document] = deque(maxlen=_MAX_RECORDED)
@@ -115,7 +113,7 @@ class MongoServer:
 
     @property
     def commands(self) -> list[Document]:
-        """The commands received since the last ``clear_commands``, oldest first.
+        """The commands received since the last ``clear_commands``, without greetings, oldest first.
 
         Each has ``name``, ``database``, ``body`` (document sequences included) and ``envelope``:
         ``lsid``, ``txnNumber``, ``$clusterTime`` and the like.
@@ -248,7 +246,6 @@ class MongoServer:
         name = next(iter(body))
         command = Command(name, body.get("$db", "admin"), body)
         if name in _GREETINGS:
-            self.greetings.append(body)
             return hello_reply(self._engine, self.address, command)
         own, envelope = split(body)
         self._recorded.append(

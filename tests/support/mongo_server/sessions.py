@@ -3,7 +3,8 @@
 A transaction keeps its writes to itself until it commits, and sees the store as it was when it
 began: MongoDB's snapshot isolation, so a test can meet a lost race, a write conflict and write
 skew. For each of its statements the store is turned into what it sees, and back again; nothing
-waits in between, because a statement inside a transaction never waits.
+waits in between, because a statement inside a transaction never waits. A question of a snapshot
+outside of transactions sees the store in the same way.
 
 https://www.mongodb.com/docs/manual/core/transactions-production-consideration/
 """
@@ -11,7 +12,7 @@ https://www.mongodb.com/docs/manual/core/transactions-production-consideration/
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ from .store import Collection
 from .values import Document, Key
 
 _MAX_SESSIONS = 10_000
+_MAX_HISTORY = 5_000
+"""So many writes can be looked behind; more as long as a transaction is open."""
 
 Place = tuple[Collection, Key]
 
@@ -74,8 +77,9 @@ class Sessions:
         self._current: Transaction | None = None
         self._under_view: dict[Place, Document | None] = {}
         self._version = 0
-        # What the open transactions must not see yet: each write's version and what was before.
-        self._history: list[tuple[int, Place, Document | None]] = []
+        # What older snapshots must not see yet: each write's version and what was before.
+        self._history: deque[tuple[int, Place, Document | None]] = deque()
+        self._forgotten = 0
         self._ended = asyncio.Event()
 
     @property
@@ -127,8 +131,7 @@ class Sessions:
         if transaction.timer is not None:
             transaction.timer.cancel()
         self._open.remove(transaction)
-        if not self._open:
-            self._history.clear()
+        self._trim()
         # Wakes everybody who waits now.
         self._ended.set()
         self._ended.clear()
@@ -158,7 +161,7 @@ class Sessions:
         for transaction in tuple(self._open):
             if any(target in dropped for target, _ in transaction.writes):
                 self.end(transaction)
-        self._history = [entry for entry in self._history if entry[1][0] not in dropped]
+        self._history = deque(entry for entry in self._history if entry[1][0] not in dropped)
 
     @contextmanager
     def view(self, transaction: Transaction) -> Iterator[None]:
@@ -179,10 +182,30 @@ class Sessions:
     def _hidden(self, transaction: Transaction) -> dict[Place, Document | None]:
         """Return what was there before all that was written since the transaction began."""
         hidden: dict[Place, Document | None] = {}
-        for version, place, before in self._history:
-            if version > transaction.snapshot:
-                hidden.setdefault(place, before)
+        for version, place, before in reversed(self._history):
+            if version <= transaction.snapshot:
+                break
+            hidden[place] = before
         return hidden
+
+    @contextmanager
+    def moment(self, version: int | None) -> Iterator[int]:
+        """Turn the store into what it was at a version, or is now, for one question.
+
+        Raises:
+            CommandError: That was too long ago.
+        """
+        if version is not None and version < self._forgotten:
+            raise CommandError(239, "Read timestamp is older than the oldest available timestamp")
+        seen = Transaction(-1, self._version if version is None else version)
+        with self.view(seen):
+            yield seen.snapshot
+
+    def _trim(self) -> None:
+        """Forget the oldest writes, as far as no open transaction looks behind them."""
+        oldest = min((one.snapshot for one in self._open), default=self._version)
+        while len(self._history) > _MAX_HISTORY and self._history[0][0] <= oldest:
+            self._forgotten = self._history.popleft()[0]
 
     # Writes.
 
@@ -217,8 +240,8 @@ class Sessions:
     def _put(self, place: Place, document: Document | None) -> None:
         target, id_key = place
         self._version += 1
-        if self._open:
-            self._history.append((self._version, place, target.get(id_key)))
+        self._history.append((self._version, place, target.get(id_key)))
+        self._trim()
         target.create()
         target.put(id_key, document)
 

@@ -178,11 +178,6 @@ class Store(ServerStore):
             found = self._databases[db_name] = _Database(db_name)
         return found
 
-    def existing(self, database: str, name: str) -> Collection | None:
-        """Return a collection that was created, or ``None``."""
-        found = self[database][name]
-        return found if found.is_created else None
-
     def collections(self, database: str) -> list[Collection]:
         """Return the created collections of a database, by name."""
         names = sorted(self[database].list_created_collection_names())

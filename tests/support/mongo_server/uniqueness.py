@@ -21,13 +21,8 @@ from .values import AFTER_ALL, MISSING, Document, Key, index_keys, key_of, leave
 
 Keys = tuple[Key, ...]
 _ABSENT: Keys = ()
-_SPEC_FIELDS = frozenset(
-    {
-        *("key", "name", "unique", "sparse", "partialFilterExpression"),
-        *("expireAfterSeconds", "v", "background"),
-    }
-)
-_PARTIAL_OPERATORS = frozenset({"$eq", "$exists", "$gt", "$gte", "$lt", "$lte", "$type", "$in"})
+_SPEC_FIELDS = frozenset({"key", "name", "unique", "partialFilterExpression"})
+_PARTIAL_OPERATORS = frozenset({"$eq", "$exists", "$gt", "$gte", "$lt", "$lte", "$in"})
 
 
 class Index:
@@ -45,7 +40,6 @@ class Index:
         self.name: str = spec["name"]
         self.fields = tuple((path, direction) for path, direction in spec["key"].items())
         self.unique = bool(spec.get("unique")) or self.name == "_id_"
-        self.sparse = bool(spec.get("sparse"))
         self.partial: Document | None = spec.get("partialFilterExpression")
         self.multikey = False
         self.entries: list[tuple[Keys, Key]] = []
@@ -56,8 +50,6 @@ class Index:
     def keys(self, document: Document) -> tuple[Keys, ...]:
         """Return the keys under which the document is held; none when it is left out."""
         if self._is_covered is not None and not self._is_covered(document):
-            return ()
-        if self.sparse and all(self._is_missing(document, parts) for parts in self._parts):
             return ()
         plain = []
         for parts in self._parts:
@@ -72,10 +64,6 @@ class Index:
         if sum(len(column) > 1 for column in columns) > 1:
             raise CommandError(171, "cannot index parallel arrays")
         return tuple(itertools.product(*columns))
-
-    @staticmethod
-    def _is_missing(document: Document, parts: tuple[str, ...]) -> bool:
-        return all(leaf is MISSING for leaf in leaves(document, parts))
 
     def add(self, id_key: Key, document: Document) -> None:
         """Hold a document that is not held yet."""
@@ -160,28 +148,21 @@ def checked_spec(given: Document) -> Document:
         if direction not in (1, -1) or "$" in path:
             refuse(f"an index on {path!r} of kind {direction!r}")
     spec = {"v": 2, "key": key, "name": given["name"]}
-    for option in ("unique", "sparse"):
-        if given.get(option):
-            spec[option] = True
+    if given.get("unique"):
+        spec["unique"] = True
     partial = given.get("partialFilterExpression")
     if partial is not None:
         _check_partial(partial)
-        if "sparse" in spec:
-            raise CommandError(67, "cannot mix partialFilterExpression and sparse options")
         spec["partialFilterExpression"] = partial
-    if "expireAfterSeconds" in given:
-        # Stored and listed only: MongoDB promises no time by which a document is gone.
-        spec["expireAfterSeconds"] = given["expireAfterSeconds"]
     return spec
 
 
 def _check_partial(expression: Document) -> None:
     compile_filter(expression)
     for field, condition in expression.items():
-        if field in {"$and", "$or"}:
-            for part in condition:
-                _check_partial(part)
-        elif isinstance(condition, dict):
+        if field.startswith("$"):
+            refuse(f"{field} in a partial index")
+        if isinstance(condition, dict):
             unknown = condition.keys() - _PARTIAL_OPERATORS
             if unknown or condition.get("$exists") is False:
                 raise CommandError(

@@ -7,7 +7,6 @@ https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
@@ -127,11 +126,6 @@ def add(left: Any, right: Any) -> Any:
         refuse("integers beyond 64 bits")
     wide = isinstance(left, Int64) or isinstance(right, Int64)
     return Int64(total) if wide else whole_number(total)
-
-
-def is_finite(value: Any) -> bool:
-    """Whether the value is a number and neither infinite nor NaN."""
-    return is_number(value) and math.isfinite(value)
 
 
 def leaves(value: Any, parts: tuple[str, ...]) -> Iterator[Any]:

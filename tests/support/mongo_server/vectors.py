@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter, mul
 from typing import Any
 
 from bson import Binary
 
+from .errors import refuse
 from .filters import compile_filter
 from .search_index import SearchIndex
-from .values import MISSING, Document, is_finite, leaves
+from .values import MISSING, Document, leaves
 
 _VECTOR_SUBTYPE = 9
 
@@ -36,17 +37,18 @@ def vector_scores(
     Raises:
         ValueError: The query vector does not fit; the message is Atlas's.
     """
+    if field["similarity"] != "cosine":
+        refuse(f"searching by {field['similarity']}")
     dimensions = field["numDimensions"]
     vector = _vector(query)
     if vector is None:
-        message = '"queryVector" must be an array of numbers'
+        message = '"queryVector" must be a vector'
         raise ValueError(message)
     if len(vector) != dimensions:
         raise ValueError(
             f"vector field is indexed with {dimensions} dimensions but queried with {len(vector)}"
         )
-    compare = _SIMILARITIES[field["similarity"]]
-    if field["similarity"] == "cosine" and not any(vector):
+    if not any(vector):
         message = "Cosine similarity cannot be calculated against a zero vector."
         raise ValueError(message)
     test = compile_filter(filters)
@@ -61,19 +63,17 @@ def vector_scores(
         if not test(document):
             continue
         held = index.derived.of(document, path, stored)
-        if held is None or len(held) != dimensions:
+        if held is None or len(held) != dimensions or not any(held):
             continue
-        if field["similarity"] == "cosine" and not any(held):
-            continue
-        scored.append((document, compare(vector, held)))
+        scored.append((document, _cosine(vector, held)))
     return sorted(scored, key=itemgetter(1), reverse=True)
 
 
 def _vector(value: Any) -> Sequence[float] | None:
     if isinstance(value, Binary) and value.subtype == _VECTOR_SUBTYPE:
         return list(value.as_vector().data)
-    if isinstance(value, list) and value and all(map(is_finite, value)):
-        return value
+    if isinstance(value, list):
+        refuse("a vector as an array")
     return None
 
 
@@ -83,19 +83,3 @@ def _dot(left: Sequence[float], right: Sequence[float]) -> float:
 
 def _cosine(left: Sequence[float], right: Sequence[float]) -> float:
     return (1 + _dot(left, right) / (math.hypot(*left) * math.hypot(*right))) / 2
-
-
-def _dot_product(left: Sequence[float], right: Sequence[float]) -> float:
-    return (1 + _dot(left, right)) / 2
-
-
-def _euclidean(left: Sequence[float], right: Sequence[float]) -> float:
-    return 1 / (1 + math.fsum((a - b) ** 2 for a, b in zip(left, right, strict=True)))
-
-
-# https://www.mongodb.com/docs/atlas/atlas-vector-search/vector-search-stage/#score
-_SIMILARITIES: dict[str, Callable[[Sequence[float], Sequence[float]], float]] = {
-    "cosine": _cosine,
-    "dotProduct": _dot_product,
-    "euclidean": _euclidean,
-}

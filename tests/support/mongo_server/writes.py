@@ -1,4 +1,4 @@
-"""Commands that write: insert, update, delete, findAndModify.
+"""Commands that write: insert, update, delete.
 
 Each document is written on its own, as in MongoDB: a statement that fails leaves what it wrote
 before. A write that meets a document of an open transaction waits, and is then matched again.
@@ -10,19 +10,16 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from .engine import Command, Engine, Handler
-from .errors import TRANSIENT, Blocked, CommandError, only
-from .expressions import Row
+from .errors import TRANSIENT, Blocked, CommandError, only, refuse
 from .filters import compile_filter
-from .planning import Sort, checked_sort, matching
-from .projection import compile_projection
-from .reads import checked_hint
+from .planning import matching
 from .sessions import write_conflict
 from .store import Collection, checked_id, with_id
 from .updates import compile_update, differs, is_update_operators, upserted
 from .values import Document, Key, key_of
 
-_UPDATE_FIELDS = frozenset({"q", "u", "multi", "upsert", "hint"})
-_DELETE_FIELDS = frozenset({"q", "limit", "hint"})
+_UPDATE_FIELDS = frozenset({"q", "u", "multi", "upsert"})
+_DELETE_FIELDS = frozenset({"q", "limit"})
 _MAX_STATEMENTS = 100_000
 _MAX_TRIES = 100
 
@@ -63,7 +60,7 @@ async def _change_one(
             if not differs(before, after):
                 return before, before
             if target.validator is not None:
-                target.validator.check(after, before)
+                target.validator.check(after)
         engine.sessions.write(target, id_key, after)
         return before, after
 
@@ -72,11 +69,11 @@ async def _change_one(
 
 
 async def _change_first(
-    engine: Engine, target: Collection, query: Document, change: Change, sort: Sort
+    engine: Engine, target: Collection, query: Document, change: Change
 ) -> list[Changed]:
     """Change the first document that matches, if there is one."""
     for _ in range(_MAX_TRIES):
-        found = matching(target, query, sort, limit=1)
+        found = matching(target, query, limit=1)
         if not found:
             return []
         done = await _change_one(engine, target, key_of(found[0]["_id"]), query, change)
@@ -95,13 +92,7 @@ async def _change_all(
 
 
 async def _change_or_insert(
-    engine: Engine,
-    target: Collection,
-    query: Document,
-    update: Document,
-    sort: Sort,
-    *,
-    multi: bool = False,
+    engine: Engine, target: Collection, query: Document, update: Document
 ) -> tuple[list[Changed], Document | None]:
     """Upsert; return what was changed, or what was inserted.
 
@@ -110,10 +101,7 @@ async def _change_or_insert(
     """
     change = compile_update(update)
     for _ in range(_MAX_TRIES):
-        if multi:
-            changed = await _change_all(engine, target, query, change)
-        else:
-            changed = await _change_first(engine, target, query, change, sort)
+        changed = await _change_first(engine, target, query, change)
         if changed:
             return changed, None
         document = with_id(upserted(query, update))
@@ -127,23 +115,20 @@ async def _change_or_insert(
     raise write_conflict(labels=())
 
 
-async def _run(
-    engine: Engine, statements: Any, statement: Statement, *, ordered: bool
-) -> list[Document]:
-    """Run statements in turn; return ``writeErrors``."""
+async def _run(command: Command, statements: Any, statement: Statement) -> list[Document]:
+    """Run statements in turn up to the first that fails; return ``writeErrors``."""
+    if not command.body.get("ordered", True):
+        refuse("a batch that is not ordered")
     if not isinstance(statements, list) or not 0 < len(statements) <= _MAX_STATEMENTS:
         raise CommandError(16, "Write batch sizes must be between 1 and 100000")
-    problems = []
     for index, given in enumerate(statements):
         try:
             await statement(index, given)
         except CommandError as error:
             if TRANSIENT in error.labels or error.code == 238:
                 raise
-            problems.append(error.write_error(index))
-            if ordered or engine.sessions.is_inside:
-                break
-    return problems
+            return [error.write_error(index)]
+    return []
 
 
 def _reply(problems: list[Document], facts: Document) -> Document:
@@ -159,8 +144,7 @@ async def insert(engine: Engine, command: Command) -> Document:
         await _insert_one(engine, target, with_id(document))
         facts["n"] += 1
 
-    ordered = body.get("ordered", True)
-    problems = await _run(engine, body.get("documents"), statement, ordered=ordered)
+    problems = await _run(command, body.get("documents"), statement)
     return _reply(problems, facts)
 
 
@@ -172,27 +156,25 @@ async def update(engine: Engine, command: Command) -> Document:
 
     async def statement(index: int, given: Any) -> None:
         only(_UPDATE_FIELDS, given, "update")
-        checked_hint(target, given.get("hint"))
         query, multi = given["q"], bool(given.get("multi"))
         change = compile_update(given["u"])
         if multi and not is_update_operators(given["u"]):
             raise CommandError(9, "multi update is not supported for replacement-style update")
+        if multi and given.get("upsert"):
+            refuse("an upsert of several documents")
         inserted = None
         if given.get("upsert"):
-            changed, inserted = await _change_or_insert(
-                engine, target, query, given["u"], [], multi=multi
-            )
+            changed, inserted = await _change_or_insert(engine, target, query, given["u"])
         elif multi:
             changed = await _change_all(engine, target, query, change)
         else:
-            changed = await _change_first(engine, target, query, change, [])
+            changed = await _change_first(engine, target, query, change)
         if inserted is not None:
             new.append({"index": index, "_id": inserted["_id"]})
         facts["n"] += len(changed) + (inserted is not None)
         facts["nModified"] += sum(before is not after for before, after in changed)
 
-    ordered = body.get("ordered", True)
-    problems = await _run(engine, body.get("updates"), statement, ordered=ordered)
+    problems = await _run(command, body.get("updates"), statement)
     return _reply(problems, {**facts, **({"upserted": new} if new else {})})
 
 
@@ -207,57 +189,20 @@ async def delete(engine: Engine, command: Command) -> Document:
 
     async def statement(_: int, given: Any) -> None:
         only(_DELETE_FIELDS, given, "delete")
-        checked_hint(target, given.get("hint"))
         if given.get("limit") not in {0, 1}:
             raise CommandError(9, "The limit field in delete objects must be 0 or 1")
         if given["limit"]:
-            done = await _change_first(engine, target, given["q"], _removed, [])
+            done = await _change_first(engine, target, given["q"], _removed)
         else:
             done = await _change_all(engine, target, given["q"], _removed)
         facts["n"] += len(done)
 
-    ordered = body.get("ordered", True)
-    problems = await _run(engine, body.get("deletes"), statement, ordered=ordered)
+    problems = await _run(command, body.get("deletes"), statement)
     return _reply(problems, facts)
-
-
-async def find_and_modify(engine: Engine, command: Command) -> Document:
-    """Answer ``findAndModify``."""
-    body, target = command.body, engine.collection(command)
-    checked_hint(target, body.get("hint"))
-    removes = bool(body.get("remove"))
-    if removes == ("update" in body):
-        raise CommandError(9, "Either an update or remove=true must be specified")
-    if removes and (body.get("new") or body.get("upsert")):
-        raise CommandError(9, "Cannot specify both new=true or upsert=true and remove=true")
-    query, sort = body.get("query") or {}, checked_sort(body.get("sort") or {})
-    inserted = None
-    if removes:
-        changed = await _change_first(engine, target, query, _removed, sort)
-    elif body.get("upsert"):
-        changed, inserted = await _change_or_insert(engine, target, query, body["update"], sort)
-    else:
-        change = compile_update(body["update"])
-        changed = await _change_first(engine, target, query, change, sort)
-    facts: Document = {"n": len(changed) + (inserted is not None)}
-    if not removes:
-        facts["updatedExisting"] = bool(changed)
-    if inserted is not None:
-        facts["upserted"] = inserted["_id"]
-    value = inserted if body.get("new") else None
-    if changed:
-        value = changed[0][1] if body.get("new") else changed[0][0]
-    if value is not None and body.get("fields"):
-        value = compile_projection(body["fields"], computed=False)(Row(value))
-    return {"lastErrorObject": facts, "value": value, "ok": 1.0}
 
 
 WRITES: dict[str, tuple[Handler, frozenset[str]]] = {
     "insert": (insert, frozenset({"documents", "ordered"})),
     "update": (update, frozenset({"updates", "ordered"})),
     "delete": (delete, frozenset({"deletes", "ordered"})),
-    "findAndModify": (
-        find_and_modify,
-        frozenset({"query", "update", "remove", "new", "upsert", "fields", "sort", "hint"}),
-    ),
 }

@@ -1,56 +1,55 @@
-"""One MongoDB database: its collections behind a guard, and steps that are all or nothing.
+"""One MongoDB database: readings from one moment, and steps that are all or nothing.
 
-A *step* changes several documents. On a replica set it is one transaction. A standalone server
-has none, so every step is written to be cut anywhere: one document decides (its insertion is the
-step), what follows from it is idempotent, and whoever finds it unfinished finishes it. A *write*
-is decided by one command, so no server needs a transaction for it.
+A *step* is one transaction. A server without transactions is refused when the database is opened.
 
 What is sent, all of it: ``hello``, ``buildInfo`` and ``listCollections`` when the database is
-opened; on opening a new one ``create``, ``collMod`` and ``createIndexes``, and ``dropIndexes`` on
-opening one of an older version, whose documents come up to date; on collections ``find``,
-``aggregate``, ``getMore``, ``insert``, ``update``, ``findAndModify`` and ``delete``, by the methods
-of ``Collection``; ``commitTransaction`` and ``abortTransaction``; the search index commands of
-``search_index``; and what the driver does by itself, ``ping``, ``endSessions`` and ``killCursors``.
-Tests hold the code to this list.
+opened, with one ``find`` and the list of search indexes; on opening a new one ``create``,
+``collMod``, ``createIndexes`` and one ``update``; on collections ``find``, ``aggregate``,
+``getMore``, ``insert``, ``update`` and ``delete``; ``commitTransaction`` and ``abortTransaction``;
+the search index commands of ``search_index``; for ``ezra doctor`` ``ping``, ``listIndexes``, and an
+``update`` and a ``delete`` of a document of its own; and what the driver does by itself, ``ping``,
+``endSessions`` and ``killCursors``. Tests hold the code to this list.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 from weakref import WeakValueDictionary
 
-from pymongo import UpdateOne
-from pymongo.errors import InvalidName, PyMongoError
+from pymongo.errors import InvalidName, OperationFailure, PyMongoError
 
-from ...errors import (
-    ConfigError,
-    EzraError,
-    TierTimeout,
-    TierUnavailable,
-)
-from .documents import Document
-from .driver import Client, in_transaction, limited, settled, to_the_end
-from .guard import check_command, check_pipeline
+from ...errors import ConfigError, EzraError, TierRejected, TierTimeout, TierUnavailable
+from .driver import Client, in_transaction, limited, snapshot, to_the_end
 from .translation import translated
 
 T = TypeVar("T")
-Sort = Sequence[tuple[str, int]]
 
 _TRANSIENT = "TransientTransactionError"
+_SNAPSHOT_GONE = frozenset((239, 246))
+"""SnapshotTooOld, and SnapshotUnavailable: a collection or an index was made at this moment."""
+
+_NO_SUCH_OPTION = 72
+"""InvalidOptions: a command that takes no read concern was sent with one."""
+
+SNAPSHOTS_MAX = 5
+"""Tries of a reading whose moment the server cannot show; the next is of a later one."""
+
+SNAPSHOT_PAUSE_SECONDS = 0.05
 
 SERVER_VERSION_MIN = (6, 0)
 TIMEOUT_SECONDS = 10.0
+LONG_SECONDS = 60.0
+"""What work may take that is not brief: as long as a server lets a transaction live by itself.
+https://www.mongodb.com/docs/manual/core/transactions-production-consideration/#runtime-limit"""
+
 CLOSING_SECONDS = 2.0
 """How much longer than an operation may take closing waits: drivers count time in half seconds."""
 
 WAITING_MAX = 256
 """Operations that run at once; who comes after waits for room, as long as for an answer."""
-
-ROWS_MAX = 100_000
-"""The most documents that one question may bring back."""
 
 
 class Server(NamedTuple):
@@ -58,155 +57,49 @@ class Server(NamedTuple):
 
     Attributes:
         version: Its release.
-        kind: ``standalone``, ``replica set`` or ``sharded cluster``.
+        kind: ``replica set`` or ``sharded cluster``.
     """
 
     version: tuple[int, ...]
-    kind: Literal["standalone", "replica set", "sharded cluster"]
-
-    @property
-    def has_transactions(self) -> bool:
-        """Whether several documents can change in one transaction."""
-        return self.kind != "standalone"
-
-
-class Collection:
-    """The commands that records live by; every one carries the scope or is refused.
-
-    Args:
-        raw: The driver's collection.
-        session: Of the transaction, if there is one.
-        whole_tenant: Whether filters may leave the graph out: upkeep and archives only.
-    """
-
-    def __init__(self, raw: Any, session: Any = None, *, whole_tenant: bool = False) -> None:  # noqa: ANN401 - of either driver
-        self._raw = raw
-        self._session = session
-        self._name: str = raw.name
-        self._whole_tenant = whole_tenant
-
-    async def insert(self, documents: Sequence[Document]) -> None:
-        """Insert documents in order, stopping at the first refusal; none is no error.
-
-        Raises:
-            DuplicateKey: A unique index refused one; those before it are in.
-        """
-        for document in documents:
-            self._guard("insert", document)
-        with translated(f"insert into {self._name}"):
-            if len(documents) == 1:
-                await self._raw.insert_one(documents[0], session=self._session)
-            elif documents:
-                await self._raw.insert_many(documents, ordered=True, session=self._session)
-
-    async def first(self, where: Document, *, sort: Sort = ()) -> Document | None:
-        """Return the first matching document, or ``None``."""
-        found = await self.find(where, sort=sort, limit=1)
-        return found[0] if found else None
-
-    async def find(
-        self,
-        where: Document,
-        *,
-        sort: Sort = (),
-        limit: int = ROWS_MAX,
-        fields: Sequence[str] = (),
-    ) -> list[Document]:
-        """Return matching documents, at most ``limit``; ``fields`` names the only ones wanted."""
-        self._guard("find", where)
-        only = dict.fromkeys(fields, 1) or None
-        with translated(f"find in {self._name}"):
-            cursor = self._raw.find(where, only, limit=limit, session=self._session)
-            found: list[Document] = await (cursor.sort(list(sort)) if sort else cursor).to_list(
-                length=limit
-            )
-            return found
-
-    async def count(self, where: Document) -> int:
-        """Return how many documents match."""
-        self._guard("count", where)
-        with translated(f"count in {self._name}"):
-            return int(await self._raw.count_documents(where, session=self._session))
-
-    async def aggregate(self, pipeline: Sequence[Document]) -> list[Document]:
-        """Return what a pipeline makes; each stage that lets documents in carries the scope."""
-        check_pipeline(self._name, pipeline, whole_tenant=self._whole_tenant)
-        with translated(f"aggregate {self._name}"):
-            cursor = await settled(self._raw.aggregate(list(pipeline), session=self._session))
-            found: list[Document] = await cursor.to_list(length=ROWS_MAX)
-            return found
-
-    async def update(
-        self, where: Document, change: Document, *, upsert: bool = False, many: bool = False
-    ) -> int:
-        """Change the first matching document, or ``many``; return how many matched or are new."""
-        self._guard("update", where)
-        with translated(f"update {self._name}"):
-            send = self._raw.update_many if many else self._raw.update_one
-            result = await send(where, change, upsert=upsert, session=self._session)
-            return int(result.matched_count) + (result.upserted_id is not None)
-
-    async def update_each(self, changes: Sequence[tuple[Document, Document]]) -> int:
-        """Change the first document that matches each of some filters, in order, by one command.
-
-        It stops at the first refusal; changes before it are made. None is no error. Returns how
-        many matched.
-        """
-        for where, _ in changes:
-            self._guard("update", where)
-        with translated(f"update {self._name}"):
-            if not changes:
-                return 0
-            updates = [UpdateOne(where, change) for where, change in changes]
-            result = await self._raw.bulk_write(updates, session=self._session)
-            return int(result.matched_count)
-
-    async def find_and_update(
-        self, where: Document, change: Document, *, sort: Sort = (), upsert: bool = False
-    ) -> Document | None:
-        """Change the first matching document and return it as it now is."""
-        self._guard("findAndModify", where)
-        with translated(f"update {self._name}"):
-            found: Document | None = await self._raw.find_one_and_update(
-                where,
-                change,
-                sort=list(sort) or None,
-                upsert=upsert,
-                return_document=True,
-                session=self._session,
-            )
-            return found
-
-    async def delete(self, where: Document, *, many: bool = True) -> int:
-        """Remove every matching document, or the first; return how many.
-
-        Removing one is tried again by the driver when its answer is lost, removing many is not.
-        """
-        self._guard("delete", where)
-        with translated(f"delete in {self._name}"):
-            send = self._raw.delete_many if many else self._raw.delete_one
-            result = await send(where, session=self._session)
-            return int(result.deleted_count)
-
-    def _guard(self, operation: str, where: Mapping[str, Any]) -> None:
-        check_command(operation, self._name, where, whole_tenant=self._whole_tenant)
+    kind: Literal["replica set", "sharded cluster"]
 
 
 class Session:
-    """What a step works with: the collections, inside its transaction if there is one."""
+    """What a step or a reading works with: the collections, in its transaction or snapshot.
 
-    def __init__(self, database: Any, session: Any = None) -> None:  # noqa: ANN401 - of either driver
+    Args:
+        database: The driver's database.
+        session: The driver's session, if there is one.
+        seconds: The most that a command may take; as long as all of them, if it is not given.
+        is_atomic: Whether everything done here is kept or undone together by the server.
+    """
+
+    def __init__(
+        self,
+        database: Any,  # noqa: ANN401 - of either driver
+        session: Any = None,  # noqa: ANN401 - of either driver
+        *,
+        seconds: float | None = None,
+        is_atomic: bool = False,
+    ) -> None:
         self._database = database
         self._session = session
+        self._seconds = seconds
+        self.is_atomic = is_atomic
 
     @property
-    def is_atomic(self) -> bool:
-        """Whether everything done here is kept or undone together by the server."""
-        return self._session is not None
+    def raw(self) -> Any:  # noqa: ANN401 - of either driver
+        """The driver's database."""
+        return self._database
 
-    def collection(self, name: str, *, whole_tenant: bool = False) -> Collection:
-        """Return a collection; ``whole_tenant`` lets filters leave the graph out."""
-        return Collection(self._database[name], self._session, whole_tenant=whole_tenant)
+    @property
+    def transaction(self) -> Any:  # noqa: ANN401 - of either driver
+        """The driver's session of the transaction or snapshot, if there is one."""
+        return self._session
+
+    def limited(self) -> AbstractContextManager[object]:
+        """Let the commands of the block take no longer than one may."""
+        return nullcontext() if self._seconds is None else limited(self._seconds)
 
 
 class Database:
@@ -217,7 +110,7 @@ class Database:
         name: The database's name.
         prepare: Makes collections and indexes when the database is opened.
         timeout_seconds: The most that an operation may take, and before it the most that it may
-            wait for its turn.
+            wait for its turn; of one that is not brief the most that a command may take.
 
     Raises:
         ConfigError: The name cannot be a database's.
@@ -240,9 +133,9 @@ class Database:
         self._timeout_seconds = timeout_seconds
         self._room = asyncio.Semaphore(WAITING_MAX)
         self._turns: WeakValueDictionary[tuple[str, ...], asyncio.Lock] = WeakValueDictionary()
-        self._changing: set[asyncio.Task[Any]] = set()
+        self._changing: dict[asyncio.Task[Any], float] = {}
         self._state: Literal["new", "open", "closed"] = "new"
-        self._server = Server((0,), "standalone")
+        self._server = Server((0,), "replica set")
 
     async def __aenter__(self) -> Self:
         with limited(self._timeout_seconds):
@@ -262,7 +155,7 @@ class Database:
         return self._server
 
     async def read(self, operation: str, question: Callable[[Session], Awaitable[T]]) -> T:
-        """Run ``question``, which changes nothing that matters.
+        """Run ``question``, which changes no record; each command sees the moment it comes in.
 
         Raises:
             TierUnavailable: No server can be reached, or the database is closed.
@@ -272,27 +165,32 @@ class Database:
             with limited(self._timeout_seconds):
                 return await question(Session(self.raw))
 
-    async def write(
-        self,
-        operation: str,
-        change: Callable[[Session], Awaitable[T]],
-        *,
-        alone: Sequence[str] = (),
-    ) -> T:
-        """Run ``change`` outside any transaction: one of its commands decides, the rest may repeat.
+    async def snapshot(self, operation: str, question: Callable[[Session], Awaitable[T]]) -> T:
+        """Run ``question``, all of whose commands see one moment. It may be run again.
 
-        Once begun it comes to its end even when the caller is cancelled; closing waits for it.
-
-        Args:
-            operation: For errors.
-            change: What to do.
-            alone: A key under which this process does one thing after the other.
+        An answer of more than one reply (16 MB) cannot be had so, since a ``getMore`` takes no
+        read concern: there, each command sees the moment it comes in.
 
         Raises:
             TierUnavailable: No server can be reached, or the database is closed.
-            TierTimeout: No answer in time; the outcome is unknown.
+            TierTimeout: No answer in time.
         """
-        return await self._carried_out(operation, alone, lambda: change(Session(self.raw)))
+        async with await self._admitted(operation, ()):
+            with limited(self._timeout_seconds):
+                for _ in range(SNAPSHOTS_MAX - 1):
+                    try:
+                        return await self._seen(question)
+                    except TierRejected as error:
+                        if _code_of(error) == _NO_SUCH_OPTION:
+                            return await question(Session(self.raw))
+                        if _code_of(error) not in _SNAPSHOT_GONE:
+                            raise
+                    await asyncio.sleep(SNAPSHOT_PAUSE_SECONDS)
+                return await self._seen(question)
+
+    async def _seen(self, question: Callable[[Session], Awaitable[T]]) -> T:
+        async with snapshot(self._client) as session:
+            return await question(Session(self.raw, session))
 
     async def step(
         self,
@@ -300,30 +198,39 @@ class Database:
         change: Callable[[Session], Awaitable[T]],
         *,
         alone: Sequence[str] = (),
-        counted: Callable[[Session, T], Awaitable[object]] | None = None,
+        is_brief: bool = True,
     ) -> T:
-        """Run ``change``: in one transaction where the server has them, else command by command.
+        """Run ``change`` in one transaction.
 
         It may be run again from its start when the server could not commit, so it must keep no
-        state outside. A ``DuplicateKey`` ends a transaction: catch it outside the step. Otherwise
-        as ``write``.
+        state outside. A ``DuplicateKey`` ends a transaction: catch it outside the step. Once begun
+        it comes to its end even when the caller is cancelled; closing waits for it.
 
         Args:
             operation: For errors.
             change: What to do.
             alone: A key under which this process does one thing after the other.
-            counted: Brings statistics up to date with what was done, outside the transaction. Its
-                failure fails nothing.
+            is_brief: Whether it has to end in the time of an operation, or in ``LONG_SECONDS``.
+
+        Raises:
+            TierUnavailable: No server can be reached, or the database is closed.
+            TierTimeout: No answer in time; the outcome is unknown.
         """
-
-        async def whole() -> T:
-            return await self._transacted(operation, change)
-
-        async def piecemeal() -> T:
-            return await change(Session(self.raw))
-
-        does = whole if self._server.has_transactions else piecemeal
-        return await self._carried_out(operation, alone, does, counted)
+        seconds = self._timeout_seconds
+        if not is_brief:
+            seconds = max(seconds, LONG_SECONDS)
+        held = await self._admitted(operation, alone)
+        ending = self._ended(held, operation, change, seconds)
+        task = asyncio.create_task(ending, name=f"ezra-cold-{operation}")
+        self._changing[task] = seconds
+        task.add_done_callback(self._over)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            caller = asyncio.current_task()
+            if not task.cancelled() or (caller is not None and caller.cancelling()):
+                raise
+            raise TierUnavailable("cold", operation, "the store was closed meanwhile") from error
 
     @asynccontextmanager
     async def one_at_a_time(self, *key: str) -> AsyncIterator[None]:
@@ -355,50 +262,27 @@ class Database:
                 raise TierUnavailable("cold", operation, "the store is closed")
             return held.pop_all()
 
-    async def _carried_out(
-        self,
-        operation: str,
-        alone: Sequence[str],
-        work: Callable[[], Awaitable[T]],
-        counted: Callable[[Session, T], Awaitable[object]] | None = None,
-    ) -> T:
-        """Run a change in a task of the database's own, which no caller's cancellation reaches."""
-        held = await self._admitted(operation, alone)
-        ending = self._ended(held, work, counted)
-        task = asyncio.create_task(ending, name=f"ezra-cold-{operation}")
-        self._changing.add(task)
-        task.add_done_callback(self._over)
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError as error:
-            caller = asyncio.current_task()
-            if not task.cancelled() or (caller is not None and caller.cancelling()):
-                raise
-            raise TierUnavailable("cold", operation, "the store was closed meanwhile") from error
-
     async def _ended(
         self,
         held: AsyncExitStack,
-        work: Callable[[], Awaitable[T]],
-        counted: Callable[[Session, T], Awaitable[object]] | None,
+        operation: str,
+        change: Callable[[Session], Awaitable[T]],
+        seconds: float,
     ) -> T:
-        with limited(self._timeout_seconds):
+        """Carry a change out in a task of the database's own, which no cancellation reaches."""
+        with limited(seconds):
             async with held:
-                answer = await work()
-            if counted is not None:
-                with suppress(EzraError):
-                    await counted(Session(self.raw), answer)
-            return answer
+                return await self._transacted(operation, change, seconds)
 
     def _over(self, task: asyncio.Task[Any]) -> None:
-        self._changing.discard(task)
+        self._changing.pop(task, None)
         if not task.cancelled():
             task.exception()  # a caller that was cancelled does not ask for it
 
     async def _drained(self) -> None:
         if not self._changing:
             return
-        limit = self._timeout_seconds + CLOSING_SECONDS
+        limit = max(self._changing.values()) + CLOSING_SECONDS
         _, late = await asyncio.wait(self._changing, timeout=limit)
         for task in late:
             task.cancel()
@@ -411,10 +295,15 @@ class Database:
         except TimeoutError as error:
             raise TierTimeout("cold", operation, "too many others were first") from error
 
-    async def _transacted(self, operation: str, change: Callable[[Session], Awaitable[T]]) -> T:
+    async def _transacted(
+        self, operation: str, change: Callable[[Session], Awaitable[T]], seconds: float
+    ) -> T:
+        command_seconds = self._timeout_seconds
+
         async def attempt(session: Any) -> T:  # noqa: ANN401 - of either driver
+            inside = Session(self.raw, session, seconds=command_seconds, is_atomic=True)
             try:
-                return await change(Session(self.raw, session))
+                return await change(inside)
             except EzraError as error:
                 cause = error.__cause__
                 if isinstance(cause, PyMongoError) and cause.has_error_label(_TRANSIENT):
@@ -423,15 +312,21 @@ class Database:
 
         with translated(operation):
             return await in_transaction(
-                self._client, attempt, timeout_seconds=self._timeout_seconds
+                self._client, attempt, timeout_seconds=seconds, command_seconds=command_seconds
             )
+
+
+def _code_of(error: TierRejected) -> int | None:
+    """Return by which code the server refused something."""
+    cause = error.__cause__
+    return cause.code if isinstance(cause, OperationFailure) else None
 
 
 async def asked(client: Client) -> Server:
     """Return what kind of server this is.
 
     Raises:
-        ConfigError: It is older than ``SERVER_VERSION_MIN``.
+        ConfigError: It is older than ``SERVER_VERSION_MIN``, or has no transactions.
         TierError: It cannot be reached, or refuses us.
     """
     with translated("open"):
@@ -443,4 +338,16 @@ async def asked(client: Client) -> Server:
         raise ConfigError("EZRA_MONGODB_URI", f"MongoDB {found} answered, {needed} is needed")
     if hello.get("msg") == "isdbgrid":
         return Server(version, "sharded cluster")
-    return Server(version, "replica set" if hello.get("setName") else "standalone")
+    if hello.get("setName"):
+        return Server(version, "replica set")
+    raise ConfigError("EZRA_MONGODB_URI", _without_transactions(client))
+
+
+def _without_transactions(client: Client) -> str:
+    """Return why a server is refused that belongs to no replica set, and how it becomes one."""
+    server = ", ".join(f"{host}:{port}" for host, port in sorted(client.nodes))
+    return (
+        f"the MongoDB server {server} is a standalone and has no transactions; a replica set with "
+        "one member is enough: start it with mongod --replSet rs0, then run rs.initiate() once "
+        "in mongosh"
+    )

@@ -95,14 +95,33 @@ async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
         raise
 
 
+@asynccontextmanager
+async def snapshot(client: Client) -> AsyncIterator[Any]:
+    """Hold a session for the length of the block whose questions all see one moment.
+
+    It is that of the first question, and has all that a majority of the servers has: so whatever
+    was acknowledged before. https://www.mongodb.com/docs/manual/reference/read-concern-snapshot/
+    """
+    session = await settled(client.start_session(snapshot=True))
+    try:
+        yield session
+    finally:
+        await session.end_session()
+
+
 async def in_transaction(
-    client: Client, work: Callable[[Any], Awaitable[T]], *, timeout_seconds: float
+    client: Client,
+    work: Callable[[Any], Awaitable[T]],
+    *,
+    timeout_seconds: float,
+    command_seconds: float,
 ) -> T:
     """Run ``work`` with the session of a transaction and commit it.
 
     Both are repeated while the server calls their failure passing, at most
-    ``TRANSACTION_ATTEMPTS_MAX`` times and not after ``timeout_seconds``. The drivers have this
-    loop too; Motor's runs for two minutes whatever the limit.
+    ``TRANSACTION_ATTEMPTS_MAX`` times and not after ``timeout_seconds``; a commit or its opposite
+    takes at most ``command_seconds`` each time. The drivers have this loop too; Motor's runs for
+    two minutes whatever the limit.
     """
     deadline = time.monotonic() + timeout_seconds
     session = await settled(client.start_session())
@@ -111,7 +130,7 @@ async def in_transaction(
             await settled(session.start_transaction(SNAPSHOT, MAJORITY))
             try:
                 answer = await work(session)
-                await _committed(session, deadline)
+                await _committed(session, deadline, command_seconds)
             except PyMongoError as error:
                 is_last = attempt == TRANSACTION_ATTEMPTS_MAX or time.monotonic() >= deadline
                 if is_last or not error.has_error_label(_TRANSIENT):
@@ -119,18 +138,25 @@ async def in_transaction(
             else:
                 return answer
             if session.in_transaction:
-                await session.abort_transaction()
+                with limited(command_seconds):
+                    await session.abort_transaction()
             await asyncio.sleep(min(BACKOFF_SECONDS * BACKOFF_GROWTH**attempt, BACKOFF_SECONDS_MAX))
         raise AssertionError  # the last attempt returns or raises
     finally:
-        await session.end_session()  # rolls back what is open
+        with limited(command_seconds):
+            await session.end_session()  # rolls back what is open
 
 
-async def _committed(session: Any, deadline: float) -> None:  # noqa: ANN401 - of either driver
+async def _committed(
+    session: Any,  # noqa: ANN401 - of either driver
+    deadline: float,
+    command_seconds: float,
+) -> None:
     """Commit, asking again as long as nobody knows whether it was done."""
     while True:
         try:
-            await session.commit_transaction()
+            with limited(command_seconds):
+                await session.commit_transaction()
         except PyMongoError as error:
             if not error.has_error_label(_UNKNOWN_COMMIT) or time.monotonic() >= deadline:
                 raise

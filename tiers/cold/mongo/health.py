@@ -13,12 +13,12 @@ from pydantic import JsonValue
 
 from ...errors import ConfigError, TierError, TierUnavailable
 from ...health import TierHealth
+from ..stores import COLLECTIONS
 from .database import Database
-from .documents import Document
 from .driver import Client, DriverName, connected
-from .schema import Specification, mark_of, schema_mark
+from .rendering import Document
+from .schema import Specification, mark_of, schema_mark, specifications
 from .search_index import planned, search_available
-from .store import collections
 from .translation import translated
 
 ROUND_TRIPS = 5
@@ -100,7 +100,6 @@ async def _look(findings: _Findings, client: Client, name: str, timeout_seconds:
         server = database.server
         findings.version = ".".join(map(str, server.version))
         findings.details["kind"] = server.kind
-        findings.details["transactions"] = server.has_transactions
         findings.round_trip_ms = await _round_trip_ms(client)
         await _try_to_write(findings, database)
         await _compare(findings, database)
@@ -137,7 +136,7 @@ async def _try_to_write(findings: _Findings, database: Database) -> None:
 
 async def _compare(findings: _Findings, database: Database) -> None:
     """Compare the schema with what it has to be."""
-    expected = collections()
+    expected = specifications(COLLECTIONS)
     found = await schema_mark(database.raw)
     present = await _present(database.raw)
     if not found and not present.keys() & expected.keys():
@@ -174,17 +173,16 @@ async def _lacks(
     """Return what a collection lacks, in words."""
     if options is None:
         return [f"the collection {name}"]
-    indexes, schema = wanted
     lacks = []
-    if schema is not None and options.get("validator") != schema:
+    if options.get("validator") != wanted.validator:
         lacks.append(f"the validator of {name}")
     with translated("listIndexes"):
         answer: Document = await database.command(
             {"listIndexes": name, "cursor": {"batchSize": 1_000}}
         )
     there = {one["name"]: one for one in answer["cursor"]["firstBatch"]}
-    for index in indexes:
-        described = index.model().document
+    for index in wanted.indexes:
+        described = index.document
         found = there.get(described["name"], {})
         if any(_plain(found.get(part)) != _plain(value) for part, value in described.items()):
             lacks.append(f"the index {described['name']} of {name}")

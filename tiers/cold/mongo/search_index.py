@@ -1,6 +1,6 @@
-"""The search indexes of Atlas over facts: what they are, making them, waiting until they answer.
+"""The search index of Atlas over facts: what it is, making it, waiting until it answers.
 
-Only Atlas and its local image have them. Any other server says so in one of a few ways, all of
+Only Atlas and its local image have such. Any other server says so in one of a few ways, all of
 which come out as ``SearchUnavailable``.
 """
 
@@ -8,49 +8,37 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from pymongo.errors import OperationFailure
 
 from ...errors import ConfigError, TierRejected, TierTimeout, UsageError
+from ..stores.statements import FACTS
 from .database import Database
-from .documents import Document
+from .rendering import EMBEDDING, EMBEDDING_MODEL, Document
 from .translation import translated
 
 VECTOR_INDEX = "facts_by_meaning"
-TEXT_INDEX = "facts_by_words"
-COLLECTION = "facts"
-EMBEDDING = "embedding"
+COLLECTION = FACTS.name
 SIMILARITY = "cosine"
 DIMENSIONS_MAX = 8_192
 
-FILTERS: Mapping[str, str] = {
-    "tenant": "token",
-    "graph_id": "token",
-    "topics": "token",
-    "private_to": "token",
-    "for_user": "token",
-    "user_id": "token",
-    "tier": "token",
-    "live": "boolean",
-    "embedding_model": "token",
-}
-"""Every field that a question filters by, and how a text index must hold it."""
-
-WORDS = ("text", "terms")
-"""What a text index analyses: the words as they stand, and their stems."""
+FILTERS = (
+    *("tenant", "graph_id", "topics", "private_to", "user_id"),
+    *("tier", "live", EMBEDDING_MODEL),
+)
+"""Every field that a question filters by."""
 
 _POLL_SECONDS_MIN, _POLL_SECONDS_MAX, _POLL_GROWTH = 0.05, 5.0, 1.5
 _ANSWERS = frozenset(("READY", "STALE"))
 _EXISTS = 68
-_FUSION_VERSION = (8, 1)
 # CommandNotFound, CommandNotSupported, SearchNotEnabled, an unknown stage, a stage for Atlas only.
 _NO_SEARCH = frozenset((59, 115, 31082, 40324, 6047401))
 
 Progress: TypeAlias = Callable[[str, str], None]
-ArchivalWay: TypeAlias = Literal["words", "warm", "atlas vector", "atlas hybrid"]
+ArchivalWay: TypeAlias = Literal["words", "warm", "atlas vector"]
 Outcome: TypeAlias = Literal["made", "updated", "there"]
 
 
@@ -63,39 +51,35 @@ class SearchUnavailable(TierRejected):
 
 @dataclass(frozen=True)
 class ArchivalPlan:
-    """How archival facts are recalled, decided when the store is opened or its indexes ensured.
+    """How archival facts are recalled, decided when the store is opened or its index ensured.
 
     Attributes:
         way: ``words`` by the words beside the records; ``warm`` by the warm engine; ``atlas
-            vector`` by ``$vectorSearch``; ``atlas hybrid`` by ``$search`` as well.
+            vector`` by ``$vectorSearch``, and by words as well.
         dimensions: Length of the vectors that the server's index takes.
-        is_fused: Whether the server itself fuses both legs of a hybrid question.
     """
 
     way: ArchivalWay
     dimensions: int | None = None
-    is_fused: bool = False
 
     @property
     def is_atlas(self) -> bool:
         """Whether the server's own search answers."""
-        return self.way in {"atlas vector", "atlas hybrid"}
+        return self.way == "atlas vector"
 
 
 @dataclass(frozen=True)
 class SearchIndexReport:
-    """What became of the search indexes.
+    """What became of the search index.
 
     Attributes:
         num_dimensions: Length of the vectors.
         vector_index: Whether it was made, updated or there.
-        text_index: The same of the text index.
-        waited_seconds: How long it took until both answered.
+        waited_seconds: How long it took until it answered.
     """
 
     num_dimensions: int
     vector_index: Outcome
-    text_index: Outcome
     waited_seconds: float
 
 
@@ -112,28 +96,21 @@ async def planned(database: Database, *, has_warm: bool) -> ArchivalPlan:
     """Return how archival facts can be recalled as things stand now, asking the server once.
 
     An index that does not answer yet, or lacks what a question filters by, counts for nothing:
-    ``ensure_search_indexes`` mends it.
+    ``ensure_search_index`` mends it.
     """
     otherwise = ArchivalPlan("warm" if has_warm else "words")
     try:
         found = await _listed(database)
     except SearchUnavailable:
         return otherwise
-    vector, text = found.get(VECTOR_INDEX), found.get(TEXT_INDEX)
+    vector = found.get(VECTOR_INDEX)
     if vector is None or not vector.get("queryable") or _missing_filters(vector):
         return otherwise
     dimensions = _dimensions(vector)
-    if dimensions is None:
-        return otherwise
-    is_hybrid = text is not None and bool(text.get("queryable")) and not _missing_mappings(text)
-    return ArchivalPlan(
-        "atlas hybrid" if is_hybrid else "atlas vector",
-        dimensions,
-        is_hybrid and database.server.version >= _FUSION_VERSION,
-    )
+    return otherwise if dimensions is None else ArchivalPlan("atlas vector", dimensions)
 
 
-async def ensure_search_indexes(
+async def ensure_search_index(
     database: Database,
     num_dimensions: int,
     *,
@@ -141,53 +118,46 @@ async def ensure_search_indexes(
     update: bool,
     progress: Progress | None,
 ) -> SearchIndexReport:
-    """Make both search indexes, or check the ones that are there, and wait until they answer.
+    """Make the search index, or check the one that is there, and wait until it answers.
 
     Args:
         database: Where the facts are.
         num_dimensions: Length of the embedder's vectors.
         timeout_seconds: How long to wait in all.
         update: Whether an index that only lacks fields to filter by may be built again with them.
-        progress: Called with an index's name and status, each time the server was asked.
+        progress: Called with the index's name and status, each time the server was asked.
 
     Raises:
         ConfigError: An index is there that does not fit; says what to do.
         SearchUnavailable: The server has no search.
-        TierTimeout: They do not answer yet. They are being built on: asking again is harmless.
+        TierTimeout: It does not answer yet. It is being built on: asking again is harmless.
         UsageError: A number of dimensions that no index can have.
     """
     if not 1 <= num_dimensions <= DIMENSIONS_MAX:
         raise UsageError("num_dimensions", num_dimensions, f"1 to {DIMENSIONS_MAX}")
     started = time.monotonic()
-    found = await _listed(database)
-    outcomes: dict[str, Outcome] = {}
-    for wanted in _definitions(num_dimensions):
-        name = wanted["name"]
-        known = found.get(name)
-        if known is None:
-            await _make(database, wanted)
-            outcomes[name] = "made"
-            continue
-        better = _mended(known, num_dimensions)
-        if better is None:
-            outcomes[name] = "there"
-            continue
-        if not update:
-            raise ConfigError(f"search index {name}", _advice(known))
-        await _command(
-            database, {"updateSearchIndex": COLLECTION, "name": name, "definition": better}
-        )
-        outcomes[name] = "updated"
-    await _answering(database, list(outcomes), started + timeout_seconds, progress)
-    return SearchIndexReport(
-        num_dimensions,
-        outcomes[VECTOR_INDEX],
-        outcomes[TEXT_INDEX],
-        time.monotonic() - started,
+    outcome = await _ensured(database, num_dimensions, update=update)
+    await _answering(database, started + timeout_seconds, progress)
+    return SearchIndexReport(num_dimensions, outcome, time.monotonic() - started)
+
+
+async def _ensured(database: Database, num_dimensions: int, *, update: bool) -> Outcome:
+    known = (await _listed(database)).get(VECTOR_INDEX)
+    if known is None:
+        await _make(database, _definition(num_dimensions))
+        return "made"
+    better = _mended(known, num_dimensions)
+    if better is None:
+        return "there"
+    if not update:
+        raise ConfigError(f"search index {VECTOR_INDEX}", _advice(known))
+    await _command(
+        database, {"updateSearchIndex": COLLECTION, "name": VECTOR_INDEX, "definition": better}
     )
+    return "updated"
 
 
-def _definitions(num_dimensions: int) -> list[Document]:
+def _definition(num_dimensions: int) -> Document:
     vector = {
         "type": "vector",
         "path": EMBEDDING,
@@ -195,21 +165,11 @@ def _definitions(num_dimensions: int) -> list[Document]:
         "similarity": SIMILARITY,
     }
     filters = [{"type": "filter", "path": path} for path in FILTERS]
-    mappings = {path: {"type": "string"} for path in WORDS} | {
-        path: {"type": kind} for path, kind in FILTERS.items()
+    return {
+        "name": VECTOR_INDEX,
+        "type": "vectorSearch",
+        "definition": {"fields": [vector, *filters]},
     }
-    return [
-        {
-            "name": VECTOR_INDEX,
-            "type": "vectorSearch",
-            "definition": {"fields": [vector, *filters]},
-        },
-        {
-            "name": TEXT_INDEX,
-            "type": "search",
-            "definition": {"mappings": {"dynamic": False, "fields": mappings}},
-        },
-    ]
 
 
 def _mended(known: Document, num_dimensions: int) -> Document | None:
@@ -218,8 +178,6 @@ def _mended(known: Document, num_dimensions: int) -> Document | None:
     Raises:
         ConfigError: No addition makes it fit.
     """
-    if known["name"] == TEXT_INDEX:
-        return _mended_text(known)
     vectors = [field for field in _fields(known) if field.get("type") == "vector"]
     fitting = [field for field in vectors if field.get("path") == EMBEDDING]
     shape = [(field.get("numDimensions"), field.get("similarity")) for field in fitting]
@@ -238,22 +196,11 @@ def _mended(known: Document, num_dimensions: int) -> Document | None:
     return {"fields": [*_fields(known), *more]}
 
 
-def _mended_text(known: Document) -> Document | None:
-    missing = _missing_mappings(known)
-    if not missing:
-        return None
-    definition: Document = known["latestDefinition"]
-    mappings = definition.get("mappings", {})
-    fields = mappings.get("fields", {}) | missing
-    return definition | {"mappings": mappings | {"fields": fields}}
-
-
 def _advice(known: Document) -> str:
-    missing = _missing_mappings(known) if known["name"] == TEXT_INDEX else _missing_filters(known)
+    missing = ", ".join(_missing_filters(known))
     return (
-        f"it lacks {', '.join(missing)}, without which a question cannot be kept to its scope; "
-        "ensure the vector index with update=True, which builds it again while it goes on "
-        "answering"
+        f"it lacks {missing}, without which a question cannot be kept to its scope; ensure "
+        "the vector index with update=True, which builds it again while it goes on answering"
     )
 
 
@@ -274,21 +221,6 @@ def _missing_filters(known: Document) -> list[str]:
     return [path for path in FILTERS if path not in held]
 
 
-def _missing_mappings(known: Document) -> dict[str, Document]:
-    fields = known.get("latestDefinition", {}).get("mappings", {}).get("fields", {})
-    wanted = dict.fromkeys(WORDS, "string") | dict(FILTERS)
-    return {
-        path: {"type": kind}
-        for path, kind in wanted.items()
-        if kind not in _kinds(fields.get(path))
-    }
-
-
-def _kinds(mapping: object) -> set[Any]:
-    several = mapping if isinstance(mapping, list) else [mapping]
-    return {one.get("type") for one in several if isinstance(one, dict)}
-
-
 async def _make(database: Database, wanted: Document) -> None:
     try:
         await _command(database, {"createSearchIndexes": COLLECTION, "indexes": [wanted]})
@@ -299,26 +231,21 @@ async def _make(database: Database, wanted: Document) -> None:
         # Another process makes it at this moment; it is the same code, so it is the same index.
 
 
-async def _answering(
-    database: Database, names: Sequence[str], deadline: float, progress: Progress | None
-) -> None:
-    """Wait until all indexes answer questions by their latest definition."""
+async def _answering(database: Database, deadline: float, progress: Progress | None) -> None:
+    """Wait until the index answers questions by its latest definition."""
     pause = _POLL_SECONDS_MIN
     while True:
-        found = await _listed(database)
-        statuses = {name: found.get(name, {}).get("status", "PENDING") for name in names}
-        for name, status in statuses.items():
-            if progress is not None:
-                progress(name, status)
-            if status == "FAILED":
-                raise TierRejected("cold", "ensure_vector_index", f"building {name} failed")
-        if all(
-            status in _ANSWERS and found[name].get("queryable") for name, status in statuses.items()
-        ):
+        found = (await _listed(database)).get(VECTOR_INDEX, {})
+        status = found.get("status", "PENDING")
+        if progress is not None:
+            progress(VECTOR_INDEX, status)
+        if status == "FAILED":
+            raise TierRejected("cold", "ensure_vector_index", f"building {VECTOR_INDEX} failed")
+        if status in _ANSWERS and found.get("queryable"):
             return
         if time.monotonic() + pause > deadline:
-            waiting = ", ".join(f"{name} is {status}" for name, status in statuses.items())
-            raise TierTimeout("cold", "ensure_vector_index", f"still being built: {waiting}")
+            reason = f"still being built: {VECTOR_INDEX} is {status}"
+            raise TierTimeout("cold", "ensure_vector_index", reason)
         await asyncio.sleep(pause)
         pause = min(_POLL_SECONDS_MAX, pause * _POLL_GROWTH)
 

@@ -6,25 +6,21 @@ come before it begins or after it is decided: no half transaction exists. One th
 instead of one per statement also makes it three to four times faster.
 """
 
-# ruff: noqa: S608 - statements are made of constants only; values are always parameters
-
 from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Literal, Self, TypeAlias, TypeVar
 
-from ...errors import ConfigError, TierTimeout, TierUnavailable
-from .guard import Reach, check_params, check_row
+from ...errors import ConfigError, DiskFull, TierTimeout, TierUnavailable
 from .translation import translated
 from .writing import WriteQueue
 
-Value: TypeAlias = str | bytes | int | float | None
 Synchronous: TypeAlias = Literal["NORMAL", "FULL"]
 T = TypeVar("T")
 
@@ -38,78 +34,12 @@ WAITING_MAX = 256
 BUSY_TIMEOUT_MS = 5_000
 CACHE_KIB = 16_384
 WAL_BYTES_MAX = 64 * 1024 * 1024
+WAL_PAGES = 4_000
+"""So many pages of 4 KiB wait in the write-ahead log before they are written into the file.
 
-
-class Query(NamedTuple):
-    """A statement and its named parameters.
-
-    ``reach`` says how far it goes. Further than the graphs of one scope is only for what serves a
-    tenant or the whole store, and has to be asked for.
-    """
-
-    sql: str
-    params: Mapping[str, Value]
-    reach: Reach = "graph"
-
-
-class Session:
-    """What a transaction's function works with: one connection, inside one transaction.
-
-    The second lock on the scope's door (``guard``) is here: a statement that is not kept to its
-    tenant and graph is refused, whoever wrote it, and so is a row that does not say whose it is.
-    The first is ``scope.scoped``, which makes such statements.
-    """
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def all(self, query: Query) -> list[sqlite3.Row]:
-        """Return every row of the answer."""
-        return self._execute(query).fetchall()
-
-    def tuples(self, query: Query) -> list[tuple[Any, ...]]:
-        """Return every row of an answer of many as a plain tuple, in the order of its columns.
-
-        Those are nothing to the garbage collector, which would otherwise count each of them.
-        """
-        cursor = self._execute(query)
-        cursor.row_factory = None
-        return cursor.fetchall()
-
-    def one(self, query: Query) -> sqlite3.Row | None:
-        """Return the first row of the answer, or ``None``."""
-        row: sqlite3.Row | None = self._execute(query).fetchone()
-        return row
-
-    def run(self, query: Query) -> int:
-        """Carry out a change and return how many rows it touched."""
-        return self._execute(query).rowcount
-
-    def insert(self, table: str, values: Mapping[str, Value]) -> int:
-        """Insert one row and return its number."""
-        check_row(table, values)
-        cursor = self._connection.execute(_insertion(table, tuple(values)), dict(values))
-        return cursor.lastrowid or 0
-
-    def insert_all(self, table: str, rows: Sequence[Mapping[str, Value]]) -> None:
-        """Insert rows that have the same columns; none is no error."""
-        for row in rows:
-            check_row(table, row)
-        if rows:
-            self._connection.executemany(
-                _insertion(table, tuple(rows[0])), [dict(row) for row in rows]
-            )
-
-    def _execute(self, query: Query) -> sqlite3.Cursor:
-        check_params(query.sql, query.reach, query.params)
-        return self._connection.execute(query.sql, query.params)
-
-
-@lru_cache(maxsize=128)
-def _insertion(table: str, columns: tuple[str, ...]) -> str:
-    names = ", ".join(f'"{column}"' for column in columns)
-    marks = ", ".join(f":{column}" for column in columns)
-    return f"INSERT INTO {table} ({names}) VALUES ({marks})"
+A commit touches dozens, mostly the same as the one before: those are then written back once instead
+of, with SQLite's own 1,000, again and again.
+"""
 
 
 class Database:
@@ -117,7 +47,7 @@ class Database:
 
     Args:
         path: The file; made when new.
-        prepare: Brings the schema up to date when the file is opened.
+        prepare: Makes the tables of a new file, and checks those of any other.
         synchronous: ``NORMAL`` survives a killed process, ``FULL`` a power cut as well.
     """
 
@@ -135,7 +65,7 @@ class Database:
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="ezra-cold-write")
         self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="ezra-cold-read")
         self._writer: sqlite3.Connection | None = None
-        self._writes: WriteQueue[Session] = WriteQueue()
+        self._writes: WriteQueue = WriteQueue()
         self._readers: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self._state: Literal["new", "open", "closed"] = "new"
 
@@ -147,10 +77,10 @@ class Database:
         await self.close()
 
     async def open(self) -> None:
-        """Open the file and bring its schema up to date. Opening an open database does nothing.
+        """Open the file and make its tables when it is new. Opening an open database does nothing.
 
         Raises:
-            ConfigError: The file is newer than this code, or not ezra's.
+            ConfigError: The file has another version, or is not ezra's.
             TierError: The file cannot be opened or is damaged.
         """
         if self._state == "open":
@@ -181,7 +111,11 @@ class Database:
             raise
 
     async def write(
-        self, operation: str, transaction: Callable[[Session], T], *, is_brief: bool = False
+        self,
+        operation: str,
+        transaction: Callable[[sqlite3.Connection], T],
+        *,
+        is_brief: bool = False,
     ) -> T:
         """Run ``transaction`` between ``BEGIN IMMEDIATE`` and ``COMMIT``; all of it, or nothing.
 
@@ -200,7 +134,7 @@ class Database:
             self._writing.submit(self._work_off)
             return await asyncio.wrap_future(answer)
 
-    async def read(self, operation: str, question: Callable[[Session], T]) -> T:
+    async def read(self, operation: str, question: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``question`` on one consistent state of the database; it cannot change anything."""
         return await self._in_thread(self._reading, operation, self._answer, question)
 
@@ -231,8 +165,8 @@ class Database:
         self,
         threads: ThreadPoolExecutor,
         operation: str,
-        runner: Callable[[str, Callable[[Session], T]], T],
-        function: Callable[[Session], T],
+        runner: Callable[[str, Callable[[sqlite3.Connection], T]], T],
+        function: Callable[[sqlite3.Connection], T],
     ) -> T:
         async with self._room:
             self._check_open(operation)
@@ -245,15 +179,15 @@ class Database:
 
     def _work_off(self) -> None:
         if self._writer is not None:
-            self._writes.work_off(self._writer, Session(self._writer))
+            self._writes.work_off(self._writer)
 
-    def _answer(self, operation: str, question: Callable[[Session], T]) -> T:
+    def _answer(self, operation: str, question: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._readers.get_nowait()  # as many connections as threads: never empty
         try:
             with translated(operation):
                 connection.execute("BEGIN")
                 try:
-                    return question(Session(connection))
+                    return question(connection)
                 finally:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
@@ -271,6 +205,7 @@ class Database:
                 reason = f"the file system of {self._path} does not support a write-ahead log"
                 raise ConfigError("EZRA_HOME", reason)
             self._writer.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_MAX}")
+            self._writer.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
             self._prepare(self._writer)
             for _ in range(READERS):
                 reader = self._connect()
@@ -309,7 +244,8 @@ class Database:
             return
         try:
             if write_back:
-                with translated("close"):
+                # On a full disk the log keeps what it has until the next opening.
+                with suppress(DiskFull), translated("close"):
                     writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             writer.close()

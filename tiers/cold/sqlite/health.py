@@ -16,14 +16,15 @@ from pydantic import JsonValue
 from ...errors import CorruptRecord, TierError
 from ...health import TierHealth
 from .database import SQLITE_VERSION_MIN
-from .schema import APPLICATION_ID, MIGRATIONS
+from .file_size import check_whole
+from .schema import refusal_of
 from .store import DATABASE_NAME
 from .translation import translated
 
 ROUND_TRIPS = 5
 TIMEOUT_SECONDS = 2.0
-CHECKED_BYTES_MAX = 64 * 1024 * 1024
-"""A larger file is not read through: that would take its time, and the owner's memory cache."""
+CHECKED_BYTES_MAX = 1024 * 1024 * 1024
+"""A larger file is not compared with its indexes: that would take its time."""
 
 FREE_BYTES_MIN = 256 * 1024 * 1024
 
@@ -44,6 +45,7 @@ def _health(folder: Path) -> TierHealth:
     round_trip_ms = None
     if path.exists():
         try:
+            check_whole(path)
             with translated("open"), closing(_connection(path)) as connection:
                 problems += _of_the_file(connection, path, details)
                 round_trip_ms = _round_trip_ms(connection)
@@ -95,19 +97,13 @@ def _of_the_file(
         value: JsonValue = connection.execute(f"PRAGMA {name}").fetchone()[0]
         return value
 
-    newest, size = MIGRATIONS[-1].version, path.stat().st_size
+    size = path.stat().st_size
     schema, journal = pragma("user_version"), pragma("journal_mode")
     details |= {"schema": schema, "journal": journal, "bytes": size}
-    if pragma("application_id") != APPLICATION_ID:
-        return [f"{path.name} was not written by ezra; set EZRA_HOME to another folder"]
-    if isinstance(schema, int) and schema > newest:
-        return [f"a newer ezra wrote it: schema {schema}, this one knows {newest}; upgrade ezra"]
-    if isinstance(schema, int) and schema < newest:
-        details["schema_changes"] = f"opening it brings it to version {newest}"
-    if size > CHECKED_BYTES_MAX:
-        details["check"] = "left out: the file is large"
-        return []
-    found = pragma("quick_check(1)")
+    refusal = refusal_of(connection)
+    if refusal is not None:
+        return [refusal]
+    found = pragma("integrity_check(1)" if size <= CHECKED_BYTES_MAX else "quick_check(1)")
     details["check"] = found
     return [] if found == "ok" else [f"the file is damaged ({found}); restore it from a backup"]
 

@@ -1,120 +1,100 @@
-"""The schema's versions, and the way from each to the next.
+"""The tables of a database file, and which version of them a file has.
 
-A database file carries its version in ``PRAGMA user_version``. Each migration runs in a
-transaction of its own together with the new version number, so a file is always at one version
-or the next. A migration that people have run is never changed; a new one is added.
+A file carries the version in ``PRAGMA user_version``. One version is known: a file of another is
+refused as it is. What it holds comes here as an export.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from importlib.resources import files
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 from ...errors import ConfigError
-from .backfill import (
-    address_facts,
-    find_outputs,
-    index_existing_records,
-    name_ends,
-    tell_history,
-    tell_users_apart,
-)
+from ..port import Collection
+from .file_size import check_whole, has_log
+from .rendering import schema
+from .topic_sets import TABLE
+from .translation import translated
 
 APPLICATION_ID = 0x455A5241  # "EZRA", in the file's header: what the ``file`` command can show
+SCHEMA_VERSION = 15
+"""Raised when the tables change; files of before are then refused."""
 
 
-@dataclass(frozen=True)
-class Migration:
-    """One step of the schema, from the version before to ``version``.
-
-    Attributes:
-        version: Counts from 1 without gaps.
-        name: Of its script, ``migrations/<version>_<name>.sql``.
-        fill: Carries existing data into what the script made.
-    """
-
-    version: int
-    name: str
-    fill: Callable[[sqlite3.Connection], None] | None = None
-
-    def script(self) -> str:
-        """Return the migration's SQL."""
-        path = f"migrations/{self.version:04d}_{self.name}.sql"
-        return files(__package__).joinpath(path).read_text(encoding="utf-8")
-
-    def apply(self, connection: sqlite3.Connection) -> None:
-        """Run the script and carry data over, inside the caller's transaction."""
-        for statement in _statements(self.script()):
-            connection.execute(statement)
-        if self.fill is not None:
-            self.fill(connection)
-
-
-MIGRATIONS: tuple[Migration, ...] = (
-    Migration(1, "base"),
-    Migration(2, "words", index_existing_records),
-    Migration(3, "fleets", tell_users_apart),
-    Migration(4, "history", tell_history),
-    Migration(5, "grains", address_facts),
-    Migration(6, "knowledge", name_ends),
-    Migration(7, "recall", find_outputs),
-    Migration(8, "timeline"),
-    Migration(9, "documents"),
-    Migration(10, "board"),
-    Migration(11, "windows"),
-)
-
-
-def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> int:
-    """Bring the database to the newest version and return how many migrations that took.
+def prepare(connection: sqlite3.Connection, collections: Sequence[Collection[Any]]) -> None:
+    """Make the tables in a new file, all or none; check any other.
 
     Raises:
-        ConfigError: The file was written by a newer ezra, or is not ezra's.
-        sqlite3.Error: A migration failed; the file is at the version before it, a new one empty.
+        ConfigError: The file has another version, or is not ezra's.
+        sqlite3.Error: The tables cannot be made; the file is as empty as before.
     """
-    found = _version(connection)
-    newest = migrations[-1].version
-    if found > newest:
-        reason = (
-            f"the cold store was written by a newer ezra: its schema is version {found}, this "
-            f"one knows up to version {newest}; upgrade ezra"
-        )
+    _check(connection)
+    if not _is_new(connection):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for statement in statements(collections):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def statements(collections: Sequence[Collection[Any]]) -> list[str]:
+    """Return what makes the tables of collections, in order."""
+    return [TABLE, *(text for one in collections for text in schema(one))]
+
+
+def check_file(path: Path) -> None:
+    """Refuse a file that is not whole, is not ezra's or has another version; write nothing at all.
+
+    A file with a log beside it is asked for its version when it is opened.
+
+    Raises:
+        ConfigError: It has another version, is not ezra's, or cannot be looked at.
+        CorruptRecord: It was emptied, cut short or damaged.
+    """
+    check_whole(path)
+    if not path.exists() or has_log(path):
+        return
+    # Immutable: nothing is locked, and no other file is made beside it.
+    address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+    with translated("open"), closing(sqlite3.connect(address, uri=True)) as connection:
+        _check(connection)
+
+
+def refusal_of(connection: sqlite3.Connection) -> str | None:
+    """Return why a file cannot be used, in one sentence; ``None`` for one that can, or is new."""
+    if _is_new(connection):
+        return None
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        return "the file ezra.db there was not written by ezra; set EZRA_HOME to another folder"
+    found = _pragma(connection, "user_version")
+    if found == SCHEMA_VERSION:
+        return None
+    return (
+        f"the memory there has schema version {found}, and this ezra expects version "
+        f"{SCHEMA_VERSION}: export its graphs with the ezra that wrote it, and bring them into a "
+        "new folder with 'ezra import'"
+    )
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    reason = refusal_of(connection)
+    if reason is not None:
         raise ConfigError("EZRA_HOME", reason)
-    _check_ours(connection, found)
-    # Nobody has anything to lose in a new file: it is made whole, or not at all.
-    steps = [migrations] if found == 0 else [[one] for one in migrations[found:]]
-    for step in steps:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            for migration in step:
-                migration.apply(connection)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {step[-1].version}")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
-    return newest - found
 
 
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+def _is_new(connection: sqlite3.Connection) -> bool:
+    has_tables = connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()[0] > 0
+    return not has_tables and _pragma(connection, "user_version") == 0
 
 
-def _check_ours(connection: sqlite3.Connection, version: int) -> None:
-    marked = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
-    empty = connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()[0] == 0
-    if not marked and not (empty and version == 0):
-        raise ConfigError("EZRA_HOME", "the file ezra.db there was not written by ezra")
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Cut a script into statements; ``executescript`` would commit in the middle."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,35 +10,10 @@ from typing import get_args
 
 from ...errors import ConfigError, UsageError
 from ...ports import WarmStore
-from ..stores import ColdStores
-from .archive import SqliteArchive
-from .belief_heads import SqliteHeadStore
-from .belief_history import SqliteBeliefHistory
-from .beliefs import SqliteBeliefStore
-from .board import SqliteBoard
-from .database import Database, Synchronous
-from .episodic import SqliteEpisodicStore
-from .fleet import SqliteFleetStore
-from .grains import SqliteGrainStore
-from .graphs import SqliteGraphStore
-from .knowledge import SqliteKnowledgeGraph
-from .leases import SqliteLeaseStore
-from .log import SqliteRecordLog
-from .playbooks import SqlitePlaybooks
-from .procedural import SqliteProceduralStore
-from .queue import SqliteWorkQueue
-from .recollection import SqliteRecollection
-from .redaction import SqliteRedactor
-from .review import SqliteFactReview
-from .schema import migrate
-from .semantic import SqliteSemanticStore
-from .shelf import SqliteDocumentShelf
-from .timeline import SqliteTimeline
-from .turns import SqliteTurnStore
-from .upkeep import SqliteUpkeep
-from .usage import SqliteUsageStore
-from .watermarks import SqliteWatermarks
-from .words import SqliteLexicalIndex
+from ..stores import COLLECTIONS, ColdStores, stores_over
+from .database import Synchronous
+from .records import sqlite_record_store
+from .schema import check_file
 
 DATABASE_NAME = "ezra.db"
 
@@ -58,44 +34,17 @@ async def sqlite_cold_store(
             power cut as well, for a few milliseconds per write.
 
     Raises:
-        ConfigError: The folder cannot be used, or its database is newer or not ezra's.
+        ConfigError: The folder cannot be used, or its database has another version or
+            is not ezra's.
         TierError: The database cannot be opened or is damaged.
+        CorruptRecord: It was emptied or cut short.
     """
     if synchronous not in get_args(Synchronous):
         raise UsageError("synchronous", synchronous, " or ".join(get_args(Synchronous)))
-    async with Database(
-        _made(folder) / DATABASE_NAME, migrate, synchronous=synchronous
-    ) as database:
-        history = SqliteBeliefHistory(database)
-        yield ColdStores(
-            graphs=SqliteGraphStore(database),
-            fleet=SqliteFleetStore(database),
-            usage=SqliteUsageStore(database),
-            turns=SqliteTurnStore(database),
-            episodic=SqliteEpisodicStore(database),
-            semantic=SqliteSemanticStore(database, archival_index),
-            procedural=SqliteProceduralStore(database),
-            grains=SqliteGrainStore(database),
-            shelf=SqliteDocumentShelf(database),
-            review=SqliteFactReview(database),
-            knowledge=SqliteKnowledgeGraph(database),
-            playbooks=SqlitePlaybooks(database),
-            watermarks=SqliteWatermarks(database),
-            beliefs=SqliteBeliefStore(database),
-            history=history,
-            rivals=history,
-            heads=SqliteHeadStore(database),
-            queue=SqliteWorkQueue(database),
-            leases=SqliteLeaseStore(database),
-            log=SqliteRecordLog(database),
-            words=SqliteLexicalIndex(database),
-            recollection=SqliteRecollection(database),
-            timeline=SqliteTimeline(database),
-            board=SqliteBoard(database),
-            upkeep=SqliteUpkeep(database),
-            redactor=SqliteRedactor(database),
-            archive=SqliteArchive(database),
-        )
+    await asyncio.to_thread(check_file, _made(folder) / DATABASE_NAME)
+    path = folder / DATABASE_NAME
+    async with sqlite_record_store(path, COLLECTIONS, synchronous=synchronous) as store:
+        yield stores_over(store, archival_index=archival_index)
 
 
 def _made(folder: Path) -> Path:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from ...errors import (
     CorruptRecord,
+    DiskFull,
     TierError,
     TierRejected,
     TierTimeout,
@@ -21,7 +22,6 @@ _BY_CODE: dict[int, tuple[type[TierError], str]] = {
     sqlite3.SQLITE_BUSY: (TierTimeout, "the database stayed locked"),
     sqlite3.SQLITE_LOCKED: (TierTimeout, "the database stayed locked"),
     sqlite3.SQLITE_INTERRUPT: (TierTimeout, "the operation was interrupted"),
-    sqlite3.SQLITE_FULL: (TierUnavailable, "the disk is full"),
     sqlite3.SQLITE_READONLY: (TierUnavailable, "the database cannot be written"),
     sqlite3.SQLITE_PERM: (TierUnavailable, "access is denied"),
     sqlite3.SQLITE_CANTOPEN: (TierUnavailable, "the database cannot be opened"),
@@ -57,6 +57,8 @@ def translation_of(operation: str, error: sqlite3.Error) -> TierError:
 
 def _translation(operation: str, error: sqlite3.Error) -> TierError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY_CODE
+    if code == sqlite3.SQLITE_FULL:
+        return DiskFull("cold", operation, str(error))
     if code in _BY_CODE:
         kind, reason = _BY_CODE[code]
         return kind("cold", operation, f"{reason} ({error})")

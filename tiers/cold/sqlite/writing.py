@@ -14,12 +14,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from ...errors import TierUnavailable
 from .translation import translated, translation_of
 
-S = TypeVar("S")
 T = TypeVar("T")
 
 TOGETHER_MAX = 64
@@ -28,42 +27,46 @@ TOGETHER_SECONDS = 0.02
 
 
 @dataclass(eq=False)
-class _Write(Generic[S]):
+class _Write:
     """One write: what is to be done, and who gets its value once it is committed."""
 
     operation: str
-    transaction: Callable[[S], Any]
+    transaction: Callable[[sqlite3.Connection], Any]
     is_brief: bool
     answer: Future[Any] = field(default_factory=Future)
     value: Any = None
 
 
-class WriteQueue(Generic[S]):
+class WriteQueue:
     """Writes in the order in which they came. Put in anywhere, worked off on one thread."""
 
     def __init__(self) -> None:
-        self._waiting: deque[_Write[S]] = deque()
+        self._waiting: deque[_Write] = deque()
 
     def put(
-        self, operation: str, transaction: Callable[[S], T], *, is_brief: bool = False
+        self,
+        operation: str,
+        transaction: Callable[[sqlite3.Connection], T],
+        *,
+        is_brief: bool = False,
     ) -> Future[T]:
         """Let a write wait for its turn; it is withdrawn by cancelling what is returned."""
         write = _Write(operation, transaction, is_brief)
         self._waiting.append(write)
         return write.answer
 
-    def work_off(self, connection: sqlite3.Connection, session: S) -> None:
+    def work_off(self, connection: sqlite3.Connection) -> None:
         """Carry out the write that came first, with brief ones behind it if it is brief itself."""
-        done: list[_Write[S]] = []
+        done: list[_Write] = []
         until = time.monotonic() + TOGETHER_SECONDS
         while self._waiting and (not done or self._may_join(done, until)):
             write = self._waiting.popleft()
             if write.answer.set_running_or_notify_cancel():
-                _carry_out(connection, session, write, done)
+                _carry_out(connection, write, done)
         if done:
             _commit(connection, done)
 
-    def _may_join(self, done: list[_Write[S]], until: float) -> bool:
+    def _may_join(self, done: list[_Write], until: float) -> bool:
         return (
             done[-1].is_brief
             and self._waiting[0].is_brief
@@ -72,14 +75,12 @@ class WriteQueue(Generic[S]):
         )
 
 
-def _carry_out(
-    connection: sqlite3.Connection, session: S, write: _Write[S], done: list[_Write[S]]
-) -> None:
+def _carry_out(connection: sqlite3.Connection, write: _Write, done: list[_Write]) -> None:
     """Do a write behind those that are done already, or take it back."""
     try:
         with translated(write.operation):
             connection.execute("SAVEPOINT together" if done else "BEGIN IMMEDIATE")
-            write.value = write.transaction(session)
+            write.value = write.transaction(connection)
             if done:
                 connection.execute("RELEASE together")
     except BaseException as error:  # noqa: BLE001 - it goes to who asked, as from any thread
@@ -89,7 +90,7 @@ def _carry_out(
         done.append(write)
 
 
-def _take_back(connection: sqlite3.Connection, done: list[_Write[S]]) -> None:
+def _take_back(connection: sqlite3.Connection, done: list[_Write]) -> None:
     if done and connection.in_transaction:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK TO together")
@@ -105,7 +106,7 @@ def _take_back(connection: sqlite3.Connection, done: list[_Write[S]]) -> None:
     done.clear()
 
 
-def _commit(connection: sqlite3.Connection, done: list[_Write[S]]) -> None:
+def _commit(connection: sqlite3.Connection, done: list[_Write]) -> None:
     try:
         connection.execute("COMMIT")
     except sqlite3.Error as error:

@@ -1,0 +1,134 @@
+"""Who is let in: what a token says of its bearer, and a pause for an address that keeps guessing.
+
+A secret has 256 bits, so nobody guesses one; an address that shows one wrong token after the other
+is slowed all the same. It is refused before anything is looked up, at the same small cost each
+time, and no connection is held for it. What this server let in before is still let in from there:
+several people may come from one address.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+from ipaddress import IPv6Address, ip_address
+
+from starlette.types import Scope
+
+from tiers.errors import BudgetExceeded
+
+from .credentials import Admitted, Credentials
+from .limits import TooManyRequests
+
+WRONG_MAX = 20
+"""So many wrong tokens an address may show at once."""
+
+SECONDS_EACH = 3.0
+"""After so long it may show one more."""
+
+PEERS_MAX = 10_000
+KNOWN_MAX = 10_000
+_IPV6_SITE_BITS = 64
+"""Whoever has one IPv6 address has as many as this leaves: they count as one."""
+
+
+class TooManyWrongTokens(TooManyRequests):
+    """An address showed too many wrong tokens.
+
+    Attributes:
+        seconds: When the next one is looked at.
+    """
+
+    def __init__(self, seconds: int) -> None:
+        whose, what = "this address", "wrong_tokens_at_once"
+        BudgetExceeded.__init__(self, whose, what, WRONG_MAX, 1, WRONG_MAX)
+        self.seconds = seconds
+
+
+class Admission:
+    """Looks at tokens, and slows whoever shows wrong ones.
+
+    Args:
+        tokens: Who may ask.
+        seconds: Monotonic seconds.
+    """
+
+    def __init__(self, tokens: Credentials, seconds: Callable[[], float]) -> None:
+        self._tokens = tokens
+        self._seconds = seconds
+        self._wrong: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._known: OrderedDict[bytes, None] = OrderedDict()
+
+    async def needed(self) -> bool:
+        """Return whether nobody gets in without a token."""
+        return await self._tokens.needed()
+
+    async def find(self, shown: str, peer: str) -> Admitted | None:
+        """Return who shows a token; ``None`` if it lets nobody in.
+
+        Args:
+            shown: What is shown; nothing is no guess.
+            peer: The address that shows it, as ``peer_of`` has it.
+
+        Raises:
+            TooManyWrongTokens: Too many from there were wrong; this one was not looked at.
+        """
+        if not shown:
+            return None
+        digest = hashlib.sha256(shown.encode(errors="replace")).digest()
+        # Counted before it is looked at: of many at once no more are looked at than may be wrong.
+        self._count(peer, is_known=digest in self._known)
+        try:
+            found = await self._tokens.find(shown)
+        except BaseException:
+            self._take_back(peer)  # whether it is wrong was not found out, or it is of a neighbour
+            raise
+        if found is None:
+            self._known.pop(digest, None)
+            return None
+        self._take_back(peer)
+        self._known[digest] = None
+        self._known.move_to_end(digest)
+        while len(self._known) > KNOWN_MAX:
+            self._known.popitem(last=False)
+        return found
+
+    def _count(self, peer: str, *, is_known: bool) -> None:
+        now = self._seconds()
+        wrong = self._wrong_of(peer, now)
+        if wrong + 1 > WRONG_MAX and not is_known:
+            raise TooManyWrongTokens(math.ceil((wrong + 1 - WRONG_MAX) * SECONDS_EACH))
+        self._put(peer, min(wrong + 1, WRONG_MAX + 1), now)
+
+    def _take_back(self, peer: str) -> None:
+        now = self._seconds()
+        self._put(peer, self._wrong_of(peer, now) - 1, now)
+
+    def _wrong_of(self, peer: str, now: float) -> float:
+        wrong, since = self._wrong.get(peer, (0.0, now))
+        return max(0.0, wrong - (now - since) / SECONDS_EACH)
+
+    def _put(self, peer: str, wrong: float, now: float) -> None:
+        if wrong <= 0:
+            self._wrong.pop(peer, None)
+            return
+        self._wrong[peer] = (wrong, now)
+        self._wrong.move_to_end(peer)
+        while len(self._wrong) > PEERS_MAX:
+            self._wrong.popitem(last=False)
+
+
+def peer_of(scope: Scope) -> str:
+    """Return the address that a request comes from; of IPv6 the site, which has countless ones."""
+    client = scope.get("client")
+    host = str(client[0]) if client else ""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if not isinstance(address, IPv6Address):
+        return host
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return f"{int(address) >> _IPV6_SITE_BITS:x}"

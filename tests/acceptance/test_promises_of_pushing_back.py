@@ -1,0 +1,101 @@
+"""Who writes faster than the index reads waits a little, within bounds, and is never refused."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from support.runtime import MovingClock, running
+
+from ezra import backlog
+from ezra.backlog import WRITES_PER_LOOK, Backlog
+from ezra.cli.status import health_line
+from metaagents import clock
+
+MOST = 8
+WRITERS = 4
+
+
+@pytest.mark.parametrize("way", ["turns", "facts", "documents"])
+async def test_r9_22_writers_wait_before_the_backlog_grows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, way: str
+) -> None:
+    """Writers outrun an indexing that rests: what waits stays near what is allowed."""
+    monkeypatch.setattr(clock, "REST_SECONDS", 0.5)
+    monkeypatch.setattr(backlog, "WRITES_PER_LOOK", 2)
+    deepest = 0
+    async with running(tmp_path, background=True, index_backlog_max=MOST) as ezra:
+        graph = await ezra.create_session_graph("garage")
+
+        async def write(number: int) -> None:
+            nonlocal deepest
+            agent = await graph.spawn_agent(f"agent {number}", topics={"tyres"})
+            for lap in range(15):
+                text = f"Agent {number} saw lap {lap} on tyre {lap * 7}."
+                if way == "turns":
+                    await (await agent.turn(text)).reply("Noted.")
+                elif way == "facts":
+                    await agent.remember(text)
+                else:
+                    await agent.documents.put(f"{number}/{lap}.txt", text)
+                deepest = max(deepest, (await ezra.waiting_work())["index"])
+
+        await asyncio.gather(*map(write, range(WRITERS)))
+    assert deepest < 3 * MOST  # of the 60 that were written
+
+
+async def test_r9_22_without_meta_agents_nobody_waits(tmp_path: Path) -> None:
+    """Nothing would get shorter by waiting: a command that writes more than allowed goes on."""
+    async with running(tmp_path, index_backlog_max=1) as ezra:
+        graph = await ezra.create_session_graph("garage")
+        agent = await graph.spawn_agent("agent", topics={"tyres"})
+        for lap in range(3 * WRITES_PER_LOOK):
+            await agent.remember(f"Lap {lap} was dry.")
+        assert (await ezra.waiting_work())["index"] == 3 * WRITES_PER_LOOK
+
+
+async def test_r9_22_where_nothing_is_indexed_writes_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One bounded wait finds that out; the writes after it do not wait again."""
+    monkeypatch.setattr(backlog, "WAIT_SECONDS_MAX", 0.2)
+    looks = 0
+
+    async def depth() -> int:
+        nonlocal looks
+        looks += 1
+        return 5_000
+
+    held = Backlog(depth, lambda: None, 1_000)
+    for _ in range(WRITES_PER_LOOK):
+        await held.make_room()
+    assert looks > 1
+    waited = looks
+    began = time.monotonic()
+    for _ in range(1_000):
+        await held.make_room()
+    assert looks == waited
+    assert time.monotonic() - began < backlog.STALLED_SECONDS
+
+
+async def test_r9_22_how_long_the_oldest_has_waited_is_shown(tmp_path: Path) -> None:
+    """In the health, its line of a status, and the metrics; 0 again once all is indexed."""
+    clock = MovingClock()
+    async with running(tmp_path, clock) as ezra:
+        graph = await ezra.create_session_graph("garage")
+        agent = await graph.spawn_agent("agent", topics={"tyres"})
+        assert (await ezra.health()).index_age == 0
+        await agent.remember("Lap 1 was dry.")
+        clock.move(minutes=3)
+        await agent.remember("Lap 2 was wet.")
+        clock.move(minutes=2)
+        health = await ezra.health()
+        assert health.index_age is not None
+        assert 300 <= health.index_age < 310
+        assert "waits for the index 30" in health_line(health)
+        shown = float((await ezra.metrics()).split("\nezra_index_age_seconds ")[1].split()[0])
+        assert 300 <= shown < 310
+        await ezra._parts.index_worker.drain()
+        assert (await ezra.health()).index_age == 0

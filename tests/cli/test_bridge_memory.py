@@ -1,0 +1,150 @@
+"""Whose embedded memory the bridge has, who waits for it, and what its first commands say."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from support.cli_doors import Said, command, served
+
+from ezra.bridge.config import bridge_config
+from tiers.cold.owner import own_folder
+
+AWAY = 4
+
+
+@pytest.fixture(autouse=True)
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh machine of a user, who works in one of two folders."""
+    home = tmp_path / "user"
+    for name, value in {
+        "HOME": home,
+        "XDG_DATA_HOME": "",
+        "XDG_STATE_HOME": "",
+        "EZRA_BRIDGE_STATE": "",
+        "EZRA_BRIDGE_AGENT": "",
+        "EZRA_BRIDGE_WAIT_SECONDS": "0.1",
+    }.items():
+        monkeypatch.setenv(name, str(value))
+    for folder in (home, tmp_path / "one", tmp_path / "two"):
+        folder.mkdir()
+    monkeypatch.chdir(tmp_path / "one")
+    return home
+
+
+def files_of(folder: Path) -> set[Path]:
+    """Return every file and folder below one."""
+    return set(folder.rglob("*"))
+
+
+def bridge(*arguments: object) -> Said:
+    """Run a command of the bridge."""
+    return command("bridge", *arguments)
+
+
+def test_r9_28_every_working_directory_has_the_users_memory(
+    machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one remembers in one folder it recalls in another; the folders stay clean."""
+    monkeypatch.setenv("EZRA_BRIDGE_AGENT", "builder")
+    known = bridge("remember", "note", "Rain at two.").out.strip()
+    monkeypatch.chdir(tmp_path / "two")
+    (found,) = bridge("recall", "rain", "--json").document["memories"]
+    assert found["id"] == known
+    assert not files_of(tmp_path / "one") | files_of(tmp_path / "two")
+    assert any((machine / ".local/share/ezra").iterdir())
+
+
+def test_r9_28_what_is_named_counts_before_the_users_own(
+    machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A configured folder or server stays; then the variables, then the user's data folder."""
+    assert bridge_config({"HOME": str(machine)}).target == str(machine / ".local/share/ezra")
+    given = {"XDG_DATA_HOME": str(tmp_path / "data"), "EZRA_BRIDGE_STATE": str(tmp_path / "state")}
+    assert bridge_config(given).target == str(tmp_path / "data" / "ezra")
+    assert bridge_config(given | {"EZRA_HOME": "/srv/e"}).target == "/srv/e"
+    assert bridge_config(given | {"EZRA_URL": "http://m"}).target == "http://m"
+    monkeypatch.setenv("EZRA_BRIDGE_STATE", str(tmp_path / "state"))
+    bridge("setup", "--home", tmp_path / "kept")
+    assert bridge_config(given).target == str(tmp_path / "kept")
+    told = bridge("status", "--home", tmp_path / "said", "--json").document
+    assert told["memory"] == str(tmp_path / "said")
+
+
+def test_r9_28_the_first_status_helps_and_makes_nothing(tmp_path: Path, machine: Path) -> None:
+    """Without a name and with one; who then does as it says has a memory."""
+    before = files_of(tmp_path)
+    first = bridge("status")
+    assert (first.code, first.err) == (0, "")
+    assert "not made yet" in first.out
+    assert "ezra bridge setup --agent NAME" in first.out
+    assert "ezra bridge remember" in first.out
+    assert files_of(tmp_path) == before
+    bridge("setup", "--agent", "builder")
+    told = bridge("status", "--json").document
+    assert (told["is_there"], told["reachable"], len(told["next"])) == (False, False, 1)
+    assert bridge("heartbeat", "--json").document == {"given": False}
+    assert not (machine / ".local/share").exists()
+    assert bridge("remember", "note", "Rain at two.").code == 0
+    told = bridge("status", "--json").document
+    assert (told["is_there"], told["memories"], told["next"]) == (True, 1, [])
+
+
+def test_r9_28_reading_makes_no_memory_and_says_how(tmp_path: Path) -> None:
+    """Every reading command names the folder and what to do; nothing is made on the way."""
+    bridge("setup", "--agent", "builder")
+    before = files_of(tmp_path)
+    for read in (("recall", "rain"), ("show", "x"), ("check",), ("history",), ("task", "list"),
+                 ("dashboard",), ("export",), ("graph", "search", "rain")):  # fmt: skip
+        found = bridge(*read)
+        assert (found.code, found.out, len(found.err.splitlines())) == (3, "", 1), (read, found)
+        assert str(tmp_path / "user" / ".local/share/ezra") in found.err
+        assert "ezra bridge remember" in found.err
+    assert files_of(tmp_path) == before
+
+
+def test_r9_28_a_status_of_a_server_without_the_graph_helps(tmp_path: Path) -> None:
+    """Who has no name yet is told so by a memory that has no graph of the bridge."""
+    with served(tmp_path / "home") as url:
+        found = bridge("status", "--url", url)
+    assert (found.code, found.err) == (0, "")
+    assert "ezra bridge setup --agent NAME" in found.out
+
+
+def test_r9_28_a_command_waits_for_the_one_before_it(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another command has the memory: who comes next waits for it; not for ever, and says for whom.
+
+    What is written waits on this machine then.
+    """
+    monkeypatch.setenv("EZRA_BRIDGE_AGENT", "builder")
+    known = bridge("remember", "note", "Rain at two.").out.strip()
+    monkeypatch.setenv("EZRA_BRIDGE_WAIT_SECONDS", "0.1")
+    folder = machine / ".local/share/ezra"
+    with own_folder(folder):
+        began = time.monotonic()
+        read = bridge("recall", "rain")
+        assert time.monotonic() - began >= 0.1
+        assert (read.code, read.out) == (AWAY, "")
+        assert "is in use by process" in read.err
+        assert bridge("remember", "note", "Rain at three.", "--json").document["state"] == "queued"
+    owner = own_folder(folder)
+    owner.__enter__()
+    monkeypatch.setenv("EZRA_BRIDGE_WAIT_SECONDS", "60")
+    release = threading.Timer(0.3, owner.__exit__, (None, None, None))
+    release.start()
+    found = bridge("recall", "rain", "--json").document["memories"]
+    release.join()
+    assert known in {one["id"] for one in found}
+    assert len(found) == 2
+
+
+def test_r9_28_how_long_it_waits_is_a_setting() -> None:
+    """Above 0, a minute at most; what is not is refused by name."""
+    for wrong in ("0", "-1", "61", "soon"):
+        environment = {"EZRA_BRIDGE_STATE": "/nowhere", "EZRA_BRIDGE_WAIT_SECONDS": wrong}
+        with pytest.raises(Exception, match="EZRA_BRIDGE_WAIT_SECONDS"):
+            bridge_config(environment)

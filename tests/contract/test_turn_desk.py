@@ -1,0 +1,116 @@
+"""The contract of ``TurnDesk``: it answers and writes what the stores apart would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.cold_backends import Cold
+from support.cold_samples import (
+    OPERATOR,
+    OTHER_TOPIC,
+    SCOPE,
+    belief_by,
+    draft,
+    fact_by,
+    graph_of,
+    heir_of,
+    receipt_by,
+    rule_by,
+    turn_by,
+)
+
+from tiers.errors import BudgetExceeded, Conflict, PolicyDenied
+from tiers.records import Budget, Scope, Standing, Usage
+from tiers.turn_desk import Charge
+
+ASKED = "When is a tyre change due?"
+ONE = Charge(Usage(tokens=3, writes=1))
+NOTHING_LEFT = Charge(Usage(writes=1), of_graph=Budget(writes=0))
+
+
+async def _filled(cold: Cold) -> None:
+    for scope in (SCOPE, heir_of("child").model_copy(update={"graph_id": "monza"})):
+        await cold.graphs.create_graph(graph_of(scope.graph_id))
+        await cold.beliefs.commit(scope, belief_by(scope))
+        await cold.beliefs.commit(scope, belief_by(scope, "It may rain.", private=True, key=None))
+        await cold.semantic.put_fact(scope, fact_by(scope, tier="core"))
+        await cold.semantic.put_fact(scope, fact_by(scope, "Softs last 11 laps."))
+        await cold.procedural.put_rule(scope, rule_by(scope))
+        await cold.procedural.put_rule(scope, rule_by(scope, "rain"))
+
+
+@pytest.mark.parametrize("scope", [SCOPE, OTHER_TOPIC, OPERATOR, heir_of("monza")])
+async def test_an_opening_is_what_the_stores_say(cold: Cold, scope: Scope) -> None:
+    """To whoever asks, and no more than it may see."""
+    await _filled(cold)
+    found = await cold.desk.opening(scope, lambda _: scope, ASKED, 4)
+    assert found is not None
+    assert found.standing == await cold.graphs.standing(scope)
+    assert found.beliefs == await cold.beliefs.active(scope)
+    assert found.core == await cold.semantic.core(scope)
+    assert found.rules == await cold.procedural.match_rules(scope, ASKED, 4)
+    assert found.beliefs or scope == OTHER_TOPIC
+
+
+async def test_who_asks_is_decided_by_how_it_stands(cold: Cold) -> None:
+    """The rest is read for whom the decision names; a denial ends the reading."""
+    await _filled(cold)
+    stood: list[Standing] = []
+
+    def asker(standing: Standing) -> Scope:
+        stood.append(standing)
+        return OTHER_TOPIC
+
+    found = await cold.desk.opening(SCOPE, asker, ASKED, 4)
+    assert found is not None
+    assert found.beliefs == found.core == found.rules == ()
+    assert [one.graph.id for one in stood] == [SCOPE.graph_id]
+
+    def denies(_: Standing) -> Scope:
+        raise PolicyDenied("strategist", "speak", ("weather",), "tyres")
+
+    with pytest.raises(PolicyDenied):
+        await cold.desk.opening(SCOPE, denies, ASKED, 4)
+    elsewhere = SCOPE.model_copy(update={"graph_id": "nowhere"})
+    assert await cold.desk.opening(elsewhere, lambda _: elsewhere, ASKED, 4) is None
+
+
+async def test_a_turn_and_its_charge_are_one_write(cold: Cold) -> None:
+    """What is refused leaves neither; what is there already is not charged again."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    turn = turn_by(SCOPE, ref="r1")
+    with pytest.raises(BudgetExceeded):
+        await cold.desk.keep_turn(SCOPE, turn, [draft("a")], NOTHING_LEFT)
+    assert await _traces(cold) == (0, 0, Usage())
+
+    stored, was_new = await cold.desk.keep_turn(SCOPE, turn, [draft("a")], ONE)
+    assert (stored.seq, was_new) == (1, True)
+    again = await cold.desk.keep_turn(SCOPE, turn_by(SCOPE, ref="r1"), [draft("b")], ONE)
+    assert again == (stored, False)
+    assert await _traces(cold) == (1, 1, ONE.amount)
+    with pytest.raises(Conflict):
+        await cold.desk.keep_turn(SCOPE, turn_by(SCOPE, "Other.", ref="r1"), [], ONE)
+    assert await _traces(cold) == (1, 1, ONE.amount)
+
+
+async def test_a_receipt_and_its_charge_are_one_write(cold: Cold) -> None:
+    """As a turn is."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    receipt = receipt_by(SCOPE)
+    with pytest.raises(BudgetExceeded):
+        await cold.desk.keep_receipt(SCOPE, receipt, [draft("a")], NOTHING_LEFT)
+    assert await cold.log.receipt(SCOPE, receipt.id) is None
+    await cold.desk.keep_receipt(SCOPE, receipt, [draft("a")], ONE)
+    assert await cold.log.receipt(SCOPE, receipt.id) == receipt
+    other = receipt_by(SCOPE, id=receipt.id, query="Something else?")
+    with pytest.raises(Conflict):
+        await cold.desk.keep_receipt(SCOPE, other, [draft("b")], ONE)
+    assert await _traces(cold) == (0, 1, ONE.amount)
+
+
+async def _traces(cold: Any) -> tuple[int, int, Usage]:
+    """Return how many turns and waiting items there are, and what the agent has used."""
+    waiting = await cold.queue.waiting(OPERATOR)
+    turns = await cold.turns.count_turns(OPERATOR)
+    return turns, sum(waiting.values()), await cold.usage.usage(SCOPE)

@@ -1,0 +1,222 @@
+"""Damaged files: an index is set aside and built again, a database is refused, doctor says so."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.runtime import MovingClock, running
+
+from ezra import CorruptRecord, Ezra, Settings
+from ezra.cli.doctor import examined, lines_of
+from tiers.records import Scope
+
+RECORDS = 12
+PAGE = 4096
+
+
+async def _made(home: Path) -> None:
+    """Fill a memory of which every record is in the index."""
+    async with running(home) as ezra:
+        graph = await ezra.create_session_graph("garage")
+        agent = await graph.spawn_agent("agent", topics={"tyres"})
+        for number in range(RECORDS):
+            await agent.remember(f"Tyre {number} lasts {number + 9} laps.")
+        await ezra.drain_learning()
+
+
+def _all(home: Path, name: str, change: Callable[[Path], object]) -> None:
+    found = list((home / "warm").rglob(name))
+    assert found, f"there is no {name}"
+    for path in found:
+        change(path)
+
+
+DAMAGES: dict[str, Callable[[Path], None]] = {
+    "manifest garbage": lambda home: _all(
+        home, "manifest.json", lambda path: path.write_bytes(b"\0?")
+    ),
+    "manifest empty": lambda home: _all(home, "manifest.json", lambda path: path.write_bytes(b"")),
+    "manifest missing": lambda home: _all(home, "manifest.json", Path.unlink),
+    "segment garbage": lambda home: _all(home, "segment.json", lambda path: path.write_bytes(b"{")),
+    "segment missing": lambda home: _all(home, "segment.json", Path.unlink),
+    "ids garbage": lambda home: _all(
+        home, "*.mappings", lambda path: path.write_bytes(random.Random(1).randbytes(600))
+    ),
+    "log garbage": lambda home: _all(
+        home, "open-*", lambda path: path.write_bytes(random.Random(1).randbytes(50_000))
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_r9_20_a_damaged_index_is_set_aside_and_built_again(
+    tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The memory opens, answers from cold meanwhile, and has every record in a new index after."""
+    await _made(tmp_path)
+    DAMAGES[damage](tmp_path)
+    with caplog.at_level(logging.WARNING):
+        async with running(tmp_path) as ezra:
+            graph = await ezra.session_graph("garage")
+            found = await graph.recall("laps of a tyre")
+            assert found.items
+            assert "warm" in found.degraded
+            agent = await graph.spawn_agent("agent", topics={"tyres"})
+            assert "warm" in (await agent.turn("How many laps does a tyre last?")).degraded
+            store = ezra._parts.reembedder._generations.serving.store
+            scope = Scope.of_graph("default", "garage")
+            assert await store.count(scope) == 0
+            await ezra._parts.reembedder.run_pass()
+            assert await store.count(scope) == RECORDS
+            assert "warm" not in (await graph.recall("laps of a tyre")).degraded
+    (kept,) = (tmp_path / "warm").glob("*/damaged")
+    assert str(kept) in caplog.text
+    report, healthy = await examined(Settings(home=tmp_path, embedder="off"))
+    assert healthy
+    assert str(kept) in "\n".join(lines_of(report))
+    async with running(tmp_path) as ezra:
+        store = ezra._parts.reembedder._generations.serving.store
+        assert await store.count(scope) == RECORDS
+
+
+NAME = "Quillfeather"
+
+
+async def _redacted(ezra: Ezra) -> None:
+    graph = await ezra.session_graph("garage")
+    found = await graph.recall(NAME)
+    await graph.redact([one.id for one in found.items], reason="asked for")
+
+
+async def _erased(ezra: Ezra) -> None:
+    await (await ezra.session_graph("garage")).erase(subject=NAME, reason="asked for")
+
+
+async def _purged(ezra: Ezra) -> None:
+    await (await ezra.session_graph("garage")).purge(reason="the contract ended")
+
+
+async def _retained(ezra: Ezra) -> None:
+    for _ in range(3):
+        await ezra.run_lifecycle_tick("garage")
+
+
+WAYS: dict[str, Callable[[Ezra], Awaitable[None]]] = {
+    "redact": _redacted,
+    "erase": _erased,
+    "purge": _purged,
+    "retention": _retained,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_r9_20_what_was_set_aside_goes_with_the_words(tmp_path: Path, way: str) -> None:
+    """Whatever makes words go removes the damaged index that holds them: the bytes are gone."""
+    clock, short = MovingClock(), "working=48h"
+    async with running(tmp_path, clock, retention_plan=short) as ezra:
+        graph = await ezra.create_session_graph("garage")
+        agent = await graph.spawn_agent("agent", topics={"tyres"})
+        await (await agent.turn(f"Ms {NAME} wants soft tyres.")).reply("Noted.")
+        await agent.remember(f"{NAME} drives on soft tyres.")
+        await ezra.drain_learning()
+    DAMAGES["manifest garbage"](tmp_path)
+    async with running(tmp_path, clock, retention_plan=short) as ezra:
+        (kept,) = (tmp_path / "warm").glob("*/damaged")
+        assert _holds(kept, NAME)
+        await ezra._parts.reembedder.run_to_end()
+        if way == "retention":
+            clock.move(days=30)
+        await WAYS[way](ezra)
+        assert not kept.exists()
+        if way != "retention":  # the fact is kept
+            assert not _holds(tmp_path / "warm", NAME)
+
+
+def _holds(folder: Path, word: str) -> bool:
+    files = [one for one in folder.rglob("*") if one.is_file()]
+    return any(word.casefold().encode() in one.read_bytes().lower() for one in files)
+
+
+@pytest.mark.parametrize("left", [0, PAGE, 10 * PAGE])
+async def test_r9_20_an_emptied_or_cut_database_is_refused(tmp_path: Path, left: int) -> None:
+    """It is not taken for a new memory, and nothing is written into it; doctor says the same."""
+    await _made(tmp_path)
+    os.truncate(tmp_path / "ezra.db", left)
+    with pytest.raises(CorruptRecord, match="restore it from a backup"):
+        async with running(tmp_path):
+            pass
+    assert (tmp_path / "ezra.db").stat().st_size == left
+    report, healthy = await examined(Settings(home=tmp_path, embedder="off"))
+    assert not healthy
+    assert "restore it from a backup" in "\n".join(lines_of(report))
+
+
+@pytest.mark.parametrize("way", ["emptied", "missing"])
+async def test_r9_20_a_lost_database_is_no_new_memory(tmp_path: Path, way: str) -> None:
+    """Without an index or a log beside it, as with servers for the rest, the home still tells."""
+    await _made(tmp_path)
+    shutil.rmtree(tmp_path / "warm")
+    if way == "emptied":
+        os.truncate(tmp_path / "ezra.db", 0)
+    else:
+        (tmp_path / "ezra.db").unlink()
+    with pytest.raises(CorruptRecord, match="restore it from a backup"):
+        async with running(tmp_path):
+            pass
+    assert (tmp_path / "ezra.db").exists() == (way == "emptied"), "nothing was made in its place"
+    report, healthy = await examined(Settings(home=tmp_path, embedder="off"))
+    assert not healthy
+    assert "restore it from a backup" in "\n".join(lines_of(report))
+
+
+async def test_r9_20_doctor_verifies_the_belief_logs(tmp_path: Path) -> None:
+    """It says how many it verified, and a log whose beliefs were changed is a problem."""
+    async with running(tmp_path) as ezra:
+        for name in ("garage", "pits"):
+            graph = await ezra.create_session_graph(name)
+            agent = await graph.spawn_agent("agent", topics={"tyres"})
+            await agent.commit("Start on mediums.", topic="tyres")
+    settings = Settings(home=tmp_path, embedder="off")
+    report, healthy = await examined(settings)
+    assert healthy
+    assert report["beliefs"] == "2 of 2 logs verified, all whole"
+    with closing(sqlite3.connect(tmp_path / "ezra.db")) as database:
+        database.execute(
+            "UPDATE beliefs SET body = json_set(body, '$.topic', 'engine') WHERE graph_id = 'pits'"
+        )
+        database.commit()
+    report, healthy = await examined(settings)
+    assert not healthy
+    assert "pits" in report["beliefs"]
+    assert "garage" not in report["beliefs"]
+
+
+async def test_r9_20_a_home_that_was_only_made_is_a_new_memory(tmp_path: Path) -> None:
+    """An empty file and nothing else holds nothing to lose."""
+    (tmp_path / "ezra.db").touch()
+    await _made(tmp_path)
+
+
+async def test_r9_20_doctor_finds_a_garbage_page_wherever_it_is(tmp_path: Path) -> None:
+    """Each page in turn, where it holds something, is filled with noise."""
+    await _made(tmp_path / "whole")
+    whole = (tmp_path / "whole" / "ezra.db").read_bytes()
+    pages = range(1, len(whole) // PAGE)
+    used = [page for page in pages if any(whole[page * PAGE : (page + 1) * PAGE])]
+    noise = random.Random(2).randbytes(PAGE)
+    for page in random.Random(3).sample(used, 12):
+        home = tmp_path / f"{page}"
+        shutil.copytree(tmp_path / "whole", home, ignore=shutil.ignore_patterns("warm"))
+        with (home / "ezra.db").open("r+b") as file:
+            file.seek(page * PAGE)
+            file.write(noise)
+        report, healthy = await examined(Settings(home=home, embedder="off"))
+        assert not healthy or "damaged" in "\n".join(lines_of(report)), f"page {page}"

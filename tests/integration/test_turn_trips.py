@@ -1,0 +1,100 @@
+"""How often a turn goes to the cold tier: counted, never timed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cold_samples import SCOPE, belief_by, fact_by, graph_of, receipt_by, rule_by, turn_by
+from support.mongo_server import MongoServer, running_mongo
+from support.runtime import MovingClock, running
+
+from tiers.cold.mongo import mongo_cold_store
+from tiers.cold.sqlite import sqlite_cold_store
+from tiers.cold.sqlite.database import Database
+from tiers.cold.stores import ColdStores
+from tiers.records import Usage
+from tiers.turn_desk import Charge
+
+ONE = Charge(Usage(tokens=3, writes=1))
+
+
+@pytest.fixture
+def trips(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often the embedded engine's threads were gone to: to read, and to write."""
+    counted: Counter[str] = Counter()
+
+    def counting(name: str) -> Callable[..., Any]:
+        goes = getattr(Database, name)
+
+        async def going(self: Database, operation: str, *args: Any, **more: Any) -> Any:
+            counted[name] += 1
+            return await goes(self, operation, *args, **more)
+
+        return going
+
+    for name in ("read", "write"):
+        monkeypatch.setattr(Database, name, counting(name))
+    return counted
+
+
+async def _filled(cold: ColdStores) -> None:
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    await cold.beliefs.commit(SCOPE, belief_by())
+    await cold.semantic.put_fact(SCOPE, fact_by(tier="core"))
+    await cold.procedural.put_rule(SCOPE, rule_by())
+
+
+async def test_each_side_of_a_turn_is_one_trip_to_sqlite(
+    tmp_path: Path, trips: Counter[str]
+) -> None:
+    """One reading before the model, one transaction for each acknowledgement."""
+    async with sqlite_cold_store(tmp_path) as cold:
+        await _filled(cold)
+        trips.clear()
+        assert await cold.desk.opening(SCOPE, lambda _: SCOPE, "tyre change", 4) is not None
+        assert trips == {"read": 1}
+        await cold.desk.keep_receipt(SCOPE, receipt_by(), [], ONE)
+        assert trips == {"read": 1, "write": 1}
+        await cold.desk.keep_turn(SCOPE, turn_by(), [], ONE)
+        assert trips == {"read": 1, "write": 2}
+
+
+async def test_each_side_of_a_turn_is_one_snapshot_or_transaction_of_mongodb() -> None:
+    """What a turn begins with is asked by one command behind those for how it stands."""
+    with running_mongo() as server:
+        async with mongo_cold_store(server.uri) as cold:
+            await _filled(cold)
+            server.clear_commands()
+            assert await cold.desk.opening(SCOPE, lambda _: SCOPE, "tyre change", 4) is not None
+            assert _sent(server) == {"aggregate": 2}
+            for kept in (
+                cold.desk.keep_receipt(SCOPE, receipt_by(), [], ONE),
+                cold.desk.keep_turn(SCOPE, turn_by(), [], ONE),
+            ):
+                server.clear_commands()
+                await kept
+                assert _sent(server)["commitTransaction"] == 1
+
+
+def _sent(server: MongoServer) -> Counter[str]:
+    by_the_driver = {"ping", "endSessions", "hello"}
+    return Counter(one["name"] for one in server.commands if one["name"] not in by_the_driver)
+
+
+async def test_a_whole_turn_reads_cold_once_besides_its_search(
+    tmp_path: Path, trips: Counter[str]
+) -> None:
+    """By words: the opening, the search of archival facts, and whether the ring still stands."""
+    async with running(tmp_path, MovingClock()) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("strategist", topics={"tyres"})
+        await (await agent.turn("Which tyres?")).reply("Mediums.")
+        trips.clear()
+        turn = await agent.turn("How long do they last?")
+        assert trips == {"read": 3, "write": 1}
+        await turn.reply("About 18 laps.")
+        assert trips == {"read": 3, "write": 2}

@@ -1,0 +1,273 @@
+"""Records in MongoDB: a document per record, the whole record in it as JSON.
+
+Questions of one step that do not wait for each other are one command; a transaction of the port
+is one of MongoDB's, which the server undoes or commits as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from itertools import groupby
+from typing import Any, TypeAlias, TypeVar
+
+from pymongo import UpdateOne
+
+from ...errors import TierRejected
+from ..bodies import forget, parsed
+from ..port import (
+    RECORDS_MAX,
+    Collection,
+    Count,
+    Delete,
+    Find,
+    Postings,
+    Put,
+    Replace,
+    Request,
+    Steps,
+    run_async,
+    scope_of,
+)
+from ..sight import check, check_delete, check_write
+from .database import TIMEOUT_SECONDS, Database, Session
+from .driver import DriverName, connected, settled
+from .rendering import (
+    BODY,
+    Document,
+    document,
+    keys,
+    order,
+    posted,
+    replacement,
+    stages_of,
+    value_of,
+    where,
+)
+from .schema import prepare
+from .translation import DuplicateKey, translated
+
+T = TypeVar("T")
+Question: TypeAlias = Find[Any] | Count[Any] | Postings[Any]
+
+ATTEMPTS_MAX = 20
+"""Tries of a transaction that others were faster than: the next one sees what they wrote."""
+
+CONNECTIONS_MAX = 50
+
+
+class MongoRecordStore:
+    """A ``RecordStore`` in one MongoDB database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def database(self) -> Database:
+        """The database, for what is no record."""
+        return self._database
+
+    async def read(self, operation: str, steps: Callable[[], Steps[T]]) -> T:
+        """Answer questions, all from one snapshot; those of one step by one command."""
+
+        async def question(session: Session) -> T:
+            return await run_async(steps(), _Transaction(operation, session).answered)
+
+        return await self._database.snapshot(operation, question)
+
+    async def change(
+        self,
+        operation: str,
+        steps: Callable[[], Steps[T]],
+        *,
+        is_brief: bool = True,
+    ) -> T:
+        """Carry out a transaction.
+
+        Those of one tenant follow each other in this process: they meet in its audit feed.
+        """
+
+        async def transaction(session: Session) -> T:
+            return await run_async(steps(), _Transaction(operation, session).answered)
+
+        alone = ("change", scope_of(steps()).tenant)
+        step = partial(self._database.step, operation, transaction, alone=alone, is_brief=is_brief)
+        for _ in range(ATTEMPTS_MAX - 1):
+            try:
+                return await step()
+            except DuplicateKey:
+                continue
+        return await step()
+
+    async def scrub(self) -> None:
+        """Leave nothing in memory; files are the server's."""
+        forget()
+
+
+@asynccontextmanager
+async def mongo_record_store(
+    uri: str,
+    collections: Sequence[Collection[Any]],
+    *,
+    database: str = "ezra",
+    driver: DriverName = "pymongo",
+    timeout_seconds: float = TIMEOUT_SECONDS,
+    connections_max: int = CONNECTIONS_MAX,
+) -> AsyncIterator[MongoRecordStore]:
+    """Open a database for the length of an ``async with`` block; what is missing is made.
+
+    Raises:
+        ConfigError: It is of another version, or the server cannot be used.
+        TierError: It cannot be reached.
+    """
+
+    async def made(raw: Any) -> None:  # noqa: ANN401 - of either driver
+        await prepare(raw, collections)
+
+    async with (
+        connected(
+            uri, driver, timeout_seconds=timeout_seconds, connections_max=connections_max
+        ) as client,
+        Database(client, database, made, timeout_seconds=timeout_seconds) as opened,
+    ):
+        yield MongoRecordStore(opened)
+
+
+class _Transaction:
+    """What answers the requests of one transaction, or of one reading."""
+
+    def __init__(self, operation: str, session: Session) -> None:
+        self._operation = operation
+        self._session = session
+
+    async def answered(self, requests: Sequence[Request]) -> Sequence[Any]:
+        """Return what requests come to: questions by one command, then each after the other."""
+        with translated(self._operation), self._session.limited():
+            questions = [one for one in requests if isinstance(one, Find | Count | Postings)]
+            if len(questions) == len(requests) > 1:
+                return await self._asked(questions)
+            return [one for some in _alike(requests) for one in await self._in_order(some)]
+
+    async def _in_order(self, requests: Sequence[Any]) -> Sequence[Any]:
+        """Answer requests that are alike: several writes by one command."""
+        if not isinstance(requests[0], Put | Replace):
+            return [await self._answer(request) for request in requests]
+        if not self._session.is_atomic:
+            raise TierRejected("cold", self._operation, "a write while reading")
+        for request in requests:
+            check_write(request)
+        await self._written(requests)
+        return [None] * len(requests)
+
+    async def _answer(self, request: Question | Delete[Any]) -> Any:  # noqa: ANN401 - of any request
+        if isinstance(request, Find):
+            return await self._found(request)
+        if isinstance(request, Count | Postings):
+            return (await self._asked([request]))[0]
+        if not self._session.is_atomic:
+            raise TierRejected("cold", self._operation, "a write while reading")
+        return await self._deleted(request.found)
+
+    async def _found(self, find: Find[Any]) -> list[Any]:
+        raw = self._raw(find.collection)
+        cursor = raw.find(where(find), {BODY: 1}, limit=find.limit, session=self._transaction)
+        cursor = cursor.hint(keys(find.collection, find.by))
+        if find.order:
+            cursor = cursor.sort(order(find))
+        if find.skip:
+            cursor = cursor.skip(find.skip)
+        found = await cursor.batch_size(find.limit).to_list(length=find.limit)
+        return _records(find, found)
+
+    async def _asked(self, questions: Sequence[Question]) -> Sequence[Any]:
+        """Answer several questions by one command: a union, whose parts are told apart by ``n``."""
+        first, *rest = (
+            (_find(question), stages_of(question, number))
+            for number, question in enumerate(questions)
+        )
+        union = [
+            {"$unionWith": {"coll": find.collection.name, "pipeline": stages}}
+            for find, stages in rest
+        ]
+        find, stages = first
+        answers: list[list[Document]] = [[] for _ in questions]
+        aggregated = self._raw(find.collection).aggregate(
+            [*stages, *union],
+            session=self._transaction,
+            hint=dict(keys(find.collection, find.by)),
+            batchSize=RECORDS_MAX,
+        )
+        for row in await (await settled(aggregated)).to_list(length=RECORDS_MAX):
+            answers[row["n"]].append(row)
+        return [_told(*one) for one in zip(questions, answers, strict=True)]
+
+    async def _written(self, requests: Sequence[Put[Any] | Replace[Any]]) -> None:
+        collection = requests[0].collection
+        raw = self._raw(collection)
+        records = [request.record for request in requests]
+        if isinstance(requests[0], Put):
+            stored = [document(collection, record) for record in records]
+            await raw.insert_many(stored, session=self._transaction)
+            return
+        replaced = [
+            UpdateOne(
+                {**collection.owner(record), "id": collection.key(record)},
+                replacement(collection, record),
+            )
+            for record in records
+        ]
+        done = await raw.bulk_write(replaced, session=self._transaction)
+        if done.matched_count != len(records):
+            what = f"one of {collection.name} {[*map(collection.key, records)]} is not there"
+            raise TierRejected("cold", self._operation, what)
+
+    async def _deleted(self, find: Find[Any]) -> int:
+        check_delete(find)
+        raw, chosen = self._raw(find.collection), where(find)
+        if find.limit < RECORDS_MAX:
+            cursor = raw.find(chosen, {"_id": 1}, limit=find.limit, session=self._transaction)
+            found = await cursor.sort(order(find) or [("_id", 1)]).to_list(length=find.limit)
+            chosen = {"_id": {"$in": [row["_id"] for row in found]}}
+        done = await raw.delete_many(chosen, session=self._transaction)
+        return int(done.deleted_count)
+
+    def _raw(self, collection: Collection[Any]) -> Any:  # noqa: ANN401 - of either driver
+        return self._session.raw[collection.name]
+
+    @property
+    def _transaction(self) -> Any:  # noqa: ANN401 - of either driver
+        return self._session.transaction
+
+
+def _alike(requests: Sequence[Request]) -> Iterator[list[Any]]:
+    """Yield requests that follow each other and are of one sort and collection together."""
+    for _, some in groupby(requests, key=_sort_of):
+        yield list(some)
+
+
+def _sort_of(request: Request) -> tuple[type, str]:
+    return type(request), request.collection.name if isinstance(request, Put | Replace) else ""
+
+
+def _find(question: Question) -> Find[Any]:
+    return question if isinstance(question, Find) else question.found
+
+
+def _told(question: Question, rows: Sequence[Document]) -> Any:  # noqa: ANN401 - of any question
+    if isinstance(question, Count):
+        return _counted(question, rows)
+    if isinstance(question, Postings):
+        return [one for row in rows for one in posted(question, row)]
+    return _records(question, rows)
+
+
+def _records(find: Find[Any], rows: Sequence[Document]) -> list[Any]:
+    model: Any = find.collection.record
+    records = [parsed(model, row[BODY]) for row in rows]
+    check(find, records)
+    return records
+
+
+def _counted(request: Count[Any], rows: Sequence[Document]) -> dict[tuple[Any, ...], int]:
+    return {tuple(value_of(row["_id"], name) for name in request.of): row["count"] for row in rows}

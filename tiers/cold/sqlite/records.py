@@ -1,0 +1,271 @@
+"""Records in SQLite: a table per collection, the whole record in it as JSON.
+
+Columns beside the body are what is looked up or compared; they are filled here, from the record.
+"""
+
+# ruff: noqa: S608 - statements are made of declared names only; values are always parameters
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from ...errors import TierRejected
+from ..bodies import body, forget, parsed
+from ..conditions import Seen
+from ..port import (
+    OWNERS,
+    Collection,
+    Count,
+    Delete,
+    Find,
+    Postings,
+    Put,
+    Replace,
+    Request,
+    Steps,
+    run,
+)
+from ..sight import check, check_delete, check_write
+from .database import Database, Synchronous
+from .rendering import Statement, counted, found, postings
+from .schema import prepare
+from .topic_sets import TopicSets
+
+T = TypeVar("T")
+
+TEXTS_REMEMBERED = 512
+"""Statements that are made once: of each table, by which of its columns change."""
+
+Watch = Callable[[sqlite3.Connection, Find[Any], Statement], None]
+"""Told of every question before it is asked: tests read its plan."""
+
+
+class SqliteRecordStore:
+    """A ``RecordStore`` in one SQLite file."""
+
+    def __init__(self, database: Database, sets: TopicSets) -> None:
+        self._database = database
+        self._sets = sets
+        self.watch: Watch | None = None
+
+    async def read(self, operation: str, steps: Callable[[], Steps[T]]) -> T:
+        """Answer questions from one snapshot, in one trip to a reader's thread."""
+
+        def question(connection: sqlite3.Connection) -> T:
+            answering = _Transaction(operation, connection, self._sets, self.watch)
+            return run(steps(), answering.answered)
+
+        return await self._database.read(operation, question)
+
+    async def change(
+        self, operation: str, steps: Callable[[], Steps[T]], *, is_brief: bool = True
+    ) -> T:
+        """Carry out a transaction, in one trip to the writer's thread."""
+
+        def transaction(connection: sqlite3.Connection) -> T:
+            answering = _Transaction(operation, connection, self._sets, self.watch, may_write=True)
+            return run(steps(), answering.answered)
+
+        return await self._database.write(operation, transaction, is_brief=is_brief)
+
+    async def scrub(self) -> None:
+        """Leave nothing of what was replaced or deleted in the log or in memory."""
+        forget()
+        await self._database.write_back()
+
+
+@asynccontextmanager
+async def sqlite_record_store(
+    path: Path, collections: Sequence[Collection[Any]], *, synchronous: Synchronous = "NORMAL"
+) -> AsyncIterator[SqliteRecordStore]:
+    """Open a file for the length of an ``async with`` block; it is made when new.
+
+    Raises:
+        ConfigError: The file is of another version, or not ezra's.
+        TierError: It cannot be opened or is damaged.
+    """
+    async with Database(
+        path, lambda connection: prepare(connection, collections), synchronous=synchronous
+    ) as database:
+        yield SqliteRecordStore(database, TopicSets())
+
+
+class _Transaction:
+    """What answers the requests of one transaction, on the thread it runs on."""
+
+    def __init__(
+        self,
+        operation: str,
+        connection: sqlite3.Connection,
+        sets: TopicSets,
+        watch: Watch | None,
+        *,
+        may_write: bool = False,
+    ) -> None:
+        self._operation = operation
+        self._may_write = may_write
+        self._connection = connection
+        self._sets = sets
+        self._watch = watch
+        self._held: dict[tuple[str, ...], tuple[Any, Any]] = {}
+        """What was found or written here: its row and the record, by its name."""
+
+    def answered(self, requests: Sequence[Request]) -> Sequence[Any]:
+        """Return what requests come to, each after those before it."""
+        return [self._answer(request) for request in requests]
+
+    def _answer(self, request: Request) -> Any:  # noqa: ANN401 - of any request
+        if isinstance(request, Find):
+            return self._found(request)
+        if isinstance(request, Count):
+            return self._counted(request)
+        if isinstance(request, Postings):
+            return self._rows(request.found, postings(request, self._sight))
+        if not self._may_write:
+            raise TierRejected("cold", self._operation, "a write while reading")
+        if isinstance(request, Delete):
+            return self._deleted(request.found)
+        check_write(request)
+        if isinstance(request, Put):
+            return self._put(request)
+        return self._replaced(request)
+
+    def _found(self, find: Find[Any]) -> list[Any]:
+        wanted = "t.row, t.body" if self._may_write else "t.body"
+        rows = self._rows(find, found(find, self._sight, wanted))
+        model: Any = find.collection.record
+        records = [parsed(model, row[-1]) for row in rows]
+        check(find, records)
+        if self._may_write:
+            for (row, _), record in zip(rows, records, strict=True):
+                self._held[_name_of(find.collection, record)] = (row, record)
+        return records
+
+    def _counted(self, request: Count[Any]) -> dict[tuple[Any, ...], int]:
+        rows = self._rows(request.found, counted(request, self._sight))
+        return {tuple(row[:-1]): row[-1] for row in rows}
+
+    def _put(self, request: Put[Any]) -> None:
+        collection, record = request.collection, request.record
+        said = self._said(collection, record)
+        text = _insertion(collection.name, tuple(said.columns))
+        row = self._connection.execute(text, [*said.columns.values()]).lastrowid
+        self._list(collection, row, None, said)
+        self._held[_name_of(collection, record)] = (row, record)
+
+    def _replaced(self, request: Replace[Any]) -> None:
+        """Change the columns and look-ups in which a record differs from what is there."""
+        collection, record = request.collection, request.record
+        row, before = self._known(collection, record)
+        was, said = self._said(collection, before), self._said(collection, record)
+        changed = {name: one for name, one in said.columns.items() if one != was.columns[name]}
+        if changed:
+            text = _updating(collection.name, tuple(changed))
+            self._connection.execute(text, [*changed.values(), row])
+        self._list(collection, row, was, said)
+        self._held[_name_of(collection, record)] = (row, record)
+
+    def _known(self, collection: Collection[Any], record: Any) -> tuple[int, Any]:  # noqa: ANN401
+        """Return the row of the record that one takes the place of, and that record."""
+        name = _name_of(collection, record)
+        if name in self._held:
+            return self._held[name]
+        owner = {**collection.owner(record), "id": collection.key(record)}
+        where = " AND ".join(f"{one} = ?" for one in owner)
+        text = f"SELECT row, body FROM {collection.name} WHERE {where}"
+        known = self._connection.execute(text, [*owner.values()]).fetchone()
+        if known is None:
+            what = f"{collection.name} {owner['id']!r} is not there"
+            raise TierRejected("cold", self._operation, what)
+        model: Any = collection.record
+        return known[0], parsed(model, known[1])
+
+    def _said(self, collection: Collection[Any], record: Any) -> _Said:  # noqa: ANN401
+        """Return what a record says in the columns of its table, and in look-ups."""
+        seen = collection.seen(record)
+        columns: dict[str, Any] = {**seen.fields}
+        if collection.owned:
+            columns["topic_set"] = self._sets.number(self._connection, record.topics)
+        columns |= {name: json.dumps(held) for name, held in seen.stretches.items()}
+        return _Said({**columns, "body": body(record)}, seen)
+
+    def _list(
+        self, collection: Collection[Any], row: int | None, was: _Said | None, said: _Said | None
+    ) -> None:
+        """Bring the look-ups of a record from what it said before to what it says now."""
+        for name, lookup in collection.lists.items():
+            side = f"{collection.name}__{name}"
+            names = ("value", *OWNERS[collection.extent], *lookup.order, "times", "row")
+            old = {} if was is None else _listed(was.seen, name, names, row)
+            new = {} if said is None else _listed(said.seen, name, names, row)
+            gone = [one for one in old if one not in new]
+            more = [one for one in new if one not in old]
+            if gone:
+                self._connection.executemany(_removal(side, names), gone)
+            if more:
+                self._connection.executemany(_insertion(side, names), more)
+
+    def _deleted(self, find: Find[Any]) -> int:
+        check_delete(find)
+        collection = find.collection
+        model: Any = collection.record
+        rows = self._rows(find, found(find, self._sight, "t.row, t.body"))
+        for row, text in rows:
+            record = parsed(model, text)
+            self._held.pop(_name_of(collection, record), None)
+            if collection.lists:
+                self._list(collection, row, self._said(collection, record), None)
+        text = f"DELETE FROM {collection.name} WHERE row = ?"
+        self._connection.executemany(text, [(row,) for row, _ in rows])
+        return len(rows)
+
+    def _rows(self, find: Find[Any], statement: Statement) -> list[Any]:
+        if self._watch is not None:
+            self._watch(self._connection, find, statement)
+        cursor = self._connection.execute(statement.text, statement.values)
+        cursor.row_factory = None
+        return cursor.fetchall()
+
+    def _sight(self, condition: Any) -> bytes:  # noqa: ANN401 - Topics
+        return self._sets.sight(self._connection, condition)
+
+
+class _Said(NamedTuple):
+    """What a record says: by the columns of its table, and as conditions look at it."""
+
+    columns: Mapping[str, Any]
+    seen: Seen
+
+
+def _name_of(collection: Collection[Any], record: Any) -> tuple[str, ...]:  # noqa: ANN401
+    return (collection.name, *collection.owner(record).values(), collection.key(record))
+
+
+def _listed(seen: Seen, name: str, names: Sequence[str], row: int | None) -> dict[Any, None]:
+    """Return the rows of a look-up that a record has, in order."""
+    place = [seen.fields[one] for one in names[1:-2]]
+    return {(value, *place, times, row): None for value, times in seen.lists[name].items()}
+
+
+@lru_cache(maxsize=TEXTS_REMEMBERED)
+def _insertion(table: str, names: tuple[str, ...]) -> str:
+    listed = ", ".join(f'"{name}"' for name in names)
+    return f"INSERT INTO {table} ({listed}) VALUES ({', '.join('?' * len(names))})"
+
+
+@lru_cache(maxsize=TEXTS_REMEMBERED)
+def _updating(table: str, names: tuple[str, ...]) -> str:
+    setting = ", ".join(f'"{name}" = ?' for name in names)
+    return f"UPDATE {table} SET {setting} WHERE row = ?"
+
+
+@lru_cache(maxsize=TEXTS_REMEMBERED)
+def _removal(table: str, names: tuple[str, ...]) -> str:
+    where = " AND ".join(f'"{name}" = ?' for name in names)
+    return f"DELETE FROM {table} WHERE {where}"

@@ -1,0 +1,104 @@
+"""Reading everything out of the cold tier, and putting it into another, table by table.
+
+What follows from a record (coverage, consolidation, words and their totals) is not read out. The
+rows that are put in bring it about: see ``arrival``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from ...errors import Conflict, NotFound
+from ...records import Record, Scope
+from ...registry import CATALOG
+from ...upkeep import PAGE_ROWS_MAX, Page, Table
+from ..archive_rows import check_row, check_tenant
+from ..conditions import Beyond
+from ..ownership import check_limit
+from ..port import Find, RecordStore, Steps, count, counts, every
+from .arrival import stored
+from .known_graphs import GRAPHS
+from .shelves import Shelf, after_cursor, rows_of, shelf_of
+
+_ALL = 1 << 40
+"""More than there is of anything: what is counted is not brought back."""
+
+
+class ColdRows:
+    """A ``ColdArchive`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def tenants(self) -> tuple[str, ...]:
+        """Return every tenant that has a graph, sorted."""
+        graphs = Find(GRAPHS, Scope.of_graph(CATALOG, CATALOG), limit=_ALL, reach="store")
+        found = await self._store.read("tenants", lambda: counts(graphs, "tenant"))
+        return tuple(sorted(str(tenant) for (tenant,) in found))
+
+    async def export_rows(self, tenant: str, table: Table, cursor: str, limit: int) -> Page[Record]:
+        """Return rows after a cursor in a stable order; ``""`` begins.
+
+        Graphs, agents and work come as they were made, oldest first; everything else graph by
+        graph, events, beliefs and heads in the order of their numbers, episodes after those that
+        they are made of, passages revision by revision, the rest in the order of ids.
+
+        Raises:
+            UsageError: An unknown table, a limit outside 1 to ``PAGE_ROWS_MAX``, or a cursor that
+                no page of the table gave.
+        """
+        shelf = shelf_of(table)
+        check_tenant(tenant)
+        check_limit(limit, PAGE_ROWS_MAX)
+        place = after_cursor(shelf, cursor)
+        where = () if place is None else (Beyond(shelf.order, place),)
+        whole = Scope.of_graph(tenant, CATALOG)
+        find = Find(
+            shelf.collection, whole, shelf.by, where, shelf.order, limit + 1, reach="tenant"
+        )
+
+        def steps() -> Steps[Page[Record]]:
+            found = yield from every(find)
+            rows = yield from rows_of(tenant, table, found[:limit])
+            more = len(found) > limit
+            end = _cursor(shelf, found[limit - 1]) if more else None
+            return Page[Record](rows=tuple(rows), cursor=end)
+
+        return await self._store.read("export_rows", steps)
+
+    async def import_rows(self, tenant: str, table: Table, rows: Sequence[Record]) -> int:
+        """Store rows as they are, in order, with what follows from them; return how many are new.
+
+        A row that is there already, equal, is passed over. An audit event without a place in the
+        tenant's feed, or with one that is taken, is given the next.
+
+        Raises:
+            Conflict: A row of the same identity is there and differs, or a row contradicts what
+                is there: nothing of the call stays.
+            UsageError: A row is of another type or tenant.
+        """
+        shelf_of(table)
+        check_tenant(tenant)
+        for row in rows:
+            check_row(tenant, table, row)
+        if not rows:
+            return 0
+        try:
+            return await self._store.change(
+                "import_rows", lambda: stored(tenant, table, rows), is_brief=False
+            )
+        except NotFound as missing:
+            raise Conflict(f"{table} row", "rows that it fits to", str(missing)) from missing
+
+    async def count_rows(self, tenant: str, table: Table) -> int:
+        """Return how many rows a table has for the tenant."""
+        shelf = shelf_of(table)
+        check_tenant(tenant)
+        whole = Scope.of_graph(tenant, CATALOG)
+        find = Find(shelf.collection, whole, shelf.by, limit=_ALL, reach="tenant")
+        return await self._store.read("count_rows", lambda: count(find))
+
+
+def _cursor(shelf: Shelf, last: Record) -> str:
+    return json.dumps(shelf.place(last), ensure_ascii=False)

@@ -1,0 +1,160 @@
+"""What a belief log says about the past. Every question is a look into an index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from ...errors import UsageError
+from ...records import (
+    BeliefEvent,
+    BeliefQuery,
+    Commitment,
+    HistoricBelief,
+    LoggedBelief,
+    ProjectedBelief,
+    Scope,
+    TrustRow,
+)
+from ..conditions import Among, Holds, Is, Within
+from ..ownership import check_limit, check_whole_graph
+from ..port import Find, RecordStore, Steps, asked, every
+from .belief_log import CONTENTS, EVENTS, by_then, entries_after, entries_at, last_of
+from .belief_projection import BELIEFS, TRUSTS, audited, commitment_of
+from .belief_query import answered
+from .belief_spans import spans_at, spans_of
+
+
+class ColdBeliefHistory:
+    """A ``BeliefHistory`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def events(
+        self, scope: Scope, after: int = 0, limit: int = 1000, *, turn_id: str | None = None
+    ) -> tuple[BeliefEvent, ...]:
+        """Return the log of the graph after a ``seq``, in order; or what was made in a turn."""
+        check_limit(limit)
+        behind = Within("seq", since=after + 1)
+        find = Find(EVENTS, scope, by="seq", where=(behind,), order=("seq",), limit=limit)
+        if turn_id is not None:
+            where = (Is("turn_id", turn_id), behind)
+            find = Find(EVENTS, scope, by="turn_id", where=where, order=("seq",), limit=limit)
+        return tuple(await self._store.read("events", lambda: every(find)))
+
+    async def logged(
+        self, scope: Scope, after: int = 0, limit: int = 1000
+    ) -> tuple[LoggedBelief, ...]:
+        """Return the same with contents and salts.
+
+        Raises:
+            UsageError: The scope is an agent's, who may not read what all others said.
+        """
+        check_whole_graph(scope)
+        check_limit(limit)
+        found = await self._store.read("logged", lambda: entries_after(scope, after, limit))
+        return tuple(found)
+
+    async def naming(
+        self, scope: Scope, belief_id: str, after: int = 0, limit: int = 1000
+    ) -> tuple[LoggedBelief, ...]:
+        """Return the events that are about a belief, or whose content names it, in order.
+
+        Raises:
+            UsageError: The scope is an agent's.
+        """
+        check_whole_graph(scope)
+        check_limit(limit)
+        found = await self._store.read("naming", lambda: _naming(scope, belief_id, after, limit))
+        return tuple(found)
+
+    async def seq_at(
+        self, scope: Scope, *, time: datetime | None = None, turn: int | None = None
+    ) -> int:
+        """Return the last event recorded at or before a time, or during or before a turn.
+
+        The last event of all without either; 0 when there is none.
+        """
+        finds = []
+        if time is not None:
+            finds.append(by_then(scope, time))
+        if turn is not None:
+            where = (Within("turn", until=turn + 1),)
+            order = ("-turn", "-seq")
+            finds.append(Find(EVENTS, scope, by="turn", where=where, order=order, limit=1))
+        if not finds:
+            finds.append(last_of(scope))
+        answers = await self._store.read("seq_at", lambda: asked(*finds))
+        return min(found[0].seq if found else 0 for found in answers)
+
+    async def as_of(self, scope: Scope, seq: int) -> tuple[Commitment, ...]:
+        """Return the beliefs that were active right after an event, in order of commitment.
+
+        Raises:
+            UsageError: ``seq`` is below 0.
+        """
+        if seq < 0:
+            raise UsageError("seq", seq, "0 or above")
+        return tuple(await self._store.read("as_of", lambda: _as_of(scope, seq)))
+
+    async def query(self, scope: Scope, query: BeliefQuery) -> tuple[HistoricBelief, ...]:
+        """Return beliefs in order of commitment, active or not, at most ``query.limit``."""
+        return tuple(await self._store.read("query", lambda: answered(scope, query)))
+
+    async def projected(
+        self, scope: Scope, after: int = 0, limit: int = 1000
+    ) -> tuple[ProjectedBelief, ...]:
+        """Return the projection as it is stored after a ``committed_seq``, in order.
+
+        Raises:
+            UsageError: The scope is an agent's.
+        """
+        check_whole_graph(scope)
+        check_limit(limit)
+        return tuple(await self._store.read("projected", lambda: _projected(scope, after, limit)))
+
+    async def trusts(self, scope: Scope) -> tuple[TrustRow, ...]:
+        """Return the trust in every agent of the graph of which the log says something."""
+        find = Find(TRUSTS, scope, by="agent", order=("agent_id", "topic"))
+        found = await self._store.read("trusts", lambda: every(find))
+        names = TrustRow.model_fields
+        return tuple(
+            TrustRow.model_construct(**{name: getattr(row, name) for name in names})
+            for row in found
+        )
+
+
+def _naming(scope: Scope, belief_id: str, after: int, limit: int) -> Steps[list[LoggedBelief]]:
+    """What was destroyed names nobody any more: only contents say whom they name."""
+    behind, about = Within("seq", since=after + 1), Is("belief_id", belief_id)
+    named = Holds("names", (belief_id,))
+    found = yield (
+        Find(EVENTS, scope, "belief", (about, behind), ("seq",), limit),
+        Find(CONTENTS, scope, "names", (named, behind), ("seq",), limit),
+    )
+    seqs = sorted({one.seq for answer in found for one in answer})
+    return (yield from entries_at(scope, seqs[:limit]))
+
+
+def _as_of(scope: Scope, seq: int) -> Steps[list[Commitment]]:
+    spans = yield from spans_at(scope, seq)
+    pinned = {span.belief_id: span.pinned for span in spans}
+    found = yield from _beliefs(scope, tuple(pinned))
+    return [
+        commitment_of(belief).model_copy(update={"pinned": pinned[belief.id]}) for belief in found
+    ]
+
+
+def _beliefs(scope: Scope, ids: Sequence[str]) -> Steps[list[HistoricBelief]]:
+    """Return beliefs by id, in order of commitment."""
+    where = (Among("id", tuple(ids)),)
+    found = yield from every(Find(BELIEFS, scope, where=where, reach=audited(scope)))
+    return sorted(found, key=lambda belief: belief.committed_seq)
+
+
+def _projected(scope: Scope, after: int, limit: int) -> Steps[list[ProjectedBelief]]:
+    where, order = (Within("committed_seq", since=after + 1),), ("committed_seq",)
+    beliefs = yield from every(Find(BELIEFS, scope, "committed", where, order, limit, reach="own"))
+    spans = yield from spans_of(scope, [belief.id for belief in beliefs])
+    return [ProjectedBelief(belief=belief, spans=spans[belief.id]) for belief in beliefs]

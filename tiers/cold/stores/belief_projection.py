@@ -1,0 +1,321 @@
+"""What a belief log comes to: beliefs, when each was active, and whom it trusts.
+
+The projection is what ``tiers.history.fold`` makes of the log: the beliefs that a change touches
+are folded on from how they stand, and what comes of it is written. So the judge of the projection
+is also its author.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple, TypeAlias
+
+from ...beliefs import TRUST_AT_FIRST
+from ...errors import Conflict
+from ...history.fold import BEGINNING, ENDING, Fold, FoldedBelief
+from ...history.plan import Told, TrustOf, made_in
+from ...history.wording import claim_words, filed_under
+from ...moments import maybe_microseconds
+from ...records import (
+    BeliefEvent,
+    BeliefSpan,
+    Commitment,
+    HistoricBelief,
+    ProjectedBelief,
+    Record,
+    Scope,
+    TrustRow,
+    WorkDraft,
+)
+from ..conditions import Among, Is
+from ..ownership import private_to
+from ..port import Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, every, one, write
+from .belief_log import Making, Salts, last_event, next_entries, put_entries
+from .belief_spans import SPANS, HeldSpan, bare_span, held_span, open_spans
+from .belief_turns import turn_under_way
+from .words import file_words, set_live
+from .work import queue_work
+
+Trusted: TypeAlias = tuple[str, str | None]
+"""An agent and a topic."""
+
+
+def key_of(belief: Commitment) -> str | None:
+    """Return what only one active belief of a graph stands for: key, topic, privacy and user.
+
+    One that names no topic stands beside those that others, who need not see it, hold under other
+    topics. ``None`` without a key.
+    """
+    if belief.key is None:
+        return None
+    audience = belief.topics if belief.topic is None else ()
+    known = [belief.key, belief.topic, private_to(belief), belief.user_id, audience]
+    return json.dumps(known, ensure_ascii=False)
+
+
+def filed_word(belief: Commitment, word: str) -> str:
+    """Return under what an active belief is found by a word of its claim."""
+    return f"{word} {filed_under(belief)}"
+
+
+def _words(belief: HistoricBelief) -> list[str]:
+    words = claim_words(belief.claim) if belief.status == "active" else ()
+    return [filed_word(belief, word) for word in words]
+
+
+BELIEFS: Collection[HistoricBelief] = Collection(
+    "beliefs",
+    HistoricBelief,
+    fields={
+        "agent_id": lambda belief: belief.agent_id,
+        "status": lambda belief: belief.status,
+        "active": lambda belief: int(belief.status == "active"),
+        "committed_seq": lambda belief: belief.committed_seq,
+        "superseded_by": lambda belief: belief.superseded_by,
+        "subject": lambda belief: None if belief.key is None else belief.key[0],
+        "attribute": lambda belief: None if belief.key is None else belief.key[1],
+        "held_key": lambda belief: key_of(belief) if belief.status == "active" else None,
+        "redacted_at": lambda belief: maybe_microseconds(belief.redacted_at),
+    },
+    indexes={
+        "committed": Index(("committed_seq",), unique=True),
+        "active": Index(("committed_seq",), where=(Is("active", 1),)),
+        "held_key": Index(("held_key",), unique=True),
+        "key": Index(("subject", "attribute", "committed_seq")),
+        "subject": Index(("subject", "committed_seq")),
+        "user": Index(("user_id", "committed_seq")),
+        "agent": Index(("agent_id", "committed_seq")),
+        "status": Index(("status", "committed_seq")),
+        "successor": Index(("superseded_by",)),
+    },
+    lists={
+        "filed": Lookup(
+            lambda belief: [topic for topic in (*belief.topics, belief.topic) if topic is not None],
+            order=("committed_seq",),
+        ),
+        "words": Lookup(_words, order=("committed_seq",)),
+        "sources": Lookup(lambda belief: belief.source_ids),
+    },
+)
+
+
+class Trust(Record):
+    """How far an agent of a graph is trusted about a topic, or about beliefs without one."""
+
+    tenant: str
+    graph_id: str
+    agent_id: str
+    topic: str | None
+    trust: float
+
+
+TRUSTS: Collection[Trust] = Collection(
+    "belief_trust",
+    Trust,
+    fields={
+        "agent_id": lambda row: row.agent_id,
+        "topic": lambda row: row.topic or "",  # no topic is called that
+    },
+    indexes={"agent": Index(("agent_id", "topic"))},
+    key=lambda row: _trust_key((row.agent_id, row.topic)),
+)
+
+
+class _Standing(NamedTuple):
+    """A belief that a change touches, as it stands before, and its open span."""
+
+    belief: HistoricBelief
+    span: BeliefSpan | None
+
+
+def append(
+    scope: Scope, told: Sequence[Told], now: datetime, salts: Salts
+) -> Steps[tuple[BeliefEvent, ...]]:
+    """Append events with their contents and let the projection follow; return the events.
+
+    What follows of a ``redacted`` event is that its belief is over and out of every answer.
+    Destroying what it said, in its row, in the word index and in the log, is the caller's part.
+
+    Args:
+        scope: Whose log; its agent is who makes it happen.
+        told: What happens, in order; none is no error. Two beliefs of one key do not come of it.
+        now: When.
+        salts: Where salts come from.
+
+    Raises:
+        Conflict: An event is impossible as things stand.
+    """
+    if not told:
+        return ()
+    turn_id = made_in(scope, told)
+    turn = yield from turn_under_way(scope, turn_id)
+    last = yield from last_event(scope)
+    before = yield from _standing(scope, told)
+    entries = next_entries(last, scope, told, Making(turn, turn_id, now, salts))
+    fold = Fold()
+    fold.beliefs |= {belief_id: _folded(one) for belief_id, one in before.items()}
+    for entry in entries:
+        problem = fold.apply(entry)
+        if problem is not None:
+            raise Conflict(f"belief {entry.event.belief_id}", "a change that is possible", problem)
+    yield from put_entries(scope, entries)
+    begun = {one.belief_id: one.belief for one in told if one.belief is not None}
+    yield from _project(scope, fold, before, begun)
+    agents = {belief_id: one.belief.agent_id for belief_id, one in before.items()}
+    agents |= {belief.id: belief.agent_id for belief in begun.values()}
+    yield from queue_work(scope, _reindexing(told, agents), now)
+    return tuple(entry.event for entry in entries)
+
+
+def put_beliefs(scope: Scope, *projected: ProjectedBelief) -> Steps[None]:
+    """Store new beliefs with their spans, findable by their words while active."""
+    beliefs = [one.belief for one in projected]
+    spans = (held_span(scope, one.belief.id, span) for one in projected for span in one.spans)
+    yield from write(
+        *(Put(BELIEFS, scope, belief) for belief in beliefs),
+        *(Put(SPANS, scope, span) for span in spans),
+    )
+    yield from file_words(scope, *beliefs)
+
+
+def put_trust(scope: Scope, row: TrustRow) -> Steps[None]:
+    """Store the trust in an agent about a topic, over what was stored of it before."""
+    trust = Trust(tenant=scope.tenant, **row.model_dump())
+    where = (Is("id", _trust_key((row.agent_id, row.topic))),)
+    known = yield from one(Find(TRUSTS, scope, where=where))
+    yield from write((Put if known is None else Replace)(TRUSTS, scope, trust))
+
+
+def trusts_of(scope: Scope, asked: Iterable[Trusted]) -> Steps[TrustOf]:
+    """Return the trust in agents about topics, in the form in which plans ask for it."""
+    where = (Among("id", tuple(dict.fromkeys(map(_trust_key, asked)))),)
+    found = yield from every(Find(TRUSTS, scope, where=where))
+    trusts = {(row.agent_id, row.topic): row.trust for row in found}
+    return lambda agent_id, topic: trusts.get((agent_id, topic), TRUST_AT_FIRST)
+
+
+def audited(scope: Scope) -> Reach:
+    """Return how far a question about the past goes: who asks for a whole graph is told all."""
+    return "own" if scope.agent_id is None and scope.every_user else "seen"
+
+
+def commitment_of(belief: HistoricBelief) -> Commitment:
+    """Return a belief without what became of it."""
+    return Commitment.model_construct(
+        **{name: getattr(belief, name) for name in Commitment.model_fields}
+    )
+
+
+def _trust_key(asked: Trusted) -> str:
+    return json.dumps(asked, ensure_ascii=False)
+
+
+def _standing(scope: Scope, told: Sequence[Told]) -> Steps[dict[str, _Standing]]:
+    ids = tuple(dict.fromkeys(each.belief_id for each in told if each.belief_id))
+    if not ids:
+        return {}
+    beliefs: Sequence[HistoricBelief]
+    spans: Sequence[HeldSpan]
+    beliefs, spans = yield (
+        Find(BELIEFS, scope, where=(Among("id", ids),), reach="own"),
+        open_spans(ids, scope),
+    )
+    since = {span.belief_id: bare_span(span) for span in spans}
+    return {belief.id: _Standing(belief, since.get(belief.id)) for belief in beliefs}
+
+
+def _folded(before: _Standing) -> FoldedBelief:
+    """Return a belief as the fold goes on from it: of its spans it needs the open one only."""
+    belief = before.belief
+    return FoldedBelief(
+        belief.id,
+        belief.committed_seq,
+        status=belief.status,
+        ended_seq=belief.ended_seq,
+        superseded_by=belief.superseded_by,
+        spans=[] if before.span is None else [before.span],
+    )
+
+
+def _project(
+    scope: Scope,
+    fold: Fold,
+    before: Mapping[str, _Standing],
+    begun: Mapping[str, Commitment],
+) -> Steps[None]:
+    """Write how the touched beliefs stand now, and the trust that has changed.
+
+    What is over goes first: a successor is committed before its rival is superseded, and no two
+    rows of one key may be active.
+    """
+    known = [one for one in fold.beliefs.values() if one.id not in begun]
+    for is_active in (False, True):
+        altered = [one for one in known if one.is_active == is_active]
+        yield from _alter(scope, altered, before)
+        new = (_projected(begun[one.id], one) for one in fold.beliefs.values() if one.id in begun)
+        yield from put_beliefs(
+            scope, *(one for one in new if (one.belief.status == "active") == is_active)
+        )
+    for (agent_id, topic), trust in fold.trust.items():
+        row = TrustRow(graph_id=scope.graph_id, agent_id=agent_id, topic=topic, trust=trust)
+        yield from put_trust(scope, row)
+
+
+def _projected(belief: Commitment, folded: FoldedBelief) -> ProjectedBelief:
+    """Return a belief that has begun as it is stored."""
+    fields = {name: getattr(belief, name) for name in Commitment.model_fields}
+    new = {**fields, "committed_seq": folded.committed_seq, **_state(folded)}
+    return ProjectedBelief(belief=HistoricBelief.model_validate(new), spans=tuple(folded.spans))
+
+
+def _alter(
+    scope: Scope, altered: Sequence[FoldedBelief], before: Mapping[str, _Standing]
+) -> Steps[None]:
+    """Write what became of beliefs that were there already."""
+    begun: list[HeldSpan] = []
+    ended: list[HeldSpan] = []
+    for folded in altered:
+        was = before[folded.id].span
+        for span in folded.spans:
+            held = held_span(scope, folded.id, span)
+            if was is None or span.since_seq != was.since_seq:
+                begun.append(held)
+            elif span.until_seq is not None:
+                ended.append(held)
+    beliefs = (before[one.id].belief.model_copy(update=_state(one)) for one in altered)
+    yield from write(
+        *(Replace(BELIEFS, scope, belief) for belief in beliefs),
+        *(Replace(SPANS, scope, span) for span in ended),
+        *(Put(SPANS, scope, span) for span in begun),
+    )
+    for live in (False, True):
+        moved = (
+            one.id for one in altered if one.is_active == live != (before[one.id].span is not None)
+        )
+        yield from set_live(scope, *moved, live=live)
+
+
+def _state(folded: FoldedBelief) -> dict[str, object]:
+    """Return what became of a belief, by the names of fields."""
+    return {
+        "pinned": folded.pinned,
+        "status": folded.status,
+        "ended_seq": folded.ended_seq,
+        "superseded_by": folded.superseded_by,
+    }
+
+
+def _reindexing(told: Sequence[Told], agents: Mapping[str, str]) -> list[WorkDraft]:
+    """Return the work by which the warm index learns what is believed now, once per belief."""
+    moved = (one.belief_id for one in told if one.kind in BEGINNING or one.kind in ENDING)
+    return [
+        WorkDraft(
+            kind="index",
+            key=belief_id,
+            agent_id=agents[belief_id] or None,
+            payload={"id": belief_id},
+        )
+        for belief_id in dict.fromkeys(moved)
+    ]

@@ -1,0 +1,148 @@
+"""What has changed in a graph's beliefs since an event, by the log: the rest stays unread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ...errors import UsageError
+from ...history.fold import BEGINNING, ENDING, PINNING
+from ...records import BeliefEvent, Commitment, HistoricBelief, Scope
+from ..conditions import Absent, Among, Within
+from ..port import Find, Steps, every
+from .belief_log import EVENTS, entries_at
+from .belief_projection import BELIEFS, commitment_of
+from .belief_spans import HeldSpan, spans_among
+
+CHANGED_MAX = 10_000
+"""How many beliefs a rewind may change, and how many a branch may begin with."""
+
+EVENTS_PER_PAGE = 5_000
+
+_MOVING = (*sorted(BEGINNING), *ENDING)
+
+
+@dataclass
+class Difference:
+    """How beliefs were right after an event, and how they are, of all that differ.
+
+    Attributes:
+        present: Those that are active, in order of commitment.
+        past: Those that were, each pinned as it was.
+        successors: Which belief had taken the place of each that was not active then, where that
+            has changed; ``None`` for none.
+    """
+
+    present: list[Commitment] = field(default_factory=list)
+    past: list[Commitment] = field(default_factory=list)
+    successors: dict[str, str | None] = field(default_factory=dict)
+
+
+class _Moved(NamedTuple):
+    """A belief that differs.
+
+    Attributes:
+        belief: As it is.
+        was_pinned: Then; ``None`` while it was not active.
+        successor: What had taken its place then.
+    """
+
+    belief: HistoricBelief
+    was_pinned: bool | None
+    successor: str | None
+
+    @property
+    def is_pinned(self) -> bool | None:
+        """Whether it is now; ``None`` while it is not active."""
+        return self.belief.pinned if self.belief.status == "active" else None
+
+    @property
+    def has_another_successor(self) -> bool:
+        """Whether something else had taken its place then."""
+        return self.was_pinned is None and self.successor != self.belief.superseded_by
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything about it is to be as it was."""
+        return self.is_pinned != self.was_pinned or self.has_another_successor
+
+
+def changed_since(scope: Scope, to_seq: int) -> Steps[Difference]:
+    """Return what differs from how it was right after an event. What was redacted is left out.
+
+    Raises:
+        UsageError: More than ``CHANGED_MAX`` beliefs do.
+    """
+    met: set[str] = set()
+    moved: list[_Moved] = []
+    after, is_over = to_seq, False
+    while not is_over:
+        events = yield from every(_events_after(scope, after))
+        altered = (event.belief_id for event in events if _alters(event))
+        new = [one for one in dict.fromkeys(altered) if one not in met]
+        met.update(new)
+        moved += yield from _moved(scope, new, to_seq)
+        if len(moved) > CHANGED_MAX:
+            accepted = f"an event since which at most {CHANGED_MAX:,} beliefs have changed"
+            raise UsageError("to_seq", to_seq, accepted)
+        is_over = len(events) < EVENTS_PER_PAGE
+        after = events[-1].seq if events else after
+    return _difference(sorted(moved, key=lambda one: one.belief.committed_seq))
+
+
+def _difference(moved: Sequence[_Moved]) -> Difference:
+    found = Difference()
+    for one in moved:
+        belief = commitment_of(one.belief)
+        if one.is_pinned is not None:
+            found.present.append(belief)
+        if one.was_pinned is not None:
+            found.past.append(belief.model_copy(update={"pinned": one.was_pinned}))
+        if one.has_another_successor:
+            found.successors[belief.id] = one.successor
+    return found
+
+
+def _events_after(scope: Scope, after: int) -> Find[BeliefEvent]:
+    where = (Within("seq", since=after + 1),)
+    return Find(EVENTS, scope, by="seq", where=where, order=("seq",), limit=EVENTS_PER_PAGE)
+
+
+def _alters(event: BeliefEvent) -> bool:
+    """Whether an event changes when its belief is active, or pinned."""
+    return event.kind in BEGINNING or event.kind in ENDING or event.kind in PINNING
+
+
+def _moved(scope: Scope, ids: Sequence[str], to_seq: int) -> Steps[list[_Moved]]:
+    """Return which beliefs are not as they were right after an event."""
+    if not ids:
+        return []
+    beliefs: Sequence[HistoricBelief]
+    spans: Sequence[HeldSpan]
+    where = (Among("id", tuple(ids)), Absent("redacted_at"))
+    beliefs, spans = yield (
+        Find(BELIEFS, scope, where=where, reach="own"),
+        spans_among(ids, scope, to_seq),
+    )
+    pinned = {span.belief_id: span.pinned for span in spans}
+    over = [one.id for one in beliefs if one.id not in pinned and one.committed_seq <= to_seq]
+    successors = yield from _successors(scope, over, to_seq)
+    found = (_Moved(one, pinned.get(one.id), successors.get(one.id)) for one in beliefs)
+    return [one for one in found if one.differs]
+
+
+def _successors(scope: Scope, ids: Sequence[str], to_seq: int) -> Steps[dict[str, str]]:
+    """Return what had taken the place of each belief right after an event, if anything had."""
+    where = (
+        Among("belief_id", tuple(ids)),
+        Within("seq", until=to_seq + 1),
+        Among("kind", _MOVING),
+    )
+    moves = yield from every(Find(EVENTS, scope, by="belief", where=where))
+    last: dict[str, BeliefEvent] = {}
+    for event in sorted(moves, key=lambda one: one.seq):
+        last[event.belief_id] = event
+    ended = [event.seq for event in last.values() if event.kind == "superseded"]
+    entries = yield from entries_at(scope, ended)
+    return {one.event.belief_id: one.said["superseded_by"] for one in entries if one.said}

@@ -1,0 +1,371 @@
+"""Changing what is believed in a graph.
+
+Each change is one transaction: it looks up what its plan needs, and writes the events that the plan
+names with what follows from them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ...errors import Conflict, NotFound, UsageError
+from ...history.chain import SALT_BYTES, canonical
+from ...history.plan import (
+    Told,
+    TrustOf,
+    adopt_plan,
+    changed_by,
+    check_settled,
+    commit_plan,
+    pin_plan,
+    revert_plan,
+    rewind_plan,
+    trust_plan,
+)
+from ...history.sight import check_known, check_seen, sees
+from ...records import (
+    BranchPoint,
+    Changed,
+    Commitment,
+    Committed,
+    HistoricBelief,
+    Rival,
+    Scope,
+    Settlement,
+)
+from ..conditions import Absent, Among, Is
+from ..ownership import check_owned, check_placed, in_order
+from ..port import Find, RecordStore, Steps, every, one
+from ..topics import accepted_topics
+from .belief_log import Salts, entries_at, last_seq
+from .belief_projection import (
+    BELIEFS,
+    append,
+    audited,
+    commitment_of,
+    key_of,
+    trusts_of,
+)
+from .belief_rewind import CHANGED_MAX, changed_since
+from .graphs import check_writable
+
+
+class ColdBeliefs:
+    """A ``BeliefStore`` over any engine.
+
+    Args:
+        store: Where the log is.
+        salts: Makes the salt of each event's content; must be unpredictable outside tests.
+    """
+
+    def __init__(
+        self, store: RecordStore, salts: Salts = lambda: secrets.token_bytes(SALT_BYTES)
+    ) -> None:
+        self._store = store
+        self._salts = salts
+
+    async def commit(
+        self, scope: Scope, belief: Commitment, settled: Sequence[Settlement] = ()
+    ) -> Committed:
+        """Append ``committed`` and make the belief active, with its rivals settled.
+
+        A belief without topics is seen under its ``topic``.
+
+        Raises:
+            Conflict: The graph is archived, or two beliefs of one key would stay active, or the
+                scope does not see the rival by key or what has the id.
+            UsageError: A settlement names a belief of another user, or somebody else's own.
+        """
+        check_owned(scope, belief)
+        filed = _filed(belief)
+        return await self._store.change(
+            "commit", lambda: _commit(scope, filed, settled, self._salts)
+        )
+
+    async def pin(self, scope: Scope, belief_id: str, now: datetime) -> Commitment:
+        """Mark an active visible belief as pinned, with its event. Idempotent.
+
+        Raises:
+            NotFound: No such active belief in the scope.
+            Conflict: The graph is archived.
+        """
+        return await self._pinned("pin", scope, belief_id, now, pinned=True)
+
+    async def unpin(self, scope: Scope, belief_id: str, now: datetime) -> Commitment:
+        """Take the mark away, with its event. Idempotent.
+
+        Raises:
+            NotFound: No such active belief in the scope.
+            Conflict: The graph is archived.
+        """
+        return await self._pinned("unpin", scope, belief_id, now, pinned=False)
+
+    async def revert(self, scope: Scope, belief_id: str, reason: str, now: datetime) -> Changed:
+        """Take an active visible belief back; what it superseded is active again.
+
+        Raises:
+            NotFound: No such active belief in the scope.
+            Conflict: The graph is archived.
+        """
+
+        def steps() -> Steps[Changed]:
+            told = yield from _revert(scope, belief_id, reason)
+            return (yield from self._changed(scope, told, now))
+
+        return await self._store.change("revert", steps)
+
+    async def rewind(self, scope: Scope, to_seq: int, reason: str, now: datetime) -> Changed:
+        """Let exactly those beliefs of the graph be active that were right after an event.
+
+        Raises:
+            UsageError: There is no such event, it stands in the middle of a change, when two
+                beliefs of one key were active, or more than ``CHANGED_MAX`` beliefs would change.
+            Conflict: The graph is archived.
+        """
+
+        def steps() -> Steps[Changed]:
+            told = yield from _rewind(scope, to_seq, reason)
+            return (yield from self._changed(scope, told, now))
+
+        return await self._store.change("rewind", steps, is_brief=False)
+
+    async def set_trust(
+        self,
+        scope: Scope,
+        agent_id: str,
+        topic: str | None,
+        trust: float,
+        reason: str,
+        now: datetime,
+    ) -> float:
+        """Set the trust in an agent about a topic, with its event; return what it was.
+
+        Raises:
+            UsageError: The trust is not from 0 to 1, or the agent or the topic has no name.
+            Conflict: The graph is archived.
+        """
+        if not 0.0 <= trust <= 1.0:
+            raise UsageError("trust", trust, "0 to 1")
+        if not agent_id:
+            raise UsageError("agent_id", agent_id, "the id of an agent")
+        _check_topic(topic)
+
+        def steps() -> Steps[float]:
+            trust_of = yield from trusts_of(scope, [(agent_id, topic)])
+            told = trust_plan(agent_id, topic, trust, reason, trust_of)
+            yield from self._changed(scope, told, now)
+            return trust_of(agent_id, topic)
+
+        return await self._store.change("set_trust", steps)
+
+    async def adopt(
+        self, scope: Scope, point: BranchPoint, beliefs: Sequence[Commitment], now: datetime
+    ) -> bool:
+        """Begin the graph's log as a branch: ``branched``, then each belief ``adopted``.
+
+        Raises:
+            Conflict: The log has begun otherwise, or the graph is archived.
+            UsageError: There are more than ``CHANGED_MAX`` beliefs, one is another graph's or
+                has no ``origin_id``, or two are of one id or key.
+        """
+        if len(beliefs) > CHANGED_MAX:
+            raise UsageError("beliefs", len(beliefs), f"at most {CHANGED_MAX:,}")
+        filed = [_filed(belief) for belief in beliefs]
+        _check_adopted(scope, filed)
+        told = adopt_plan(point, filed)
+
+        def steps() -> Steps[bool]:
+            first = yield from entries_at(scope, [1])
+            if not first:
+                yield from self._changed(scope, told, now)
+                return True
+            if first[0].content == canonical(told[0].content).decode():
+                return False
+            begun = f"{first[0].event.kind!r} in it"
+            raise Conflict("belief log", "one that has not begun", begun)
+
+        return await self._store.change("adopt", steps, is_brief=False)
+
+    async def active(self, scope: Scope) -> tuple[Commitment, ...]:
+        """Return the visible active beliefs, from the index, in order of commitment."""
+        found = await self._store.read("active", lambda: every(active_in(scope)))
+        return tuple(map(commitment_of, found))
+
+    async def _pinned(
+        self, operation: str, scope: Scope, belief_id: str, now: datetime, *, pinned: bool
+    ) -> Commitment:
+        def steps() -> Steps[Commitment]:
+            belief = yield from _changeable(scope, belief_id)
+            yield from self._changed(scope, pin_plan(belief, pinned=pinned), now)
+            return belief.model_copy(update={"pinned": pinned})
+
+        return await self._store.change(operation, steps)
+
+    def _changed(self, scope: Scope, told: Sequence[Told], now: datetime) -> Steps[Changed]:
+        """Carry out a plan, if it has anything in it, and return what ended and what is back."""
+        if told:
+            yield from check_writable(scope)
+            yield from append(scope, told, now, self._salts)
+        return changed_by(told)
+
+
+def active_in(scope: Scope) -> Find[HistoricBelief]:
+    """Return the question for the visible active beliefs, in order of commitment."""
+    where = (Absent("redacted_at"),)
+    return Find(BELIEFS, scope, by="active", where=where, order=("committed_seq",))
+
+
+class _Met(NamedTuple):
+    """What a commit meets.
+
+    Attributes:
+        known: What is in the log under its id.
+        asked: The rivals that are settled, by id.
+        seen: Those of them that are active and that the scope sees.
+        rival: The active belief of its key.
+    """
+
+    known: HistoricBelief | None
+    asked: Sequence[str]
+    seen: Mapping[str, Commitment]
+    rival: Commitment | None
+
+
+def _commit(
+    scope: Scope, belief: Commitment, settled: Sequence[Settlement], salts: Salts
+) -> Steps[Committed]:
+    met = yield from _met(scope, belief, settled)
+    if met.known is not None:
+        return _known(scope, met.known)
+    yield from check_writable(scope)
+    parties = [belief, *met.seen.values(), *([] if met.rival is None else [met.rival])]
+    trust_of = yield from trusts_of(scope, [(each.agent_id, each.topic) for each in parties])
+    trust = trust_of(belief.agent_id, belief.topic)
+    belief = belief.model_copy(update={"trust": trust, "pinned": False, "redacted_at": None})
+    undecided = _undecided(scope, belief, met, trust_of)
+    if undecided is not None:
+        return undecided
+    check_settled(belief, settled, lambda name: met.rival is not None and name == met.rival.id)
+    told = commit_plan(belief, [(each, met.seen[each.rival_id]) for each in settled], trust_of)
+    yield from append(scope, told, belief.recorded_at, salts)
+    gone = {each.belief_id for each in told if each.kind == "superseded"}
+    return Committed(
+        belief=belief,
+        is_new=True,
+        active=belief.id not in gone,
+        superseded=tuple(each for each in in_order(met.seen, met.asked) if each.id in gone),
+    )
+
+
+def _met(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> Steps[_Met]:
+    asked = tuple(dict.fromkeys(each.rival_id for each in settled))
+    known, named, of_key = yield (
+        Find(BELIEFS, scope, where=(Is("id", belief.id),), reach="own"),
+        Find(BELIEFS, scope, where=(Among("id", asked), Is("active", 1)), reach="own"),
+        _holding(scope, key_of(belief)),
+    )
+    seen = {each.id: commitment_of(each) for each in named if sees(scope, each)}
+    rival = commitment_of(of_key[0]) if of_key else None
+    return _Met(known[0] if known else None, asked, seen, rival)
+
+
+def _undecided(scope: Scope, belief: Commitment, met: _Met, trust_of: TrustOf) -> Committed | None:
+    """Return why a commit is to be decided again; ``None`` when it is settled with all it meets.
+
+    Raises:
+        Conflict: The scope does not see the rival by key.
+    """
+    nothing = Committed(belief=belief, is_new=False, active=False)
+    if len(met.seen) < len(met.asked):
+        return nothing.model_copy(update={"is_stale": True})
+    if met.rival is None or met.rival.id in met.seen:
+        return None
+    check_seen(scope, belief, met.rival)
+    rival = Rival(belief=met.rival, trust=trust_of(met.rival.agent_id, met.rival.topic))
+    return nothing.model_copy(update={"unsettled": (rival,)})
+
+
+def _known(scope: Scope, known: HistoricBelief) -> Committed:
+    found = commitment_of(known)
+    check_known(scope, found)
+    return Committed(belief=found, is_new=False, active=known.status == "active")
+
+
+def _revert(scope: Scope, belief_id: str, reason: str) -> Steps[list[Told]]:
+    belief = yield from _changeable(scope, belief_id)
+    where = (Is("superseded_by", belief_id),)
+    replaced = yield from every(Find(BELIEFS, scope, by="successor", where=where, reach="own"))
+    replaced.sort(key=lambda each: each.committed_seq)
+    taken = yield from _keys_taken(scope, map(key_of, replaced), without=[belief_id])
+    trust_of = yield from trusts_of(scope, [(belief.agent_id, belief.topic)])
+    return revert_plan(belief, replaced, taken, key_of, reason, trust_of)
+
+
+def _rewind(scope: Scope, to_seq: int, reason: str) -> Steps[list[Told]]:
+    last = yield from last_seq(scope)
+    if not 0 <= to_seq <= last:
+        raise UsageError("to_seq", to_seq, f"0 to {last}, the last event")
+    since = yield from changed_since(scope, to_seq)
+    told = rewind_plan(to_seq, since.present, since.past, since.successors, reason)
+    changed = changed_by(told)
+    restored = set(changed.restored)
+    keys = [key for each in since.past if each.id in restored and (key := key_of(each))]
+    taken = yield from _keys_taken(scope, keys, without=changed.ended)
+    if taken or len(set(keys)) < len(keys):
+        raise UsageError("to_seq", to_seq, "the last event of a change")
+    return told
+
+
+def _keys_taken(
+    scope: Scope, keys: Iterable[str | None], without: Collection[str]
+) -> Steps[set[str]]:
+    """Return which keys active beliefs have, leaving some beliefs out."""
+    found = yield from every(_holding(scope, *keys))
+    gone = set(without)
+    return {key for each in found if each.id not in gone and (key := key_of(each))}
+
+
+def _holding(scope: Scope, *keys: str | None) -> Find[HistoricBelief]:
+    """Ask for the active beliefs of keys."""
+    held = tuple(dict.fromkeys(key for key in keys if key is not None))
+    return Find(BELIEFS, scope, by="held_key", where=(Among("held_key", held),), reach="own")
+
+
+def _changeable(scope: Scope, belief_id: str) -> Steps[Commitment]:
+    where = (Is("id", belief_id), Is("active", 1), Absent("redacted_at"))
+    found = yield from one(Find(BELIEFS, scope, where=where, reach=audited(scope)))
+    if found is None:
+        raise NotFound("active belief", belief_id)
+    return commitment_of(found)
+
+
+def _filed(belief: Commitment) -> Commitment:
+    """Return a belief with the topics that it is seen under."""
+    _check_topic(belief.topic)
+    if belief.topics or belief.topic is None:
+        return belief
+    return belief.model_copy(update={"topics": accepted_topics("topic", (belief.topic,))})
+
+
+def _check_topic(topic: str | None) -> None:
+    if topic == "":
+        raise UsageError("topic", topic, "a topic that is not empty, or None")
+
+
+def _check_adopted(scope: Scope, beliefs: Sequence[Commitment]) -> None:
+    """Refuse beliefs that a branch cannot begin with.
+
+    Raises:
+        UsageError: It cannot.
+    """
+    for belief in beliefs:
+        check_placed(scope, belief)
+        if belief.origin_id is None:
+            raise UsageError("origin_id", belief.id, "the id in the graph that was branched")
+    names = [each.id for each in beliefs]
+    keys = [key for each in beliefs if (key := key_of(each)) is not None]
+    if len(set(names)) < len(names) or len(set(keys)) < len(keys):
+        raise UsageError("beliefs", len(beliefs), "beliefs with ids and keys of their own")

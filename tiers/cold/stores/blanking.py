@@ -1,0 +1,65 @@
+"""Blanking receipts: what a turn or a recall saw, without a word of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TypeAlias
+
+from ...records import Receipt, Scope
+from ..conditions import Among, Beyond, Condition, Within
+from ..port import Find, RecordStore, Replace, Steps, every, write
+from ..redaction import RECEIPTS_PER_PAGE, blanked, pages
+from ..texts import said_in
+from .log import RECEIPTS
+
+Test: TypeAlias = Callable[[Receipt], bool]
+
+
+async def receipts_that(
+    store: RecordStore,
+    operation: str,
+    scope: Scope,
+    is_wanted: Test,
+    between: tuple[str, str] = ("", ""),
+) -> tuple[str, ...]:
+    """Return the receipts of the scope's graph that pass a test; reads them by pages.
+
+    All of them, or those whose ids lie between two; an empty one is no end.
+    """
+    found: list[str] = []
+    after, until = between
+    before: tuple[Condition, ...] = (Within("id", until=until),) if until else ()
+    while True:
+        where = (Beyond(("id",), (after,)), *before)
+        find = Find(RECEIPTS, scope, "id", where, ("id",), RECEIPTS_PER_PAGE, reach="own")
+        page = await store.read(operation, partial(every, find))
+        # Many receipts take longer to look through than the event loop may be held up.
+        found += await asyncio.to_thread(_ids_of, page, is_wanted)
+        if len(page) < RECEIPTS_PER_PAGE:
+            return tuple(found)
+        after = page[-1].id
+
+
+def blank(scope: Scope, ids: Sequence[str]) -> Steps[None]:
+    """Blank receipts of the scope's graph, by their ids, inside a transaction."""
+    for page in pages(ids):
+        find = Find(RECEIPTS, scope, where=(Among("id", tuple(page)),), reach="own")
+        receipts = yield from every(find)
+        yield from write(*(Replace(RECEIPTS, scope, blanked(one)) for one in receipts))
+
+
+def naming(ids: Iterable[str]) -> Test:
+    """Return the test whether a receipt that is not blank names one of some records."""
+    names = frozenset(ids)
+
+    def is_naming(receipt: Receipt) -> bool:
+        said = said_in(receipt.body, names=True)
+        return not names.isdisjoint(said) and receipt != blanked(receipt)
+
+    return is_naming
+
+
+def _ids_of(page: Sequence[Receipt], is_wanted: Test) -> list[str]:
+    return [one.id for one in page if is_wanted(one)]

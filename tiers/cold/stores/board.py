@@ -1,0 +1,315 @@
+"""The board of a graph: messages, tasks, actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from ...board import AGENTS_MAX, CARDS_MAX, COUNTS_MAX, Card, CardCount, CardQuery
+from ...errors import Conflict, UsageError
+from ...moments import maybe_microseconds, microseconds
+from ...recollection import Place
+from ...records import Scope
+from ..cards import changed_columns, check_change, check_log, check_reader
+from ..conditions import (
+    Absent,
+    Among,
+    Beyond,
+    Condition,
+    Either,
+    Holds,
+    Is,
+    Lacks,
+    Other,
+    Present,
+    Within,
+)
+from ..ownership import check_limit, check_owned, in_order
+from ..port import (
+    Collection,
+    Count,
+    Find,
+    Index,
+    Lookup,
+    Put,
+    RecordStore,
+    Replace,
+    Steps,
+    asked,
+    counts,
+    every,
+    one,
+    write,
+)
+from .graphs import check_writable
+from .log import append_event
+
+FOR_ALL = ""
+"""The recipient of a message for everybody; no agent is called that."""
+
+_CHANGED = ("changed_at", "id")
+_LATEST_FIRST = ("-changed_at", "-id")
+
+
+def _recipients(card: Card) -> tuple[str, ...]:
+    if card.kind != "message":
+        return ()
+    return card.to or (FOR_ALL,)
+
+
+CARDS: Collection[Card] = Collection(
+    "cards",
+    Card,
+    fields={
+        "agent_id": lambda card: card.agent_id,
+        "kind": lambda card: card.kind,
+        "type": lambda card: card.type,
+        "status": lambda card: card.status,
+        "state": lambda card: card.status or card.type,
+        "thread": lambda card: card.thread,
+        "for_all": lambda card: int(_recipients(card) == (FOR_ALL,)),
+        "day": lambda card: f"{card.recorded_at:%Y-%m-%d}",
+        "recorded_at": lambda card: microseconds(card.recorded_at),
+        "changed_at": lambda card: microseconds(card.changed_at),
+        "redacted_at": lambda card: maybe_microseconds(card.redacted_at),
+    },
+    indexes={
+        "latest": Index(("kind", *_CHANGED), where=(Absent("redacted_at"),)),
+        "recorded": Index(("recorded_at",), where=(Absent("redacted_at"),)),
+        "thread": Index(("thread",), where=(Is("kind", "action"), Present("thread"))),
+    },
+    lists={
+        "recipients": Lookup(_recipients, order=_CHANGED),
+        "readers": Lookup(lambda card: card.read_by),
+        "tags": Lookup(lambda card: card.tags),
+    },
+)
+
+
+class ColdBoard:
+    """A ``Board`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def post(self, scope: Scope, card: Card, log: Card | None = None) -> tuple[Card, bool]:
+        """Store a card and return it, and whether it is new.
+
+        Raises:
+            Conflict: The id is another agent's card, or a card of another kind, or the graph is
+                archived.
+        """
+        check_owned(scope, card)
+        if log is not None:
+            check_log(scope, log)
+
+        def steps() -> Steps[tuple[Card, bool]]:
+            known = yield from _known(scope, card)
+            if known is not None:
+                return known, False
+            yield from check_writable(scope)
+            posted = [card] if log is None else [card, log]
+            for each in posted:
+                yield from _post(scope, each)
+            ids = [each.id for each in posted]
+            yield from append_event(scope, "posted", ids, card.kind, card.recorded_at)
+            return card, True
+
+        return await self._store.change("post", steps)
+
+    async def change(self, scope: Scope, card: Card, log: Card) -> bool:
+        """Replace a visible task; ``False`` when it is not of the version before.
+
+        Raises:
+            Conflict: The id of ``log`` is taken, or the graph is archived.
+            UsageError: It is not a task.
+        """
+        check_change(scope, card, log)
+        where = (Is("id", card.id), Is("kind", "task"), Absent("redacted_at"))
+
+        def steps() -> Steps[bool]:
+            yield from check_writable(scope)
+            known = yield from one(_seen(scope, *where))
+            if known is None or known.version != card.version - 1:
+                return False
+            changed = known.model_copy(update=changed_columns(card))
+            yield from write(Replace(CARDS, scope, changed))
+            if (yield from _known(scope, log)) is not None:
+                raise Conflict("card", "an id of its own", log.id)
+            yield from _post(scope, log)
+            reason = f"task {card.status}"
+            yield from append_event(scope, "changed", [card.id, log.id], reason, card.changed_at)
+            return True
+
+        return await self._store.change("change", steps)
+
+    async def mark_read(
+        self, scope: Scope, ids: Sequence[str], reader: str, now: datetime
+    ) -> tuple[str, ...]:
+        """Note that an agent has read messages; return the ids of those it had not read before.
+
+        Raises:
+            Conflict: The graph is archived, and there would be something to write.
+            UsageError: There are too many, or the scope is another agent's.
+        """
+        check_reader(scope, ids, reader)
+        where = (Among("id", tuple(ids)), Is("kind", "message"), Absent("redacted_at"))
+        named = (Holds("recipients", (reader,)),)
+        is_for_reader = Either((named, (Is("for_all", 1), Other("agent_id", reader))))
+        unread = Lacks("readers", (reader,))
+
+        def steps() -> Steps[tuple[str, ...]]:
+            found = yield from every(_seen(scope, *where, is_for_reader, unread))
+            if found:
+                yield from check_writable(scope)
+                read = (
+                    card.model_copy(update={"read_by": tuple(sorted({*card.read_by, reader}))})
+                    for card in found
+                )
+                yield from write(*(Replace(CARDS, scope, card) for card in read))
+            told = in_order({card.id: card.id for card in found}, ids)
+            if told:
+                yield from append_event(scope, "read", told, "message", now)
+            return told
+
+        return await self._store.change("mark_read", steps)
+
+    async def cards(self, scope: Scope, ids: Sequence[str]) -> tuple[Card, ...]:
+        """Return the visible cards among ``ids``, redacted ones too, in the order asked."""
+        find = _seen(scope, Among("id", tuple(ids)))
+        found = await self._store.read("cards", lambda: every(find))
+        return in_order({card.id: card for card in found}, ids)
+
+    async def latest(
+        self, scope: Scope, query: CardQuery, *, behind: Place | None = None, limit: int = 100
+    ) -> tuple[Card, ...]:
+        """Return visible cards, the latest change first, ties by id downwards; behind a place.
+
+        An inbox is what is for its agent and what is for all, each read in the order of its list.
+        """
+        check_limit(limit, CARDS_MAX)
+        where = _asked(query, behind)
+        if query.inbox_of is None:
+            finds = [_latest(scope, "latest", limit, where)]
+        else:
+            is_mine = Either(((Is("for_all", 0),), (Other("agent_id", query.inbox_of),)))
+            finds = [
+                _latest(
+                    scope,
+                    "recipients",
+                    limit,
+                    (*where, is_mine, Holds("recipients", (whose,)), Absent("redacted_at")),
+                )
+                for whose in (query.inbox_of, FOR_ALL)
+            ]
+        found = await self._store.read("latest cards", lambda: every(*finds))
+        found.sort(key=lambda card: (card.changed_at, card.id), reverse=True)
+        return tuple(found[:limit])
+
+    async def counts(self, scope: Scope, since: datetime, until: datetime) -> tuple[CardCount, ...]:
+        """Return how many visible cards were recorded in ``[since, until)``, in order of day.
+
+        Raises:
+            UsageError: That would be more than ``COUNTS_MAX`` rows.
+        """
+        window = Within("recorded_at", microseconds(since), microseconds(until))
+        find = _seen(scope, window, by="recorded")
+        of = ("day", "kind", "state", "agent_id")
+        found = await self._store.read("card counts", lambda: counts(find, *of))
+        if len(found) > COUNTS_MAX:
+            raise UsageError("since", since, f"a window of at most {COUNTS_MAX:,} counts")
+        return tuple(CardCount._make((*key, number)) for key, number in sorted(found.items()))
+
+    async def unread(self, scope: Scope, agent_ids: Sequence[str]) -> Mapping[str, int]:
+        """Return how many visible messages each of the agents has not read yet.
+
+        Raises:
+            UsageError: They are more than ``AGENTS_MAX``.
+        """
+        if len(agent_ids) > AGENTS_MAX:
+            raise UsageError("agent_ids", len(agent_ids), f"at most {AGENTS_MAX:,}")
+        readers = tuple(dict.fromkeys(agent_ids))
+        questions = [Count(_unread(scope, reader)) for reader in readers]
+        found = await self._store.read("unread", lambda: asked(*questions))
+        return {reader: counted.get((), 0) for reader, counted in zip(readers, found, strict=True)}
+
+
+def _seen(scope: Scope, *where: Condition, by: str = "id") -> Find[Card]:
+    """Ask for cards that the scope sees: of messages those for it, for all, and its own.
+
+    The runtime itself, a scope without an agent, sees all.
+    """
+    if scope.agent_id is None:
+        return Find(CARDS, scope, by, where)
+    mine = Either(
+        (
+            (Among("kind", ("task", "action")),),
+            (Is("for_all", 1),),
+            (Is("agent_id", scope.agent_id),),
+            (Holds("recipients", (scope.agent_id,)),),
+        )
+    )
+    return Find(CARDS, scope, by, (*where, mine))
+
+
+def _latest(scope: Scope, by: str, limit: int, where: tuple[Condition, ...]) -> Find[Card]:
+    find = _seen(scope, *where, by=by)
+    return Find(CARDS, scope, by, find.where, _LATEST_FIRST, limit)
+
+
+def _unread(scope: Scope, reader: str) -> Find[Card]:
+    return _seen(
+        scope,
+        Holds("recipients", (reader, FOR_ALL)),
+        Either(((Is("for_all", 0),), (Other("agent_id", reader),))),
+        Lacks("readers", (reader,)),
+        Absent("redacted_at"),
+        by="recipients",
+    )
+
+
+def _asked(query: CardQuery, behind: Place | None) -> tuple[Condition, ...]:
+    """Return what a question asks for besides what may be seen."""
+    where: list[Condition] = [Is("kind", query.kind)]
+    if query.since is not None or query.until is not None:
+        since, until = map(maybe_microseconds, (query.since, query.until))
+        where.append(Within("changed_at", since, until))
+    if behind is not None:
+        where.append(Beyond(_LATEST_FIRST, (microseconds(behind.at), behind.id)))
+    for name, value in (("agent_id", query.agent_id), ("thread", query.thread)):
+        if value is not None:
+            where.append(Is(name, value))
+    for name, values in (("type", query.types), ("status", query.statuses)):
+        if values:
+            where.append(Among(name, values))
+    if query.unread_by is not None:
+        where.append(Lacks("readers", (query.unread_by,)))
+    if query.tag is not None:
+        where.append(Holds("tags", (query.tag,)))
+    return tuple(where)
+
+
+def _known(scope: Scope, card: Card) -> Steps[Card | None]:
+    """Return the card that was posted under the id by the same agent before, if any.
+
+    Raises:
+        Conflict: The id is another's, or a card's of another kind.
+    """
+    known = yield from one(_seen(scope, Is("id", card.id)))
+    if known is not None and (known.agent_id, known.kind) == (card.agent_id, card.kind):
+        return known
+    if known is not None or (yield from _is_taken(scope, card.id)):
+        # Not what it says: the asker may not be allowed to see it.
+        raise Conflict("card", "an id of its own", card.id)
+    return None
+
+
+def _post(scope: Scope, card: Card) -> Steps[None]:
+    if (yield from _is_taken(scope, card.id)):
+        raise Conflict("card", "an id of its own", card.id)
+    yield from write(Put(CARDS, scope, card))
+
+
+def _is_taken(scope: Scope, card_id: str) -> Steps[bool]:
+    found = yield from one(Find(CARDS, scope, where=(Is("id", card_id),), reach="own"))
+    return found is not None

@@ -1,0 +1,480 @@
+"""Documents: as they stand, and as they were."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+
+from ...documents import Document, FormerDocument, Passage, PassageDraft, Revised
+from ...errors import UsageError
+from ...fields import Moment
+from ...moments import maybe_microseconds, microseconds
+from ...records import Scope
+from ..conditions import Absent, Among, Beyond, Condition, Either, Is, Within
+from ..ownership import in_order
+from ..port import (
+    Collection,
+    Count,
+    Find,
+    Index,
+    Put,
+    RecordStore,
+    Replace,
+    Steps,
+    asked,
+    every,
+    one,
+    write,
+)
+from ..shelving import (
+    REMOVED_AUDIT_KIND,
+    REVISED_AUDIT_KIND,
+    Revision,
+    as_of_then,
+    check_follows,
+    check_page,
+    check_removal,
+    check_revision,
+    is_repeated,
+    revision_of,
+)
+from .graphs import check_writable
+from .log import append_event
+from .passages import (
+    PASSAGES,
+    index_again,
+    move_passages,
+    places_of,
+    put_passages,
+    retire_passages,
+)
+
+_NAMED = ("shelf", "name")
+_THERE = (Absent("removed_at"), Absent("redacted_at"))
+_SAID = ("name", "title", "properties", "text", "digest")
+
+
+class Followed(FormerDocument):
+    """A revision that another has followed: it stood until ``followed_at``.
+
+    Attributes:
+        followed_at: When the next one was recorded; ``None``: that one is not here.
+    """
+
+    followed_at: Moment | None = None
+
+
+DOCUMENTS: Collection[Document] = Collection(
+    "documents",
+    Document,
+    fields={
+        "shelf": lambda document: document.shelf,
+        "name": lambda document: document.name,
+        "recorded_at": lambda document: microseconds(document.recorded_at),
+        "changed_at": lambda document: microseconds(document.changed_at),
+        "removed_at": lambda document: maybe_microseconds(document.removed_at),
+        "redacted_at": lambda document: maybe_microseconds(document.redacted_at),
+    },
+    indexes={"all": Index(_NAMED), "there": Index(_NAMED, where=_THERE)},
+)
+
+FORMERS: Collection[Followed] = Collection(
+    "document_revisions",
+    Followed,
+    fields={
+        "document_id": lambda former: former.id,
+        "revision": lambda former: former.revision,
+        "recorded_at": lambda former: microseconds(former.recorded_at),
+        "changed_at": lambda former: microseconds(former.changed_at),
+        "followed_at": lambda former: maybe_microseconds(former.followed_at),
+        "removed_at": lambda former: maybe_microseconds(former.removed_at),
+        "redacted_at": lambda former: maybe_microseconds(former.redacted_at),
+    },
+    indexes={
+        "revision": Index(("document_id", "revision"), unique=True),
+        "followed": Index(("document_id", "followed_at")),
+    },
+    key=lambda former: f"{former.id}/{former.revision}",
+)
+
+
+class ColdDocuments:
+    """A ``DocumentShelf`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def revise(
+        self,
+        scope: Scope,
+        document: Document,
+        passages: Sequence[PassageDraft],
+        *,
+        even_if_redacted: bool = False,
+    ) -> Revised:
+        """Store a document, or its next revision, with its passages, in one transaction.
+
+        Raises:
+            WasRedacted: It was redacted, and may not come back.
+            Conflict: The stored revision is not the one before, the document of that name is one
+                that the scope does not see, or the graph is archived.
+            UsageError: There are more than ``PASSAGES_MAX`` passages, one is empty or too long, the
+                id is not that of the name, or the properties are too long.
+        """
+        check_revision(scope, document, passages)
+        return await self._store.change(
+            "revise",
+            lambda: _revise(scope, document, passages, even_if_redacted=even_if_redacted),
+            is_brief=False,
+        )
+
+    async def remove(
+        self, scope: Scope, document_ids: Sequence[str], reason: str, now: datetime
+    ) -> tuple[str, ...]:
+        """Remove visible documents of the own graph, in one transaction; return which were there.
+
+        Raises:
+            Conflict: The graph is archived.
+            UsageError: There are more than ``DOCUMENTS_PER_CALL_MAX`` ids.
+        """
+        check_removal(document_ids)
+        return await self._store.change(
+            "remove", lambda: _remove(scope, document_ids, reason, now), is_brief=False
+        )
+
+    async def documents(
+        self, scope: Scope, ids: Sequence[str], *, as_of: datetime | None = None
+    ) -> tuple[Document, ...]:
+        """Return the visible ones among ``ids``, removed ones too, in the order asked.
+
+        Of the own graph, and of ancestors that carry ``document``. With ``as_of``, and of an
+        ancestor that is read as of a moment, of each the revision that was current then.
+        """
+        return await self._store.read("documents", lambda: _documents(scope, ids, as_of))
+
+    async def on_shelf(
+        self,
+        scope: Scope,
+        shelf: str | None,
+        *,
+        behind: str = "",
+        limit: int = 1000,
+        removed: bool = False,
+        as_of: datetime | None = None,
+    ) -> tuple[Document, ...]:
+        """Return visible documents of the own graph in the order of shelf and name.
+
+        Redacted ones come with the removed ones.
+
+        Raises:
+            UsageError: A limit outside 1 to ``LISTED_MAX``, or ``behind`` is no visible document.
+        """
+        check_page(limit)
+        by = "all" if removed or as_of is not None else "there"
+
+        def steps() -> Steps[tuple[Document, ...]]:
+            last = yield from _last_seen(scope, behind)
+            page = Find(DOCUMENTS, scope, by, _listed(shelf, last), _NAMED, limit)
+            if as_of is None:
+                return tuple((yield from every(page)))
+            return (yield from _listed_then(page, shelf, as_of, removed=removed))
+
+        return await self._store.read("on_shelf", steps)
+
+    async def revisions(
+        self, scope: Scope, document_id: str, *, before: int | None = None, limit: int = 100
+    ) -> tuple[Document, ...]:
+        """Return revisions of a document as they were, the latest first, lower than ``before``.
+
+        Of a document of the own graph. A revision that the scope may not see is left out, even
+        where it sees the document as it stands.
+
+        Raises:
+            UsageError: A limit outside 1 to ``LISTED_MAX``.
+        """
+        check_page(limit)
+        return await self._store.read(
+            "revisions", lambda: _revisions(scope, document_id, before, limit)
+        )
+
+    async def passages(self, scope: Scope, ids: Sequence[str]) -> tuple[Passage, ...]:
+        """Return the visible passages among ``ids``, retired ones too, in the order asked.
+
+        Of the own graph, and of ancestors that carry ``document``.
+        """
+        where = (Among("id", tuple(ids)),)
+        finds = [Find(PASSAGES, scope, where=where, graph_id=name) for name in _readable(scope)]
+        found = await self._store.read("passages", lambda: every(*finds))
+        return in_order({passage.id: passage for passage in found}, ids)
+
+    async def passages_of(
+        self, scope: Scope, document_id: str, *, behind: int = -1, limit: int = 1000
+    ) -> tuple[Passage, ...]:
+        """Return the current passages of a visible document of the own graph by ``number``.
+
+        Raises:
+            UsageError: A limit outside 1 to ``LISTED_MAX``.
+        """
+        check_page(limit)
+        where = (
+            Is("document_id", document_id),
+            Within("number", since=behind + 1),
+            Absent("redacted_at"),
+        )
+        find = Find(PASSAGES, scope, "current", where, ("number",), limit)
+        return tuple(await self._store.read("passages_of", lambda: every(find)))
+
+    async def count(self, scope: Scope) -> tuple[int, int]:
+        """Return how many documents and current passages of the own graph the scope sees."""
+        documents = Count(Find(DOCUMENTS, scope, by="there"))
+        passages = Count(Find(PASSAGES, scope, by="current", where=(Absent("redacted_at"),)))
+        found = await self._store.read("count", lambda: asked(documents, passages))
+        there, current = (counted.get((), 0) for counted in found)
+        return there, current
+
+
+def put_document(scope: Scope, document: Document) -> Steps[None]:
+    """Store a document as it is, inside a transaction."""
+    yield from write(Put(DOCUMENTS, scope, document))
+    yield from _end_former(scope, document)
+
+
+def put_former(scope: Scope, document: Document) -> Steps[None]:
+    """Store a former revision as it is, inside a transaction, in whatever order they come."""
+    last, former = yield from asked(
+        Find(DOCUMENTS, scope, where=(Is("id", document.id),), reach="own"),
+        _numbered(scope, document.id, document.revision + 1),
+    )
+    following = (one for one in (*former, *last) if one.revision == document.revision + 1)
+    follower = next(following, None)
+    yield from _put_former(scope, document, None if follower is None else follower.changed_at)
+    yield from _end_former(scope, document)
+
+
+def formers_of(scope: Scope, ids: Sequence[str]) -> Steps[dict[str, list[Document]]]:
+    """Return the former revisions of documents of the scope's graph, whoever could see them."""
+    found: dict[str, list[Document]] = {}
+    for former in (yield from every(_formers(scope, ids))):
+        found.setdefault(former.id, []).append(_document(former))
+    return found
+
+
+def silence_formers(scope: Scope, document: Document) -> Steps[None]:
+    """Let the former revisions of a redacted document say what it says, inside a transaction."""
+    said = {name: getattr(document, name) for name in _SAID}
+    writes = []
+    for former in (yield from every(_formers(scope, (document.id,)))):
+        gone = {**said, "redacted_at": former.redacted_at or document.redacted_at}
+        writes.append(Replace(FORMERS, scope, former.model_copy(update=gone)))
+    yield from write(*writes)
+
+
+def _formers(scope: Scope, ids: Sequence[str]) -> Find[Followed]:
+    return Find(FORMERS, scope, "revision", (Among("document_id", tuple(ids)),), reach="own")
+
+
+def _revise(
+    scope: Scope, document: Document, drafts: Sequence[PassageDraft], *, even_if_redacted: bool
+) -> Steps[Revised]:
+    named = (Is("id", document.id),)
+    stored, seen = yield from asked(
+        Find(DOCUMENTS, scope, where=named, reach="own"), Find(DOCUMENTS, scope, where=named)
+    )
+    if seen and is_repeated(seen[0], document):
+        return Revised(seen[0], was_new=False, added=0, kept=seen[0].passages, retired=0)
+    known = stored[0] if stored else None
+    check_follows(document, known, is_visible=bool(seen), even_if_redacted=even_if_redacted)
+    yield from check_writable(scope)
+    current = yield from places_of(scope, document.id)
+    revision = revision_of(document, drafts, known, current)
+    yield from _store(scope, revision, known)
+    reason, at = f"revision {document.revision}", revision.document.changed_at
+    yield from append_event(scope, REVISED_AUDIT_KIND, (document.id,), reason, at)
+    return revision.outcome
+
+
+def _store(scope: Scope, revision: Revision, known: Document | None) -> Steps[None]:
+    """Store a revision over the one before, and its passages beside those that stay."""
+    document = revision.document
+    at = document.changed_at
+    if known is None:
+        yield from write(Put(DOCUMENTS, scope, document))
+    else:
+        yield from _put_former(scope, known, at)
+        yield from write(Replace(DOCUMENTS, scope, document))
+        yield from retire_passages(scope, revision.retired, document.revision, at, known)
+    yield from move_passages(scope, revision.moved)
+    yield from put_passages(scope, revision.added)
+    yield from index_again(scope, [passage.id for passage in revision.added], document, at)
+
+
+def _put_former(scope: Scope, document: Document, followed_at: datetime | None) -> Steps[None]:
+    """Store a revision that another follows; what moved here from elsewhere may have it already."""
+    former = Followed.model_construct(**dict(document), followed_at=followed_at)
+    named = (Is("id", FORMERS.key(former)),)
+    known = yield from one(Find(FORMERS, scope, where=named, reach="own"))
+    yield from write((Put if known is None else Replace)(FORMERS, scope, former))
+
+
+def _end_former(scope: Scope, document: Document) -> Steps[None]:
+    """Note that the revision before a stored one stood until then."""
+    ended = {"followed_at": document.changed_at}
+    for former in (yield from every(_numbered(scope, document.id, document.revision - 1))):
+        yield from write(Replace(FORMERS, scope, former.model_copy(update=ended)))
+
+
+def _numbered(scope: Scope, document_id: str, revision: int) -> Find[Followed]:
+    where = (Is("document_id", document_id), Is("revision", revision))
+    return Find(FORMERS, scope, "revision", where, reach="own")
+
+
+def _remove(
+    scope: Scope, document_ids: Sequence[str], reason: str, now: datetime
+) -> Steps[tuple[str, ...]]:
+    where = (Among("id", tuple(document_ids)), *_THERE)
+    found = yield from every(Find(DOCUMENTS, scope, where=where))
+    there = in_order({document.id: document for document in found}, document_ids)
+    if not there:
+        return ()
+    yield from check_writable(scope)
+    for document in there:
+        at = max(now, document.changed_at)
+        removed = document.model_copy(update={"removed_at": at})
+        yield from write(Replace(DOCUMENTS, scope, removed))
+        current = yield from places_of(scope, document.id)
+        ids = [placed.id for placed in current]
+        yield from retire_passages(scope, ids, document.revision + 1, at, document)
+    told = tuple(document.id for document in there)
+    yield from append_event(scope, REMOVED_AUDIT_KIND, told, reason, now)
+    return told
+
+
+def _documents(
+    scope: Scope, ids: Sequence[str], as_of: datetime | None
+) -> Steps[tuple[Document, ...]]:
+    moments = {name: _earlier(as_of, at) for name, at in _readable(scope).items()}
+    where = (Among("id", tuple(ids)),)
+    standing = yield from every(
+        *(Find(DOCUMENTS, scope, where=where, graph_id=name) for name in moments)
+    )
+    found: dict[str, Document] = {}
+    changed: dict[str, list[str]] = defaultdict(list)
+    for document in standing:
+        then = moments[document.graph_id]
+        if then is None or document.changed_at <= then:
+            found[document.id] = as_of_then(document, then)
+        else:
+            changed[document.graph_id].append(document.id)
+    for name, earlier in changed.items():
+        found |= yield from _as_they_were(scope, name, earlier, moments[name])
+    return in_order(found, ids)
+
+
+def _as_they_were(
+    scope: Scope, graph_id: str, ids: Sequence[str], then: datetime | None, *where: Condition
+) -> Steps[dict[str, Document]]:
+    """Return the revisions that were current in a graph at a moment, by the document's id.
+
+    Args:
+        scope: Who asks; it sees the documents as they stand.
+        graph_id: Its own graph or an ancestor.
+        ids: Of documents that have changed since.
+        then: The moment.
+        where: What must hold of them besides.
+    """
+    if not ids or then is None:
+        return {}
+    at = microseconds(then)
+    stood = (Within("changed_at", until=at + 1), Within("followed_at", since=at + 1))
+    asked_for = (Among("document_id", tuple(ids)), *stood, *where)
+    former = yield from every(Find(FORMERS, scope, "followed", asked_for, graph_id=graph_id))
+    return {document.id: as_of_then(_document(document), then) for document in former}
+
+
+def _listed_then(
+    page: Find[Document], shelf: str | None, as_of: datetime, *, removed: bool
+) -> Steps[tuple[Document, ...]]:
+    """Return the documents of a page as they stood at a moment.
+
+    Pages of documents as they stand are read until enough were there then: a revision that the
+    asker may not see is left out.
+    """
+    scope, at = page.scope, microseconds(as_of)
+    was_there = () if removed else _there_at(at)
+    later = (Within("changed_at", since=at + 1),)
+    known_then = (
+        Within("recorded_at", until=at + 1),
+        *(() if removed else (Either((later, was_there)),)),
+    )
+    where, listed = page.where, list[Document]()
+    while True:
+        find = Find(DOCUMENTS, scope, page.by, (*where, *known_then), _NAMED, page.limit)
+        standing = yield from every(find)
+        changed = [one.id for one in standing if one.changed_at > as_of]
+        earlier = yield from _as_they_were(scope, scope.graph_id, changed, as_of, *was_there)
+        then = {one.id: as_of_then(one, as_of) for one in standing if one.changed_at <= as_of}
+        listed += in_order(then | earlier, [one.id for one in standing])
+        if len(standing) < page.limit or len(listed) >= page.limit:
+            return tuple(listed[: page.limit])
+        where = _listed(shelf, standing[-1])
+
+
+def _there_at(at: int) -> tuple[Condition, ...]:
+    not_removed = Either(((Absent("removed_at"),), (Within("removed_at", since=at + 1),)))
+    return Absent("redacted_at"), not_removed
+
+
+def _revisions(
+    scope: Scope, document_id: str, before: int | None, limit: int
+) -> Steps[tuple[Document, ...]]:
+    last = yield from one(Find(DOCUMENTS, scope, where=(Is("id", document_id),)))
+    if last is None:
+        return ()
+    is_wanted = before is None or last.revision < before
+    lower = last.revision if before is None else min(before, last.revision)
+    where = (Is("document_id", document_id), Within("revision", until=lower))
+    former = yield from every(Find(FORMERS, scope, "revision", where, ("-revision",), limit))
+    found = [last] if is_wanted else []
+    return tuple([*found, *map(_document, former)][:limit])
+
+
+def _last_seen(scope: Scope, behind: str) -> Steps[Document | None]:
+    """Return the visible document that a page begins behind; ``None``: at the beginning.
+
+    Raises:
+        UsageError: There is none of this id.
+    """
+    if not behind:
+        return None
+    found = yield from one(Find(DOCUMENTS, scope, where=(Is("id", behind),)))
+    if found is None:
+        raise UsageError("behind", behind, "the id of a document of this graph")
+    return found
+
+
+def _listed(shelf: str | None, last: Document | None) -> tuple[Condition, ...]:
+    """Return what holds of the documents of a shelf, or of all, behind one."""
+    on_it = () if shelf is None else (Is("shelf", shelf),)
+    if last is None:
+        return on_it
+    if shelf == last.shelf:
+        return (*on_it, Beyond(("name",), (last.name,)))
+    return (*on_it, Beyond(_NAMED, (last.shelf, last.name)))
+
+
+def _readable(scope: Scope) -> dict[str, datetime | None]:
+    """Return the graphs whose documents a scope reads, and as of which moment each."""
+    carrying = {one.graph_id: one.as_of for one in scope.carrying("document")}
+    return {scope.graph_id: None, **carrying}
+
+
+def _earlier(*moments: datetime | None) -> datetime | None:
+    return min((one for one in moments if one is not None), default=None)
+
+
+def _document(former: Followed) -> Document:
+    """Return a former revision as what it was."""
+    return Document.model_construct(
+        **{name: getattr(former, name) for name in Document.model_fields}
+    )

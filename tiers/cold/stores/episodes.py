@@ -1,0 +1,302 @@
+"""Summaries of turns, the episodes that are made of them, and what each of them is part of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from pydantic import Field
+
+from ...errors import Conflict
+from ...grains import MADE_OF
+from ...moments import maybe_microseconds, microseconds
+from ...plans import GRAINS
+from ...records import Episode, Grain, Scope, Summary, WorkDraft
+from ..conditions import Absent, Among, Condition, Holds, Is, Present, Within
+from ..ownership import check_limit, check_number, check_owned, in_order
+from ..port import (
+    Collection,
+    Find,
+    Index,
+    Lookup,
+    Put,
+    RecordStore,
+    Replace,
+    Request,
+    Steps,
+    asked,
+    every,
+    write,
+)
+from .rows import bare, kept
+from .turns import cover, own_turns
+from .words import file_words
+from .work import queue_work
+
+
+class KeptSummary(Summary):
+    """A summary as it is kept.
+
+    Attributes:
+        told_in: The episode that it is part of, by the grain of that.
+    """
+
+    told_in: dict[Grain, str] = Field(default_factory=dict)
+
+
+class KeptEpisode(Episode):
+    """An episode as it is kept.
+
+    Attributes:
+        told_in: The episode that it is part of, by the grain of that.
+    """
+
+    told_in: dict[Grain, str] = Field(default_factory=dict)
+
+
+Told = TypeVar("Told", KeptSummary, KeptEpisode)
+
+_BY_PERIOD = ("starts_at", "id")
+_FULL = Absent("redacted_at")
+
+
+SUMMARIES: Collection[KeptSummary] = Collection(
+    "summaries",
+    KeptSummary,
+    fields={
+        "level": lambda summary: summary.level,
+        "episode": lambda summary: next(iter(summary.told_in.values()), None),
+        "daily": lambda summary: summary.told_in.get("daily"),
+        "starts_at": lambda summary: microseconds(summary.starts_at),
+        "expires_at": lambda summary: maybe_microseconds(summary.expires_at),
+        "recorded_at": lambda summary: microseconds(summary.recorded_at),
+        "redacted_at": lambda summary: maybe_microseconds(summary.redacted_at),
+        "retired_at": lambda summary: maybe_microseconds(summary.retired_at),
+    },
+    indexes={
+        "full": Index(_BY_PERIOD, where=(_FULL,)),
+        "due": Index(_BY_PERIOD, where=(Absent("episode"), Present("expires_at"), _FULL)),
+        "level": Index(("level", "id")),
+        "loose_daily": Index(_BY_PERIOD, where=(Is("level", 0), Absent("daily"), _FULL)),
+        "old": Index(("recorded_at", "id"), where=(Is("level", 0), _FULL)),
+    },
+)
+
+
+def _loose(grain: Grain) -> Index:
+    """Return the index of the episodes that can be made part of one of a grain."""
+    return Index(_BY_PERIOD, where=(Is("grain", MADE_OF[grain]), Absent(grain), _FULL))
+
+
+EPISODES: Collection[KeptEpisode] = Collection(
+    "episodes",
+    KeptEpisode,
+    fields={
+        "grain": lambda episode: episode.grain,
+        "coarseness": lambda episode: GRAINS.index(episode.grain),
+        "weekly": lambda episode: episode.told_in.get("weekly"),
+        "monthly": lambda episode: episode.told_in.get("monthly"),
+        "quarterly": lambda episode: episode.told_in.get("quarterly"),
+        "yearly": lambda episode: episode.told_in.get("yearly"),
+        "starts_at": lambda episode: microseconds(episode.starts_at),
+        "ends_at": lambda episode: microseconds(episode.ends_at),
+        "redacted_at": lambda episode: maybe_microseconds(episode.redacted_at),
+        "retired_at": lambda episode: maybe_microseconds(episode.retired_at),
+    },
+    indexes={
+        "full": Index(_BY_PERIOD, where=(_FULL,)),
+        "grain": Index(("grain", "redacted_at")),
+        "coarseness": Index(("coarseness", "id")),
+        "full_grain": Index(("grain", *_BY_PERIOD), where=(_FULL,)),
+        **{f"loose_{grain}": _loose(grain) for grain in GRAINS if MADE_OF[grain] != "working"},
+    },
+    lists={
+        "children": Lookup(lambda episode: parts(episode.grain, episode.children)),
+    },
+)
+
+
+class ColdEpisodes:
+    """An ``EpisodicStore`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def put_summary(
+        self, scope: Scope, summary: Summary, work: Sequence[WorkDraft] = ()
+    ) -> bool:
+        """Store a summary and mark every turn in ``covers`` as covered, in one step.
+
+        Returns ``False``, writing nothing, when the same summary id is already stored.
+
+        Raises:
+            Conflict: A turn is covered by another summary of the same level.
+            NotFound: A turn in ``covers`` is not in the scope's graph.
+        """
+        check_owned(scope, summary)
+        return await self._store.change("put_summary", lambda: put_summary(scope, summary, work))
+
+    async def summaries(self, scope: Scope) -> tuple[Summary, ...]:
+        """Return the visible summaries of the scope's graph that have their content.
+
+        Oldest period first.
+        """
+        find = Find(SUMMARIES, scope, by="full", order=_BY_PERIOD)
+        return await self._summaries("summaries", find)
+
+    async def put_episode(
+        self, scope: Scope, episode: Episode, work: Sequence[WorkDraft] = ()
+    ) -> bool:
+        """Store an episode and mark its ``children`` as consolidated, in one step.
+
+        Returns ``False``, writing nothing, when the same episode id is already stored.
+
+        Raises:
+            Conflict: A child belongs to another episode of the same grain.
+        """
+        check_owned(scope, episode)
+        return await self._store.change("put_episode", lambda: put_episode(scope, episode, work))
+
+    async def due_summaries(
+        self, scope: Scope, before: datetime, limit: int
+    ) -> tuple[Summary, ...]:
+        """Return summaries of the scope's graph that expire by ``before`` and have no episode.
+
+        Every agent's and every topic's that has its content; oldest period first, at most
+        ``limit``.
+        """
+        check_limit(limit)
+        where = (Within("expires_at", until=microseconds(before) + 1),)
+        find = Find(SUMMARIES, scope, "due", where, _BY_PERIOD, limit, reach="own")
+        return await self._summaries("due_summaries", find)
+
+    async def episodes(
+        self,
+        scope: Scope,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        grain: Grain | None = None,
+    ) -> tuple[Episode, ...]:
+        """Return visible episodes of the graph that overlap ``[since, until)``, oldest first.
+
+        Of one grain, or of all. Redacted and retired ones are left out.
+        """
+        where: list[Condition] = [] if grain is None else [Is("grain", grain)]
+        if until is not None:
+            where.append(Within("starts_at", until=microseconds(until)))
+        if since is not None:
+            where.append(Within("ends_at", since=microseconds(since)))
+        by = "full" if grain is None else "full_grain"
+        find = Find(EPISODES, scope, by, tuple(where), _BY_PERIOD)
+        found = await self._store.read("episodes", lambda: every(find))
+        return tuple(bare(Episode, episode) for episode in found)
+
+    async def written(self, scope: Scope, ids: Sequence[str]) -> tuple[Summary | Episode, ...]:
+        """Return the visible summaries and episodes among ``ids``, in the order asked.
+
+        Expired ones included, and those whose content is destroyed, which say so.
+        """
+        among = (Among("id", tuple(ids)),)
+        finds = (Find(SUMMARIES, scope, where=among), Find(EPISODES, scope, where=among))
+        summaries, episodes = await self._store.read("written", lambda: asked(*finds))
+        found: dict[str, Summary | Episode] = {one.id: bare(Summary, one) for one in summaries}
+        found |= {one.id: bare(Episode, one) for one in episodes}
+        return in_order(found, ids)
+
+    async def _summaries(self, operation: str, find: Find[KeptSummary]) -> tuple[Summary, ...]:
+        found = await self._store.read(operation, lambda: every(find))
+        return tuple(bare(Summary, summary) for summary in found)
+
+
+def parts(grain: Grain, children: Iterable[str]) -> tuple[str, ...]:
+    """Return what episodes of a grain are looked up by that have one of the children."""
+    return tuple(f"{grain} {child}" for child in children)
+
+
+def episodes_of(scope: Scope, wanted: Sequence[str]) -> Find[KeptEpisode]:
+    """Ask for the episodes of the scope's graph that have one of some parts, seen or not."""
+    return Find(EPISODES, scope, "children", (Holds("children", tuple(wanted)),), reach="own")
+
+
+def own_episodes(scope: Scope, ids: Iterable[str]) -> Find[KeptEpisode]:
+    """Ask for episodes of the scope's graph, whoever may see them."""
+    return Find(EPISODES, scope, where=(Among("id", tuple(ids)),), reach="own")
+
+
+def own_summaries(scope: Scope, ids: Iterable[str]) -> Find[KeptSummary]:
+    """Ask for summaries of the scope's graph, whoever may see them."""
+    return Find(SUMMARIES, scope, where=(Among("id", tuple(ids)),), reach="own")
+
+
+def put_summary(scope: Scope, summary: Summary, work: Sequence[WorkDraft]) -> Steps[bool]:
+    """Store a summary with what follows from it, inside a transaction.
+
+    Returns ``False``, writing nothing, when the same summary id is already stored.
+
+    Raises:
+        Conflict: A turn is covered by another summary of the same level.
+        NotFound: A turn in ``covers`` is not in the scope's graph.
+    """
+    for name in ("level", "tokens", "lost"):
+        check_number(name, getattr(summary, name))
+    known, turns, above = yield from asked(
+        own_summaries(scope, (summary.id,)),
+        own_turns(scope, summary.covers),
+        _made_of(scope, summary.id),
+    )
+    if known:
+        return False
+    for turn in turns:
+        if summary.level in turn.covered_by:
+            taken_by = turn.covered_by[summary.level]
+            raise Conflict(f"summary of turn {turn.id}", summary.id, taken_by)
+    yield from cover(scope, summary.covers, turns, summary.level, summary.id)
+    told_in = {episode.grain: episode.id for episode in above}
+    yield from write(Put(SUMMARIES, scope, kept(KeptSummary, summary, told_in=told_in)))
+    yield from file_words(scope, summary)
+    yield from queue_work(scope, work, summary.recorded_at)
+    return True
+
+
+def put_episode(scope: Scope, episode: Episode, work: Sequence[WorkDraft]) -> Steps[bool]:
+    """Store an episode with what follows from it, inside a transaction.
+
+    Returns ``False``, writing nothing, when the same episode id is already stored.
+
+    Raises:
+        Conflict: A child belongs to another episode of the same grain.
+    """
+    check_number("lost", episode.lost)
+    children = dict.fromkeys(episode.children)
+    known, rivals, above, summaries, episodes = yield from asked(
+        own_episodes(scope, (episode.id,)),
+        episodes_of(scope, parts(episode.grain, children)),
+        _made_of(scope, episode.id),
+        own_summaries(scope, children),
+        own_episodes(scope, children),
+    )
+    if known:
+        return False
+    if rivals:
+        taken = next(child for child in rivals[0].children if child in children)
+        raise Conflict(f"{episode.grain} episode of {taken}", episode.id, rivals[0].id)
+    told_in = {one.grain: one.id for one in above}
+    yield from write(
+        Put(EPISODES, scope, kept(KeptEpisode, episode, told_in=told_in)),
+        *(Replace(SUMMARIES, scope, _part_of(one, episode)) for one in summaries),
+        *(Replace(EPISODES, scope, _part_of(one, episode)) for one in episodes),
+    )
+    yield from file_words(scope, episode)
+    yield from queue_work(scope, work, episode.recorded_at)
+    return True
+
+
+def _made_of(scope: Scope, record_id: str) -> Request:
+    """Ask what was made of a record: rows of an archive may come before those they are made of."""
+    return episodes_of(scope, [part for grain in GRAINS for part in parts(grain, (record_id,))])
+
+
+def _part_of(record: Told, episode: Episode) -> Told:
+    told_in = {**record.told_in, episode.grain: episode.id}
+    return record.model_copy(update={"told_in": told_in})

@@ -1,0 +1,316 @@
+"""Facts: stored once, read through a family of graphs, counted, moved between the tiers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+from ...errors import Conflict, NotFound, UsageError
+from ...learning import Verdict, is_live
+from ...ports import WarmStore
+from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
+from ...upkeep import FactUse
+from ..archival import LIMIT_MAX, archival_query, narrowed, ranked_by_index
+from ..conditions import Absent, Among, Is
+from ..identity import identity_of
+from ..learnt import VERDICT_EVENTS, given_way, is_said_again
+from ..ownership import check_limit, check_owned, in_order
+from ..port import Collection, Find, Index, Put, RecordStore, Replace, Steps, every, one, write
+from ..spans import begun, moved
+from .graphs import check_writable
+from .log import append_event
+from .recall import Ranking, live_among, recalled
+from .statements import (
+    FACTS,
+    among,
+    core_of,
+    end_fact,
+    nearest,
+    of_family,
+    readable,
+    replace_fact,
+    say_again,
+)
+from .words import file_words, set_tier
+from .work import queue_work
+
+
+class CountedUse(FactUse):
+    """One counted use of a fact, as it is kept."""
+
+    tenant: str
+
+
+USES: Collection[CountedUse] = Collection(
+    "fact_uses",
+    CountedUse,
+    fields={"fact_id": lambda use: use.fact_id},
+    indexes={"fact": Index(("fact_id",))},
+    key=lambda use: _use_id(use.fact_id, use.cause),
+)
+
+
+class ColdFacts:
+    """A ``SemanticStore`` over any engine.
+
+    Args:
+        store: Where the facts are.
+        archival_index: Finds archival facts by meaning; without it words alone decide.
+    """
+
+    def __init__(self, store: RecordStore, archival_index: WarmStore | None = None) -> None:
+        self._store = store
+        self._index = archival_index
+
+    async def put_fact(
+        self, scope: Scope, fact: Fact, work: Sequence[WorkDraft] = ()
+    ) -> tuple[Fact, bool]:
+        """Store a fact and return it, and whether it is new.
+
+        A live fact of the same writer, user, text, topics and privacy is returned: only when it
+        was said last is noted, if that is later. So is, as it is, one of the same id that says the
+        same and is live no more: what was forgotten does not come back by repeating what stored
+        it. A core fact begins its first core span.
+
+        Raises:
+            Conflict: The id is another fact's, or the graph is archived.
+        """
+        check_owned(scope, fact)
+        return await self._store.change("put_fact", lambda: put_fact(scope, begun(fact), work))
+
+    async def core(self, scope: Scope) -> tuple[Fact, ...]:
+        """Return visible active core facts of the own graph and the lineage, in one reading.
+
+        Own graph first, then lineage order, then oldest first. Shadowing is the reader's job.
+        Of an ancestor read ``as_of`` a moment: what was recorded, core and not yet superseded
+        then, as it is stored now. Forgotten facts are gone from every moment.
+        """
+        return tuple(await self._store.read("core", lambda: every(*core_of(scope))))
+
+    async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the visible facts among ``ids``, in the order asked, superseded ones included.
+
+        Of the own graph all, forgotten ones too; of the lineage core facts as ``core`` has them,
+        and archival ones of ancestors that carry ``fact``, forgotten ones aside.
+        """
+        finds = of_family(among(scope, ids), readable(scope))
+        return in_order(nearest(await self._store.read("facts", lambda: every(*finds))), ids)
+
+    async def recall_archival(
+        self,
+        scope: Scope,
+        query: SearchQuery,
+        *,
+        user_id: str | None = None,
+        scope_topics: Sequence[str] | None = None,
+        limit: int = 10,
+    ) -> tuple[Hit, ...]:
+        """Return active archival facts of the own graph, best first.
+
+        ``user_id`` and ``scope_topics`` narrow the scope inside the query; they never widen it.
+        The index has weighed meaning and words; facts that it does not hold yet come in at the
+        rank that their words have among all, fused by reciprocal ranks. Where nothing has weighed
+        the words, all facts come in by them; without an index, words alone decide.
+
+        Raises:
+            TierError: The engine or the index failed; no half answer passes for a whole one.
+        """
+        check_limit(limit, LIMIT_MAX)
+        if query.inherited:
+            return ()  # what ancestors carry is the index's to find
+        if None not in (user_id, query.user_id) and user_id != query.user_id:
+            return ()
+        asker = narrowed(scope, scope_topics)
+        asked = archival_query(query, user_id or query.user_id, limit)
+        by_index = await self._ranked(asker, asked)
+        return await self._store.read(
+            "recall_archival", lambda: recalled(asker, asked, limit, by_index)
+        )
+
+    async def _ranked(self, asker: Scope, query: SearchQuery) -> Ranking:
+        """Return what the index ranks for a question."""
+        if self._index is None:
+            return Ranking()
+        live = partial(self._live, asker, query)
+        ids = await ranked_by_index(self._index, asker, query, live)
+        return Ranking(ids, weighs_words=True)
+
+    async def _live(self, asker: Scope, query: SearchQuery, ids: Sequence[str]) -> list[str]:
+        found = await self._store.read("live", lambda: live_among(asker, query, ids))
+        return [fact.id for fact in found]
+
+    async def add_uses(
+        self, scope: Scope, cause: str, fact_ids: Sequence[str], now: datetime
+    ) -> tuple[Fact, ...]:
+        """Count one use of each fact for ``cause`` and return the facts as they now are.
+
+        The same cause never counts twice. Unknown or invisible facts are left out.
+        """
+        if not cause:
+            raise UsageError("cause", cause, "the id of what used the facts")
+        if not fact_ids:
+            return ()
+        return await self._store.change("add_uses", lambda: _add_uses(scope, cause, fact_ids, now))
+
+    async def set_tier(
+        self,
+        scope: Scope,
+        fact: Fact,
+        tier: FactTier,
+        reason: str,
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+    ) -> bool:
+        """Move a fact between archival and core, with an audit event that holds the reason.
+
+        Compare-and-set on ``fact.tier``: returns ``False``, writing nothing, when it has moved,
+        is not live, or is not visible in the scope's own graph. Moving to core begins a core span;
+        moving away ends it and sets ``earned_from`` to the uses that the fact has.
+        """
+        if tier == fact.tier:
+            raise UsageError("tier", tier, "the tier that the fact is not in")
+
+        def steps() -> Steps[bool]:
+            known = yield from one(among(scope, [fact.id]))
+            if known is None or not is_live(known) or known.tier != fact.tier:
+                return False
+            yield from replace_fact(scope, _moved(known, tier, now))
+            yield from set_tier(scope, fact.id, tier)
+            kind = "promoted" if tier == "core" else "demoted"
+            yield from append_event(scope, kind, (fact.id,), reason, now)
+            yield from queue_work(scope, work, now)
+            return True
+
+        return await self._store.change("set_tier", steps)
+
+    async def supersede(
+        self,
+        scope: Scope,
+        fact_id: str,
+        by: str,
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+        *,
+        how: Superseded = "natural",
+    ) -> bool:
+        """Let the fact ``by`` take the place of another, with an audit event ``superseded``.
+
+        The old fact stays, and no search and no context has it any more; a core span ends.
+        ``False``, writing nothing, when it is not live any more, or ``by`` is forgotten.
+
+        Raises:
+            NotFound: One of them is no visible fact of the scope's own graph.
+            UsageError: They are the same fact.
+        """
+        if by == fact_id:
+            raise UsageError("by", by, "another fact")
+        verdict = Verdict(fact_id=fact_id, by=by, how=how)
+        return await self._store.change("supersede", lambda: _supersede(scope, verdict, now, work))
+
+
+def put_fact(scope: Scope, fact: Fact, work: Sequence[WorkDraft]) -> Steps[tuple[Fact, bool]]:
+    """Store a fact that says something new, inside a transaction.
+
+    Raises:
+        Conflict: The id is another fact's, or the graph is archived.
+    """
+    (known, taken) = yield (
+        _whole(scope, "identity", Is("identity", identity_of(fact) or "")),
+        _whole(scope, "id", Is("id", fact.id)),
+    )
+    if known:
+        return (yield from say_again(scope, known[0], fact)), False
+    if taken:
+        if is_said_again(taken[0], fact):
+            return taken[0], False
+        # Not what it says: the asker may not be allowed to see it.
+        raise Conflict("fact", "an id of its own", fact.id)
+    yield from check_writable(scope)
+    yield from write(Put(FACTS, scope, fact))
+    yield from file_words(scope, fact)
+    yield from queue_work(scope, work, fact.recorded_at)
+    return fact, True
+
+
+def _whole(scope: Scope, by: str, condition: Is) -> Find[Fact]:
+    """Ask the whole graph, whoever may see it, for the one fact of which something holds."""
+    return Find(FACTS, scope, by, (condition,), limit=1, reach="own")
+
+
+def _add_uses(
+    scope: Scope, cause: str, fact_ids: Sequence[str], now: datetime
+) -> Steps[tuple[Fact, ...]]:
+    """Count in every graph of the family that has a fact of such an id for the asker."""
+    found = yield from every(*of_family(among(scope, fact_ids), readable(scope)))
+    counted = yield from _counted(scope.tenant, cause, found)
+    facts: list[Fact] = []
+    uses: list[Put[CountedUse]] = []
+    changes: list[Replace[Fact]] = []
+    for fact in found:
+        used = fact
+        if (fact.graph_id, fact.id) not in counted:
+            used = _used(fact, now)
+            there = Scope.of_graph(fact.tenant, fact.graph_id)
+            use = CountedUse(
+                tenant=fact.tenant,
+                graph_id=fact.graph_id,
+                fact_id=fact.id,
+                cause=cause,
+                used_at=now,
+            )
+            uses.append(Put(USES, there, use))
+            changes.append(Replace(FACTS, there, used))
+        facts.append(used)
+    yield from write(*uses, *changes)
+    return in_order(nearest(facts), fact_ids)
+
+
+def _counted(tenant: str, cause: str, facts: Sequence[Fact]) -> Steps[set[tuple[str, str]]]:
+    """Return the graphs and ids of those facts of which a use for ``cause`` was counted."""
+    by_graph: dict[str, list[str]] = {}
+    for fact in facts:
+        by_graph.setdefault(fact.graph_id, []).append(_use_id(fact.id, cause))
+    uses = yield from every(
+        *(
+            Find(USES, Scope.of_graph(tenant, graph_id), where=(Among("id", tuple(ids)),))
+            for graph_id, ids in by_graph.items()
+        )
+    )
+    return {(use.graph_id, use.fact_id) for use in uses}
+
+
+def _use_id(fact_id: str, cause: str) -> str:
+    return json.dumps([fact_id, cause], ensure_ascii=False)
+
+
+def _used(fact: Fact, now: datetime) -> Fact:
+    last = now if fact.last_used_at is None else max(fact.last_used_at, now)
+    return fact.model_copy(update={"uses": fact.uses + 1, "last_used_at": last})
+
+
+def _moved(fact: Fact, tier: FactTier, now: datetime) -> Fact:
+    # One that came from elsewhere may be core without a span.
+    spans = moved(fact.core_spans or begun(fact).core_spans, tier, now)
+    earned_from = fact.uses if tier == "archival" else fact.earned_from
+    changed = {"tier": tier, "core_spans": spans, "earned_from": earned_from}
+    return fact.model_copy(update=changed)
+
+
+def _supersede(
+    scope: Scope, verdict: Verdict, now: datetime, work: Sequence[WorkDraft]
+) -> Steps[bool]:
+    pair = (verdict.fact_id, verdict.by)
+    where = (Among("id", pair), Absent("redacted_at"))
+    found = nearest((yield from every(Find(FACTS, scope, where=where))))
+    for name in pair:
+        if name not in found:
+            raise NotFound("fact", name)
+    old, new = (found[name] for name in pair)
+    if not is_live(old) or new.forgotten_at is not None:
+        return False
+    yield from end_fact(scope, given_way(old, verdict, now))
+    yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
+    yield from queue_work(scope, work, now)
+    return True

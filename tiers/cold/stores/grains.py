@@ -1,0 +1,315 @@
+"""Time grains: what is in no episode yet, who was counted where, what is past its retention."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from ...errors import UsageError
+from ...grains import MADE_OF, GrainCount, Made, Retirable, TurnMark
+from ...moments import microseconds
+from ...plans import AnyGrain
+from ...records import Episode, Grain, Scope, Summary, WorkDraft
+from ...upkeep import PAGE_ROWS_MAX, Page
+from ..conditions import Beyond, Condition, Is, Present, Within
+from ..ownership import check_limit, check_whole_graph
+from ..port import Count, Find, RecordStore, Steps, asked, every
+from ..redaction import checked_retirement
+from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary
+from .retirement import retire
+from .rows import bare
+from .standing import MADE_OF_IT, Candidate, stand_ins
+from .turns import NUMBERED, TURNS, KeptTurn
+
+PAGE_ROWS = 500
+"""Candidates for retirement that are looked at together; nearly all of them are due."""
+
+
+class ColdGrains:
+    """A ``GrainStore`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def loose(
+        self, scope: Scope, grain: Grain, before: datetime, limit: int
+    ) -> tuple[Summary | Episode, ...]:
+        """Return what an episode of this grain is made of and that is in none of it yet.
+
+        Of every agent, user and topic, that began before ``before``; oldest first, ties by id, at
+        most ``limit``. Redacted and retired ones are left out.
+
+        Raises:
+            UsageError: The scope is an agent's, or the limit out of range.
+        """
+        check_whole_graph(scope)
+        check_limit(limit)
+        where = (Within("starts_at", until=microseconds(before)),)
+        asking: dict[str, Any] = {"by": f"loose_{grain}", "where": where, "limit": limit}
+        asking |= {"order": ("starts_at", "id"), "reach": "own"}
+        if MADE_OF[grain] == "working":
+            summaries = Find(SUMMARIES, scope, **asking)
+            found = await self._store.read("loose", lambda: every(summaries))
+            return tuple(bare(Summary, one) for one in found)
+        episodes = Find(EPISODES, scope, **asking)
+        return tuple(
+            bare(Episode, one) for one in await self._store.read("loose", lambda: every(episodes))
+        )
+
+    async def turn_marks(self, scope: Scope, cursor: str, limit: int) -> Page[TurnMark]:
+        """Return every turn of the graph, redacted and retired ones included.
+
+        Agent by agent in the order of their ids, and there in the order of ``seq``; ``""`` begins.
+
+        Raises:
+            UsageError: The scope is an agent's, a limit out of range, or a cursor no page gave.
+        """
+        check_whole_graph(scope)
+        check_limit(limit, PAGE_ROWS_MAX)
+        order = ("agent_id", "seq")
+        where = (Beyond(order, _place_of(cursor, ("", 0))), NUMBERED)
+        find = Find(TURNS, scope, "seq", where, order, limit + 1, reach="own")
+        found = await self._store.read("turn_marks", lambda: every(find))
+        rows = tuple(map(_marked, found[:limit]))
+        end = (rows[-1].agent_id, rows[-1].seq) if len(found) > limit else None
+        return Page(rows=rows, cursor=_cursor_of(end))
+
+    async def made(self, scope: Scope, cursor: str, limit: int) -> Page[Made]:
+        """Return every level-0 summary and every episode, redacted and retired ones included.
+
+        Episodes first, then summaries, each in the order of their ids; ``""`` begins.
+
+        Raises:
+            UsageError: As of ``turn_marks``.
+        """
+        check_whole_graph(scope)
+        check_limit(limit, PAGE_ROWS_MAX)
+        kind, after = _place_of(cursor, ("", ""))
+
+        def steps() -> Steps[list[KeptEpisode | KeptSummary]]:
+            found: list[KeptEpisode | KeptSummary] = []
+            if kind != "summary":
+                episodes = Find(EPISODES, scope, where=_after(after), order=("id",), reach="own")
+                found += yield from every(replace(episodes, limit=limit + 1))
+            if len(found) <= limit:
+                where = (Is("level", 0), *_after(after if kind == "summary" else ""))
+                room = limit + 1 - len(found)
+                found += yield from every(
+                    Find(SUMMARIES, scope, "level", where, ("id",), room, reach="own")
+                )
+            return found
+
+        found = await self._store.read("made", steps)
+        rows = tuple(map(_counted, found[:limit]))
+        end = (_kind_of(rows[-1]), rows[-1].id) if len(found) > limit else None
+        return Page(rows=rows, cursor=_cursor_of(end))
+
+    async def retirable(
+        self, scope: Scope, grain: AnyGrain, before: datetime, limit: int
+    ) -> tuple[Retirable, ...]:
+        """Return records of a grain that are past their retention and have a stand-in.
+
+        Of ``working``, in the order in which they were recorded; of other grains, in that in which
+        they began; ties by id, at most ``limit``. A turn's stand-in is the daily episode that its
+        summary is in, and neither of both may be redacted. What stands for a retired episode is
+        all that was made of it: for a daily one both the weekly and the monthly one.
+
+        Raises:
+            UsageError: The scope is an agent's, or the limit out of range.
+        """
+        check_whole_graph(scope)
+        check_limit(limit)
+        found: list[tuple[int, Retirable]] = []
+        for candidates in _candidates(scope, grain, microseconds(before)):
+            found += await self._retirable_among(scope, candidates, limit)
+        found.sort(key=lambda one: (one[0], one[1].id))
+        return tuple(one for _, one in found[:limit])
+
+    async def count_grain(self, scope: Scope, grain: AnyGrain) -> GrainCount:
+        """Return how many records of a grain the graph has; of ``working``, turns and summaries.
+
+        Raises:
+            UsageError: The scope is an agent's.
+        """
+        check_whole_graph(scope)
+        whole, full = _counted_of(scope, grain)
+        requests = [*map(Count, whole), *map(Count, full)]
+        counts = await self._store.read("count_grain", lambda: asked(*requests))
+        numbers = [counted.get((), 0) for counted in counts]
+        total, live = sum(numbers[: len(whole)]), sum(numbers[len(whole) :])
+        return GrainCount(total=total, live=live)
+
+    async def retire(
+        self,
+        scope: Scope,
+        ids: Sequence[str],
+        reason: str,
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+    ) -> tuple[str, ...]:
+        """Destroy the content of turns, summaries, episodes and facts for good; return which.
+
+        In one transaction, after which nothing of it is left in logs or in memory. Nothing that
+        was made of them changes. What is redacted or retired already, or is no such record, is
+        passed over.
+
+        Raises:
+            UsageError: The scope is an agent's, ``reason`` is blank, or there are more than
+                ``RETIRED_PER_CALL_MAX`` ids.
+            TierTimeout: It is all done, but the engine's log could not be emptied, which
+                repeating does.
+        """
+        check_whole_graph(scope)
+        asked_for = checked_retirement(ids, reason)
+        if not asked_for:
+            return ()
+        retired = await self._store.change(
+            "retire", lambda: retire(scope, asked_for, reason, now, work), is_brief=False
+        )
+        await self._store.scrub()
+        return retired
+
+    async def _retirable_among(
+        self, scope: Scope, candidates: _Candidates, limit: int
+    ) -> list[tuple[int, Retirable]]:
+        """Return the first candidates that something stands for, each with its moment.
+
+        Page by page, each a question of its own, until there are enough.
+        """
+        found: list[tuple[int, Retirable]] = []
+        find = candidates.find
+        while True:
+            page, standing = await self._store.read("retirable", lambda f=find: _standing(scope, f))  # type: ignore[misc]
+            places = [(candidates.moment(one), one.id) for one in page]
+            found += [
+                (at, Retirable(kind=candidates.kind, id=one_id, replaced_by=standing[one_id]))
+                for at, one_id in places
+                if one_id in standing
+            ]
+            if len(page) < PAGE_ROWS or len(found) >= limit:
+                return found[:limit]
+            behind = Beyond(find.order, places[-1])
+            find = replace(find, where=(*candidates.find.where, behind))
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """Records of which some may be past their retention.
+
+    Attributes:
+        kind: What they are.
+        find: Asks for the first of them.
+    """
+
+    kind: Any
+    find: Find[Any]
+
+    def moment(self, record: Candidate) -> int:
+        """Return what a candidate is ordered by."""
+        return microseconds(getattr(record, self.find.order[0]))
+
+
+def _candidates(scope: Scope, grain: AnyGrain, before: int) -> Iterator[_Candidates]:
+    """Yield what may be retired of a grain: what has its content and is past its retention."""
+    asking: dict[str, Any] = {"limit": PAGE_ROWS, "reach": "own"}
+    if grain == "working":
+        recorded = ("recorded_at", "id")
+        late = Within("recorded_at", until=before)
+        turns: tuple[Condition, ...] = (Present("covered_by"), late)
+        yield _Candidates("turn", Find(TURNS, scope, "full", turns, recorded, **asking))
+        told: tuple[Condition, ...] = (Present("daily"), late)
+        yield _Candidates("summary", Find(SUMMARIES, scope, "old", told, recorded, **asking))
+        return
+    where: tuple[Condition, ...] = (
+        Is("grain", grain),
+        # What ended before a moment began before it, which is what the index is in the order of.
+        Within("starts_at", until=before),
+        Within("ends_at", until=before),
+        *map(Present, MADE_OF_IT[grain]),
+    )
+    began = ("starts_at", "id")
+    yield _Candidates("episode", Find(EPISODES, scope, "full_grain", where, began, **asking))
+
+
+def _standing(
+    scope: Scope, find: Find[Any]
+) -> Steps[tuple[list[Candidate], Mapping[str, tuple[str, ...]]]]:
+    page: list[Candidate] = yield from every(find)
+    standing = yield from stand_ins(scope, page)
+    return page, standing
+
+
+def _counted_of(
+    scope: Scope, grain: AnyGrain
+) -> tuple[tuple[Find[Any], ...], tuple[Find[Any], ...]]:
+    """Return what asks for all records of a grain, and for those with their content."""
+    if grain == "working":
+        level = (Is("level", 0),)
+        return (
+            Find(TURNS, scope, reach="own"),
+            Find(SUMMARIES, scope, by="level", where=level, reach="own"),
+        ), (
+            Find(TURNS, scope, by="full", reach="own"),
+            Find(SUMMARIES, scope, by="old", reach="own"),
+        )
+    of_grain = (Is("grain", grain),)
+    whole = Find(EPISODES, scope, by="grain", where=of_grain, reach="own")
+    return (whole,), (replace(whole, by="full_grain"),)
+
+
+def _marked(turn: KeptTurn) -> TurnMark:
+    return TurnMark(
+        id=turn.id,
+        agent_id=turn.agent_id,
+        seq=turn.seq,
+        occurred_at=turn.occurred_at,
+        covered=0 in turn.covered_by,
+        **_how_gone(turn),
+    )
+
+
+def _counted(record: KeptSummary | KeptEpisode) -> Made:
+    names = ("id", "agent_id", "starts_at", "ends_at", "made_by", "lost")
+    known: dict[str, Any] = {name: getattr(record, name) for name in names}
+    known |= {"told_in": tuple(sorted(record.told_in)), **_how_gone(record)}
+    if isinstance(record, KeptSummary):
+        return Made(grain="working", sources=record.covers, **known)
+    return Made(grain=record.grain, period=record.period, sources=record.children, **known)
+
+
+def _how_gone(record: KeptTurn | KeptSummary | KeptEpisode) -> dict[str, bool]:
+    """Return how a record lost its content; what retention has emptied was not redacted."""
+    is_retired = record.retired_at is not None
+    return {"redacted": record.redacted_at is not None and not is_retired, "retired": is_retired}
+
+
+def _kind_of(made: Made) -> str:
+    return "summary" if made.grain == "working" else "episode"
+
+
+def _after(record_id: str | int) -> tuple[Condition, ...]:
+    return (Beyond(("id",), (record_id,)),)
+
+
+def _cursor_of(place: tuple[str | int, ...] | None) -> str | None:
+    return None if place is None else json.dumps(place, ensure_ascii=False)
+
+
+def _place_of(cursor: str, first: tuple[str | int, str | int]) -> tuple[str | int, str | int]:
+    """Return what a page comes after.
+
+    Raises:
+        UsageError: No page gave the cursor.
+    """
+    if not cursor:
+        return first
+    try:
+        place = json.loads(cursor)
+    except (ValueError, RecursionError):
+        place = None
+    if not isinstance(place, list) or [type(part) for part in place] != [*map(type, first)]:
+        raise UsageError("cursor", cursor, "the cursor of a page of the same question")
+    return place[0], place[1]

@@ -1,0 +1,431 @@
+"""Session graphs, the links between them, and their members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from ...errors import Conflict, NotFound
+from ...ids import IdFactory
+from ...moments import maybe_microseconds, microseconds
+from ...records import (
+    AgentRecord,
+    Budget,
+    Departure,
+    GraphState,
+    Parent,
+    Record,
+    Retention,
+    Scope,
+    SessionGraph,
+    Standing,
+)
+from ...registry import CATALOG
+from ..archive_rows import check_tenant
+from ..conditions import Absent, Among, Is, Within
+from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of
+from ..ownership import check_agent, check_limit
+from ..port import (
+    Collection,
+    Find,
+    Index,
+    Put,
+    RecordStore,
+    Replace,
+    Steps,
+    count,
+    every,
+    one,
+    write,
+)
+from .known_graphs import GRAPHS, OLDEST_FIRST, KeptGraph, made_graph
+from .log import append_event
+from .rows import bare, kept
+
+
+class KeptAgent(AgentRecord):
+    """A member as it is kept.
+
+    Attributes:
+        made: Sorts in the order of the first spawn, which a move keeps.
+    """
+
+    made: str = ""
+
+
+_MADE = IdFactory()
+
+AGENTS: Collection[KeptAgent] = Collection(
+    "agents",
+    KeptAgent,
+    fields={
+        "made": lambda agent: agent.made,
+        "seen_at": lambda agent: microseconds(agent.seen_at),
+        "left_at": lambda agent: maybe_microseconds(agent.left_at),
+    },
+    indexes={
+        "present": Index(("id",), where=(Absent("left_at"),)),
+        "spawned": Index(("made",)),
+        "made": Index(("made", "graph_id", "id"), of="tenant"),
+        "silent": Index(("seen_at", "made"), where=(Absent("left_at"),), of="tenant"),
+    },
+)
+
+
+class Links(Record):
+    """How many links were made between the graphs of a tenant."""
+
+    tenant: str
+    made: int
+
+
+LINKS: Collection[Links] = Collection("links", Links, extent="tenant", key=lambda _: "links")
+
+
+class ColdGraphs:
+    """A ``GraphStore`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def create_graph(self, graph: SessionGraph) -> None:
+        """Store a new graph, with its links to parents.
+
+        Raises:
+            Conflict: A graph of this id exists in the tenant.
+            NotFound: A parent does not exist in the tenant.
+            UsageError: A parent is named twice, is the graph itself or the catalog, or there would
+                be more than ``ANCESTORS_MAX`` ancestors.
+        """
+        check_parents(graph.id, graph.parents)
+        await self._store.change("create_graph", lambda: _create(graph))
+
+    async def graph(self, tenant: str, graph_id: str) -> SessionGraph | None:
+        """Return a graph, or ``None``."""
+        found = await self._store.read("graph", lambda: _graph(tenant, graph_id))
+        return None if found is None else bare(SessionGraph, found)
+
+    async def graphs(self, tenant: str) -> tuple[SessionGraph, ...]:
+        """Return all graphs of the tenant, oldest first, its catalog included."""
+        whole = Scope.of_graph(tenant, CATALOG)
+        find = Find(GRAPHS, whole, by="oldest", order=OLDEST_FIRST)
+        found = await self._store.read("graphs", lambda: every(find))
+        return tuple(bare(SessionGraph, graph) for graph in found)
+
+    async def standing(self, scope: Scope) -> Standing | None:
+        """Return the scope's graph, agent and ancestors as they are now; ``None``: no such graph.
+
+        All of one moment, in one question more than its lineage is deep.
+        """
+        return await self._store.read("standing", lambda: standing(scope))
+
+    async def set_state(
+        self,
+        scope: Scope,
+        state: GraphState,
+        now: datetime,
+        only_from: Sequence[GraphState] | None = None,
+        event: str | None = None,
+    ) -> bool:
+        """Move the scope's graph to ``state``; ``closed_at`` is set on closing, cleared on opening.
+
+        ``False``, writing nothing, when the graph is in none of the states of ``only_from``. A
+        move is told in the audit feed as ``event``, in the same transaction.
+
+        Raises:
+            NotFound: The graph does not exist.
+        """
+
+        def steps() -> Steps[bool]:
+            graph = yield from _existing(scope)
+            if only_from is not None and graph.state not in only_from:
+                return False
+            if graph.state != state:
+                opened = state == GraphState.ACTIVE
+                closed_at = None if opened else graph.closed_at or now
+                moved = graph.model_copy(update={"state": state, "closed_at": closed_at})
+                yield from write(Replace(GRAPHS, scope, moved))
+                if event is not None:
+                    yield from append_event(scope, event, (), "", now)
+            return True
+
+        return await self._store.change("set_state", steps)
+
+    async def link(self, scope: Scope, parent: Parent) -> None:
+        """Let the scope's graph inherit from one more graph, after those it has.
+
+        Raises:
+            NotFound: The graph or the parent does not exist.
+            Conflict: The link exists, or the graph is archived.
+            UsageError: It would close a cycle or make more than ``ANCESTORS_MAX`` ancestors, or
+                the parent is the catalog.
+        """
+        check_parents(scope.graph_id, (parent,))
+        await self._store.change("link", lambda: _link(scope, parent))
+
+    async def unlink(self, scope: Scope, parent_id: str) -> bool:
+        """Revoke a link; ``False`` when there is none. Holds from the next ``standing`` on."""
+
+        def steps() -> Steps[bool]:
+            graph = yield from _graph(scope.tenant, scope.graph_id)
+            if graph is None or parent_id not in graph.inherits_from:
+                return False
+            left = tuple(parent for parent in graph.parents if parent.id != parent_id)
+            yield from write(Replace(GRAPHS, scope, graph.model_copy(update={"parents": left})))
+            return True
+
+        return await self._store.change("unlink", steps)
+
+    async def configure(
+        self, scope: Scope, *, budget: Budget | None = None, retention: Retention | None = None
+    ) -> SessionGraph:
+        """Replace what is given and return the graph as it now is.
+
+        Raises:
+            NotFound: The graph does not exist.
+        """
+        given = {"budget": budget, "retention": retention}
+        changed = {name: value for name, value in given.items() if value is not None}
+
+        def steps() -> Steps[SessionGraph]:
+            graph = (yield from _existing(scope)).model_copy(update=changed)
+            yield from write(Replace(GRAPHS, scope, graph))
+            return bare(SessionGraph, graph)
+
+        return await self._store.change("configure", steps)
+
+
+class ColdFleet:
+    """A ``FleetStore`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def spawn(self, agent: AgentRecord) -> bool:
+        """Add a member, or re-attach one of the same id; return whether it is new.
+
+        A re-attach takes over everything but the time of the first spawn, and clears ``left_at``
+        and ``released``.
+
+        Raises:
+            NotFound: The graph does not exist.
+            Conflict: The graph is archived.
+        """
+        scope = Scope.of_graph(agent.tenant, agent.graph_id)
+        seen_at = max(agent.seen_at, agent.spawned_at)
+        present = agent.model_copy(update={"seen_at": seen_at, "left_at": None, "released": False})
+
+        def steps() -> Steps[bool]:
+            yield from _existing(scope)
+            yield from check_writable(scope)
+            known = yield from _agent(scope, agent.id)
+            if known is None:
+                yield from write(Put(AGENTS, scope, made_agent(present)))
+                return True
+            first = {"spawned_at": known.spawned_at, "made": known.made}
+            yield from write(Replace(AGENTS, scope, kept(KeptAgent, present, **first)))
+            return False
+
+        return await self._store.change("spawn", steps)
+
+    async def leave(
+        self,
+        scope: Scope,
+        now: datetime,
+        *,
+        silent_since: datetime | None = None,
+        reason: str | None = None,
+    ) -> Departure:
+        """Mark the scope's agent as gone and return what came of it. Idempotent.
+
+        With ``silent_since`` the agent is released instead: only if its last sign of life is at or
+        before that moment. With ``reason`` the audit feed is told, in the same transaction.
+        """
+        agent_id = check_agent(scope)
+
+        def steps() -> Steps[Departure]:
+            agent = yield from _agent(scope, agent_id)
+            left = agent is not None and _leaves(agent, silent_since)
+            if agent is not None and left:
+                gone = {"left_at": now, "released": silent_since is not None}
+                yield from write(Replace(AGENTS, scope, agent.model_copy(update=gone)))
+                if reason is not None:
+                    kind = "left" if silent_since is None else "released"
+                    yield from append_event(scope, kind, (), reason, now)
+            remaining = yield from count(Find(AGENTS, scope, by="present"))
+            return Departure(left=left, remaining=remaining)
+
+        return await self._store.change("leave", steps)
+
+    async def agents(self, scope: Scope) -> tuple[AgentRecord, ...]:
+        """Return all members of the scope's graph, those who left included, in order of spawn."""
+        find = Find(AGENTS, scope, by="spawned", order=("made",))
+        found = await self._store.read("agents", lambda: every(find))
+        return tuple(bare(AgentRecord, agent) for agent in found)
+
+    async def beat(self, scope: Scope, agent_ids: Sequence[str], now: datetime) -> tuple[str, ...]:
+        """Note a sign of life of members and return those of them that are present, sorted."""
+        if not agent_ids:
+            return ()
+        where = (Among("id", tuple(dict.fromkeys(agent_ids))),)
+
+        def steps() -> Steps[tuple[str, ...]]:
+            present = yield from every(Find(AGENTS, scope, by="present", where=where))
+            yield from write(
+                *(
+                    Replace(AGENTS, scope, agent.model_copy(update={"seen_at": now}))
+                    for agent in present
+                    if agent.seen_at < now
+                )
+            )
+            return tuple(sorted(agent.id for agent in present))
+
+        return await self._store.change("beat", steps)
+
+    async def silent(
+        self, tenant: str, silent_since: datetime, limit: int
+    ) -> tuple[AgentRecord, ...]:
+        """Return present members of any graph whose last sign of life is at or before a moment.
+
+        The longest silent first, at most ``limit``.
+        """
+        check_tenant(tenant)
+        check_limit(limit)
+        find = Find(
+            AGENTS,
+            Scope.of_graph(tenant, CATALOG),
+            by="silent",
+            where=(Within("seen_at", until=microseconds(silent_since) + 1),),
+            order=("seen_at", "made"),
+            limit=limit,
+            reach="tenant",
+        )
+        found = await self._store.read("silent", lambda: every(find))
+        return tuple(bare(AgentRecord, agent) for agent in found)
+
+
+def made_agent(agent: AgentRecord) -> KeptAgent:
+    """Return a new member as it is kept: it follows those that were spawned before it."""
+    return kept(KeptAgent, agent, made=_MADE.new())
+
+
+def check_writable(scope: Scope) -> Steps[None]:
+    """Refuse to write what agents write into an archived graph, inside a transaction.
+
+    A graph that is not known is not archived.
+
+    Raises:
+        Conflict: It is archived.
+    """
+    graph = yield from _graph(scope.tenant, scope.graph_id)
+    if graph is not None and graph.state == GraphState.ARCHIVED:
+        raise Conflict(f"session graph {scope.graph_id!r}", "active or closed", "archived")
+
+
+def standing(scope: Scope) -> Steps[Standing | None]:
+    """Return how a scope stands, inside a transaction."""
+    names = (scope.graph_id, CATALOG)
+    graphs, agents = yield (_named(scope.tenant, names), _member(scope, scope.agent_id or ""))
+    found = {graph.id: graph for graph in graphs}
+    if scope.graph_id not in found:
+        return None
+    links = yield from _links_above(scope.tenant, (found[scope.graph_id],))
+    return Standing(
+        graph=bare(SessionGraph, found[scope.graph_id]),
+        agent=bare(AgentRecord, agents[0]) if agents else None,
+        lineage=lineage_of(scope.graph_id, links, has_catalog=CATALOG in found),
+    )
+
+
+def _create(graph: SessionGraph) -> Steps[None]:
+    scope = Scope.of_graph(graph.tenant, graph.id)
+    names = graph.inherits_from
+    known = yield from _known(graph.tenant, (graph.id, *names))
+    if graph.id in known:
+        raise Conflict("session graph", "a new id", graph.id)
+    _check_known(names, known)
+    if names:
+        links = yield from _links_above(graph.tenant, known.values())
+        check_acyclic(graph.id, names[0], {**links, graph.id: graph.parents})
+    yield from write(Put(GRAPHS, scope, made_graph(graph)))
+
+
+def _link(scope: Scope, parent: Parent) -> Steps[None]:
+    names = (scope.graph_id, parent.id)
+    known = yield from _known(scope.tenant, names)
+    _check_known(names, known)
+    graph = known[scope.graph_id]
+    yield from check_writable(scope)
+    if parent.id in graph.inherits_from:
+        raise Conflict(f"link of session graph {scope.graph_id!r}", "a new parent", parent.id)
+    links = yield from _links_above(scope.tenant, known.values())
+    check_acyclic(scope.graph_id, parent.id, links)
+    linked = graph.model_copy(update={"parents": (*graph.parents, parent)})
+    yield from write(Replace(GRAPHS, scope, linked))
+    yield from _count_link(scope)
+
+
+def _count_link(scope: Scope) -> Steps[None]:
+    """Let no two links of a tenant be made from one moment: together they could close a cycle.
+
+    Each looks only at graphs that the other does not write.
+    """
+    known = yield from one(Find(LINKS, scope))
+    if known is None:
+        yield from write(Put(LINKS, scope, Links(tenant=scope.tenant, made=1)))
+    else:
+        yield from write(Replace(LINKS, scope, known.model_copy(update={"made": known.made + 1})))
+
+
+def _links_above(tenant: str, graphs: Iterable[SessionGraph]) -> Steps[dict[str, Sequence[Parent]]]:
+    """Return the links of graphs and of every graph above them, one question for each step up."""
+    links: dict[str, Sequence[Parent]] = {}
+    found = list(graphs)
+    # The limit ends what the stores never let come about: one more than allowed is enough to know.
+    while found and len(links) <= ANCESTORS_MAX:
+        links |= {graph.id: graph.parents for graph in found}
+        above = {parent.id for graph in found for parent in graph.parents} - links.keys()
+        found = list((yield from every(_named(tenant, sorted(above)))) if above else ())
+    return links
+
+
+def _existing(scope: Scope) -> Steps[KeptGraph]:
+    graph = yield from _graph(scope.tenant, scope.graph_id)
+    if graph is None:
+        raise NotFound("session graph", scope.graph_id)
+    return graph
+
+
+def _graph(tenant: str, graph_id: str) -> Steps[KeptGraph | None]:
+    return one(_named(tenant, (graph_id,)))
+
+
+def _known(tenant: str, names: Sequence[str]) -> Steps[dict[str, KeptGraph]]:
+    found = yield from every(_named(tenant, names))
+    return {graph.id: graph for graph in found}
+
+
+def _named(tenant: str, names: Sequence[str]) -> Find[KeptGraph]:
+    where = (Among("id", tuple(names)),)
+    return Find(GRAPHS, Scope.of_graph(tenant, CATALOG), where=where)
+
+
+def _check_known(names: Iterable[str], known: Mapping[str, SessionGraph]) -> None:
+    for name in names:
+        if name not in known:
+            raise NotFound("session graph", name)
+
+
+def _agent(scope: Scope, agent_id: str) -> Steps[KeptAgent | None]:
+    return one(_member(scope, agent_id))
+
+
+def _member(scope: Scope, agent_id: str) -> Find[KeptAgent]:
+    return Find(AGENTS, scope, where=(Is("id", agent_id),))
+
+
+def _leaves(agent: AgentRecord, silent_since: datetime | None) -> bool:
+    """Whether an agent is present, or silent for so long; one let go may still leave itself."""
+    if silent_since is None:
+        return agent.left_at is None or agent.released
+    return agent.left_at is None and agent.seen_at <= silent_since

@@ -1,0 +1,256 @@
+"""The knowledge graph: what facts say about names, walked step by step.
+
+Each step is one question to each graph of the family, with a limit, so that what is looked at is
+bounded by that and not by how many facts a name has.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection as Names
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from ...knowledge import (
+    ALIAS_STEPS_MAX,
+    NAMES_MAX,
+    NEIGHBOURS_MAX,
+    PATH_FACTS_MAX,
+    Entity,
+    Neighbour,
+)
+from ...moments import microseconds
+from ...recollection import Place
+from ...records import Fact, Scope
+from ..conditions import Among, Beyond, Condition, Holds, Is
+from ..edges import Step, at_moment, edge_of, key_of, keys_of
+from ..ownership import check_limit
+from ..port import RECORDS_MAX, Count, Find, RecordStore, Steps, asked, every
+from ..walking import (
+    Joined,
+    Said,
+    Walk,
+    check_neighbour_depth,
+    check_path_depth,
+    entities_of,
+    has_met,
+    next_walk,
+    shortest,
+)
+from .statements import FACTS, nearest, of_family, readable, standing
+
+_SPELT = (
+    ("ends", "subject_key", "subject"),
+    ("ends", "other_key", "object"),
+    ("joins", "subject_key", "subject"),
+    ("joins", "other_key", "object"),
+)
+"""Where a name may stand in a fact: the list that has the fact, the name's digest, its spelling."""
+
+JOINS_MAX = 10_000
+"""So many facts that join names are read at once."""
+
+
+class ColdKnowledge:
+    """A ``KnowledgeGraph`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def entities(
+        self, scope: Scope, names: Sequence[str], limit: int, *, as_of: datetime | None = None
+    ) -> tuple[Entity, ...]:
+        """Return the entities that some of the names name, in the order in which they do."""
+        check_limit(limit, NAMES_MAX)
+        keys = keys_of(names)
+        return await self._store.read(
+            "entities", lambda: _Reading(scope, as_of).entities(keys, limit)
+        )
+
+    async def neighbours(
+        self,
+        scope: Scope,
+        names: Sequence[str],
+        depth: int,
+        limit: int,
+        *,
+        as_of: datetime | None = None,
+    ) -> tuple[Neighbour, ...]:
+        """Return the facts within some steps of any of the names, nearest first, then by id."""
+        check_neighbour_depth(depth)
+        check_limit(limit, NEIGHBOURS_MAX)
+        keys = keys_of(names)
+        return await self._store.read(
+            "neighbours", lambda: _Reading(scope, as_of).neighbours(keys, depth, limit)
+        )
+
+    async def path(
+        self, scope: Scope, start: str, end: str, depth: int, *, as_of: datetime | None = None
+    ) -> tuple[Fact, ...] | None:
+        """Return a shortest chain of facts from one name to another; ``None`` without one."""
+        check_path_depth(depth)
+        ends = key_of(start), key_of(end)
+        if not all(ends):
+            return None
+        return await self._store.read("path", lambda: _Reading(scope, as_of).path(*ends, depth))
+
+    async def statements(
+        self,
+        scope: Scope,
+        subject: str,
+        predicate: str | None = None,
+        limit: int = NAMES_MAX,
+        *,
+        live_only: bool = False,
+        behind: Place | None = None,
+    ) -> tuple[Fact, ...]:
+        """Return what was ever stated of an entity, oldest first: live facts and ended ones."""
+        check_limit(limit, NAMES_MAX)
+        keys = keys_of([subject])
+        where: list[Condition] = [Is("live", 1)] if live_only else []
+        if predicate is not None:
+            where.append(Is("predicate_key", key_of(predicate)))
+        if behind is not None:
+            where.append(Beyond(("recorded_at", "id"), (microseconds(behind.at), behind.id)))
+        return await self._store.read("statements", lambda: _stated(scope, keys, where, limit))
+
+
+def _stated(
+    scope: Scope, keys: Sequence[str], where: Sequence[Condition], limit: int
+) -> Steps[tuple[Fact, ...]]:
+    names = yield from _Reading(scope, None).names(keys)
+    find = Find(
+        FACTS,
+        scope,
+        by="subject",
+        where=(Among("subject_key", names), *where),
+        order=("recorded_at", "id"),
+        limit=limit,
+        sorts=len(names) > 1,
+    )
+    found = yield from every(*of_family(find, readable(scope)))
+    found.sort(key=lambda fact: (fact.recorded_at, fact.id))
+    return tuple(found[:limit])
+
+
+class _Reading:
+    """One question to the graph.
+
+    Args:
+        scope: Who asks.
+        as_of: The moment that is asked about, ``None`` for now.
+    """
+
+    def __init__(self, scope: Scope, as_of: datetime | None) -> None:
+        self._scope = at_moment(scope, as_of)
+        self._graphs = standing(self._scope, as_of)
+        self._facts: dict[str, Fact] = {}
+
+    def entities(self, keys: Sequence[str], limit: int) -> Steps[tuple[Entity, ...]]:
+        walk = Walk(keys, 1)
+        walk.join((yield from self._joins(walk.ahead)))
+        if not walk.names:
+            return ()
+        said = yield from self._said(walk.names)
+        both: dict[Joined, int] = {}
+        if walk.joins:
+            both = yield from self._both(walk.names)
+        return entities_of(keys, walk.joins, said, both, limit)
+
+    def neighbours(
+        self, keys: Sequence[str], depth: int, limit: int
+    ) -> Steps[tuple[Neighbour, ...]]:
+        walk = Walk(keys, limit)
+        while walk.distance < depth and not walk.is_over:
+            walk.join((yield from self._joins(walk.ahead)))
+            walk.take((yield from self._steps(walk)))
+        return tuple(
+            Neighbour(fact=self._facts[step.id], distance=distance) for step, distance in walk.steps
+        )
+
+    def path(self, start: str, end: str, depth: int) -> Steps[tuple[Fact, ...] | None]:
+        one, other = Walk([start], PATH_FACTS_MAX), Walk([end], PATH_FACTS_MAX)
+        for walk in (one, other):
+            walk.join((yield from self._joins(walk.ahead)))
+        while not has_met(one, other):
+            further = next_walk(one, other, depth)
+            if further is None:
+                return None
+            further.take((yield from self._steps(further)))
+            further.join((yield from self._joins(further.ahead)))
+        chain = shortest(one, other, start, end)
+        return None if chain is None else tuple(self._facts[step_id] for step_id in chain)
+
+    def names(self, keys: Sequence[str]) -> Steps[tuple[str, ...]]:
+        """Return names and those that alias facts join to them."""
+        walk = Walk(keys, 1)
+        walk.join((yield from self._joins(walk.ahead)))
+        return walk.names
+
+    def _joins(self, keys: Iterable[str]) -> Steps[list[Joined]]:
+        """Return what joins names to others, from step to step: mostly nothing, in one."""
+        joins: set[Joined] = set()
+        edge = seen = set(keys)
+        for _ in range(ALIAS_STEPS_MAX):
+            facts = yield from every(*self._at("joins", edge, limit=JOINS_MAX))
+            new = {(step.subject, step.object) for step in map(_step, facts)}
+            joins |= new
+            edge = {name for ends in new for name in ends} - seen
+            seen = seen | edge
+        return sorted(joins)
+
+    def _steps(self, walk: Walk) -> Steps[list[Step]]:
+        """Return the first facts at names that were not taken yet; of one id the nearest."""
+        taken = set(walk.taken)
+        limit = walk.room + len(taken)
+        finds = self._at("ends", walk.names, order=("id",), limit=limit)
+        found = nearest((yield from every(*finds)))
+        new = sorted(found.keys() - taken)[: walk.room]
+        self._facts |= {fact_id: found[fact_id] for fact_id in new}
+        return [_step(found[fact_id]) for fact_id in new]
+
+    def _said(self, names: tuple[str, ...]) -> Steps[list[Said]]:
+        """Return how often names stand in facts, by spelling; asked at one time."""
+        counted = yield from asked(
+            *(
+                Count(find, (end, text))
+                for by, end, text in _SPELT
+                for find in self._at(by, names, Among(end, names))
+            )
+        )
+        facts: Counter[tuple[str, str]] = Counter()
+        named: Counter[tuple[str, str]] = Counter()
+        for number, spelt in enumerate(counted):
+            by, end, _ = _SPELT[number // len(self._graphs)]
+            facts.update(spelt if by == "ends" else dict.fromkeys(spelt, 0))
+            named.update(spelt if (by, end) == ("joins", "subject_key") else {})
+        return [Said(*said, number, named[said]) for said, number in sorted(facts.items())]
+
+    def _both(self, names: tuple[str, ...]) -> Steps[dict[Joined, int]]:
+        """Return how many facts have two of the names, by subject and object."""
+        ends = ("subject_key", "other_key")
+        finds = self._at("ends", names, *(Among(end, names) for end in ends))
+        counted = yield from asked(*(Count(find, ends) for find in finds))
+        return dict(sum(map(Counter, counted), Counter()))
+
+    def _at(
+        self,
+        by: str,
+        names: Names[str],
+        *where: Condition,
+        order: tuple[str, ...] = (),
+        limit: int = RECORDS_MAX,
+    ) -> list[Find[Fact]]:
+        """Ask every graph of the family for the facts at some names; none for no name."""
+        if not names:
+            return []
+        holds = Holds(by, tuple(sorted(names)))
+        sorts = bool(order) and len(names) > 1
+        find = Find(FACTS, self._scope, by, (holds, *where), order, limit, sorts=sorts)
+        return of_family(find, self._graphs)
+
+
+def _step(fact: Fact) -> Step:
+    """Return a fact as a step; all that are looked up by their ends are edges."""
+    edge = edge_of(fact)
+    return Step(fact.id, edge.subject if edge else "", edge.object if edge else "")

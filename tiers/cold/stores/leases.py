@@ -1,0 +1,81 @@
+"""Named leases: who may do something alone, for a time."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from ...fields import Moment, Record
+from ...leases import Lease
+from ...records import Scope
+from ..conditions import Is
+from ..ownership import check_lease
+from ..port import Collection, Find, Put, RecordStore, Replace, Steps, every, one, write
+
+
+class Held(Record):
+    """A lease as it is kept. It is never removed, so that its token never starts again."""
+
+    name: str
+    owner: str | None = None
+    token: int = 0
+    expires_at: Moment
+
+
+LEASES: Collection[Held] = Collection("leases", Held, extent="store", key=lambda held: held.name)
+
+_NOBODY = Scope(tenant="ezra", graph_id="ezra")
+"""Leases are of the installation; a question names a scope all the same."""
+
+
+def free_leases() -> Steps[None]:
+    """Give every lease back, whoever holds it."""
+    found = yield from every(Find(LEASES, _NOBODY, reach="store"))
+    yield from write(
+        *(
+            Replace(LEASES, _NOBODY, held.model_copy(update={"owner": None}))
+            for held in found
+            if held.owner is not None
+        )
+    )
+
+
+class ColdLeases:
+    """A ``LeaseStore`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def acquire(
+        self, name: str, owner: str, lease_seconds: float, now: datetime
+    ) -> Lease | None:
+        """Take or prolong a lease; ``None`` while another owner's has not run out.
+
+        ``token`` rises when the owner changes, or takes it again after giving it back, and stays
+        when the same owner prolongs.
+        """
+        check_lease(owner, lease_seconds)
+        until = now + timedelta(seconds=lease_seconds)
+
+        def steps() -> Steps[Lease | None]:
+            known = yield from one(Find(LEASES, _NOBODY, where=(Is("id", name),)))
+            token = 0 if known is None else known.token
+            if known is None or known.owner != owner:
+                if known is not None and known.owner is not None and known.expires_at > now:
+                    return None
+                token += 1
+            held = Held(name=name, owner=owner, token=token, expires_at=until)
+            yield from write((Put if known is None else Replace)(LEASES, _NOBODY, held))
+            return Lease(name=name, owner=owner, token=token, expires_at=until)
+
+        return await self._store.change("acquire", steps)
+
+    async def release(self, lease: Lease) -> None:
+        """Give a lease back; one that has passed to another owner stays with it."""
+
+        def steps() -> Steps[None]:
+            held = yield from one(Find(LEASES, _NOBODY, where=(Is("id", lease.name),)))
+            if held is not None and (held.owner, held.token) == (lease.owner, lease.token):
+                free = held.model_copy(update={"owner": None})
+                yield from write(Replace(LEASES, _NOBODY, free))
+
+        await self._store.change("release", steps)

@@ -1,0 +1,158 @@
+"""What a question may find by words, what of records is searched, and what a graph holds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...forms import entry_of, is_current
+from ...records import Hit, IndexEntry, Kind, Owned, Scope, SearchQuery
+from ...sighting import Known, Seen, Sighted, SightedWords
+from ...standing import RecordKey, by_graph
+from ..conditions import Absent, Among, Condition, Is
+from ..ownership import in_order
+from ..port import Collection, Count, Find, RecordStore, Steps, asked, every
+from .belief_projection import BELIEFS
+from .documents import DOCUMENTS
+from .episodes import EPISODES, SUMMARIES
+from .passages import PASSAGES
+from .reading import READERS, live_among, read_hits
+from .rules import RULES
+from .statements import FACTS
+from .turns import TURNS
+from .word_search import Found, ranked, statistics_of, words_of
+from .words import SEARCHABLE
+from .work import count_work
+
+
+class ColdLexicalIndex:
+    """A ``LexicalIndex`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def search_words(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+        """Return visible records of the asked kinds by BM25, best first, ties by id.
+
+        Only the scope's own graph is searched, and only its word statistics count. A question
+        without words, or to the ancestors (``query.inherited``), finds nothing. ``query.vector``
+        is not used. What it costs is said in ``word_search``.
+        """
+
+        def steps() -> Steps[tuple[Hit, ...]]:
+            words = yield from words_of(scope, query)
+            found = [] if words is None else (yield from ranked(scope, query, words))
+            return (yield from read_hits(scope, found))
+
+        return await self._store.read("search_words", steps)
+
+    async def sight_words(
+        self, scope: Scope, queries: Sequence[SearchQuery], known: Known
+    ) -> tuple[SightedWords, ...]:
+        """Return for each query what ``search_words`` does, turns of ``known`` by ids alone."""
+
+        def steps() -> Steps[tuple[SightedWords, ...]]:
+            answers: tuple[SightedWords, ...] = ()
+            for query in queries:
+                answers += ((yield from _sighted_words(scope, query, known)),)
+            return answers
+
+        return await self._store.read("search_words", steps)
+
+    async def entries(self, scope: Scope, ids: Sequence[str]) -> tuple[IndexEntry, ...]:
+        """Return the searchable forms, without vectors, of the visible records among ``ids``.
+
+        Superseded, forgotten, redacted and unknown records are left out; in the order asked,
+        each once.
+        """
+        records = await self._store.read("entries", lambda: _records(scope, ids))
+        found = {one.id: entry_of(one) for one in records if is_current(one)}
+        return in_order(found, ids)
+
+    async def live(
+        self, scope: Scope, query: SearchQuery, keys: Sequence[RecordKey]
+    ) -> frozenset[RecordKey]:
+        """Return which records a search may answer with at this moment; see ``LexicalIndex``."""
+
+        def steps() -> Steps[frozenset[RecordKey]]:
+            found: set[RecordKey] = set()
+            for there, question, ids in by_graph(scope, query, keys):
+                live = yield from live_among(there, question, ids)
+                found |= {(there.graph_id, record_id) for record_id in live}
+            return frozenset(found)
+
+        return await self._store.read("live", steps)
+
+    async def census(self, scope: Scope) -> dict[str, int]:
+        """Return what the scope's graph holds, by name.
+
+        Names: turns, covered_turns, summaries, episodes, facts_core, facts_archival, rules,
+        beliefs, documents, passages, waiting_work. Superseded facts and beliefs, forgotten facts,
+        removed documents and parked work are not counted.
+        """
+
+        def steps() -> Steps[dict[str, int]]:
+            found = yield from asked(*(Count(_held(scope, *one)) for one in _CENSUS.values()))
+            names = zip(_CENSUS, (one.get((), 0) for one in found), strict=True)
+            counts = dict(names)
+            covered = counts["turns"] - counts.pop("tail")
+            work = yield from count_work(scope)
+            waiting = sum(work.values()) - work["parked"]
+            return counts | {"covered_turns": covered, "waiting_work": waiting}
+
+        return await self._store.read("census", steps)
+
+
+def _sighted_words(scope: Scope, query: SearchQuery, known: Known) -> Steps[SightedWords]:
+    words = yield from words_of(scope, query)
+    if words is None:
+        return SightedWords((), None)
+    found = yield from ranked(scope, query, words)
+    seen = yield from _sighted(scope, found, known)
+    return SightedWords(seen, statistics_of(query, words))
+
+
+def _sighted(scope: Scope, found: Sequence[Found], known: Known) -> Steps[tuple[Seen, ...]]:
+    seen: dict[str, Seen] = {
+        one.id: Sighted(one.id, one.score, "cold", one.words_only)
+        for one in found
+        if one.kind == "turn" and one.id in known
+    }
+    hits = yield from read_hits(scope, [one for one in found if one.id not in seen])
+    seen |= {hit.id: hit for hit in hits}
+    return in_order(seen, [one.id for one in found])
+
+
+def _records(scope: Scope, ids: Sequence[str]) -> Steps[list[Owned]]:
+    """Return the visible records among some ids that can be found now, each from its own room."""
+    where = (Among("id", tuple(ids)), Is("live", 1))
+    filed = yield from every(Find(SEARCHABLE, scope, where=where))
+    of_kind: dict[Kind, list[str]] = defaultdict(list)
+    for one in filed:
+        of_kind[one.kind].append(one.id)
+    finds = (
+        Find(READERS[kind], scope, where=(Among("id", tuple(its)),))
+        for kind, its in of_kind.items()
+    )
+    records: list[Owned] = yield from every(*finds)
+    return records
+
+
+def _held(scope: Scope, collection: Collection[Any], by: str, *where: Condition) -> Find[Any]:
+    return Find(collection, scope, by, where, limit=1 << 40, reach="own")
+
+
+_CENSUS: Mapping[str, tuple[Any, ...]] = {
+    "turns": (TURNS, "recorded"),
+    "tail": (TURNS, "waiting"),
+    "summaries": (SUMMARIES, "id"),
+    "episodes": (EPISODES, "id"),
+    "facts_core": (FACTS, "said", Is("tier", "core")),
+    "facts_archival": (FACTS, "said", Is("tier", "archival")),
+    "rules": (RULES, "id"),
+    "beliefs": (BELIEFS, "active"),
+    "documents": (DOCUMENTS, "there", Absent("redacted_at")),
+    "passages": (PASSAGES, "current", Absent("redacted_at")),
+}
+"""What is counted under which name: where, by which index, and what must hold."""

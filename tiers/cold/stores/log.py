@@ -1,0 +1,249 @@
+"""Receipts, and the audit feed of a graph and of its tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from ...errors import Conflict
+from ...evidence import ChainedAudit, EvidenceMarks
+from ...history.audit_chain import chained
+from ...moments import maybe_microseconds, microseconds
+from ...records import AuditEvent, AuditFilter, Receipt, Record, Scope, WorkDraft
+from ..archive_rows import check_tenant
+from ..conditions import Among, Beyond, Condition, Holds, Is, Within
+from ..ownership import check_limit, check_owned, check_whole_graph
+from ..port import (
+    Collection,
+    Find,
+    Index,
+    Lookup,
+    Put,
+    RecordStore,
+    Replace,
+    Steps,
+    every,
+    one,
+    write,
+)
+from .known_graphs import oldest_first
+from .work import queue_work
+
+AUDIT: Collection[ChainedAudit] = Collection(
+    "audit",
+    ChainedAudit,
+    fields={
+        "seq": lambda event: event.seq,
+        "position": lambda event: event.position,
+        "kind": lambda event: event.kind,
+        "agent_id": lambda event: event.agent_id,
+        "recorded_at": lambda event: microseconds(event.recorded_at),
+    },
+    indexes={
+        "seq": Index(("seq",), unique=True),
+        "kind": Index(("kind", "seq")),
+        "position": Index(("position",), unique=True, of="tenant"),
+        "tenant_kind": Index(("kind", "position"), of="tenant"),
+    },
+    lists={"about": Lookup(lambda event: event.record_ids)},
+    key=lambda event: str(event.seq),
+)
+
+RECEIPTS: Collection[Receipt] = Collection(
+    "receipts",
+    Receipt,
+    fields={"recorded_at": lambda receipt: microseconds(receipt.recorded_at)},
+    indexes={"named": Index(("id",), of="tenant")},
+)
+
+
+class Marked(Record):
+    """How far the evidence of a graph has come."""
+
+    tenant: str
+    graph_id: str
+    marks: EvidenceMarks = EvidenceMarks()
+
+
+MARKS: Collection[Marked] = Collection("evidence_marks", Marked, key=lambda _: "marks")
+
+
+class ColdLog:
+    """A ``RecordLog`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def put_receipt(
+        self, scope: Scope, receipt: Receipt, work: Sequence[WorkDraft] = ()
+    ) -> None:
+        """Store what a turn or recall saw, with its work. Storing it again changes nothing.
+
+        Raises:
+            Conflict: Another receipt has this id.
+        """
+        check_owned(scope, receipt)
+        await self._store.change("put_receipt", lambda: put_receipt(scope, receipt, work))
+
+    async def receipt(self, scope: Scope, receipt_id: str) -> Receipt | None:
+        """Return a receipt of the scope's graph, or ``None``."""
+        return await self._store.read("receipt", lambda: _receipt(scope, receipt_id))
+
+    async def find_receipt(self, tenant: str, receipt_id: str) -> Receipt | None:
+        """Return a receipt of whichever graph of the tenant has it, or ``None``.
+
+        Of several of this id, that of the oldest graph.
+        """
+        check_tenant(tenant)
+        scope = Scope.of_graph(tenant, tenant)
+        find = Find(RECEIPTS, scope, by="named", where=(Is("id", receipt_id),), reach="tenant")
+
+        def steps() -> Steps[Receipt | None]:
+            found = yield from every(find)
+            if len(found) > 1:
+                oldest = yield from oldest_first(tenant, [one.graph_id for one in found])
+                found.sort(key=lambda receipt: oldest.index(receipt.graph_id))
+            return found[0] if found else None
+
+        return await self._store.read("find_receipt", steps)
+
+    async def receipts(
+        self, scope: Scope, after: str = "", limit: int = 1000
+    ) -> tuple[Receipt, ...]:
+        """Return receipts of the graph after an id, by id, at most ``limit``.
+
+        Raises:
+            UsageError: The scope is an agent's, or the limit is out of range.
+        """
+        check_whole_graph(scope)
+        check_limit(limit)
+        where = (Beyond(("id",), (after,)),)
+        find = Find(RECEIPTS, scope, where=where, order=("id",), limit=limit)
+        return tuple(await self._store.read("receipts", lambda: every(find)))
+
+    async def append_audit(
+        self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
+    ) -> None:
+        """Append to the audit feed of the graph and of its tenant: ids and reasons, never content.
+
+        The event takes the next ``seq`` of the graph and the next ``position`` of the tenant.
+        """
+        await self._store.change(
+            "append_audit", lambda: append_event(scope, kind, record_ids, reason, now)
+        )
+
+    async def audit(
+        self, scope: Scope, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
+    ) -> tuple[AuditEvent, ...]:
+        """Return the graph's audit feed after a ``seq``, at most ``limit``.
+
+        In order, or with ``before`` the last ones first.
+        """
+        check_limit(limit)
+        find = _wanted(Find(AUDIT, scope, by="seq", limit=limit), "seq", "kind", after, only)
+        return await self._events("audit", find)
+
+    async def tenant_audit(
+        self, tenant: str, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
+    ) -> tuple[AuditEvent, ...]:
+        """Return the tenant's audit feed after a ``position``; otherwise as ``audit``."""
+        check_tenant(tenant)
+        check_limit(limit)
+        scope = Scope.of_graph(tenant, tenant)
+        find = Find(AUDIT, scope, by="position", limit=limit, reach="tenant")
+        wanted = _wanted(find, "position", "tenant_kind", after, only)
+        return await self._events("tenant_audit", wanted)
+
+    async def _events(self, operation: str, find: Find[ChainedAudit]) -> tuple[AuditEvent, ...]:
+        found = await self._store.read(operation, lambda: every(find))
+        return tuple(map(bare, found))
+
+
+def bare(event: ChainedAudit) -> AuditEvent:
+    """Return an event of the feed without what chains it."""
+    return AuditEvent.model_construct(
+        **{name: getattr(event, name) for name in AuditEvent.model_fields}
+    )
+
+
+def append_event(
+    scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
+) -> Steps[None]:
+    """Append to the audit feed inside a transaction: ``seq`` per graph, ``position`` per tenant."""
+    ends = (
+        Find(AUDIT, scope.for_graph(), by="seq", order=("-seq",), limit=1),
+        Find(AUDIT, scope, by="position", order=("-position",), limit=1, reach="tenant"),
+    )
+    (last, latest) = yield ends
+    event = AuditEvent(
+        tenant=scope.tenant,
+        graph_id=scope.graph_id,
+        seq=last[0].seq + 1 if last else 1,
+        position=latest[0].position + 1 if latest else 1,
+        agent_id=scope.agent_id,
+        kind=kind,
+        record_ids=tuple(record_ids),
+        reason=reason,
+        recorded_at=now,
+    )
+    yield from put_event(scope, chained(last[0].hash if last else "", event))
+
+
+def put_event(scope: Scope, event: ChainedAudit) -> Steps[None]:
+    """Store a chained event as it is, and how far the feed has come."""
+    yield from write(Put(AUDIT, scope, event))
+    yield from raise_marks(scope, EvidenceMarks(audit=event.seq))
+
+
+def raise_marks(scope: Scope, marks: EvidenceMarks) -> Steps[None]:
+    """Note how far the log, the feed and the heads of a graph have come; never less than before."""
+    known = yield from one(Find(MARKS, scope))
+    before = EvidenceMarks() if known is None else known.marks
+    higher = EvidenceMarks(**{name: max(at, getattr(marks, name)) for name, at in before})
+    if higher != before:
+        marked = Marked(tenant=scope.tenant, graph_id=scope.graph_id, marks=higher)
+        yield from write((Put if known is None else Replace)(MARKS, scope, marked))
+
+
+def put_receipt(scope: Scope, receipt: Receipt, work: Sequence[WorkDraft]) -> Steps[None]:
+    """Store a receipt with its work, inside a transaction.
+
+    Raises:
+        Conflict: Another receipt has this id.
+    """
+    known = yield from _receipt(scope, receipt.id)
+    if known == receipt:
+        return
+    if known is not None:
+        raise Conflict("receipt", receipt.id, known.id)
+    yield from write(Put(RECEIPTS, scope, receipt))
+    yield from queue_work(scope, work, receipt.recorded_at)
+
+
+def _receipt(scope: Scope, receipt_id: str) -> Steps[Receipt | None]:
+    return one(Find(RECEIPTS, scope, where=(Is("id", receipt_id),)))
+
+
+def _wanted(
+    find: Find[ChainedAudit], number: str, by_kind: str, after: int, only: AuditFilter | None
+) -> Find[ChainedAudit]:
+    """Ask for a page of a feed: the first after a number, or the last before one."""
+    asked = AuditFilter() if only is None else only
+    where: list[Condition] = [Within(number, since=after + 1, until=asked.before)]
+    by = find.by
+    if len(asked.kinds) == 1:
+        by = by_kind  # denials are few among much
+        where.append(Is("kind", asked.kinds[0]))
+    elif asked.kinds:
+        where.append(Among("kind", asked.kinds))
+    if asked.graph_id is not None:
+        where.append(Is("graph_id", asked.graph_id))
+    if asked.agent_id is not None:
+        where.append(Is("agent_id", asked.agent_id))
+    if asked.record_id is not None:
+        where.append(Holds("about", (asked.record_id,)))
+    if asked.since is not None or asked.until is not None:
+        since, until = map(maybe_microseconds, (asked.since, asked.until))
+        where.append(Within("recorded_at", since, until))
+    order = (number,) if asked.before is None else (f"-{number}",)
+    return Find(**{**find.__dict__, "by": by, "where": tuple(where), "order": order})

@@ -1,0 +1,272 @@
+"""Reads around and behind the hits of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
+from typing import TypeAlias
+
+from ...errors import UsageError
+from ...forms import said_text
+from ...moments import microseconds
+from ...recollection import Said, Uses, WordStatistics
+from ...records import TEXT_CHARS_MAX, Hit, Kind, Scope, SearchQuery
+from ...sighting import Known, Sighted
+from ..bm25 import asked_terms
+from ..conditions import Absent, Among, Beyond, Is, Within
+from ..ownership import check_limit
+from ..port import Find, RecordStore, Steps, asked, count, every, one
+from .belief_log import EVENTS, seq_by
+from .belief_projection import BELIEFS
+from .belief_spans import spans_at
+from .facts import USES
+from .reading import read_hits
+from .turns import TURNS, KeptTurn
+from .word_search import Found, asked_for, having_of, statistics, stored_kinds, totals_of
+from .words import SEARCHABLE
+
+IDS_MAX, TURNS_EACH_WAY_MAX = 200, 16
+_ORDER = ("recorded_at", "id")
+_FALLING = ("-recorded_at", "-id")
+_KEPT = (Absent("redacted_at"),)
+
+
+class ColdRecollection:
+    """A ``Recollection`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def around(
+        self,
+        scope: Scope,
+        turn_ids: Sequence[str],
+        before: int,
+        after: int,
+        *,
+        as_of: datetime | None = None,
+    ) -> tuple[tuple[Said, ...], ...]:
+        """Return the stretches of conversation around turns of the scope's own graph.
+
+        Runs of visible, unredacted turns in the order of recording, oldest first; stretches that
+        touch or overlap are one.
+
+        Raises:
+            UsageError: More than ``IDS_MAX`` ids, or more turns each way than
+                ``TURNS_EACH_WAY_MAX``.
+        """
+        _check_around(turn_ids, before, after)
+        found = await self._store.read(
+            "around", lambda: _around(scope, turn_ids, before, after, as_of)
+        )
+        return tuple(tuple(map(_said, stretch)) for stretch in found)
+
+    async def sight_around(
+        self,
+        scope: Scope,
+        turn_ids: Sequence[str],
+        before: int,
+        after: int,
+        known: Known,
+        *,
+        as_of: datetime | None = None,
+    ) -> tuple[tuple[Said | Sighted, ...], ...]:
+        """Return what ``around`` does, turns of ``known`` by their ids alone.
+
+        Raises:
+            UsageError: As ``around``.
+        """
+        _check_around(turn_ids, before, after)
+        found = await self._store.read(
+            "around", lambda: _around(scope, turn_ids, before, after, as_of)
+        )
+        return tuple(
+            tuple(Sighted(one.id, 0.0, "cold") if one.id in known else _said(one) for one in run)
+            for run in found
+        )
+
+    async def speakers(self, scope: Scope, limit: int) -> tuple[str, ...]:
+        """Return different speakers of the graph's turns, whoever may see them, by name.
+
+        From one name to the next in an index; redacted turns have none.
+        """
+        check_limit(limit)
+        return tuple(await self._store.read("speakers", lambda: _speakers(scope, limit)))
+
+    async def word_statistics(
+        self, scope: Scope, text: str, kinds: Sequence[Kind], *, as_of: datetime | None = None
+    ) -> WordStatistics:
+        """Return how many records of the scope's own graph have each content word of a text.
+
+        Of the first ``QUERY_WORDS_MAX`` words; outputs of tools are counted as turns. More than
+        ``word_search.COUNTED_MAX`` records of a kind are an estimate.
+        """
+        stored, terms = stored_kinds(kinds), [one.term for one in asked_terms(text)]
+
+        def steps() -> Steps[WordStatistics]:
+            totals = yield from totals_of(scope)
+            held = [kind for kind in stored if totals.of_kind.get(kind)]
+            having = yield from having_of(scope, terms, held, totals, as_of=as_of)
+            records = sum(totals.of_kind[kind] for kind in held)
+            if as_of is not None:
+                records -= yield from _later(scope, held, as_of)
+            return statistics(text, having, records)
+
+        return await self._store.read("word_statistics", steps)
+
+    async def uses_by(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> dict[str, Uses]:
+        """Return of facts of the own graph how often they were used since, and when last by then.
+
+        Facts of which no use is told one by one are left out.
+        """
+        where = (Among("fact_id", tuple(fact_ids)),)
+        uses = await self._store.read(
+            "uses_by", lambda: every(Find(USES, scope, by="fact", where=where))
+        )
+        told: dict[str, Uses] = {}
+        for use in uses:
+            later, last = told.get(use.fact_id, Uses(0, None))
+            if use.used_at > at:
+                later += 1
+            elif last is None or use.used_at > last:
+                last = use.used_at
+            told[use.fact_id] = Uses(later, last)
+        return told
+
+    async def ended(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+        """Return visible records that were live at ``query.as_of`` and are not any more.
+
+        Most recently ended first, then by id; their scores are 0. Only the scope's own graph is
+        looked at.
+        """
+        if query.as_of is None or query.inherited:
+            return ()
+        then = query.as_of
+
+        def steps() -> Steps[tuple[Hit, ...]]:
+            over = yield from _ended(scope, query, then)
+            if "belief" in query.kinds:
+                over += yield from _beliefs_ended(scope, query, then)
+            last = sorted(over, key=lambda one: (-one[0], one[1]))[: query.limit]
+            found = [Found(kind, record_id, 0.0) for _, record_id, kind in last]
+            return (yield from read_hits(scope, found))
+
+        return await self._store.read("ended", steps)
+
+
+Over: TypeAlias = tuple[int, str, Kind]
+"""When a record ended, in microseconds, its id, and what it is."""
+
+
+def _ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[list[Over]]:
+    """Return what has ended since of kinds that do so once: facts, passages, summaries."""
+    by_then = Within("recorded_at", until=microseconds(then) + 1)
+    asked_of = (by_then, *asked_for(query))
+    window = Within("expired", since=-microseconds(query.now), until=-microseconds(then))
+    finds = []
+    for kind in stored_kinds(query.kinds):
+        if kind in {"fact", "document"}:
+            ended = Within("ended", until=-microseconds(then))
+            where = (Is("kind", kind), ended, Is("live", 0), *asked_of)
+            finds.append(Find(SEARCHABLE, scope, "ended", where, ("ended", "id"), query.limit))
+        elif kind == "summary":
+            where = (Is("kind", kind), window, Is("live", 1), *asked_of)
+            finds.append(Find(SEARCHABLE, scope, "expired", where, ("expired", "id"), query.limit))
+    found = yield from every(*finds)
+    ends = ((one.ended_at or one.expires_at, one) for one in found)
+    return [(microseconds(end), one.id, one.kind) for end, one in ends if end is not None]
+
+
+def _beliefs_ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[list[Over]]:
+    """Return the beliefs that were active then and are not any more."""
+    seq = yield from seq_by(scope, then)
+    held = yield from spans_at(scope, seq)
+    ids = tuple(dict.fromkeys(one.belief_id for one in held))
+    where = (Among("id", ids), Is("kind", "belief"), Is("live", 0), *asked_for(query))
+    filed = yield from every(Find(SEARCHABLE, scope, where=where))
+    over = (Among("id", tuple(one.id for one in filed)), *_KEPT)
+    found = yield from every(Find(BELIEFS, scope, where=over))
+    ends = {one.id: one.ended_seq for one in found if one.ended_seq and one.ended_seq > seq}
+    at = (Among("seq", tuple(ends.values())),)
+    events = yield from every(Find(EVENTS, scope, by="seq", where=at))
+    moments = {event.seq: microseconds(event.recorded_at) for event in events}
+    return [(moments[end], belief_id, "belief") for belief_id, end in ends.items()]
+
+
+def _speakers(scope: Scope, limit: int) -> Steps[list[str]]:
+    names: list[str] = []
+    while len(names) < limit:
+        where = (Beyond(("said_by",), (names[-1] if names else "",)),)
+        turn = yield from one(
+            Find(TURNS, scope, "said_by", where, ("said_by",), limit=1, reach="own")
+        )
+        if turn is None:
+            break
+        names.append(turn.speaker or turn.agent_id)
+    return names
+
+
+def _later(scope: Scope, kinds: Sequence[Kind], as_of: datetime) -> Steps[int]:
+    """Return how many records of some kinds were recorded after a moment."""
+    after = Within("recorded_at", since=microseconds(as_of) + 1)
+    where = (Among("kind", tuple(kinds)), after)
+    find = Find(SEARCHABLE, scope, "recorded", where, limit=1 << 40, reach="own")
+    return (yield from count(find))
+
+
+def _around(
+    scope: Scope, turn_ids: Sequence[str], before: int, after: int, as_of: datetime | None
+) -> Steps[list[list[KeptTurn]]]:
+    """Return the stretches around turns, oldest first, cut where turns lie between."""
+    until = () if as_of is None else (Within("recorded_at", until=microseconds(as_of) + 1),)
+    where = (Among("id", tuple(dict.fromkeys(turn_ids))), *_KEPT, *until)
+    middles = yield from every(Find(TURNS, scope, where=where))
+    finds = []
+    for middle in middles:
+        place = (microseconds(middle.recorded_at), middle.id)
+        # One more before tells whether the stretch before is next to it.
+        finds.append(Find(TURNS, scope, "full", (Beyond(_FALLING, place),), _FALLING, before + 1))
+        if after:
+            behind = (Beyond(_ORDER, place), *until)
+            finds.append(Find(TURNS, scope, "full", behind, _ORDER, after))
+    found = yield from asked(*finds)
+    earlier, later = (found[::2], found[1::2]) if after else (found, [()] * len(middles))
+    chains = list(zip(earlier, middles, later, strict=True))
+    return _stretches(chains, before)
+
+
+def _stretches(
+    chains: Sequence[tuple[Sequence[KeptTurn], KeptTurn, Sequence[KeptTurn]]], before: int
+) -> list[list[KeptTurn]]:
+    """Return what was said, in order, cut where it is not known that one follows the other."""
+    said: dict[str, KeptTurn] = {}
+    follows: set[tuple[str, str]] = set()
+    for earlier, middle, later in chains:
+        run = [*reversed(earlier[:before]), middle, *later]
+        said |= {turn.id: turn for turn in run}
+        known = [*reversed(earlier), middle, *later]
+        follows |= {(one.id, other.id) for one, other in pairwise(known)}
+    stretches: list[list[KeptTurn]] = []
+    for turn in sorted(said.values(), key=lambda one: (one.recorded_at, one.id)):
+        if stretches and (stretches[-1][-1].id, turn.id) in follows:
+            stretches[-1].append(turn)
+        else:
+            stretches.append([turn])
+    return stretches
+
+
+def _check_around(ids: Sequence[str], before: int, after: int) -> None:
+    if len(dict.fromkeys(ids)) > IDS_MAX:
+        raise UsageError("turn_ids", len(ids), f"at most {IDS_MAX} ids")
+    for name, number in (("before", before), ("after", after)):
+        if not 0 <= number <= TURNS_EACH_WAY_MAX:
+            raise UsageError(name, number, f"0 to {TURNS_EACH_WAY_MAX}")
+
+
+def _said(turn: KeptTurn) -> Said:
+    shown = turn.speaker or turn.agent_id
+    told = said_text(shown, turn.input, turn.response, turn.tool_outputs)[:TEXT_CHARS_MAX]
+    return Said(
+        turn.id, turn.agent_id, turn.user_id, shown, told, turn.occurred_at, turn.recorded_at
+    )

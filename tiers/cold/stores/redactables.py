@@ -1,0 +1,146 @@
+"""Records of every kind that can be redacted, whoever could see them, and what was made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
+
+from ...board import TASK_LOGS
+from ...documents import Document
+from ...forms import is_searchable
+from ...plans import GRAINS
+from ...records import Scope
+from ..conditions import Among, Beyond, Condition, Holds, Value
+from ..port import Collection, Count, Find, Steps, asked, every
+from ..redaction import (
+    MODELS,
+    RETIRED_KINDS,
+    SOURCED_KINDS,
+    RecordKind,
+    Redactable,
+    Trace,
+    leaves_index,
+)
+from .belief_projection import BELIEFS
+from .board import CARDS
+from .documents import DOCUMENTS, formers_of
+from .episodes import EPISODES, SUMMARIES, episodes_of, parts
+from .passages import PASSAGES
+from .rows import bare
+from .rules import RULES
+from .statements import FACTS
+from .turns import TURNS
+from .words import file_emptied
+from .work import forget_problems, queue_work
+
+KEPT_IN: Mapping[RecordKind, Collection[Any]] = {
+    "turn": TURNS,
+    "summary": SUMMARIES,
+    "episode": EPISODES,
+    "fact": FACTS,
+    "rule": RULES,
+    "belief": BELIEFS,
+    "document": DOCUMENTS,
+    "passage": PASSAGES,
+    "card": CARDS,
+}
+"""Where the records of each kind are that can be redacted."""
+
+Found: TypeAlias = Mapping[RecordKind, Sequence[Any]]
+"""Records as they are kept, by kind."""
+
+
+class Looked(NamedTuple):
+    """Records of one kind, and of documents the revisions that others have followed."""
+
+    records: Sequence[Redactable]
+    former: Mapping[str, Sequence[Document]]
+
+
+def own(scope: Scope, kind: RecordKind, ids: Iterable[str], *where: Condition) -> Find[Any]:
+    """Ask for records of one kind of the scope's graph, whoever may see them."""
+    among = Among("id", tuple(dict.fromkeys(ids)))
+    return Find(KEPT_IN[kind], scope, where=(among, *where), reach="own")
+
+
+def found_by(finds: Mapping[RecordKind, Find[Any]]) -> Steps[Found]:
+    """Return what questions for records of several kinds find, asked at one time."""
+    answers = yield from asked(*finds.values())
+    return dict(zip(finds, answers, strict=True))
+
+
+def bare_of(found: Found) -> list[Redactable]:
+    """Return records without what is kept with them."""
+    return [
+        record if type(record) is MODELS[kind] else bare(MODELS[kind], record)
+        for kind, records in found.items()
+        for record in records
+    ]
+
+
+def traces(finds: Mapping[RecordKind, Find[Any]]) -> Steps[list[Trace]]:
+    """Return how what questions find stands, in order of kinds and ids.
+
+    It is counted by that, so that not one text is read.
+    """
+    counts = (Count(find, _traced(kind)) for kind, find in finds.items())
+    answers = yield from asked(*counts)
+    return sorted(
+        _trace(kind, *key) for kind, answer in zip(finds, answers, strict=True) for key in answer
+    )
+
+
+def made_of(scope: Scope, ids: Sequence[str]) -> Steps[list[Trace]]:
+    """Return what was made of some records, at first hand.
+
+    Turns know their summaries and passages their documents; all else names what it was made of.
+    """
+    passages = Count(own(scope, "passage", ids), ("document_id",))
+    turns, documents = yield from asked(own(scope, "turn", ids), passages)
+    named = tuple(ids)
+    logged = (Among("thread", named), Among("type", tuple(TASK_LOGS.values())))
+    finds: dict[RecordKind, Find[Any]] = {
+        "summary": own(scope, "summary", (one for t in turns for one in t.covered_by.values())),
+        "episode": episodes_of(scope, [one for grain in GRAINS for one in parts(grain, named)]),
+        "document": own(scope, "document", (name for (name,) in documents)),
+        "passage": Find(PASSAGES, scope, "document", (Among("document_id", named),), reach="own"),
+        "card": Find(CARDS, scope, "thread", logged, reach="own"),
+    }
+    for kind in SOURCED_KINDS:
+        by_source = (Holds("sources", named),)
+        finds[kind] = Find(KEPT_IN[kind], scope, "sources", by_source, reach="own")
+    return (yield from traces(finds))
+
+
+def behind(scope: Scope, kind: RecordKind, after: str, limit: int) -> Steps[Looked]:
+    """Return the next records of a kind behind an id, in the order of ids."""
+    where = (Beyond(("id",), (after,)),)
+    records: list[Redactable] = yield from every(
+        Find(KEPT_IN[kind], scope, "id", where, ("id",), limit, reach="own")
+    )
+    if kind != "document":
+        return Looked(records, {})
+    return Looked(records, (yield from formers_of(scope, [one.id for one in records])))
+
+
+def leave_no_trace(scope: Scope, emptied: Sequence[Redactable], now: datetime) -> Steps[None]:
+    """Take what records said out of what was made beside them, once they say nothing themselves.
+
+    Entries of the warm index go by the work for that.
+    """
+    indexed = [one for one in emptied if is_searchable(one)]
+    if indexed:
+        yield from file_emptied(scope, indexed)
+    yield from forget_problems(scope, [one.id for one in emptied])
+    yield from queue_work(scope, [leaves_index(one) for one in indexed], now)
+
+
+def _traced(kind: RecordKind) -> tuple[str, ...]:
+    # A passage that is retired was not emptied: a revision lacks it.
+    retired = ("retired_at",) if kind in RETIRED_KINDS else ()
+    return ("id", "redacted_at", *retired)
+
+
+def _trace(kind: RecordKind, record_id: str, redacted_at: Value, retired_at: Value = None) -> Trace:
+    return Trace(kind, record_id, redacted_at is not None, retired_at is not None)

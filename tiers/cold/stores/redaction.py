@@ -1,0 +1,183 @@
+"""Redaction: one transaction, after which nothing that is kept has the words any more.
+
+What was made of the records, and which receipts name them, is looked for before the transaction
+and by pages, so that nobody is held up by more than the change itself. The transaction looks
+again; what was made meanwhile makes it begin anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from ...errors import TierTimeout
+from ...history.chain import SALT_BYTES
+from ...records import Episode, Scope, Summary, Turn, WorkDraft
+from ...upkeep import Page, RecordRef, Redacted
+from ..conditions import Absent, Present
+from ..ownership import check_owned, in_order
+from ..port import Find, RecordStore
+from ..redaction import (
+    ATTEMPTS_MAX,
+    MODELS,
+    Grown,
+    RecordKind,
+    Redactable,
+    Written,
+    check_new_text,
+    checked_request,
+    is_retired,
+    pages,
+    sources_of,
+)
+from ..speaking_of import Search, made_between, wanted, wanted_receipts
+from .belief_log import Salts
+from .blanking import blank, naming, receipts_that
+from .erasure import Redaction, rewrite, survey
+from .redactables import bare_of, behind, found_by, own
+
+
+class ColdRedactor:
+    """A ``Redactor`` over any engine.
+
+    Args:
+        store: Where the records are.
+        salts: Makes the salt of each belief event; must be unpredictable outside tests.
+    """
+
+    def __init__(
+        self, store: RecordStore, salts: Salts = lambda: secrets.token_bytes(SALT_BYTES)
+    ) -> None:
+        self._store = store
+        self._salts = salts
+
+    async def redact(
+        self, scope: Scope, record_ids: Sequence[str], reason: str, now: datetime
+    ) -> Redacted:
+        """Destroy the content of records of the scope's graph, and of all that was made of them.
+
+        In one transaction, after which nothing of it is left in logs or in memory. Returns what has
+        no content any more: what lost it now, and what lost it with the asked records before and
+        was given no new text since. Receipts are those that were blanked now.
+
+        Raises:
+            NotFound: One of the ids is no such record of the graph.
+            UsageError: ``reason`` is blank, there are more than ``IDS_MAX`` ids, or more than
+                ``REACHED_MAX`` records would be reached.
+            TierTimeout: More was made of the records under each attempt; or it is all done, but
+                the engine's log could not be emptied, which repeating does.
+        """
+        asked = checked_request(record_ids, reason)
+        for _ in range(ATTEMPTS_MAX):
+            found = await self._store.read("redact", lambda: survey(scope, asked))
+            # What retention has emptied may stand in a receipt as it was.
+            names = frozenset(one.id for one in found.fresh.found if not one.was_asked_away)
+            receipts = await self._receipts_naming(scope, names)
+            redaction = Redaction(scope, asked, reason, now, names, receipts, self._salts)
+            try:
+                reached = await self._store.change("redact", redaction.carry_out, is_brief=False)
+            except Grown:
+                continue
+            await self._store.scrub()
+            return reached
+        raise TierTimeout("cold", "redact", "more was made of the records under each attempt")
+
+    async def holding(
+        self,
+        scope: Scope,
+        *,
+        subject: str | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        cursor: str = "",
+        limit: int = 1000,
+    ) -> Page[RecordRef]:
+        """Return records that speak of a subject, or are a user's or an agent's; pages.
+
+        Of every kind that can be redacted, whoever could see them, that have their content: kind
+        by kind, in the order of ids. A page looks at ``LOOKED_THROUGH_MAX`` records at most.
+
+        Raises:
+            UsageError: Not exactly one of the three is given, or a subject or user is blank; a
+                limit out of range, or a cursor that no page gave.
+        """
+        search = Search(wanted(subject, user_id, agent_id), cursor, limit)
+        while (kind := search.kind) is not None:
+            page = partial(behind, scope, kind, search.after, search.room)
+            found = await self._store.read("holding", page)
+            # Many records, or long texts, take longer than the event loop may be held up.
+            await asyncio.to_thread(search.take, found.records, found.former)
+        return search.page()
+
+    async def blank_receipts(
+        self,
+        scope: Scope,
+        *,
+        subject: str | None = None,
+        agent_ids: Sequence[str] = (),
+        record_ids: Sequence[str] = (),
+        before: datetime | None = None,
+        since: datetime | None = None,
+    ) -> tuple[str, ...]:
+        """Blank receipts that speak of a subject, agents were given, name records, or are old.
+
+        Raises:
+            UsageError: None of them is given, or the subject is blank.
+            TierTimeout: It is all done, but the engine's log could not be emptied, which the next
+                redaction does.
+        """
+        is_wanted = wanted_receipts(subject, agent_ids, record_ids, before)
+        only_old = subject is None and not agent_ids and not record_ids
+        between = made_between(since, before) if only_old else ("", "")
+        found = await receipts_that(self._store, "blank_receipts", scope, is_wanted, between)
+        for page in pages(found):
+            await self._store.change("blank_receipts", partial(blank, scope, page), is_brief=False)
+        if found:
+            await self._store.scrub()
+        return found
+
+    async def rewrite(self, scope: Scope, record: Written, work: Sequence[WorkDraft] = ()) -> bool:
+        """Give a redacted summary or episode a new text, made of what is left of its sources.
+
+        ``record`` is as ``redacted`` returned it, with its ``redacted_at`` and the new text.
+        ``False``, writing nothing, when it is not there, not redacted, emptied by retention, or
+        reached by another redaction since: then the text may be made of what is gone by now.
+
+        Raises:
+            UsageError: The text is blank, or the record another graph's.
+        """
+        check_owned(scope, record)
+        check_new_text(record)
+        return await self._store.change("rewrite", lambda: rewrite(scope, record, work))
+
+    async def redacted(self, scope: Scope, record_ids: Sequence[str]) -> tuple[Redactable, ...]:
+        """Return the redacted records among ``record_ids``, whoever could see them, in order.
+
+        Not those that retention has emptied.
+        """
+        finds = {kind: own(scope, kind, record_ids, Present("redacted_at")) for kind in MODELS}
+        found = bare_of(await self._store.read("redacted", lambda: found_by(finds)))
+        return in_order({one.id: one for one in found if not is_retired(one)}, record_ids)
+
+    async def left_of(self, scope: Scope, record: Written) -> tuple[Turn | Summary | Episode, ...]:
+        """Return what is not redacted of that which a summary covers or an episode has, in order.
+
+        Whoever could see it.
+        """
+        kinds, ids = sources_of(record)
+        finds: dict[RecordKind, Find[Any]] = {
+            kind: own(scope, kind, ids, Absent("redacted_at")) for kind in kinds
+        }
+        found = bare_of(await self._store.read("left_of", lambda: found_by(finds)))
+        left = {one.id: one for one in found if isinstance(one, Turn | Summary | Episode)}
+        return in_order(left, ids)
+
+    async def _receipts_naming(self, scope: Scope, ids: frozenset[str]) -> tuple[str, ...]:
+        """Return the receipts of the graph that name one of the records; reads them all."""
+        if not ids:
+            return ()
+        return await receipts_that(self._store, "redact", scope, naming(ids))

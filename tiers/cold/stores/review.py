@@ -1,0 +1,221 @@
+"""Facts as the learning agent compares them, and how they stop being live."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from ...errors import NotFound
+from ...learning import TWINS_MAX, Verdict, is_live, said_again
+from ...moments import microseconds
+from ...records import Fact, Scope, WorkDraft
+from ...upkeep import PAGE_ROWS_MAX, Page
+from ..conditions import Absent, Among, Beyond, Is, Other, Within
+from ..identity import address_of, said_by
+from ..learnt import VERDICT_EVENTS, check_verdicts, forgotten, given_way
+from ..ownership import check_limit, check_whole_graph, private_to
+from ..port import Find, RecordStore, Steps, asked, every, one
+from .log import append_event
+from .statements import FACTS, SPOKEN, among, end_fact, nearest, replace_fact
+from .work import queue_work
+
+FORGOTTEN_AT_ONCE = 20
+
+
+class ColdReview:
+    """A ``FactReview`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def live_facts(self, scope: Scope, cursor: str, limit: int) -> Page[Fact]:
+        """Return every live fact of the graph, of any agent, user and topic, by id.
+
+        ``limit`` is 1 to ``PAGE_ROWS_MAX``.
+        """
+        check_whole_graph(scope)
+        check_limit(limit, PAGE_ROWS_MAX)
+        where = (Is("live", 1), Beyond(("id",), (cursor,)))
+        find = Find(FACTS, scope, "id", where, ("id",), limit + 1, reach="own")
+        found = tuple(await self._store.read("live_facts", lambda: every(find)))
+        cursor_after = found[limit - 1].id if len(found) > limit else None
+        return Page[Fact](rows=found[:limit], cursor=cursor_after)
+
+    async def keyed(self, scope: Scope, fact: Fact, limit: int) -> tuple[Fact, ...]:
+        """Return the other live facts at the same ``fact_key``, of its user and its privacy.
+
+        Oldest first; none for a fact without a key.
+        """
+        check_whole_graph(scope)
+        check_limit(limit)
+        address = address_of(fact)
+        if address is None:
+            return ()
+        where = (
+            Is("address", address),
+            Is("private_to", private_to(fact)),
+            Absent("user_id") if fact.user_id is None else Is("user_id", fact.user_id),
+            Other("id", fact.id),
+        )
+        order = ("recorded_at", "id")
+        find = Find(FACTS, scope, "address", where, order, limit, reach="own")
+        return tuple(await self._store.read("keyed", lambda: every(find)))
+
+    async def unjudged(self, scope: Scope, limit: int) -> tuple[Fact, ...]:
+        """Return live facts without ``judged_at``, what was said first (``said_order``) first."""
+        check_whole_graph(scope)
+        check_limit(limit)
+        find = Find(FACTS, scope, "unjudged", order=SPOKEN, limit=limit, reach="own")
+        return tuple(await self._store.read("unjudged", lambda: every(find)))
+
+    async def settle(
+        self,
+        scope: Scope,
+        fact_id: str,
+        verdicts: Sequence[Verdict],
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+    ) -> bool:
+        """Stamp a fact as judged, and let facts give way to others, in one transaction.
+
+        An audit event ``superseded`` or ``deduplicated`` for each verdict has both ids. ``False``,
+        writing nothing, when the fact is not live or was judged before, or one that a verdict
+        names is not live any more.
+
+        Raises:
+            NotFound: A fact is not in the scope's own graph.
+            UsageError: A verdict lets a fact give way to itself, be it by way of others, or two
+                are about one fact.
+        """
+        check_whole_graph(scope)
+        check_verdicts(verdicts)
+        return await self._store.change(
+            "settle", lambda: _settle(scope, fact_id, verdicts, now, work)
+        )
+
+    async def forget(
+        self,
+        scope: Scope,
+        fact_id: str,
+        reason: str,
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+    ) -> bool:
+        """Mark a visible fact of the own graph as forgotten, with an audit event ``forgotten``.
+
+        No search and no context has it any more, and a core span ends. ``False``, writing nothing,
+        when it is no live fact.
+        """
+        return bool(await self.forget_all(scope, (fact_id,), reason, now, work))
+
+    async def forget_all(
+        self,
+        scope: Scope,
+        fact_ids: Sequence[str],
+        reason: str,
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+    ) -> tuple[str, ...]:
+        """Mark facts as forgotten as ``forget`` does, in few steps; return which were live.
+
+        Each transaction has as many facts as it can end well within its time.
+        """
+        ids = tuple(dict.fromkeys(fact_ids))
+        done: list[str] = []
+        for start in range(0, len(ids), FORGOTTEN_AT_ONCE):
+            page = ids[start : start + FORGOTTEN_AT_ONCE]
+            drafts = () if done else work
+            done += await self._store.change(
+                "forget_all",
+                lambda page=page, drafts=drafts: _forget(  # type: ignore[misc]
+                    scope, page, reason, now, drafts
+                ),
+            )
+        return tuple(done)
+
+    async def twins(self, scope: Scope, fact_id: str) -> tuple[str, ...]:
+        """Return the other visible live facts of the own graph that say the same, by id."""
+        return await self._store.read("twins", lambda: _twins(scope, fact_id))
+
+    async def ended(
+        self, scope: Scope, superseded_before: datetime, forgotten_before: datetime, limit: int
+    ) -> tuple[str, ...]:
+        """Return ids of facts that gave way, or were forgotten, before a moment; oldest first.
+
+        Redacted and retired ones are left out, and those of which it is not known when.
+        """
+        check_whole_graph(scope)
+        check_limit(limit)
+        before = (("superseded", superseded_before), ("forgotten", forgotten_before))
+        finds = [_ended(scope, by, moment, limit) for by, moment in before]
+        given_way_, lost = await self._store.read("ended", lambda: asked(*finds))
+        ends = [(fact.superseded_at, fact.id) for fact in given_way_]
+        ends += [(fact.forgotten_at, fact.id) for fact in lost]
+        return tuple(dict.fromkeys(fact_id for _, fact_id in sorted(ends)))[:limit]
+
+
+def _ended(scope: Scope, by: str, before: datetime, limit: int) -> Find[Fact]:
+    """Ask for what has ended in one way before a moment, oldest first."""
+    at = f"{by}_at"
+    where = (Within(at, until=microseconds(before)),)
+    return Find(FACTS, scope, by, where, (at, "id"), limit, reach="own")
+
+
+def _forget(
+    scope: Scope, fact_ids: Sequence[str], reason: str, now: datetime, work: Sequence[WorkDraft]
+) -> Steps[list[str]]:
+    """Forget facts inside a transaction; return which were live."""
+    found = nearest((yield from every(among(scope, fact_ids))))
+    done = [fact_id for fact_id in fact_ids if fact_id in found and is_live(found[fact_id])]
+    for fact_id in done:
+        yield from end_fact(scope, forgotten(found[fact_id], now))
+        yield from append_event(scope, "forgotten", (fact_id,), reason, now)
+    if done:
+        yield from queue_work(scope, work, now)
+    return done
+
+
+def _twins(scope: Scope, fact_id: str) -> Steps[tuple[str, ...]]:
+    fact = yield from one(among(scope, [fact_id]))
+    said = None if fact is None else said_by(fact)
+    if fact is None or said is None:
+        return ()
+    where = (Is("said", said), Is("private_to", private_to(fact)), Other("id", fact_id))
+    found = yield from every(Find(FACTS, scope, "said", where, ("id",), TWINS_MAX))
+    return tuple(twin.id for twin in found)
+
+
+def _settle(
+    scope: Scope,
+    fact_id: str,
+    verdicts: Sequence[Verdict],
+    now: datetime,
+    work: Sequence[WorkDraft],
+) -> Steps[bool]:
+    named = [fact_id, *(name for verdict in verdicts for name in (verdict.fact_id, verdict.by))]
+    where = (Among("id", tuple(dict.fromkeys(named))),)
+    facts = nearest((yield from every(Find(FACTS, scope, where=where, reach="own"))))
+    for name in named:
+        if name not in facts:
+            raise NotFound("fact", name)
+    if facts[fact_id].judged_at is not None or not all(map(is_live, facts.values())):
+        return False
+    before = dict(facts)
+    facts[fact_id] = facts[fact_id].model_copy(update={"judged_at": now})
+    for verdict in verdicts:
+        stands, old = facts[verdict.by], facts[verdict.fact_id]
+        if verdict.how == "duplicate":
+            facts[verdict.by] = said_again(stands, old) or stands
+        facts[verdict.fact_id] = given_way(old, verdict, now)
+    yield from _store(scope, [fact for name, fact in facts.items() if fact != before[name]])
+    for verdict in verdicts:
+        pair = (verdict.fact_id, verdict.by)
+        yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
+    yield from queue_work(scope, work, now)
+    return True
+
+
+def _store(scope: Scope, facts: Sequence[Fact]) -> Steps[None]:
+    """Store facts as they now are; those that have ended leave every answer."""
+    for fact in facts:
+        yield from replace_fact(scope, fact) if is_live(fact) else end_fact(scope, fact)

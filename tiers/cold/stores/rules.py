@@ -1,0 +1,291 @@
+"""Rules: stored once, found by the words of their trigger, counted and refined."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TypeAlias
+
+from ...errors import Conflict, UsageError
+from ...learning import OUTCOMES_DENSE
+from ...lexical import content_words, stem
+from ...moments import maybe_microseconds, microseconds
+from ...records import Rule, Scope, WorkDraft
+from ...upkeep import RuleOutcome
+from ..conditions import Absent, Among, Holds, Is
+from ..identity import identity_of
+from ..learnt import is_said_again, refined
+from ..ownership import check_limit, check_owned, in_order
+from ..port import (
+    RECORDED,
+    Collection,
+    Find,
+    Index,
+    Lookup,
+    Put,
+    Reach,
+    RecordStore,
+    Replace,
+    Steps,
+    every,
+    one,
+    write,
+)
+from .graphs import check_writable
+from .log import append_event
+from .words import file_again, file_words
+from .work import queue_work
+
+TEXT_WORDS_MAX = 256
+
+
+def _stems(text: str) -> list[str]:
+    return list(dict.fromkeys(stem(word) for word in content_words(text)))
+
+
+RULES: Collection[Rule] = Collection(
+    "rules",
+    Rule,
+    fields={
+        "recorded_at": lambda rule: microseconds(rule.recorded_at),
+        "redacted_at": lambda rule: maybe_microseconds(rule.redacted_at),
+        "identity": identity_of,
+    },
+    indexes={"identity": Index(("identity",), unique=True)},
+    lists={
+        "words": Lookup(lambda rule: () if rule.redacted_at else _stems(rule.trigger)),
+        "sources": Lookup(lambda rule: rule.source_ids, sought=False),
+    },
+)
+
+
+class CountedOutcome(RuleOutcome):
+    """One counted outcome of a rule, as it is kept."""
+
+    tenant: str
+
+
+OUTCOMES: Collection[CountedOutcome] = Collection(
+    "rule_outcomes",
+    CountedOutcome,
+    key=lambda outcome: _outcome_id(outcome.rule_id, outcome.cause),
+)
+
+
+class ColdRules:
+    """A ``ProceduralStore`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def put_rule(
+        self, scope: Scope, rule: Rule, work: Sequence[WorkDraft] = ()
+    ) -> tuple[Rule, bool]:
+        """Store a rule and return it, and whether it is new.
+
+        One of the same writer, user, trigger, steps, topics and privacy is returned as it is; so
+        is one of the same id that had these steps before it was refined.
+
+        Raises:
+            Conflict: The id is another rule's, or the graph is archived.
+        """
+        check_owned(scope, rule)
+        return await self._store.change("put_rule", lambda: put_rule(scope, rule, work))
+
+    async def match_rules(self, scope: Scope, text: str, limit: int) -> tuple[Rule, ...]:
+        """Return visible rules whose trigger shares words with ``text``, best match first.
+
+        Rules of the own graph and of the ancestors that carry ``rule``; of one read ``as_of`` a
+        moment, those recorded by then. Best: most different words in common, stop words aside and
+        plurals equal; then those more often confirmed than rejected before those without
+        ``OUTCOMES_DENSE`` outcomes or with as many of each, and these before those more often
+        rejected; then the shortest trigger; then the nearest graph.
+        """
+        check_limit(limit)
+        finds = matching(scope, text)
+        if not finds:
+            return ()
+        found = await self._store.read("match_rules", lambda: every(*finds))
+        return ranked(found, text, limit)
+
+
+class ColdPlaybooks:
+    """A ``Playbooks`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def rules(self, scope: Scope, ids: Sequence[str]) -> tuple[Rule, ...]:
+        """Return the visible rules of the own graph among ``ids``, in the order asked."""
+        where = (Among("id", tuple(dict.fromkeys(ids))), Absent("redacted_at"))
+        found = await self._store.read("rules", lambda: every(Find(RULES, scope, where=where)))
+        return in_order({rule.id: rule for rule in found}, ids)
+
+    async def record_outcome(
+        self, scope: Scope, rule_id: str, cause: str, now: datetime, *, is_success: bool
+    ) -> Rule | None:
+        """Count one success or failure of a rule of the own graph; return it as it now is.
+
+        The same cause never counts twice, whatever it says. An agent counts what it may see, the
+        runtime every rule. ``None`` when there is no such rule.
+
+        Raises:
+            UsageError: The cause is empty.
+        """
+        if not cause:
+            raise UsageError("cause", cause, "the id of what says how the rule did")
+        outcome = CountedOutcome(
+            tenant=scope.tenant,
+            graph_id=scope.graph_id,
+            rule_id=rule_id,
+            cause=cause,
+            is_success=is_success,
+            recorded_at=now,
+        )
+
+        def steps() -> Steps[Rule | None]:
+            rule = yield from _counted_rule(scope, rule_id)
+            return None if rule is None else (yield from _count(scope, rule, outcome))
+
+        return await self._store.change("record_outcome", steps)
+
+    async def refine(
+        self,
+        scope: Scope,
+        rule: Rule,
+        steps: Sequence[str],
+        source_ids: Sequence[str],
+        now: datetime,
+        work: Sequence[WorkDraft] = (),
+    ) -> bool:
+        """Give a rule new steps and the next version; the former steps stay readable.
+
+        ``False``, writing nothing, when the rule has moved on or is not there, when these are its
+        steps already, and when another rule of the same writer, user, trigger, topics and privacy
+        has them: two that say the same cannot be told apart, and that one is there to be found.
+
+        Raises:
+            UsageError: There are no steps, or one is blank or too long.
+        """
+        if refined(rule, steps, source_ids, now) is None:
+            return False
+
+        def transaction() -> Steps[bool]:
+            before = yield from _counted_rule(scope, rule.id)
+            if before is None or before.version != rule.version:
+                return False
+            after = refined(before, steps, source_ids, now)
+            if after is None or (yield from one(_same(scope, after))) is not None:
+                return False
+            yield from write(Replace(RULES, scope, after))
+            yield from file_again(scope, after)
+            ids = (rule.id, *dict.fromkeys(source_ids))
+            yield from append_event(scope, "playbook refined", ids, "", now)
+            yield from queue_work(scope, work, now)
+            return True
+
+        return await self._store.change("refine", transaction)
+
+
+def put_rule(scope: Scope, rule: Rule, work: Sequence[WorkDraft]) -> Steps[tuple[Rule, bool]]:
+    """Store a rule that is not known yet, inside a transaction.
+
+    Raises:
+        Conflict: The id is another rule's, or the graph is archived.
+    """
+    known = yield from known_rule(scope, rule)
+    if known is not None:
+        return known, False
+    yield from check_writable(scope)
+    yield from write(Put(RULES, scope, rule))
+    yield from file_words(scope, rule)
+    yield from queue_work(scope, work, rule.recorded_at)
+    return rule, True
+
+
+def known_rule(scope: Scope, rule: Rule) -> Steps[Rule | None]:
+    """Return the stored rule that says the same for the same writer, or did, if any.
+
+    Raises:
+        Conflict: The id is another rule's.
+    """
+    (same, taken) = yield (
+        _same(scope, rule),
+        Find(RULES, scope, where=(Is("id", rule.id),), reach="own"),
+    )
+    known: list[Rule] = same or taken
+    if not known:
+        return None
+    if same or is_said_again(known[0], rule):
+        return known[0]
+    # Not what it says: the asker may not be allowed to see it.
+    raise Conflict("rule", "an id of its own", rule.id)
+
+
+def _same(scope: Scope, rule: Rule) -> Find[Rule]:
+    """Ask for the rule that says the same for the same writer."""
+    where = (Is("identity", identity_of(rule) or ""),)
+    return Find(RULES, scope, by="identity", where=where, limit=1, reach="own")
+
+
+def matching(scope: Scope, text: str) -> list[Find[Rule]]:
+    """Return the questions for rules that share words with a text, to the nearest graph first."""
+    words = _words(text)
+    if not words:
+        return []
+    where = (Holds("words", words), Absent("redacted_at"))
+    graphs = (scope.graph_id, *(kin.graph_id for kin in scope.carrying("rule")))
+    return [
+        Find(RULES, scope, "words", where, (RECORDED,), graph_id=graph_id, sorts=True)
+        for graph_id in graphs
+    ]
+
+
+def ranked(found: Sequence[Rule], text: str, limit: int) -> tuple[Rule, ...]:
+    """Return rules by how well they match a text, at most ``limit``.
+
+    Of two that match alike, who comes first stays first: that of the nearest graph, in the order
+    of recording.
+    """
+    words = _words(text)
+    return tuple(sorted(found, key=lambda rule: _rank(rule, words))[:limit])
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_stems(text)[:TEXT_WORDS_MAX])
+
+
+_Rank: TypeAlias = tuple[int, int, int]
+
+
+def _rank(rule: Rule, words: Sequence[str]) -> _Rank:
+    """Return by what rules are sorted: words in common, outcomes, words of the trigger."""
+    stems = _stems(rule.trigger)
+    proven = (rule.successes > rule.failures) - (rule.successes < rule.failures)
+    counts = rule.successes + rule.failures >= OUTCOMES_DENSE
+    return (-len(set(words).intersection(stems)), -proven * counts, len(stems))
+
+
+def _counted_rule(scope: Scope, rule_id: str) -> Steps[Rule | None]:
+    """Return a rule that the asker keeps count of: the runtime also of what agents keep private."""
+    reach: Reach = "own" if scope.agent_id is None and scope.every_user else "seen"
+    where = (Is("id", rule_id), Absent("redacted_at"))
+    return one(Find(RULES, scope, where=where, reach=reach))
+
+
+def _count(scope: Scope, rule: Rule, outcome: CountedOutcome) -> Steps[Rule]:
+    """Count an outcome unless its cause was counted, and return the rule."""
+    outcome_id = _outcome_id(rule.id, outcome.cause)
+    if (yield from one(Find(OUTCOMES, scope, where=(Is("id", outcome_id),)))) is not None:
+        return rule
+    name, told = ("successes", "confirmed") if outcome.is_success else ("failures", "rejected")
+    after = rule.model_copy(update={name: getattr(rule, name) + 1})
+    yield from write(Put(OUTCOMES, scope, outcome), Replace(RULES, scope, after))
+    ids = (rule.id, outcome.cause)
+    yield from append_event(scope, f"playbook {told}", ids, "", outcome.recorded_at)
+    return after
+
+
+def _outcome_id(rule_id: str, cause: str) -> str:
+    return json.dumps([rule_id, cause], ensure_ascii=False)

@@ -1,0 +1,230 @@
+"""How the tables of an archive lie in collections, and how their rows are made of what is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
+
+from ...documents import FormerDocument
+from ...errors import UsageError
+from ...records import (
+    AgentRecord,
+    BeliefEvent,
+    Episode,
+    HistoricBelief,
+    LoggedBelief,
+    ProjectedBelief,
+    Record,
+    Scope,
+    SessionGraph,
+    Summary,
+    TrustRow,
+    Turn,
+)
+from ...registry import CATALOG
+from ...upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
+from ..conditions import Value
+from ..port import Collection, Steps
+from .belief_log import EVENTS, entries_at
+from .belief_projection import BELIEFS, TRUSTS, Trust
+from .belief_spans import spans_of
+from .board import CARDS
+from .documents import DOCUMENTS, FORMERS, Followed
+from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary
+from .facts import USES, CountedUse
+from .graphs import AGENTS, made_agent
+from .heads import HEADS
+from .known_graphs import GRAPHS, OLDEST_FIRST, made_graph
+from .log import AUDIT, RECEIPTS
+from .passages import PASSAGES
+from .rows import bare, kept
+from .rules import OUTCOMES, RULES, CountedOutcome
+from .statements import FACTS
+from .turns import TURNS, KeptTurn
+from .usage import USAGE, Counted
+from .watermarks import WATERMARKS, Mark
+from .work import WORK, Item, arrived
+
+R = TypeVar("R")
+
+Key: TypeAlias = tuple[str, str]
+"""The graph and the id of what is kept; of what belongs to no graph, the catalog's name."""
+
+_BY_ID = ("graph_id", "id")
+
+
+def _as_it_is(record: Any) -> Any:  # noqa: ANN401 - of any table
+    return record
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Where one table lies.
+
+    Attributes:
+        collection: Its collection.
+        keeps: Makes what is kept of a row of a tenant, as far as the row says it.
+        shows: Makes the row of what is kept; where more belongs to it, ``rows_of`` does.
+        by: The index by which it is walked.
+        order: Fields in whose order it is walked, which tell any two of a tenant apart.
+    """
+
+    collection: Collection[Any]
+    keeps: Callable[[str, Any], Any] = field(default=lambda _, row: row)
+    shows: Callable[[Any], Any] = _as_it_is
+    by: str = "id"
+    order: tuple[str, ...] = _BY_ID
+
+    def key(self, record: Any) -> Key:  # noqa: ANN401 - of any collection
+        """Return what tells a record that is kept from all others of its tenant."""
+        owner = self.collection.owner(record)
+        return owner.get("graph_id", CATALOG), self.collection.key(record)
+
+    def place(self, record: Any) -> list[Value]:  # noqa: ANN401 - of any collection
+        """Return where a record is in the order of the walk."""
+        values = self.collection.values(record)
+        return [values[name] for name in self.order]
+
+
+def _held(collection: Collection[Any], row: type[Record], holds: type[Record]) -> Shelf:
+    """Return the shelf of what is kept with something that its rows do not say."""
+    return Shelf(collection, lambda _, one: kept(holds, one), partial(bare, row))
+
+
+def _of_tenant(collection: Collection[Any], row: type[Record], holds: type[Record]) -> Shelf:
+    """Return the shelf of rows that do not say whose they are."""
+    return Shelf(
+        collection, lambda tenant, one: kept(holds, one, tenant=tenant), partial(bare, row)
+    )
+
+
+def _waiting(item: Item) -> QueuedWork:
+    """Return an item as it waits. A claim ends with its process: it is due as it once was."""
+    due_at = item.due_at if item.lease_owner is None else item.queued_at
+    return bare(QueuedWork, item).model_copy(update={"due_at": due_at})
+
+
+SHELVES: Mapping[Table, Shelf] = {
+    "graphs": Shelf(
+        GRAPHS, lambda _, row: made_graph(row), partial(bare, SessionGraph), "oldest", OLDEST_FIRST
+    ),
+    "agents": Shelf(
+        AGENTS,
+        lambda _, row: made_agent(row),
+        partial(bare, AgentRecord),
+        by="made",
+        order=("made", "graph_id", "id"),
+    ),
+    "usage": _of_tenant(USAGE, UsageRow, Counted),
+    "turns": _held(TURNS, Turn, KeptTurn),
+    "summaries": _held(SUMMARIES, Summary, KeptSummary),
+    "episodes": replace(  # what an episode is made of comes before it
+        _held(EPISODES, Episode, KeptEpisode),
+        by="coarseness",
+        order=("graph_id", "coarseness", "id"),
+    ),
+    "facts": Shelf(FACTS),
+    "fact_uses": _of_tenant(USES, FactUse, CountedUse),
+    "rules": Shelf(RULES),
+    "rule_outcomes": _of_tenant(OUTCOMES, RuleOutcome, CountedOutcome),
+    "watermarks": _of_tenant(WATERMARKS, Watermark, Mark),
+    "documents": Shelf(DOCUMENTS),
+    "document_revisions": replace(
+        _held(FORMERS, FormerDocument, Followed),
+        by="revision",
+        order=("graph_id", "document_id", "revision"),
+    ),
+    "passages": Shelf(
+        PASSAGES, by="document", order=("graph_id", "document_id", "since", "number", "id")
+    ),
+    "cards": Shelf(CARDS),
+    "belief_events": Shelf(EVENTS, lambda _, row: row.event, by="seq", order=("graph_id", "seq")),
+    "beliefs": Shelf(
+        BELIEFS, lambda _, row: row.belief, by="committed", order=("graph_id", "committed_seq")
+    ),
+    "trust": _of_tenant(TRUSTS, TrustRow, Trust),
+    "heads": Shelf(HEADS, by="size", order=("graph_id", "size", "signed_at", "public_key")),
+    "receipts": Shelf(RECEIPTS),
+    "audit": Shelf(AUDIT, by="seq", order=("graph_id", "seq")),
+    "work": Shelf(WORK, arrived, _waiting, by="queued", order=("made", "graph_id", "id")),
+}
+
+NUMBERS = frozenset(
+    (
+        *("seq", "size", "signed_at", "created_at", "committed_seq"),
+        *("revision", "coarseness", "since", "number"),
+    )
+)
+"""The fields of all orders that are numbers; the others are texts."""
+
+
+def shelf_of(table: Table) -> Shelf:
+    """Return where a table lies.
+
+    Raises:
+        UsageError: There is no such table.
+    """
+    if table not in SHELVES:
+        raise UsageError("table", table, ", ".join(SHELVES))
+    return SHELVES[table]
+
+
+def after_cursor(shelf: Shelf, cursor: str) -> tuple[str | int, ...] | None:
+    """Return the place behind which a page begins; ``None``: at the beginning.
+
+    Raises:
+        UsageError: No page of the table gave the cursor.
+    """
+    if not cursor:
+        return None
+    try:
+        place = json.loads(cursor)
+    except (ValueError, RecursionError):
+        place = None
+    kinds = [int if name in NUMBERS else str for name in shelf.order]
+    if not isinstance(place, list) or [type(part) for part in place] != kinds:
+        raise UsageError("cursor", cursor, "the cursor of a page of the same table")
+    return tuple(place)
+
+
+def rows_of(tenant: str, table: Table, found: Sequence[Any]) -> Steps[list[Record]]:
+    """Return the rows of what was found, in its order, with what belongs to them."""
+    if table == "belief_events":
+        return (yield from _with_contents(tenant, found))
+    if table == "beliefs":
+        return (yield from _with_spans(tenant, found))
+    return list(map(SHELVES[table].shows, found))
+
+
+def by_graph(
+    records: Iterable[R], graph_of: Callable[[R], str] | None = None
+) -> dict[str, list[R]]:
+    """Return records by their graphs, each in the order given."""
+    found: dict[str, list[R]] = {}
+    for one in records:
+        graph_id = one.graph_id if graph_of is None else graph_of(one)  # type: ignore[attr-defined]
+        found.setdefault(graph_id, []).append(one)
+    return found
+
+
+def _with_contents(tenant: str, events: Sequence[BeliefEvent]) -> Steps[list[Record]]:
+    said: dict[Key, LoggedBelief] = {}
+    for graph_id, some in by_graph(events).items():
+        scope = Scope.of_graph(tenant, graph_id)
+        entries = yield from entries_at(scope, [event.seq for event in some])
+        said |= {(graph_id, entry.event.id): entry for entry in entries}
+    return [said[event.graph_id, event.id] for event in events]
+
+
+def _with_spans(tenant: str, beliefs: Sequence[HistoricBelief]) -> Steps[list[Record]]:
+    rows: dict[Key, ProjectedBelief] = {}
+    for graph_id, some in by_graph(beliefs).items():
+        scope = Scope.of_graph(tenant, graph_id)
+        spans = yield from spans_of(scope, [belief.id for belief in some])
+        rows |= {
+            (graph_id, one.id): ProjectedBelief(belief=one, spans=spans[one.id]) for one in some
+        }
+    return [rows[belief.graph_id, belief.id] for belief in beliefs]

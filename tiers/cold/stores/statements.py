@@ -1,0 +1,218 @@
+"""Facts as they are kept: what they are looked up by, how a family's are read, how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from ...learning import is_live, said_again
+from ...moments import maybe_microseconds, microseconds
+from ...records import Ancestor, Fact, Scope
+from ..conditions import Absent, Among, Condition, During, Either, Is, Present, Stretch, Within
+from ..edges import edge_of
+from ..identity import address_of, identity_of, said_by
+from ..port import RECORDED, Collection, Find, Index, Lookup, Replace, Steps, write
+from .words import set_live
+
+_LIVE = Is("live", 1)
+_WHOLE = Absent("redacted_at")
+
+
+def _by_edge(fact: Fact) -> tuple[str | None, ...]:
+    """Return what a fact is looked up by as an edge; nothing where it is none."""
+    edge = edge_of(fact)
+    if edge is None:
+        return (None,) * 5
+    other = None if edge.object == edge.subject else edge.object
+    return (edge.subject, edge.predicate, other, fact.subject, fact.object)
+
+
+def _ends(*, of_aliases: bool) -> Callable[[Fact], Sequence[str]]:
+    def of(fact: Fact) -> Sequence[str]:
+        edge = edge_of(fact)
+        if edge is None or edge.is_alias != of_aliases:
+            return ()
+        return (edge.subject, edge.object)
+
+    return of
+
+
+def _core_stretches(fact: Fact) -> Sequence[Stretch]:
+    return [(microseconds(span.since), maybe_microseconds(span.until)) for span in fact.core_spans]
+
+
+SPOKEN = ("spoken_at", "said_seq", "said_place", "recorded_at", "id")
+"""The fields by which facts are in the order of ``said_order``."""
+
+FACTS: Collection[Fact] = Collection(
+    "facts",
+    Fact,
+    fields={
+        "agent_id": lambda fact: fact.agent_id,
+        "tier": lambda fact: fact.tier,
+        "live": lambda fact: int(is_live(fact)),
+        "once_core": lambda fact: int(bool(fact.core_spans)),
+        "recorded_at": lambda fact: microseconds(fact.recorded_at),
+        "happened_at": lambda fact: microseconds(fact.valid_from or fact.recorded_at),
+        "spoken_at": lambda fact: microseconds(fact.said_at or fact.recorded_at),
+        "said_seq": lambda fact: fact.said_seq,
+        "said_place": lambda fact: fact.said_place,
+        "superseded_by": lambda fact: fact.superseded_by,
+        "superseded_at": lambda fact: maybe_microseconds(fact.superseded_at),
+        "forgotten_at": lambda fact: maybe_microseconds(fact.forgotten_at),
+        "redacted_at": lambda fact: maybe_microseconds(fact.redacted_at),
+        "retired_at": lambda fact: maybe_microseconds(fact.retired_at),
+        "judged_at": lambda fact: maybe_microseconds(fact.judged_at),
+        "identity": identity_of,
+        "said": said_by,
+        "address": address_of,
+        ("subject_key", "predicate_key", "other_key", "subject", "object"): _by_edge,
+    },
+    indexes={
+        "identity": Index(("identity",), where=(_LIVE,), unique=True),
+        "said": Index(("said", "id"), where=(_LIVE,)),
+        "core": Index(("recorded_at",), where=(Is("tier", "core"), _LIVE)),
+        "once_core": Index(("recorded_at",), where=(Is("once_core", 1), _WHOLE)),
+        "address": Index(("address", "recorded_at", "id"), where=(Present("address"), _LIVE)),
+        "unjudged": Index(SPOKEN, where=(Absent("judged_at"), _LIVE)),
+        "superseded": Index(("superseded_at", "id"), where=(Present("superseded_at"), _WHOLE)),
+        "forgotten": Index(("forgotten_at", "id"), where=(Present("forgotten_at"), _WHOLE)),
+        "subject": Index(("subject_key", "recorded_at", "id"), where=(Present("subject_key"),)),
+    },
+    lists={
+        "ends": Lookup(_ends(of_aliases=False), order=("id",)),
+        "joins": Lookup(_ends(of_aliases=True)),
+        "sources": Lookup(lambda fact: fact.source_ids, sought=False),
+    },
+    stretches={"core_spans": _core_stretches},
+)
+
+
+class Reading(NamedTuple):
+    """One graph of a family, and what must hold of the facts that are read there."""
+
+    graph_id: str
+    where: tuple[Condition, ...]
+
+
+def readable(scope: Scope) -> list[Reading]:
+    """Return where facts are read by their ids, nearest first.
+
+    Of the own graph everything, of an ancestor its core facts, and archival ones if they come
+    through; what it has forgotten is forgotten below it.
+    """
+    return [
+        Reading(scope.graph_id, (_WHOLE,)),
+        *(Reading(one.graph_id, _readable_of(one)) for one in scope.lineage),
+    ]
+
+
+def standing(scope: Scope, as_of: datetime | None) -> list[Reading]:
+    """Return where facts are read that stand now or at a moment, nearest first.
+
+    Args:
+        scope: Who asks, with ancestors that are read as of that moment or an earlier one.
+        as_of: The moment; ``None``: now.
+    """
+    own = (_LIVE,) if as_of is None else _stood_at(microseconds(as_of))
+    return [
+        Reading(scope.graph_id, own),
+        *(Reading(one.graph_id, _standing_of(one)) for one in scope.lineage),
+    ]
+
+
+def core_of(scope: Scope) -> list[Find[Fact]]:
+    """Return the questions for the core facts of a family, nearest first: one for each graph.
+
+    Of an ancestor that is read as of a moment: what was core and stood then.
+    """
+    order = ("recorded_at", RECORDED)
+    finds = [Find(FACTS, scope, by="core", order=order)]
+    for one in scope.lineage:
+        then = () if one.as_of is None else _core_then(one.as_of)
+        by = "core" if one.as_of is None else "once_core"
+        finds.append(Find(FACTS, scope, by, then, order, graph_id=one.graph_id))
+    return finds
+
+
+def of_family(find: Find[Fact], readings: Iterable[Reading]) -> list[Find[Fact]]:
+    """Return a question as it is put to each graph of a family."""
+    return [
+        replace(find, graph_id=one.graph_id, where=(*find.where, *one.where)) for one in readings
+    ]
+
+
+def among(scope: Scope, ids: Iterable[str]) -> Find[Fact]:
+    """Return the question for facts by their ids."""
+    return Find(FACTS, scope, where=(Among("id", tuple(dict.fromkeys(ids))),))
+
+
+def nearest(facts: Iterable[Fact]) -> dict[str, Fact]:
+    """Return facts by id; of several with one id the first."""
+    found: dict[str, Fact] = {}
+    for fact in facts:
+        found.setdefault(fact.id, fact)
+    return found
+
+
+def given_way_after(at: int) -> Condition:
+    """Return that a fact had not given way at a moment.
+
+    What gave way before the moments of it were kept did so before any moment.
+    """
+    return Either(((Absent("superseded_by"),), (Within("superseded_at", since=at + 1),)))
+
+
+def forgotten_after(at: int) -> Condition:
+    """Return that a fact was not forgotten at a moment."""
+    return Either(((Absent("forgotten_at"),), (Within("forgotten_at", since=at + 1),)))
+
+
+def replace_fact(scope: Scope, fact: Fact) -> Steps[None]:
+    """Store a fact as it now is, inside a transaction."""
+    return write(Replace(FACTS, scope, fact))
+
+
+def say_again(scope: Scope, fact: Fact, later: Fact) -> Steps[Fact]:
+    """Return a stored fact as it is after it was said again, if that was later."""
+    after = said_again(fact, later)
+    if after is None:
+        return fact
+    yield from replace_fact(scope, after)
+    return after
+
+
+def end_fact(scope: Scope, after: Fact) -> Steps[None]:
+    """Store how a fact of the scope's graph ended, and take it out of every answer."""
+    yield from replace_fact(scope, after)
+    ended_at = min(filter(None, (after.superseded_at, after.forgotten_at)), default=None)
+    yield from set_live(scope, after.id, live=False, ended_at=ended_at)
+
+
+def _readable_of(one: Ancestor) -> tuple[Condition, ...]:
+    if "fact" in one.carries:
+        return (_WHOLE, Absent("forgotten_at"))
+    if one.as_of is None:
+        return (_LIVE, Is("tier", "core"))
+    return (_WHOLE, *_core_then(one.as_of))
+
+
+def _standing_of(one: Ancestor) -> tuple[Condition, ...]:
+    has_all = "fact" in one.carries
+    if one.as_of is None:
+        return (_LIVE,) if has_all else (_LIVE, Is("tier", "core"))
+    stood = (Absent("forgotten_at"), given_way_after(microseconds(one.as_of)))
+    return (_WHOLE, *(stood if has_all else _core_then(one.as_of)))
+
+
+def _core_then(as_of: datetime) -> tuple[Condition, ...]:
+    """Return that a fact was core at a moment, whatever it is now; what is forgotten never was."""
+    at = microseconds(as_of)
+    return (During("core_spans", at), Absent("forgotten_at"), given_way_after(at))
+
+
+def _stood_at(at: int) -> tuple[Condition, ...]:
+    recorded = Within("recorded_at", until=at + 1)
+    return (_WHOLE, recorded, given_way_after(at), forgotten_after(at))

@@ -1,0 +1,110 @@
+"""What happened, by time alone: out of the word index, which has every record's moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from ...moments import microseconds
+from ...recollection import Place
+from ...records import Hit, Kind, Scope, SearchQuery
+from ..conditions import Absent, Beyond, Condition, Either, Is, Within
+from ..port import Find, RecordStore, Steps, every
+from .belief_spans import active_then
+from .reading import READERS, read_hits
+from .word_search import Found, asked_for, stored_kinds
+from .words import SEARCHABLE, Filed
+
+_ORDER = ("latest", "id")
+_OF_SPANS = frozenset({"summary", "episode"})
+"""Kinds that tell of a while: a window is compared with its beginning, the order is by its end."""
+
+
+class ColdTimeline:
+    """A ``Timeline`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def latest(
+        self, scope: Scope, query: SearchQuery, *, behind: Place | None = None
+    ) -> tuple[Hit, ...]:
+        """Return visible live records of the scope's own graph, the latest first, then by id.
+
+        Each kind is asked for its own latest, and the latest of these are returned: no more of a
+        kind is read than is wanted. Ancestors have no timeline here.
+        """
+        kinds = [kind for kind in stored_kinds(query.kinds) if kind in READERS]
+        if query.inherited or not kinds:
+            return ()
+        return await self._store.read("latest", lambda: _latest(scope, query, kinds, behind))
+
+
+def _latest(
+    scope: Scope, query: SearchQuery, kinds: Sequence[Kind], behind: Place | None
+) -> Steps[tuple[Hit, ...]]:
+    where = _asked(query, behind)
+    finds = {kind: list(_questions(scope, query, (*_of(query, kind), *where))) for kind in kinds}
+    # A belief that is active now may not have been then: that is asked of its spans.
+    of_beliefs = [] if query.as_of is None else finds.pop("belief", [])
+    found = yield from every(*(find for asked in finds.values() for find in asked))
+    for find in of_beliefs:
+        found += yield from _active_then(find, query.as_of or query.now)
+    found.sort(key=lambda filed: (-microseconds(filed.last_at), filed.id))
+    latest = [Found(filed.kind, filed.id, 0.0) for filed in found[: query.limit]]
+    return (yield from read_hits(scope, latest))
+
+
+def _questions(
+    scope: Scope, query: SearchQuery, where: tuple[Condition, ...]
+) -> Iterator[Find[Filed]]:
+    """Yield the questions for the latest of one kind: what is live, and what was live then."""
+    if query.ids:
+        live = (Is("live", 1), *where)
+        yield Find(SEARCHABLE, scope, "id", live, _ORDER, query.limit, sorts=True)
+    else:
+        yield Find(SEARCHABLE, scope, "latest", where, _ORDER, query.limit)
+    if query.as_of is not None:
+        ended = (Is("live", 0), Within("ended", until=-microseconds(query.as_of)), *where)
+        yield Find(SEARCHABLE, scope, "ended", ended, _ORDER, query.limit, sorts=True)
+
+
+def _asked(query: SearchQuery, behind: Place | None) -> tuple[Condition, ...]:
+    """Return what must hold of records of every kind."""
+    where = asked_for(query)
+    if query.as_of is not None:
+        where += (Within("recorded_at", until=microseconds(query.as_of) + 1),)
+    if behind is not None:
+        where += (_behind(behind.at, behind.id),)
+    return where
+
+
+def _of(query: SearchQuery, kind: Kind) -> Iterator[Condition]:
+    """Yield what must hold of the records of one kind."""
+    yield Is("kind", kind)
+    if kind == "summary":
+        unexpired = Within("expires_at", since=microseconds(query.as_of or query.now) + 1)
+        yield Either(((Absent("expires_at"),), (unexpired,)))
+    if kind not in _OF_SPANS and (query.since is not None or query.until is not None):
+        # The same window once more, as the index has it: downwards.
+        since = None if query.until is None else 1 - microseconds(query.until)
+        until = None if query.since is None else 1 - microseconds(query.since)
+        yield Within("latest", since, until)
+
+
+def _active_then(find: Find[Filed], then: datetime) -> Steps[list[Filed]]:
+    """Return of beliefs what was active at a moment; page by page, until it is enough."""
+    told: list[Filed] = []
+    while True:
+        page = yield from every(find)
+        were = yield from active_then(find.scope, then, [filed.id for filed in page])
+        told += [filed for filed in page if filed.id in were]
+        if len(page) < find.limit or len(told) >= find.limit:
+            return told
+        last = page[-1]
+        find = replace(find, where=(*find.where, _behind(last.last_at, last.id)))
+
+
+def _behind(at: datetime, record_id: str) -> Beyond:
+    return Beyond(_ORDER, (-microseconds(at), record_id))

@@ -1,0 +1,263 @@
+"""Turns, and which summary each of them stands covered by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import Field
+
+from ...errors import NotFound
+from ...moments import maybe_microseconds, microseconds
+from ...records import Scope, Turn, WorkDraft
+from ..conditions import Absent, Among, Condition, Is, Within
+from ..ownership import (
+    check_agent,
+    check_limit,
+    check_number,
+    check_owned,
+    check_same_turn,
+    check_turn_number,
+    check_whole_graph,
+    in_order,
+)
+from ..port import (
+    RECORDED,
+    Collection,
+    Find,
+    Index,
+    Put,
+    RecordStore,
+    Replace,
+    Steps,
+    asked,
+    count,
+    every,
+    one,
+    write,
+)
+from .graphs import check_writable
+from .rows import bare, kept
+from .words import file_words
+from .work import queue_work
+
+
+class KeptTurn(Turn):
+    """A turn as it is kept.
+
+    Attributes:
+        covered_by: The summary that covers it, by the level of that.
+    """
+
+    covered_by: dict[int, str] = Field(default_factory=dict)
+
+
+TURNS: Collection[KeptTurn] = Collection(
+    "turns",
+    KeptTurn,
+    fields={
+        "agent_id": lambda turn: turn.agent_id,
+        "said_by": lambda turn: turn.speaker or turn.agent_id,
+        "seq": lambda turn: turn.seq,
+        "ref": lambda turn: turn.ref,
+        "covered_by": lambda turn: next(iter(turn.covered_by.values()), None),
+        "occurred_at": lambda turn: microseconds(turn.occurred_at),
+        "recorded_at": lambda turn: microseconds(turn.recorded_at),
+        "redacted_at": lambda turn: maybe_microseconds(turn.redacted_at),
+        "retired_at": lambda turn: maybe_microseconds(turn.retired_at),
+    },
+    indexes={
+        "seq": Index(("agent_id", "seq"), unique=True),
+        "ref": Index(("ref",), unique=True),
+        "waiting": Index(("agent_id", "seq"), where=(Absent("covered_by"),)),
+        "recorded": Index(("recorded_at",)),
+        "said_by": Index(("said_by",), where=(Absent("redacted_at"),)),
+        "full": Index(("recorded_at", "id"), where=(Absent("redacted_at"),)),
+    },
+)
+
+
+NUMBERED = Within("seq", since=1)
+"""Holds of every turn; it has to be asked for of the index by ``seq``."""
+
+
+class ColdTurns:
+    """A ``TurnStore`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def append_turn(
+        self, scope: Scope, turn: Turn, work: Sequence[WorkDraft] = ()
+    ) -> tuple[Turn, bool]:
+        """Store the turn as the agent's next ``seq``, together with its work.
+
+        Returns the stored turn, and whether it is new. A turn whose ``ref`` or id exists in the
+        graph is returned as stored, and nothing is written or queued.
+
+        Raises:
+            Conflict: ``ref`` or id exists with another agent, input or response; or the turn is
+                new and the graph is archived.
+        """
+        check_new(scope, turn)
+        return await self._store.change("append_turn", lambda: append(scope, turn, work))
+
+    async def recent_turns(self, scope: Scope, limit: int) -> tuple[Turn, ...]:
+        """Return the last turns of the scope's agent, oldest first."""
+        where = (Is("agent_id", check_agent(scope)), NUMBERED)
+        check_limit(limit)
+        find = Find(TURNS, scope, "seq", where, ("-seq",), limit)
+        return (await self._found("recent_turns", find))[::-1]
+
+    async def turns(self, scope: Scope, ids: Sequence[str]) -> tuple[Turn, ...]:
+        """Return the visible turns among ``ids``, in the order asked, each once."""
+        find = Find(TURNS, scope, where=(Among("id", tuple(ids)),))
+        return in_order({turn.id: turn for turn in await self._found("turns", find)}, ids)
+
+    async def known_refs(self, scope: Scope, refs: Sequence[str]) -> dict[str, Turn]:
+        """Return the visible turns of the scope's graph by ``ref``, for those that exist."""
+        find = Find(TURNS, scope, by="ref", where=(Among("ref", tuple(refs)),))
+        found = {turn.ref: turn for turn in await self._found("known_refs", find)}
+        return {ref: found[ref] for ref in refs if ref in found}
+
+    async def turns_from(self, scope: Scope, number: int, limit: int) -> tuple[Turn, ...]:
+        """Return turns of the graph from its ``number``-th on, in the order of recording.
+
+        Raises:
+            UsageError: The scope is an agent's, or a number is not acceptable.
+        """
+        check_whole_graph(scope)
+        check_turn_number(number)
+        check_limit(limit)
+        order = ("recorded_at", RECORDED)
+        find = Find(TURNS, scope, "recorded", (), order, limit, skip=number - 1, reach="own")
+        return await self._found("turns_from", find)
+
+    async def count_turns(self, scope: Scope, until: datetime | None = None) -> int:
+        """Return how many turns of the graph were recorded by a moment, of every agent and user.
+
+        Raises:
+            UsageError: The scope is an agent's.
+        """
+        check_whole_graph(scope)
+        by_then = () if until is None else (Within("recorded_at", until=microseconds(until) + 1),)
+        find = Find(TURNS, scope, by="recorded", where=by_then, reach="own")
+        return await self._store.read("count_turns", lambda: count(find))
+
+    async def waiting_turns(
+        self, scope: Scope, keep_last: int, limit: int, *, before: datetime | None = None
+    ) -> tuple[Turn, ...]:
+        """Return turns of the scope's agent older than its last ``keep_last`` and not yet covered.
+
+        Oldest first, at most ``limit``; with ``before``, those that occurred before it.
+        """
+        agent_id = check_agent(scope)
+        check_limit(limit)
+        where: tuple[Condition, ...] = (Is("agent_id", agent_id),)
+        if before is not None:
+            where += (Within("occurred_at", until=microseconds(before)),)
+
+        def steps() -> Steps[list[KeptTurn]]:
+            last = yield from one(_last(scope, agent_id))
+            older = Within("seq", until=_seq(last) - max(0, keep_last) + 1)
+            find = Find(TURNS, scope, "waiting", (*where, older), ("seq",), limit)
+            return (yield from every(find))
+
+        return _shown(await self._store.read("waiting_turns", steps))
+
+    async def turns_after(self, scope: Scope, seq: int, limit: int) -> tuple[Turn, ...]:
+        """Return turns of the scope's agent with a higher ``seq``, in order, at most ``limit``.
+
+        Redacted and retired ones included: whoever reads on must get past them.
+        """
+        where = (Is("agent_id", check_agent(scope)), Within("seq", since=seq + 1))
+        check_limit(limit)
+        return await self._found("turns_after", Find(TURNS, scope, "seq", where, ("seq",), limit))
+
+    async def _found(self, operation: str, find: Find[KeptTurn]) -> tuple[Turn, ...]:
+        return _shown(await self._store.read(operation, lambda: every(find)))
+
+
+def check_new(scope: Scope, turn: Turn) -> None:
+    """Refuse a turn that is not the scope's agent's, or has a number that cannot be kept.
+
+    Raises:
+        UsageError: It is one.
+    """
+    check_owned(scope, turn)
+    check_number("tokens", turn.tokens)
+
+
+def append(scope: Scope, turn: Turn, work: Sequence[WorkDraft]) -> Steps[tuple[Turn, bool]]:
+    """Store a turn as its agent's next, inside a transaction; return it, and whether it is new.
+
+    Raises:
+        Conflict: As ``ColdTurns.append_turn``.
+    """
+    known, last = yield from _known(scope, turn)
+    if known is not None:
+        return known, False
+    yield from check_writable(scope)
+    stored = turn.model_copy(update={"seq": last + 1})
+    yield from put_turn(scope, stored)
+    yield from queue_work(scope, work, turn.recorded_at)
+    return stored, True
+
+
+def put_turn(scope: Scope, turn: Turn) -> Steps[None]:
+    """Store a new turn that has its ``seq``, with its words, inside a transaction."""
+    yield from write(Put(TURNS, scope, kept(KeptTurn, turn)))
+    yield from file_words(scope, turn)
+
+
+def own_turns(scope: Scope, ids: Sequence[str]) -> Find[KeptTurn]:
+    """Ask for turns of the scope's graph, whoever may see them."""
+    return Find(TURNS, scope, where=(Among("id", tuple(ids)),), reach="own")
+
+
+def cover(
+    scope: Scope, ids: Sequence[str], turns: Sequence[KeptTurn], level: int, summary_id: str
+) -> Steps[None]:
+    """Mark turns as covered by a summary, inside a transaction.
+
+    Raises:
+        NotFound: One of the ids is none of the turns'.
+    """
+    missing = dict.fromkeys(ids).keys() - {turn.id for turn in turns}
+    if missing:
+        raise NotFound("turn", min(missing))
+    covered = (
+        turn.model_copy(update={"covered_by": {**turn.covered_by, level: summary_id}})
+        for turn in turns
+    )
+    yield from write(*(Replace(TURNS, scope, turn) for turn in covered))
+
+
+def _known(scope: Scope, turn: Turn) -> Steps[tuple[Turn | None, int]]:
+    """Return the turn that is stored under the same id or ``ref``, if any, and the last ``seq``.
+
+    Raises:
+        Conflict: It says something else, or somebody else says it.
+    """
+    finds = [own_turns(scope, (turn.id,)), _last(scope, turn.agent_id)]
+    if turn.ref is not None:
+        where = (Is("ref", turn.ref),)
+        finds.append(Find(TURNS, scope, by="ref", where=where, reach="own"))
+    same_id, last, *same_ref = yield from asked(*finds)
+    found = [*same_id, *(turn for found in same_ref for turn in found)]
+    if found:
+        check_same_turn(turn, found[0])
+    return (bare(Turn, found[0]) if found else None), _seq(last[0] if last else None)
+
+
+def _last(scope: Scope, agent_id: str) -> Find[KeptTurn]:
+    where = (Is("agent_id", agent_id), NUMBERED)
+    return Find(TURNS, scope, "seq", where, ("-seq",), limit=1, reach="own")
+
+
+def _seq(last: KeptTurn | None) -> int:
+    return 0 if last is None else last.seq
+
+
+def _shown(turns: Sequence[KeptTurn]) -> tuple[Turn, ...]:
+    return tuple(bare(Turn, turn) for turn in turns)

@@ -1,0 +1,110 @@
+"""What agents and graphs have used: a count per agent, and one per graph."""
+
+from __future__ import annotations
+
+from ...records import Budget, Record, Scope, Usage
+from ...turn_desk import Charge
+from ..conditions import Among, Is
+from ..ownership import WHOLE_GRAPH, check_budget
+from ..port import Collection, Find, Put, RecordStore, Replace, Steps, every, one, write
+
+
+class Counted(Record):
+    """What one agent of a graph has used; of no agent: the graph as a whole."""
+
+    tenant: str
+    graph_id: str
+    agent_id: str
+    used: Usage = Usage()
+
+
+USAGE: Collection[Counted] = Collection("usage", Counted, key=lambda counted: counted.agent_id)
+
+
+class ColdUsage:
+    """A ``UsageStore`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def charge(
+        self, scope: Scope, amount: Usage, agent_limit: Budget, graph_limit: Budget
+    ) -> None:
+        """Count ``amount`` for the scope's agent, if it names one, and for its graph; or neither.
+
+        Raises:
+            BudgetExceeded: A count that ``amount`` adds to would come to lie above its limit. No
+                count is changed.
+        """
+        charge = Charge(amount, agent_limit, graph_limit)
+        if amount != Usage():
+            await self._store.change("charge", lambda: charged(scope, charge))
+
+    async def refund(self, scope: Scope, amount: Usage) -> None:
+        """Take back what was charged for something that did not happen; never below 0."""
+
+        def steps() -> Steps[None]:
+            for whose in dict.fromkeys((scope.agent_id or WHOLE_GRAPH, WHOLE_GRAPH)):
+                known = yield from _counted(scope, whose)
+                if known is not None:
+                    yield from write(_stored(scope, whose, known, _rest(known.used, amount)))
+
+        if amount != Usage():
+            await self._store.change("refund", steps)
+
+    async def usage(self, scope: Scope) -> Usage:
+        """Return what the scope's agent has used, or without an agent its graph."""
+        whose = scope.agent_id or WHOLE_GRAPH
+        known = await self._store.read("usage", lambda: _counted(scope, whose))
+        return Usage() if known is None else known.used
+
+    async def usage_by_agent(self, scope: Scope) -> dict[str, Usage]:
+        """Return what each agent of the graph has used that has used anything, by id."""
+        found = await self._store.read(
+            "usage_by_agent", lambda: every(Find(USAGE, scope, order=("id",)))
+        )
+        return {
+            one.agent_id: one.used
+            for one in found
+            if one.agent_id != WHOLE_GRAPH and one.used != Usage()
+        }
+
+
+def charged(scope: Scope, charge: Charge) -> Steps[None]:
+    """Count what is used, for the scope's agent and its graph, inside a transaction.
+
+    Raises:
+        BudgetExceeded: A count would come to lie above its limit.
+    """
+    if charge.amount == Usage():
+        return
+    limits = {WHOLE_GRAPH: charge.of_graph}
+    if scope.agent_id is not None:
+        limits = {scope.agent_id: charge.of_agent} | limits
+    found = yield from every(Find(USAGE, scope, where=(Among("id", tuple(limits)),)))
+    known = {one.agent_id: one for one in found}
+    counts = []
+    for whose, limit in limits.items():
+        used = known[whose].used if whose in known else Usage()
+        check_budget(scope, whose, used, charge.amount, limit)
+        counts.append(_stored(scope, whose, known.get(whose), _sum(used, charge.amount)))
+    yield from write(*counts)
+
+
+def _counted(scope: Scope, whose: str) -> Steps[Counted | None]:
+    return one(Find(USAGE, scope, where=(Is("id", whose),)))
+
+
+def _stored(
+    scope: Scope, whose: str, known: Counted | None, used: Usage
+) -> Put[Counted] | Replace[Counted]:
+    counted = Counted(tenant=scope.tenant, graph_id=scope.graph_id, agent_id=whose, used=used)
+    return (Put if known is None else Replace)(USAGE, scope, counted)
+
+
+def _sum(used: Usage, amount: Usage) -> Usage:
+    return Usage(**{unit: count + getattr(amount, unit) for unit, count in used})
+
+
+def _rest(used: Usage, amount: Usage) -> Usage:
+    return Usage(**{unit: max(0, count - getattr(amount, unit)) for unit, count in used})

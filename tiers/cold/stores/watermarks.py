@@ -1,0 +1,80 @@
+"""How far each reader has read an agent's turns."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+from ...errors import UsageError
+from ...fields import NAME_CHARS_MAX, Moment, Record
+from ...records import Scope
+from ..conditions import Is
+from ..ownership import check_agent, check_number
+from ..port import Collection, Find, Put, RecordStore, Replace, Steps, one, write
+
+
+class Mark(Record):
+    """How far one reader has read one agent's turns, and since when."""
+
+    tenant: str
+    graph_id: str
+    agent_id: str
+    name: str
+    seq: int
+    moved_at: Moment
+
+
+def _key(agent_id: str, name: str) -> str:
+    """Return the id of a mark; neither of the two can be taken for a part of the other."""
+    return json.dumps([agent_id, name], ensure_ascii=False)
+
+
+WATERMARKS: Collection[Mark] = Collection(
+    "watermarks", Mark, key=lambda mark: _key(mark.agent_id, mark.name)
+)
+
+
+class ColdWatermarks:
+    """A ``Watermarks`` over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def watermark(self, scope: Scope, name: str) -> int:
+        """Return the ``seq`` of the last turn that was read, 0 if none was.
+
+        Raises:
+            UsageError: The scope names no agent, or the name is none.
+        """
+        find = _named(scope, check_agent(scope), name)
+        found = await self._store.read("watermark", lambda: one(find))
+        return 0 if found is None else found.seq
+
+    async def advance(self, scope: Scope, name: str, seq: int, now: datetime) -> bool:
+        """Move a watermark forwards; ``False``, writing nothing, when it is there or beyond.
+
+        Raises:
+            UsageError: The scope names no agent, the name is none, or ``seq`` is below 0.
+        """
+        if seq < 0:
+            raise UsageError("seq", seq, "0 or above")
+        check_number("seq", seq)
+        agent_id = check_agent(scope)
+        find = _named(scope, agent_id, name)
+        owner = {"tenant": scope.tenant, "graph_id": scope.graph_id, "agent_id": agent_id}
+        mark = Mark.model_validate({**owner, "name": name, "seq": seq, "moved_at": now})
+
+        def steps() -> Steps[bool]:
+            known = yield from one(find)
+            if known is not None and known.seq >= seq:
+                return False
+            yield from write((Put if known is None else Replace)(WATERMARKS, scope, mark))
+            return True
+
+        return seq > 0 and await self._store.change("advance", steps)
+
+
+def _named(scope: Scope, agent_id: str, name: str) -> Find[Mark]:
+    if not 0 < len(name) <= NAME_CHARS_MAX:
+        raise UsageError("name", name, f"1 to {NAME_CHARS_MAX} characters")
+    return Find(WATERMARKS, scope, where=(Is("id", _key(agent_id, name)),))

@@ -1,0 +1,300 @@
+"""Word search: which visible records of a graph have the words of a question, ranked by BM25.
+
+Its rare words cost the same in a graph of any size: the rarest are looked up, until
+``POSTINGS_MAX`` records have been looked at; the commonest, which tell the least, are then left
+out. Only where that leaves fewer answers than were asked for, the rest is filled up with the newest
+records that have one of the words left out, the rarest of them first: there, who may see next to
+nothing of a large graph has all who have such a word looked at.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from heapq import nsmallest
+from typing import NamedTuple, TypeAlias
+
+from ...lexical import content_words
+from ...moments import maybe_microseconds, microseconds
+from ...recollection import WordStatistics
+from ...records import Kind, Scope, SearchQuery
+from ...terms import term_of
+from ..bm25 import (
+    K1,
+    QUERY_WORDS_MAX,
+    AskedTerm,
+    Norm,
+    asked_terms,
+    in_order_of_rarity,
+    looked_up,
+    norm_of,
+    rarity,
+)
+from ..conditions import Absent, Among, Condition, Either, Holds, Is, Other, Topics, Within
+from ..port import RECORDED, Count, Find, Steps, asked, every, postings
+from .belief_spans import active_then
+from .words import SEARCHABLE, TOTALS, Filed, listed_as
+from .work import WORK
+
+POSTINGS_MAX = 1_500
+"""So many records are looked at for the words of a question, the rarest words first."""
+
+NEWEST_MAX = 1_000
+"""So many of the newest records that may be found are ranked for a word too common for that."""
+
+COUNTED_MAX = 8_000
+"""Of one word and kind so many records are counted; how many more there are is estimated."""
+
+
+class Found(NamedTuple):
+    """A record that has words of the question.
+
+    ``score``: higher is better. ``words_only``: it still waits to be put into the vector index.
+    """
+
+    kind: Kind
+    id: str
+    score: float
+    words_only: bool = False
+
+
+Posting: TypeAlias = tuple[str, int, str, Kind, int]
+"""A value of the word index, how often a record has it, that record's id, kind and length.
+
+Thousands are weighed for one question: they are plain.
+"""
+
+
+class Totals(NamedTuple):
+    """What a graph holds, whoever may see it: records of each kind, and words of all together."""
+
+    of_kind: Mapping[str, int]
+    words: int
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return sum(self.of_kind.values())
+
+
+class Words(NamedTuple):
+    """A question's words as the graph has them.
+
+    Attributes:
+        kinds: The kinds that are asked about, of which the graph has any.
+        having: In how many records of those a term is; terms that none has are left out.
+        weights: By how much a term counts.
+        norm: How a record's length counts.
+        records: How many records of those kinds there are.
+    """
+
+    kinds: Sequence[Kind]
+    having: Mapping[str, int]
+    weights: Mapping[str, float]
+    norm: Norm
+    records: int
+
+    def scored(self, rows: Iterable[Posting]) -> dict[tuple[str, Kind], float]:
+        """Return the ids and kinds of what has terms, with the sum of what those weigh."""
+        weights = {
+            listed_as(kind, term): weight
+            for kind in self.kinds
+            for term, weight in self.weights.items()
+        }
+        flat, per_word = self.norm.flat, self.norm.per_word
+        scores: dict[tuple[str, Kind], float] = defaultdict(float)
+        for value, times, record_id, kind, length in rows:
+            scores[record_id, kind] += weights[value] * times / (times + flat + per_word * length)
+        return scores
+
+
+def stored_kinds(kinds: Iterable[Kind]) -> list[Kind]:
+    """Return as which kinds the asked ones are stored, each once: outputs of tools are in turns."""
+    stored: list[Kind] = ["turn" if kind == "tool_output" else kind for kind in kinds]
+    return list(dict.fromkeys(stored))
+
+
+def words_of(scope: Scope, query: SearchQuery) -> Steps[Words | None]:
+    """Return a question's words as the scope's graph has them; ``None`` where nothing is asked."""
+    terms, kinds = asked_terms(query.text), stored_kinds(query.kinds)
+    if query.inherited or query.mode == "dense" or not terms or not kinds:
+        return None
+    totals = yield from totals_of(scope)
+    held = [kind for kind in kinds if totals.of_kind.get(kind)]
+    having = yield from having_of(scope, [one.term for one in terms], held, totals)
+    records = sum(totals.of_kind[kind] for kind in held)
+    return Words(
+        held,
+        having,
+        _weights(terms, having, records),
+        norm_of(totals.records, totals.words),
+        records,
+    )
+
+
+def ranked(scope: Scope, query: SearchQuery, words: Words) -> Steps[list[Found]]:
+    """Return the best visible records of the scope's graph for a question's words, best first."""
+    where = conditions(query)
+    chosen = looked_up(words.having, POSTINGS_MAX)
+    rows = yield from _having(scope, words, chosen, where, as_of=query.as_of)
+    found = words.scored(rows)
+    common = in_order_of_rarity(words.having)[len(chosen) :]
+    for term in common:
+        if len(found) >= query.limit:
+            break
+        rows = yield from _having(scope, words, [term], where, as_of=query.as_of, newest=NEWEST_MAX)
+        once = [(value, 1, one, kind, length) for value, _, one, kind, length in rows]
+        found = {**words.scored(once), **found}
+    best = nsmallest(query.limit, found.items(), key=lambda one: (-one[1], one[0]))
+    return (yield from _marked(scope, [Found(kind, one, score) for (one, kind), score in best]))
+
+
+def statistics_of(query: SearchQuery, words: Words) -> WordStatistics:
+    """Return how rare the words of a question are."""
+    return statistics(query.text, words.having, words.records)
+
+
+def statistics(text: str, having: Mapping[str, int], records: int) -> WordStatistics:
+    """Return how rare the words of a text are, of its first ``QUERY_WORDS_MAX`` content words.
+
+    Args:
+        text: What is looked at.
+        having: How many records have a term; none have those that are missing.
+        records: How many there are.
+    """
+    named = content_words(text)[:QUERY_WORDS_MAX]
+    return WordStatistics(records, {word: having.get(term_of(word), 0) for word in named})
+
+
+def totals_of(scope: Scope) -> Steps[Totals]:
+    """Return what the scope's graph holds."""
+    found = yield from every(Find(TOTALS, scope))
+    return Totals({one.kind: one.records for one in found}, sum(one.words for one in found))
+
+
+def having_of(
+    scope: Scope,
+    terms: Sequence[str],
+    kinds: Sequence[Kind],
+    totals: Totals,
+    *,
+    as_of: datetime | None = None,
+) -> Steps[dict[str, int]]:
+    """Return in how many records of some kinds each term is, those apart that are in none.
+
+    Exact up to ``COUNTED_MAX``. Beyond that a term is taken to be as common in later records as in
+    those that were looked at: what it tells of them is little anyway. With ``as_of`` only records
+    that had been recorded by then count, ``COUNTED_MAX`` at most.
+    """
+    by_then = () if as_of is None else (Within("recorded_at", until=microseconds(as_of) + 1),)
+    pairs = [(term, kind) for term in terms for kind in kinds]
+    counted = yield from asked(*(Count(_by(scope, kind, term, by_then)) for term, kind in pairs))
+    having: dict[str, int] = {}
+    for (term, kind), found in zip(pairs, counted, strict=True):
+        number = found.get((), 0)
+        if number == COUNTED_MAX and as_of is None:
+            number = yield from _estimated(scope, kind, term, totals.of_kind[kind])
+        if number:
+            having[term] = having.get(term, 0) + number
+    return having
+
+
+def conditions(query: SearchQuery) -> tuple[Condition, ...]:
+    """Return what a question asks of a record besides its words."""
+    return (*asked_for(query), *_standing(query))
+
+
+def asked_for(query: SearchQuery) -> tuple[Condition, ...]:
+    """Return what a question asks of a record besides its words, and besides when it stood."""
+    where: list[Condition] = []
+    if "turn" not in query.kinds:
+        where.append(Either(((Other("kind", "turn"),), (Is("has_tools", 1),))))
+    if query.tier is not None:
+        where.append(Either(((Other("kind", "fact"),), (Is("tier", query.tier),))))
+    if query.grains:
+        where.append(Either(((Other("kind", "episode"),), (Among("grain", query.grains),))))
+    for name, value in (("user_id", query.user_id), ("agent_id", query.writer_id)):
+        if value is not None:
+            where.append(Is(name, value))
+    if query.ids:
+        where.append(Among("id", query.ids))
+    if query.since is not None or query.until is not None:
+        since, until = map(maybe_microseconds, (query.since, query.until))
+        where.append(Within("happened_at", since, until))
+    if query.topics:
+        where.append(Topics(query.topics, or_none=False))
+    where += (Topics((topic,), or_none=False) for topic in query.all_topics)
+    return tuple(where)
+
+
+def _standing(query: SearchQuery) -> tuple[Condition, ...]:
+    """Return what must hold of a record that stands, now or at the moment that is asked about.
+
+    A belief may have come back since: whether it stood then is asked of its spans.
+    """
+    unexpired = Within("expires_at", since=microseconds(query.as_of or query.now) + 1)
+    lasting = Either(((Absent("expires_at"),), (unexpired,)))
+    if query.as_of is None:
+        return (Is("live", 1), lasting)
+    then = microseconds(query.as_of)
+    ended_later = (Is("live", 0), Within("ended", until=-then))
+    live = Either(((Is("live", 1),), ended_later))
+    return (Within("recorded_at", until=then + 1), lasting, live)
+
+
+def _having(
+    scope: Scope,
+    words: Words,
+    terms: Sequence[str],
+    where: tuple[Condition, ...],
+    *,
+    as_of: datetime | None,
+    newest: int | None = None,
+) -> Steps[list[Posting]]:
+    if not terms or not words.kinds:
+        return []
+    values = tuple(listed_as(kind, term) for term in terms for kind in words.kinds)
+    where = (*where, Holds("terms", values))
+    find = Find(SEARCHABLE, scope, by="terms", where=where)
+    if newest is not None:
+        order = (f"-{RECORDED}",)
+        sorts = len(values) > 1
+        find = Find(SEARCHABLE, scope, "terms", where, order, limit=newest, sorts=sorts)
+    rows = yield from postings(find, "id", "kind", "length")
+    if as_of is None:
+        return rows
+    beliefs = sorted({row[2] for row in rows if row[3] == "belief"})
+    were = yield from active_then(scope, as_of, beliefs)
+    return [row for row in rows if row[3] != "belief" or row[2] in were]
+
+
+def _by(
+    scope: Scope, kind: Kind, term: str, where: tuple[Condition, ...], *order: str
+) -> Find[Filed]:
+    where = (*where, Holds("terms", (listed_as(kind, term),)))
+    return Find(SEARCHABLE, scope, "terms", where, order, COUNTED_MAX, reach="own")
+
+
+def _estimated(scope: Scope, kind: Kind, term: str, records: int) -> Steps[int]:
+    rows = yield from postings(_by(scope, kind, term, (), RECORDED), "place")
+    looked_at: int = max(COUNTED_MAX, rows[-1][2])
+    return COUNTED_MAX * max(looked_at, records) // looked_at
+
+
+def _weights(
+    terms: Sequence[AskedTerm], having: Mapping[str, int], records: int
+) -> dict[str, float]:
+    return {
+        one.term: one.times * (K1 + 1) * rarity(having[one.term], records)
+        for one in terms
+        if one.term in having
+    }
+
+
+def _marked(scope: Scope, found: Sequence[Found]) -> Steps[list[Found]]:
+    """Return what was found, those marked that wait to be put into the vector index."""
+    names = tuple(f"index/{one.id}" for one in found)
+    waiting = yield from every(Find(WORK, scope, where=(Among("id", names),)))
+    keys = {item.key for item in waiting}
+    return [one._replace(words_only=one.id in keys) for one in found]

@@ -1,0 +1,217 @@
+"""The word index: what of a record can be found by its words, kept in step with the record."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import Field
+
+from ...documents import Passage
+from ...fields import Moment
+from ...forms import entry_of, is_current
+from ...lexical import words
+from ...moments import maybe_microseconds, microseconds
+from ...records import Episode, Fact, FactTier, Grain, Kind, Owned, Record, Scope, Summary
+from ...terms import term_of
+from ..conditions import Among, Is, Present
+from ..port import Collection, Find, Index, Lookup, Put, Replace, Steps, every, one, write
+
+
+class Filed(Owned):
+    """A record as the word index has it.
+
+    Attributes:
+        kind: As what it is stored.
+        tier: Of a fact.
+        grain: Of an episode.
+        has_tools: Whether it is a turn with outputs of tools.
+        live: Whether it can be found; the statistics count it all the same.
+        happened_at: When what it tells happened, or where that is not known, was recorded.
+        last_at: When the last of it happened: of a summary or episode later than ``happened_at``.
+        expires_at: When it ends to be found by itself.
+        ended_at: When it was over, of what those find still who ask for the time before.
+        terms: How often it has each stem.
+        place: How many records of its kind there were when it was filed, itself among them.
+    """
+
+    kind: Kind
+    tier: FactTier | None = None
+    grain: Grain | None = None
+    has_tools: bool = False
+    live: bool = True
+    happened_at: Moment
+    last_at: Moment
+    expires_at: Moment | None = None
+    ended_at: Moment | None = None
+    terms: dict[str, int] = Field(default_factory=dict)
+    place: int = 0
+
+
+class Total(Record):
+    """How many records of one kind the word index of a graph has, and words in all of them."""
+
+    tenant: str
+    graph_id: str
+    kind: Kind
+    records: int = 0
+    words: int = 0
+
+
+def _length(filed: Filed) -> int:
+    return sum(filed.terms.values())
+
+
+SEARCHABLE: Collection[Filed] = Collection(
+    "searchable",
+    Filed,
+    fields={
+        "kind": lambda filed: filed.kind,
+        "tier": lambda filed: filed.tier,
+        "grain": lambda filed: filed.grain,
+        "has_tools": lambda filed: int(filed.has_tools),
+        "live": lambda filed: int(filed.live),
+        "agent_id": lambda filed: filed.agent_id,
+        "recorded_at": lambda filed: microseconds(filed.recorded_at),
+        "happened_at": lambda filed: microseconds(filed.happened_at),
+        "expires_at": lambda filed: maybe_microseconds(filed.expires_at),
+        "latest": lambda filed: -microseconds(filed.last_at),
+        "ended": lambda filed: _falling(filed.ended_at),
+        "expired": lambda filed: _falling(filed.expires_at),
+        "length": _length,
+        "place": lambda filed: filed.place,
+    },
+    indexes={
+        # Moments count downwards in these: the latest comes first, and ties by their ids.
+        "latest": Index(("kind", "latest", "id"), where=(Is("live", 1),)),
+        "ended": Index(("kind", "ended", "id"), where=(Present("ended"),)),
+        "expired": Index(("kind", "expired", "id"), where=(Present("expired"),)),
+        "recorded": Index(("kind", "recorded_at")),
+        "current": Index(("recorded_at", "graph_id", "id"), where=(Is("live", 1),), of="tenant"),
+    },
+    lists={
+        "terms": Lookup(
+            lambda filed: {listed_as(filed.kind, one): n for one, n in filed.terms.items()},
+            sought=False,
+        )
+    },
+)
+
+TOTALS: Collection[Total] = Collection("word_totals", Total, key=lambda total: total.kind)
+
+
+def _falling(at: datetime | None) -> int | None:
+    return None if at is None else -microseconds(at)
+
+
+def listed_as(kind: Kind, term: str) -> str:
+    """Return as what a stem is listed of records of one kind."""
+    return f"{kind} {term}"
+
+
+def file_words(scope: Scope, *records: Owned) -> Steps[None]:
+    """Make new records findable by their words, inside a transaction."""
+    of_kind: dict[Kind, list[Filed]] = defaultdict(list)
+    for filed in map(_filed, records):
+        of_kind[filed.kind].append(filed)
+    for kind, new in of_kind.items():
+        total = yield from _count(scope, kind, len(new), sum(map(_length, new)))
+        places = range(total.records - len(new) + 1, total.records + 1)
+        placed = (
+            filed.model_copy(update={"place": place})
+            for filed, place in zip(new, places, strict=True)
+        )
+        yield from write(*(Put(SEARCHABLE, scope, filed) for filed in placed))
+
+
+def file_again(scope: Scope, record: Owned) -> Steps[None]:
+    """Make a record that says something else now findable by the words of its new form."""
+    for known in (yield from _known(scope, record.id)):
+        kept = {"live": known.live, "place": known.place}
+        filed = _filed(record).model_copy(update=kept)
+        yield from _count(scope, filed.kind, 0, _length(filed) - _length(known))
+        yield from write(Replace(SEARCHABLE, scope, filed))
+
+
+def file_emptied(scope: Scope, records: Sequence[Owned]) -> Steps[None]:
+    """Forget the words of records that have lost their content, and take them out of answers."""
+    by_id = {record.id: record for record in records}
+    where = (Among("id", tuple(by_id)),)
+    known = yield from every(Find(SEARCHABLE, scope, where=where, reach="own"))
+    longer: dict[Kind, int] = defaultdict(int)
+    writes = []
+    for before in known:
+        filed = _filed(by_id[before.id]).model_copy(update={"place": before.place})
+        longer[filed.kind] += _length(filed) - _length(before)
+        writes.append(Replace(SEARCHABLE, scope, filed))
+    for kind, words_ in longer.items():
+        yield from _count(scope, kind, 0, words_)
+    yield from write(*writes)
+
+
+def set_live(scope: Scope, *ids: str, live: bool, ended_at: datetime | None = None) -> Steps[None]:
+    """Take records out of every answer, or let them be found again. The statistics keep them.
+
+    With ``ended_at`` those find them still who ask for the time before.
+    """
+    yield from _change(scope, ids, live=live, ended_at=ended_at)
+
+
+def set_tier(scope: Scope, record_id: str, tier: FactTier) -> Steps[None]:
+    """Note that a fact has moved to another tier."""
+    yield from _change(scope, (record_id,), tier=tier)
+
+
+def _count(scope: Scope, kind: Kind, records: int, words_: int) -> Steps[Total]:
+    """Count what is filed, and return what there is of its kind now."""
+    known = yield from one(Find(TOTALS, scope, where=(Is("id", kind),)))
+    before = known or Total(tenant=scope.tenant, graph_id=scope.graph_id, kind=kind)
+    more = {"records": before.records + records, "words": before.words + words_}
+    total = before.model_copy(update=more)
+    yield from write((Put if known is None else Replace)(TOTALS, scope, total))
+    return total
+
+
+def _change(scope: Scope, ids: Sequence[str], **changed: object) -> Steps[None]:
+    known = yield from _known(scope, *ids)
+    yield from write(
+        *(Replace(SEARCHABLE, scope, filed.model_copy(update=changed)) for filed in known)
+    )
+
+
+def _known(scope: Scope, *ids: str) -> Steps[list[Filed]]:
+    return every(Find(SEARCHABLE, scope, where=(Among("id", ids),), reach="own"))
+
+
+def _filed(record: Owned) -> Filed:
+    entry = entry_of(record)
+    happened_at = entry.occurred_at or entry.recorded_at
+    stems = Counter(filter(None, map(term_of, words(entry.text))))
+    return Filed(
+        **{name: getattr(record, name) for name in Owned.model_fields},
+        kind=entry.kind,
+        tier=entry.tier,
+        grain=entry.grain,
+        has_tools="tool_output" in entry.also,
+        live=is_current(record),
+        happened_at=happened_at,
+        last_at=record.ends_at if isinstance(record, Summary | Episode) else happened_at,
+        expires_at=entry.expires_at,
+        ended_at=_ended_at(record),
+        terms=dict(stems),
+    )
+
+
+def _ended_at(record: Owned) -> datetime | None:
+    """Return when a record was over that questions to the past find; nothing finds a redacted."""
+    if record.redacted_at is not None:
+        return None
+    if isinstance(record, Passage):
+        return record.retired_at
+    if not isinstance(record, Fact):
+        return None
+    if record.superseded_by is not None and record.superseded_at is None:
+        return None  # before the moments of it were kept: at no moment does it stand
+    ends = (record.superseded_at, record.forgotten_at)
+    return min((end for end in ends if end is not None), default=None)

@@ -1,0 +1,380 @@
+"""Durable work: one item per kind and key of a graph, waiting, claimed or parked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from pydantic import Field, JsonValue
+
+from ...errors import UsageError
+from ...fields import Moment, Record
+from ...ids import IdFactory
+from ...moments import microseconds
+from ...records import Scope, Work, WorkDraft, WorkKind
+from ...upkeep import QueuedWork
+from ..conditions import Among, Condition, Is, Present, Within
+from ..ownership import WORK_KINDS, check_lease, check_limit
+from ..port import (
+    Collection,
+    Find,
+    Index,
+    Put,
+    RecordStore,
+    Replace,
+    Steps,
+    counts,
+    delete,
+    every,
+    one,
+    write,
+)
+from .rows import kept
+
+PROBLEM_CHARS_MAX = 2_000
+
+
+class Item(Record):
+    """An item as it is kept.
+
+    Attributes:
+        made: Tells it from a later one of its kind and key; sorts in the order of queueing.
+        due_at: When it may next be claimed; of a claimed one, when its lease ends.
+        again_at: When it was asked for once more while it was claimed.
+    """
+
+    tenant: str
+    graph_id: str
+    agent_id: str | None = None
+    kind: WorkKind
+    key: str
+    payload: dict[str, JsonValue] = Field(default_factory=dict)
+    queued_at: Moment
+    made: str = ""
+    due_at: Moment
+    again_at: Moment | None = None
+    attempts: int = 0
+    token: int = 0
+    lease_owner: str | None = None
+    parked: bool = False
+    problem: str | None = None
+
+    @property
+    def id(self) -> str:
+        """Its kind and key, unique in its graph."""
+        return f"{self.kind}/{self.key}"
+
+
+_MADE = IdFactory()
+
+WORK: Collection[Item] = Collection(
+    "work",
+    Item,
+    fields={
+        "kind": lambda item: item.kind,
+        "parked": lambda item: int(item.parked),
+        "made": lambda item: item.made,
+        "due_at": lambda item: microseconds(item.due_at),
+        "lease_owner": lambda item: item.lease_owner,
+    },
+    indexes={
+        "kind": Index(("kind", "made"), where=(Is("parked", 0),), of="store"),
+        "parked": Index(("made",), where=(Is("parked", 1),), of="store"),
+        "claimed": Index(("due_at",), where=(Present("lease_owner"),), of="store"),
+        "state": Index(("tenant", "graph_id", "kind", "parked"), of="store"),
+        "queued": Index(("made", "graph_id", "id"), of="tenant"),
+    },
+)
+
+
+class ColdWork:
+    """A ``RenewableWork`` queue over any engine."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    async def enqueue(self, scope: Scope, work: Sequence[WorkDraft], now: datetime) -> int:
+        """Queue items and return how many are new.
+
+        An item of the same kind and key that waits is not doubled but becomes due at once; one
+        that is claimed runs once more after it is completed; one that is parked is tried anew.
+        The latest payload counts.
+        """
+        if not work:
+            return 0
+        return await self._store.change("enqueue", lambda: queue_work(scope, work, now))
+
+    async def claim(
+        self,
+        kinds: Sequence[WorkKind],
+        owner: str,
+        limit: int,
+        lease_seconds: float,
+        now: datetime,
+        *,
+        tenant: str | None = None,
+        scope: Scope | None = None,
+    ) -> tuple[Work, ...]:
+        """Claim due items, oldest first: never claimed, or with a lease that has run out.
+
+        Items that wait for a retry or are parked are not due. ``tenant`` restricts to one tenant,
+        ``scope`` to one graph.
+        """
+        check_limit(limit)
+        check_lease(owner, lease_seconds)
+        unknown = [kind for kind in kinds if kind not in WORK_KINDS]
+        if unknown:
+            raise UsageError("kinds", unknown, ", ".join(WORK_KINDS))
+        until = now + timedelta(seconds=lease_seconds)
+        is_due = Within("due_at", until=microseconds(now) + 1)
+
+        def steps() -> Steps[tuple[Work, ...]]:
+            due = yield from every(
+                *(
+                    _find("kind", tenant, scope, Is("kind", kind), is_due, limit=limit)
+                    for kind in dict.fromkeys(kinds)
+                )
+            )
+            due.sort(key=lambda item: item.made)
+            claimed = [_claimed(item, owner, until) for item in due[:limit]]
+            yield from _replace(*claimed)
+            return tuple(
+                _work(item, was_lost=before.lease_owner is not None)
+                for item, before in zip(claimed, due, strict=False)
+            )
+
+        return await self._store.change("claim", steps)
+
+    async def begin(self, work: Work) -> bool:
+        """Count an attempt of a claimed item; ``False`` when a later claim holds it."""
+        return await self._held("begin", work, lambda item: {"attempts": item.attempts + 1})
+
+    async def renew(self, work: Work, lease_seconds: float, now: datetime) -> bool:
+        """Let a claim end ``lease_seconds`` from now; ``False`` when a later claim holds it."""
+        until = now + timedelta(seconds=lease_seconds)
+        return await self._held("renew", work, lambda _: {"due_at": until})
+
+    async def complete(self, work: Work) -> bool:
+        """Remove a claimed item, or free it to run again; ``False`` when a later claim holds it."""
+        return await self._held("complete", work, _completed)
+
+    async def fail(self, work: Work, problem: str, retry_at: datetime | None) -> bool:
+        """Give a claimed item back until ``retry_at``, or park it (``None``) for people to see.
+
+        ``False`` when a later claim holds it.
+        """
+        told = {"problem": problem[:PROBLEM_CHARS_MAX]}
+        if retry_at is None:
+            return await self._held("fail", work, lambda item: _parked(item) | told)
+        return await self._held("fail", work, lambda item: _given_back(item, retry_at) | told)
+
+    async def defer(self, work: Work, until: datetime) -> bool:
+        """Give a claimed item back until a time, with the attempts of ``work``, as it was claimed.
+
+        ``False`` when a later claim holds it.
+        """
+        tried = {"attempts": work.attempts}
+        return await self._held("defer", work, lambda item: _given_back(item, until) | tried)
+
+    async def waiting(
+        self, scope: Scope | None = None, *, tenant: str | None = None
+    ) -> dict[str, int]:
+        """Return how many items wait per kind, and under ``parked`` how many are parked.
+
+        Claimed items wait too, until they are completed. Every kind is named, with 0 if need be.
+        """
+        return await self._store.read("waiting", lambda: count_work(scope, tenant=tenant))
+
+    async def waiting_since(self, kind: WorkKind, *, tenant: str) -> datetime | None:
+        """Return when the oldest item of a kind that is not parked was queued, if there is one."""
+        find = _find("kind", tenant, None, Is("kind", kind), limit=1)
+        found = await self._store.read("waiting since", lambda: one(find))
+        return None if found is None else found.queued_at
+
+    async def parked(self, limit: int = 100, *, tenant: str | None = None) -> tuple[Work, ...]:
+        """Return parked items with their problem, oldest first."""
+        check_limit(limit)
+        find = _find("parked", tenant, None, limit=limit)
+        return tuple(map(_work, await self._store.read("parked", lambda: every(find))))
+
+    async def rerun(self, work_ids: Sequence[str], *, tenant: str | None = None) -> int:
+        """Put parked items back into the queue with no attempts; return how many."""
+        names = [name for name in map(_named, dict.fromkeys(work_ids)) if name is not None]
+
+        def steps() -> Steps[int]:
+            done = 0
+            for owner, graph_id, item_id, made in names:
+                if tenant not in {None, owner}:
+                    continue
+                item = yield from _item(Scope.of_graph(owner, graph_id), item_id)
+                if item is not None and item.parked and item.made == made:
+                    again = {"parked": False, "attempts": 0, "due_at": item.queued_at}
+                    yield from _replace(item.model_copy(update=again))
+                    done += 1
+            return done
+
+        return await self._store.change("rerun", steps)
+
+    async def _held(self, operation: str, work: Work, change: Any) -> bool:  # noqa: ANN401
+        """Change a claimed item; ``False`` when a later claim holds it."""
+        name = _named(work.id)
+        if name is None:
+            raise UsageError("work.id", work.id, "an item that was claimed here")
+        scope = Scope.of_graph(work.tenant, work.graph_id)
+
+        def steps() -> Steps[bool]:
+            item = yield from _item(scope, name.item_id)
+            if item is None or item.lease_owner is None:
+                return False
+            if (item.made, item.token) != (name.made, work.token):
+                return False
+            changed = change(item)
+            if changed is None:
+                yield from delete(Find(WORK, scope, where=(Is("id", item.id),)))
+            else:
+                yield from _replace(item.model_copy(update=changed))
+            return True
+
+        return await self._store.change(operation, steps)
+
+
+def queue_work(scope: Scope, work: Sequence[WorkDraft], now: datetime) -> Steps[int]:
+    """Queue items inside a transaction; return how many are new."""
+    owner = Scope.of_graph(scope.tenant, scope.graph_id)
+    items = [_item_of(scope, draft, now) for draft in work]
+    among = (Among("id", tuple(dict.fromkeys(item.id for item in items))),)
+    found = (yield from every(Find(WORK, owner, where=among))) if items else []
+    known = {item.id: item for item in found}
+    writes: list[Put[Item] | Replace[Item]] = []
+    for item in items:
+        before = known.get(item.id)
+        known[item.id] = item if before is None else _asked_again(before, item, now)
+        writes.append((Put if before is None else Replace)(WORK, owner, known[item.id]))
+    yield from write(*writes)
+    return sum(isinstance(one, Put) for one in writes)
+
+
+def arrived(tenant: str, work: QueuedWork) -> Item:
+    """Return an item as it is kept that was queued elsewhere: it follows those that came before."""
+    return kept(Item, work, tenant=tenant, made=_MADE.new())
+
+
+def forget_problems(scope: Scope, keys: Sequence[str]) -> Steps[None]:
+    """Forget what went wrong with the work of records, which may quote them."""
+    names = tuple(f"{kind}/{key}" for kind in WORK_KINDS for key in keys)
+    owner = Scope.of_graph(scope.tenant, scope.graph_id)
+    found = yield from every(Find(WORK, owner, where=(Among("id", names),)))
+    told = [item for item in found if item.problem is not None]
+    yield from _replace(*(item.model_copy(update={"problem": None}) for item in told))
+
+
+def free_claims() -> Steps[None]:
+    """Let everything that is claimed be claimed anew; by the owner a claim knows what was lost."""
+    claimed = yield from every(_find("claimed", None, None))
+    yield from _replace(*(item.model_copy(update={"due_at": item.queued_at}) for item in claimed))
+
+
+def count_work(scope: Scope | None, *, tenant: str | None = None) -> Steps[dict[str, int]]:
+    """Return how many items are not done, per kind and under ``parked``."""
+    found = yield from counts(_find("state", tenant, scope), "kind", "parked")
+    total = dict.fromkeys((*WORK_KINDS, "parked"), 0)
+    for (kind, parked), number in found.items():
+        total["parked" if parked else str(kind)] += number
+    return total
+
+
+def _find(
+    by: str, tenant: str | None, scope: Scope | None, *where: Condition, limit: int = 100_000
+) -> Find[Item]:
+    """Return a question to a graph, a tenant or the installation."""
+    order = ("made",) if by in {"kind", "parked"} else ()
+    if scope is not None:
+        return Find(WORK, scope, by, where, order, limit, reach="own")
+    whole = Scope.of_graph(tenant or "ezra", "ezra")
+    return Find(WORK, whole, by, where, order, limit, reach="tenant" if tenant else "store")
+
+
+def _item(scope: Scope, item_id: str) -> Steps[Item | None]:
+    return one(Find(WORK, scope, where=(Is("id", item_id),)))
+
+
+def _replace(*items: Item) -> Steps[None]:
+    return write(
+        *(Replace(WORK, Scope.of_graph(item.tenant, item.graph_id), item) for item in items)
+    )
+
+
+def _item_of(scope: Scope, draft: WorkDraft, now: datetime) -> Item:
+    return Item(
+        tenant=scope.tenant,
+        graph_id=scope.graph_id,
+        agent_id=draft.agent_id,
+        kind=draft.kind,
+        key=draft.key,
+        payload=draft.payload,
+        queued_at=now,
+        made=_MADE.new(),
+        due_at=now,
+    )
+
+
+def _asked_again(known: Item, item: Item, now: datetime) -> Item:
+    """Claimed: once more when done. Parked: a new cause is a new chance. Else: due at once."""
+    changed: dict[str, object] = {"agent_id": item.agent_id, "payload": item.payload}
+    if known.lease_owner is not None:
+        changed |= {"again_at": now}
+    elif known.parked:
+        changed |= {"due_at": now, "attempts": 0, "parked": False}
+    else:
+        changed |= {"due_at": min(known.due_at, now)}
+    return known.model_copy(update=changed)
+
+
+def _claimed(item: Item, owner: str, until: datetime) -> Item:
+    held = {"lease_owner": owner, "due_at": until, "token": item.token + 1}
+    return item.model_copy(update=held)
+
+
+def _completed(item: Item) -> dict[str, object] | None:
+    """Return what becomes of an item that is done; ``None``: it goes."""
+    if item.again_at is None:
+        return None
+    again = {"lease_owner": None, "due_at": item.again_at, "again_at": None}
+    return again | {"attempts": 0, "problem": None}
+
+
+def _given_back(item: Item, until: datetime) -> dict[str, object]:
+    due_at = until if item.again_at is None else min(until, item.again_at)
+    return {"lease_owner": None, "due_at": due_at, "again_at": None}
+
+
+def _parked(item: Item) -> dict[str, object]:
+    """Asked for again while it ran: the new cause gets its own attempts before it parks."""
+    if item.again_at is None:
+        return {"lease_owner": None, "parked": True}
+    return {"lease_owner": None, "due_at": item.again_at, "again_at": None, "attempts": 0}
+
+
+class _Name(NamedTuple):
+    tenant: str
+    graph_id: str
+    item_id: str
+    made: str
+
+
+def _named(work_id: str) -> _Name | None:
+    """Return what an id names, or ``None`` if it is none."""
+    try:
+        parts = json.loads(work_id)
+    except ValueError:
+        return None
+    is_name = isinstance(parts, list) and len(parts) == len(_Name._fields)
+    return _Name(*map(str, parts)) if is_name else None
+
+
+def _work(item: Item, *, was_lost: bool = False) -> Work:
+    fields = {name: getattr(item, name) for name in Work.model_fields if hasattr(item, name)}
+    name = json.dumps([item.tenant, item.graph_id, item.id, item.made], ensure_ascii=False)
+    return Work.model_validate({**fields, "id": name, "was_lost": was_lost})

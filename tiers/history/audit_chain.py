@@ -1,0 +1,137 @@
+"""How the events of an audit feed are chained, and whether they still are. Pure.
+
+One chain per graph, as for belief events: an event's ``hash`` covers that of the event before. The
+reason, the only text, is only there as a salted digest, so that it could be destroyed while the
+chain still verifies. The place in the tenant's feed is bound to the event beside the chain: a
+feed that moves house may find its place taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from pydantic import JsonValue
+
+from ..evidence import ChainedAudit
+from ..records import AuditEvent
+from .chain import FIRST_PREVIOUS_HASH, SALT_BYTES, canonical, iso, stored_digest
+from .findings import Problems
+from .merkle import HASH_BYTES, is_hash
+
+AUDIT_VERSION = 1
+_APART = {"reason", "salt", "position", "placed", "hash", "recorded_at"}
+
+
+def chained(previous_hash: str, event: AuditEvent, salt: bytes | None = None) -> ChainedAudit:
+    """Return an event as the next one after a hash.
+
+    Args:
+        previous_hash: Of the event before; empty for the first of its graph.
+        event: With its numbers.
+        salt: For tests; unpredictable if not given.
+    """
+    salt = secrets.token_bytes(SALT_BYTES) if salt is None else salt
+    fields = {name: getattr(event, name) for name in AuditEvent.model_fields}
+    bare = ChainedAudit.model_validate(
+        {
+            **fields,
+            "salt": salt.hex(),
+            "reason_digest": reason_digest(salt, event.reason),
+            "previous_hash": previous_hash or FIRST_PREVIOUS_HASH,
+        }
+    )
+    return placed(bare.model_copy(update={"hash": audit_hash(bare)}), event.position)
+
+
+def placed(event: ChainedAudit, position: int) -> ChainedAudit:
+    """Return a chained event at a position of its tenant's feed."""
+    bound = place_digest(event.hash, position)
+    return event.model_copy(update={"position": position, "placed": bound})
+
+
+def audit_hash(event: ChainedAudit) -> str:
+    """Return the hex SHA-256 over the canonical form of what is chained."""
+    fields: dict[str, JsonValue] = event.model_dump(mode="json", exclude=_APART)
+    covered = {**fields, "recorded_at": iso(event.recorded_at), "v": AUDIT_VERSION}
+    return hashlib.sha256(canonical(covered)).hexdigest()
+
+
+def reason_digest(salt: bytes, reason: str) -> str:
+    """Return the salted digest of a reason; lone surrogates count as they are."""
+    return stored_digest(salt, reason.encode(errors="surrogatepass"))
+
+
+def place_digest(event_hash: str, position: int) -> str:
+    """Return what binds an event to its place in the tenant's feed."""
+    return hashlib.sha256(f"{event_hash}:{position}".encode()).hexdigest()
+
+
+class AuditCheck:
+    """The events of one feed, in order, and what is wrong with them.
+
+    Args:
+        owner: Tenant and graph.
+        problems: Where to tell.
+
+    Attributes:
+        events: How many there were.
+    """
+
+    def __init__(self, owner: tuple[str, str], problems: Problems) -> None:
+        self.owner = owner
+        self.events = 0
+        self.is_whole = True
+        self._problems = problems
+        self._hashes = bytearray()
+        self._last_hash = FIRST_PREVIOUS_HASH
+
+    def add(self, event: ChainedAudit, line: int = 0) -> None:
+        """Take in the next event."""
+        self.events += 1
+        problem = self._problem(event)
+        if problem is not None:
+            self.is_whole = False
+            self._problems.add(f"audit event {event.seq}: {problem}", line=line)
+        known = event.hash if is_hash(event.hash) else FIRST_PREVIOUS_HASH
+        self._hashes += bytes.fromhex(known)
+        self._last_hash = event.hash
+
+    def check_reached(self, size: int, last_hash: str, who: str, line: int = 0) -> None:
+        """Tell when the feed is not the one that somebody has seen with ``size`` events."""
+        if size > self.events:
+            what = f"{who} of {size} audit events, and there are {self.events}: the last are gone"
+            self._problems.add(what, line=line)
+        elif size and last_hash and self.is_whole:
+            found = self._hashes[HASH_BYTES * (size - 1) : HASH_BYTES * size].hex()
+            if found != last_hash:
+                self._problems.add(f"{who} of other audit events", line=line)
+
+    def _problem(self, event: ChainedAudit) -> str | None:
+        if (event.tenant, event.graph_id) != self.owner:
+            return "it is of another feed"
+        if event.seq != self.events:
+            return f"event {self.events} should be here"
+        if event.previous_hash != self._last_hash:
+            return "its previous_hash is not the hash of the event before"
+        return _own_problem(event)
+
+
+def _own_problem(event: ChainedAudit) -> str | None:
+    """Return what is wrong with an event by itself, or ``None``."""
+    if not _is_salted(event):
+        return "its reason is not what its digest was made of"
+    if audit_hash(event) != event.hash:
+        return "its hash is not that of its fields"
+    if place_digest(event.hash, event.position) != event.placed:
+        return "its position in the feed of the tenant is not its own"
+    return None
+
+
+def _is_salted(event: ChainedAudit) -> bool:
+    try:
+        salt = bytes.fromhex(event.salt)
+    except ValueError:
+        return False
+    is_digest = reason_digest(salt, event.reason) == event.reason_digest
+    return is_digest and salt.hex() == event.salt

@@ -1,0 +1,80 @@
+"""The port of a turn: what it reads of the cold tier is one reading, what it leaves one write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from .records import (
+    Budget,
+    Commitment,
+    Fact,
+    Receipt,
+    Rule,
+    Scope,
+    Standing,
+    Turn,
+    Usage,
+    WorkDraft,
+)
+
+
+class Opening(NamedTuple):
+    """What a turn reads of the cold tier before anything is looked for: all of one moment.
+
+    Attributes:
+        standing: The graph, the agent and the graph's ancestors.
+        beliefs: As ``BeliefStore.active`` returns them.
+        core: As ``SemanticStore.core`` does.
+        rules: As ``ProceduralStore.match_rules`` does.
+    """
+
+    standing: Standing
+    beliefs: tuple[Commitment, ...]
+    core: tuple[Fact, ...]
+    rules: tuple[Rule, ...]
+
+
+class Charge(NamedTuple):
+    """What is counted with a write, and the most that the counts may come to."""
+
+    amount: Usage
+    of_agent: Budget = Budget()
+    of_graph: Budget = Budget()
+
+
+class TurnDesk(Protocol):
+    """Reads and writes of several stores that belong to one turn."""
+
+    async def opening(
+        self, scope: Scope, asker: Callable[[Standing], Scope], text: str, rules: int
+    ) -> Opening | None:
+        """Return what a turn begins with, from one snapshot; ``None``: there is no such graph.
+
+        Args:
+            scope: Of the agent as it was last known: graph and agent count.
+            asker: Says, by how the agent stands now, who asks for the rest. It does no I/O; what
+                it raises ends the reading, with nothing more read.
+            text: The message, in whose words rules are sought.
+            rules: The most rules.
+        """
+
+    async def keep_receipt(
+        self, scope: Scope, receipt: Receipt, work: Sequence[WorkDraft], charge: Charge
+    ) -> None:
+        """Store what a turn saw with the work that follows, and charge it: all or nothing.
+
+        Raises:
+            BudgetExceeded: As ``UsageStore.charge``.
+            Conflict: Another receipt has this id.
+        """
+
+    async def keep_turn(
+        self, scope: Scope, turn: Turn, work: Sequence[WorkDraft], charge: Charge
+    ) -> tuple[Turn, bool]:
+        """Store a turn as ``TurnStore.append_turn`` does, and charge it if it is new.
+
+        Raises:
+            BudgetExceeded: As ``UsageStore.charge``.
+            Conflict: As ``TurnStore.append_turn``.
+        """
