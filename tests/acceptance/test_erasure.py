@@ -71,7 +71,10 @@ async def _check_found(ezra: Ezra, home: Path, tiers: str) -> None:
     idle = fields.keys() - {place[:2] for place in found}
     # Work has no problem, no vector is made, and the ends of a fact are known by digests.
     digests = {"facts__ends", "facts__joins"}
-    assert {name for _, name in idle} <= {"work", "dense", "ezra.db-wal", *digests}
+    files = {"ezra.db", "ezra.db-wal"}  # as far as the log has been written back into the database
+    names = {name for _, name in idle}
+    assert names <= {"work", "dense", *files, *digests}
+    assert not files <= names
 
 
 async def _check_gone(ezra: Ezra, home: Path, words: Iterable[str]) -> None:

@@ -247,32 +247,47 @@ class _Rendering:
     def where(self) -> str:
         """Return all conditions, the scope's first.
 
-        Of a list that is read in its order, what else must hold is one term that SQLite does not
-        look into: taking it for rare, it would read the whole list and sort it.
+        Of what is read in order, whatever does not keep to a part of it is one term that SQLite
+        does not look into: of many terms it takes the answer for so small that it sorts it.
         """
         if self._tie:
             return self._tie
         constants = () if self._index is None else self._index.where
         asked = [one for one in self._find.where if not self._is_listed(one)]
         held = (*reached(self._find), *asked)
-        if self._lookup is None:
-            own = [self._condition(one) for one in held]
-            own += [_constant(one, "t.") for one in constants]
-            return " AND ".join(own) or "1"
-        first = [one for one in held if self._is_in_order(one)]
-        rest = [one for one in held if not self._is_in_order(one)]
-        return f"{self._all(first)} AND +likely({self._all(rest)})"
+        if self._lookup is None and (self._find.sorts or not self._find.order):
+            first, rest = list(held), []
+        else:
+            first = [one for one in held if self._is_in_order(one)]
+            rest = [one for one in held if one not in first]
+        terms = [self._condition(one) for one in first]
+        terms += [f"CASE WHEN {self._all(rest)} THEN 1 END"] if rest else []
+        terms += [_constant(one, "t.") for one in constants]
+        return " AND ".join(terms) or "1"
 
     def _is_listed(self, condition: Condition) -> bool:
         """Whether this is what the list is looked up by."""
         return isinstance(condition, Holds) and condition.name == self._find.by
 
     def _is_in_order(self, condition: Condition) -> bool:
-        """Whether this keeps to a part of the list's order."""
-        order = () if self._lookup is None else self._lookup.order
+        """Whether this keeps to a part of the order that the index or list has."""
+        order = self._ordered
         if isinstance(condition, Beyond):
             return all(direction(step)[0] in order for step in condition.order)
-        return isinstance(condition, Within) and condition.field in order
+        if self._lookup is not None:
+            return isinstance(condition, Within) and condition.field in order
+        tells = Is | Among | Absent | Present | Within
+        return isinstance(condition, tells) and condition.field in order
+
+    @property
+    def _ordered(self) -> tuple[str, ...]:
+        """The fields in whose order the index or list has what it has."""
+        if self._lookup is not None:
+            return self._lookup.order
+        extent = self._find.collection.extent
+        if self._index is None:
+            return (*OWNERS[extent], "id")
+        return (*OWNERS[self._index.of or extent], *self._index.fields)
 
     def _condition(self, condition: Condition) -> str:  # noqa: C901, PLR0911 - one for each
         match condition:
