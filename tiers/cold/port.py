@@ -22,6 +22,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, S
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from ..records import Owned, Record, Scope
@@ -40,6 +41,12 @@ OWNERS: Mapping[Extent, tuple[str, ...]] = {
     "store": (),
 }
 """The fields that say whom a record belongs to, by how far that goes."""
+
+_OWNER: Mapping[Extent, Callable[[Any], tuple[str, ...]]] = {
+    "graph": attrgetter("tenant", "graph_id"),
+    "tenant": lambda record: (record.tenant,),
+    "store": lambda _: (),
+}
 
 Reach: TypeAlias = Literal["own", "seen", "tenant", "store"]
 """How far a question goes: the scope's graph whole, of that what the asker may see, every graph
@@ -89,6 +96,11 @@ class Lookup(Generic[R]):
     order: tuple[str, ...] = ()
     sought: bool = True
 
+    def listed(self, record: R) -> Mapping[str, int]:
+        """Return the values of a record, each once, and how often it has each."""
+        values = self.values(record)
+        return values if isinstance(values, Mapping) else dict.fromkeys(values, 1)
+
 
 @dataclass(frozen=True, eq=False)
 class Collection(Generic[R]):
@@ -131,9 +143,14 @@ class Collection(Generic[R]):
         named = ((one,) if isinstance(one, str) else one for one in self.fields)
         return (*OWNERS[self.extent], "id", *owned, *chain.from_iterable(named))
 
-    def owner(self, record: R) -> dict[str, str]:
-        """Return whom a record belongs to, by the names of columns."""
-        return {name: getattr(record, name) for name in OWNERS[self.extent]}
+    @cached_property
+    def owner(self) -> Callable[[R | Scope], tuple[str, ...]]:
+        """Take whom a record belongs to from it, or from a scope, in the order of ``OWNERS``."""
+        return _OWNER[self.extent]
+
+    def name_of(self, record: R) -> dict[str, str]:
+        """Return what tells a record from all others of the collection, by the names of fields."""
+        return dict(zip(self.names, (*self.owner(record), self.key(record)), strict=False))
 
     def seen(self, record: R) -> Seen:
         """Return what conditions look at, of one record."""
@@ -142,29 +159,25 @@ class Collection(Generic[R]):
 
     def values(self, record: R) -> Fields:
         """Return the fields of a record, its owner's among them."""
-        found: dict[str, Value] = {**self.owner(record)}
-        found["id"] = self.key(record)
+        found: list[Value] = [*self.owner(record), self.key(record)]
         if isinstance(record, Owned):
-            found["private_to"] = private_to(record)
-            found["user_id"] = record.user_id
-        for name, of in self.fields.items():
-            if isinstance(name, str):
-                found[name] = of(record)
-            else:
-                found.update(zip(name, of(record), strict=True))
-        return found
+            found += (private_to(record), record.user_id)
+        for of, is_one in self._taken:
+            found += (of(record),) if is_one else of(record)
+        return dict(zip(self.names, found, strict=True))
+
+    @cached_property
+    def _taken(self) -> Sequence[tuple[Callable[[R], Any], bool]]:
+        """Tell how to take fields from a record, in order, and which of them are one each."""
+        return [(of, isinstance(name, str)) for name, of in self.fields.items()]
 
     def listed(self, record: R) -> Lists:
         """Return the lists of a record: each value once, and how often the record has it."""
-        return {name: _times(lookup.values(record)) for name, lookup in self.lists.items()}
+        return {name: lookup.listed(record) for name, lookup in self.lists.items()}
 
     def stretched(self, record: R) -> dict[str, Sequence[Stretch]]:
         """Return the stretches of a record."""
         return {name: of(record) for name, of in self.stretches.items()}
-
-
-def _times(values: Sequence[str] | Mapping[str, int]) -> Mapping[str, int]:
-    return values if isinstance(values, Mapping) else dict.fromkeys(values, 1)
 
 
 @dataclass(frozen=True)

@@ -81,10 +81,10 @@ def check(find: Find[Record], records: Sequence[Record]) -> None:
         return
     graph_id = find.graph_id or scope.graph_id
     for record in records:
-        owner = collection.owner(record)
-        if owner["tenant"] != scope.tenant:
+        tenant, *graph = collection.owner(record)
+        if tenant != scope.tenant:
             raise _misplaced(collection, "another tenant's record")
-        if find.reach != "tenant" and owner.get("graph_id", graph_id) != graph_id:
+        if find.reach != "tenant" and graph not in ([], [graph_id]):
             raise _misplaced(collection, "another graph's record")
         if find.reach == "seen" and isinstance(record, Owned) and not _may_see(scope, record):
             raise _misplaced(collection, "a record that the scope does not see")
@@ -109,8 +109,7 @@ def check_write(operation: Put[Record] | Replace[Record]) -> None:
         TierRejected: It is one.
     """
     collection = operation.collection
-    owner = collection.owner(operation.record)
-    if any(owner[name] != getattr(operation.scope, name) for name in owner):
+    if collection.owner(operation.record) != collection.owner(operation.scope):
         raise _refused(collection, "a write of another owner's record")
     is_kept = collection.append_only or collection.write_once
     if is_kept and isinstance(operation, Replace):

@@ -212,7 +212,7 @@ class _Transaction:
             return
         replaced = [
             UpdateOne(
-                {**collection.owner(record), "id": collection.key(record)},
+                collection.name_of(record),
                 replacement(collection, record),
             )
             for record in records

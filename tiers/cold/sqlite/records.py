@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ...errors import TierRejected
 from ..bodies import body, forget, parsed
-from ..conditions import Seen
 from ..port import (
     OWNERS,
     Collection,
     Count,
     Delete,
     Find,
+    Lookup,
     Postings,
     Put,
     Replace,
@@ -33,7 +33,7 @@ from ..port import (
 )
 from ..sight import check, check_delete, check_write
 from .database import Database, Synchronous
-from .rendering import Statement, counted, found, postings
+from .rendering import Statement, columns, counted, found, postings
 from .schema import prepare
 from .topic_sets import TopicSets
 
@@ -41,6 +41,9 @@ T = TypeVar("T")
 
 TEXTS_REMEMBERED = 512
 """Statements that are made once: of each table, by which of its columns change."""
+
+_Kept: TypeAlias = tuple[Sequence[Any], Any]
+"""A row as it is stored, its number first, and the record of it."""
 
 Watch = Callable[[sqlite3.Connection, Find[Any], Statement], None]
 """Told of every question before it is asked: tests read its plan."""
@@ -113,8 +116,8 @@ class _Transaction:
         self._connection = connection
         self._sets = sets
         self._watch = watch
-        self._held: dict[tuple[str, ...], tuple[Any, Any]] = {}
-        """What was found or written here: its row and the record, by its name."""
+        self._held: dict[tuple[str, ...], _Kept] = {}
+        """What was found or written here, by its name."""
 
     def answered(self, requests: Sequence[Request]) -> Sequence[Any]:
         """Return what requests come to, each after those before it."""
@@ -137,13 +140,13 @@ class _Transaction:
         return self._replaced(request)
 
     def _found(self, find: Find[Any]) -> list[Any]:
-        wanted = "t.row, t.body" if self._may_write else "t.body"
+        wanted = "t.*" if self._may_write else "t.body"
         rows = self._rows(find, found(find, self._sight, wanted))
         model: Any = find.collection.record
         records = [parsed(model, row[-1]) for row in rows]
         check(find, records)
         if self._may_write:
-            for (row, _), record in zip(rows, records, strict=True):
+            for row, record in zip(rows, records, strict=True):
                 self._held[_name_of(find.collection, record)] = (row, record)
         return records
 
@@ -154,56 +157,55 @@ class _Transaction:
     def _put(self, request: Put[Any]) -> None:
         collection, record = request.collection, request.record
         said = self._said(collection, record)
-        text = _insertion(collection.name, tuple(said.columns))
-        row = self._connection.execute(text, [*said.columns.values()]).lastrowid
-        self._list(collection, row, None, said)
-        self._held[_name_of(collection, record)] = (row, record)
+        text = _insertion(collection.name, columns(collection))
+        number = self._connection.execute(text, said).lastrowid
+        kept = ((number, *said), record)
+        self._list(collection, None, kept)
+        self._held[_name_of(collection, record)] = kept
 
     def _replaced(self, request: Replace[Any]) -> None:
         """Change the columns and look-ups in which a record differs from what is there."""
         collection, record = request.collection, request.record
-        row, before = self._known(collection, record)
-        was, said = self._said(collection, before), self._said(collection, record)
-        changed = {name: one for name, one in said.columns.items() if one != was.columns[name]}
+        before = self._known(collection, record)
+        row = (before[0][0], *self._said(collection, record))
+        named = zip(("row", *columns(collection)), before[0], row, strict=True)
+        changed = {name: one for name, was, one in named if one != was}
         if changed:
             text = _updating(collection.name, tuple(changed))
-            self._connection.execute(text, [*changed.values(), row])
-        self._list(collection, row, was, said)
+            self._connection.execute(text, [*changed.values(), row[0]])
+        self._list(collection, before, (row, record))
         self._held[_name_of(collection, record)] = (row, record)
 
-    def _known(self, collection: Collection[Any], record: Any) -> tuple[int, Any]:  # noqa: ANN401
+    def _known(self, collection: Collection[Any], record: Any) -> _Kept:  # noqa: ANN401
         """Return the row of the record that one takes the place of, and that record."""
         name = _name_of(collection, record)
         if name in self._held:
             return self._held[name]
-        owner = {**collection.owner(record), "id": collection.key(record)}
-        where = " AND ".join(f"{one} = ?" for one in owner)
-        text = f"SELECT row, body FROM {collection.name} WHERE {where}"
-        known = self._connection.execute(text, [*owner.values()]).fetchone()
-        if known is None:
-            what = f"{collection.name} {owner['id']!r} is not there"
+        where = " AND ".join(f"{one} = ?" for one in collection.name_of(record))
+        text = f"SELECT * FROM {collection.name} WHERE {where}"
+        row = self._connection.execute(text, name[1:]).fetchone()
+        if row is None:
+            what = f"{collection.name} {name[-1]!r} is not there"
             raise TierRejected("cold", self._operation, what)
         model: Any = collection.record
-        return known[0], parsed(model, known[1])
+        return row, parsed(model, row[-1])
 
-    def _said(self, collection: Collection[Any], record: Any) -> _Said:  # noqa: ANN401
-        """Return what a record says in the columns of its table, and in look-ups."""
-        seen = collection.seen(record)
-        columns: dict[str, Any] = {**seen.fields}
+    def _said(self, collection: Collection[Any], record: Any) -> list[Any]:  # noqa: ANN401
+        """Return what a record says in the columns of its table, in their order."""
+        said = [*collection.values(record).values()]
         if collection.owned:
-            columns["topic_set"] = self._sets.number(self._connection, record.topics)
-        columns |= {name: json.dumps(held) for name, held in seen.stretches.items()}
-        return _Said({**columns, "body": body(record)}, seen)
+            said.append(self._sets.number(self._connection, record.topics))
+        said += [json.dumps(held) for held in collection.stretched(record).values()]
+        return [*said, body(record)]
 
-    def _list(
-        self, collection: Collection[Any], row: int | None, was: _Said | None, said: _Said | None
-    ) -> None:
+    def _list(self, collection: Collection[Any], was: _Kept | None, said: _Kept | None) -> None:
         """Bring the look-ups of a record from what it said before to what it says now."""
         for name, lookup in collection.lists.items():
             side = f"{collection.name}__{name}"
-            names = ("value", *OWNERS[collection.extent], *lookup.order, "times", "row")
-            old = {} if was is None else _listed(was.seen, name, names, row)
-            new = {} if said is None else _listed(said.seen, name, names, row)
+            place = (*OWNERS[collection.extent], *lookup.order)
+            old = {} if was is None else _listed(collection, lookup, place, was)
+            new = {} if said is None else _listed(collection, lookup, place, said)
+            names = ("value", *place, "times", "row")
             gone = [one for one in old if one not in new]
             more = [one for one in new if one not in old]
             if gone:
@@ -215,14 +217,13 @@ class _Transaction:
         check_delete(find)
         collection = find.collection
         model: Any = collection.record
-        rows = self._rows(find, found(find, self._sight, "t.row, t.body"))
-        for row, text in rows:
-            record = parsed(model, text)
+        rows = self._rows(find, found(find, self._sight, "t.*"))
+        for row in rows:
+            record = parsed(model, row[-1])
             self._held.pop(_name_of(collection, record), None)
-            if collection.lists:
-                self._list(collection, row, self._said(collection, record), None)
+            self._list(collection, (row, record), None)
         text = f"DELETE FROM {collection.name} WHERE row = ?"
-        self._connection.executemany(text, [(row,) for row, _ in rows])
+        self._connection.executemany(text, [row[:1] for row in rows])
         return len(rows)
 
     def _rows(self, find: Find[Any], statement: Statement) -> list[Any]:
@@ -236,21 +237,19 @@ class _Transaction:
         return self._sets.sight(self._connection, condition)
 
 
-class _Said(NamedTuple):
-    """What a record says: by the columns of its table, and as conditions look at it."""
-
-    columns: Mapping[str, Any]
-    seen: Seen
-
-
 def _name_of(collection: Collection[Any], record: Any) -> tuple[str, ...]:  # noqa: ANN401
-    return (collection.name, *collection.owner(record).values(), collection.key(record))
+    return (collection.name, *collection.owner(record), collection.key(record))
 
 
-def _listed(seen: Seen, name: str, names: Sequence[str], row: int | None) -> dict[Any, None]:
+def _listed(
+    collection: Collection[Any], lookup: Lookup[Any], place: Sequence[str], kept: _Kept
+) -> dict[tuple[Any, ...], None]:
     """Return the rows of a look-up that a record has, in order."""
-    place = [seen.fields[one] for one in names[1:-2]]
-    return {(value, *place, times, row): None for value, times in seen.lists[name].items()}
+    row, record = kept
+    fields = dict(zip(("row", *columns(collection)), row, strict=True))
+    behind = [fields[name] for name in place]
+    listed = lookup.listed(record).items()
+    return {(value, *behind, times, row[0]): None for value, times in listed}
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)

@@ -9,7 +9,8 @@ index cannot be used. Lists of values are padded, so that few texts serve all le
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from ...errors import TierRejected
@@ -38,6 +39,9 @@ PADDED = (1, 2, 4, 16, 64)
 FEW_SETS = 16
 """Up to so many sets of topics are named one by one, which an index can follow."""
 
+TEXTS_REMEMBERED = 1_024
+"""Texts of questions that are made once."""
+
 _TOPICS = f'(SELECT s.topics FROM topic_sets s WHERE s.id = t.topic_set) AS "{TOPICS}"'
 
 Parameter: TypeAlias = str | bytes | int | float | None
@@ -51,13 +55,20 @@ class Statement(NamedTuple):
     values: list[Parameter]
 
 
+@cache
+def columns(collection: Collection[Any]) -> tuple[str, ...]:
+    """Return the columns of a collection's table, in order, after the number of the row."""
+    topics = ("topic_set",) if collection.owned else ()
+    return (*collection.names, *topics, *collection.stretches, "body")
+
+
 def schema(collection: Collection[Any]) -> Iterator[str]:
     """Yield the statements that make a collection's table, indexes, look-ups and triggers."""
     name, owners = collection.name, OWNERS[collection.extent]
-    topics = ("topic_set INTEGER NOT NULL",) if collection.owned else ()
-    stretches = [f'"{one}" TEXT NOT NULL' for one in collection.stretches]
-    listed = ", ".join([*(f'"{one}"' for one in collection.names), *topics, *stretches])
-    yield f"CREATE TABLE {name} (row INTEGER PRIMARY KEY, {listed}, body TEXT NOT NULL)"
+    kinds = {"topic_set": " INTEGER NOT NULL", "body": " TEXT NOT NULL"}
+    kinds |= dict.fromkeys(collection.stretches, " TEXT NOT NULL")
+    listed = ", ".join(f'"{one}"{kinds.get(one, "")}' for one in columns(collection))
+    yield f"CREATE TABLE {name} (row INTEGER PRIMARY KEY, {listed})"
     yield f"CREATE UNIQUE INDEX {name}__id ON {name} ({_names((*owners, 'id'))})"
     for short, index in collection.indexes.items():
         fields = _names((*OWNERS[index.of or collection.extent], *index.fields))
@@ -158,210 +169,264 @@ def found(
         TierRejected: The index that it names is none of the collection's.
     """
     values: list[Parameter] = []
-    rendering = _Rendering(find, sight, values, each=each, reads="t." in wanted)
-    source, order = rendering.source(), rendering.order()
-    where = rendering.where()
-    values += [find.limit, find.skip]
-    text = f"SELECT {wanted} FROM {source}{joined} WHERE {where}{order} LIMIT ? OFFSET ?"
-    return Statement(text, values)
+    listed = _listed(find, values) if find.by in find.collection.lists else None
+    asked = (*reached(find), *(one for one in find.where if one is not listed))
+    if listed is not None and "t." not in wanted and _is_told_by_list(find, listed):
+        asked = ()
+    first, rest = _parted(find, asked)
+    shape = Shape(
+        find.collection,
+        find.by,
+        _padded(len(listed.values)) if listed else 0,
+        tuple(_form(one, sight, values) for one in first),
+        tuple(_form(one, sight, values) for one in rest),
+        find.order,
+        wanted,
+        joined,
+        each,
+    )
+    return Statement(_text(shape), [*values, find.limit, find.skip])
 
 
-class _Rendering:
-    def __init__(
-        self,
-        find: Find[Any],
-        sight: Sight,
-        values: list[Parameter],
-        *,
-        each: bool,
-        reads: bool,
-    ) -> None:
-        self._find = find
-        self._each = each
-        self._reads = reads
-        self._tie = ""
-        self._sight = sight
-        self._values = values
-        self._name = find.collection.name
-        self._index = find.collection.indexes.get(find.by)
-        self._lookup = find.collection.lists.get(find.by)
-        self._listed: tuple[str, ...] = ()
-        if self._index is None and self._lookup is None and find.by != "id":
-            raise TierRejected("cold", "find", f"{self._name} has no index {find.by!r}")
+def _listed(find: Find[Any], values: list[Parameter]) -> Holds:
+    """Return the condition by which a list is looked up; add whose list it is, and its values."""
+    for condition in find.where:
+        if isinstance(condition, Holds) and condition.name == find.by:
+            for owner in OWNERS[find.collection.extent]:
+                own = find.graph_id if owner == "graph_id" else None
+                values.append(own or getattr(find.scope, owner))
+            values += _filled(condition.values)
+            return condition
+    what = f"{find.collection.name} by {find.by!r} without a value"
+    raise TierRejected("cold", "find", what)
 
-    def source(self) -> str:
-        """Return what is read: the table by its index, or by a list that goes first."""
+
+def _is_told_by_list(find: Find[Any], listed: Holds) -> bool:
+    """Whether a list tells all that is asked: who has one value, in the whole graph."""
+    is_whole = find.reach == "own" and find.graph_id is None and find.where == (listed,)
+    return is_whole and not find.order and len(listed.values) == 1
+
+
+def _parted(
+    find: Find[Any], asked: Sequence[Condition]
+) -> tuple[Sequence[Condition], Sequence[Condition]]:
+    """Return the conditions that SQLite goes by, and those into which it does not look.
+
+    Of what is read in order, it goes by those alone that keep to a part of that order: of many
+    terms it takes the answer for so small that it sorts it.
+    """
+    is_listed = find.by in find.collection.lists
+    if not is_listed and (find.sorts or not find.order):
+        return asked, ()
+    order = _order_of(find.collection, find.by)
+    kinds = _LEADING_A_LIST if is_listed else _LEADING
+    first: list[Condition] = []
+    rest: list[Condition] = []
+    for condition in asked:
+        leads = type(condition) in kinds and _fields_of(condition) <= order
+        (first if leads else rest).append(condition)
+    return first, rest
+
+
+_LEADING = {Is, Among, Absent, Present, Within, Beyond}
+_LEADING_A_LIST = {Within, Beyond}
+
+
+def _fields_of(condition: Any) -> set[str]:  # noqa: ANN401 - of one that leads
+    if isinstance(condition, Beyond):
+        return {direction(step)[0] for step in condition.order}
+    return {condition.field}
+
+
+@lru_cache(maxsize=TEXTS_REMEMBERED)
+def _order_of(collection: Collection[Any], by: str) -> frozenset[str]:
+    """Return the fields in whose order an index or list has what it has."""
+    if by in collection.lists:
+        return frozenset(collection.lists[by].order)
+    if by == "id":
+        return frozenset((*OWNERS[collection.extent], "id"))
+    if by not in collection.indexes:
+        raise TierRejected("cold", "find", f"{collection.name} has no index {by!r}")
+    index = collection.indexes[by]
+    return frozenset((*OWNERS[index.of or collection.extent], *index.fields))
+
+
+Form: TypeAlias = tuple[Any, ...]
+"""A condition without its values: what it is, of which field, and how many values it has."""
+
+
+def _form(condition: Condition, sight: Sight, values: list[Parameter]) -> Form:
+    """Return the form of a condition; add its values."""
+    if isinstance(condition, Topics):
+        return _form_of_topics(sight(condition), values)
+    if isinstance(condition, Either):
+        each = condition.alternatives
+        return "either", tuple(tuple(_form(one, sight, values) for one in all_) for all_ in each)
+    form, given = _FORMS[type(condition)](condition)
+    values += given
+    return form
+
+
+_FORMS: Mapping[type, Callable[[Any], tuple[Form, Sequence[Parameter]]]] = {
+    Is: lambda one: (("=", one.field), (one.value,)),
+    Among: lambda one: (("in", one.field, _padded(len(one.values))), _filled(one.values)),
+    Other: lambda one: (("<>", one.field), (one.value,)),
+    Absent: lambda one: (("absent", one.field), ()),
+    Present: lambda one: (("present", one.field), ()),
+    Within: lambda one: (
+        ("within", one.field, one.since is not None, one.until is not None),
+        [edge for edge in (one.since, one.until) if edge is not None],
+    ),
+    Beyond: lambda one: (("beyond", one.order), one.place),
+    Holds: lambda one: (("holds", one.name, _padded(len(one.values))), _filled(one.values)),
+    Lacks: lambda one: (("lacks", one.name, _padded(len(one.values))), _filled(one.values)),
+    During: lambda one: (("during", one.name), (one.at, one.at)),
+}
+"""How each kind of condition is told apart from its values."""
+
+
+def _form_of_topics(seen: bytes, values: list[Parameter]) -> Form:
+    few = [number for number, admitted in enumerate(seen, 1) if admitted][: FEW_SETS + 1]
+    if len(few) > FEW_SETS:
+        values.append(seen)
+        return ("sight",)
+    values += few + [few[-1] if few else 0] * (FEW_SETS - len(few))
+    return "in", "topic_set", FEW_SETS
+
+
+def _filled(some: Sequence[str | int]) -> Sequence[Parameter]:
+    """Return values padded to one of few lengths; more than the longest as one of JSON."""
+    if not some:
+        return (None,)  # equals nothing
+    length = _padded(len(some))
+    if length:
+        return (*some, *[some[-1]] * (length - len(some)))
+    return (json.dumps(list(some), ensure_ascii=False),)
+
+
+def _padded(number: int) -> int:
+    """Return as how many parameters so many values are given; 0: as one of JSON."""
+    for length in PADDED:
+        if number <= length:
+            return length
+    return 0
+
+
+class Shape(NamedTuple):
+    """What stays the same of a question from call to call; of it the text is made, once."""
+
+    collection: Collection[Any]
+    by: str
+    listed: int
+    first: tuple[Form, ...]
+    rest: tuple[Form, ...]
+    order: tuple[str, ...]
+    wanted: str
+    joined: str
+    each: bool
+
+
+@lru_cache(maxsize=TEXTS_REMEMBERED)
+def _text(shape: Shape) -> str:
+    return _Text(shape).whole()
+
+
+class _Text:
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+        self._collection = shape.collection
+        self._lookup = shape.collection.lists.get(shape.by)
+        in_order = self._lookup is not None and (shape.each or shape.listed == 1)
+        self._in_order: tuple[str, ...] = self._lookup.order if self._lookup and in_order else ()
+        self._is_read_in_order = in_order
+
+    def whole(self) -> str:
+        """Return the text of a question."""
+        shape = self._shape
+        order = [direction(step) for step in shape.order]
+        steps = (f"{self._column(name)}{' DESC' if falls else ''}" for name, falls in order)
+        ordered = f" ORDER BY {', '.join(steps)}" if order else ""
+        source, where = self._source()
+        index = shape.collection.indexes.get(shape.by)
+        terms = [*where, *map(self._clause, shape.first)]
+        if shape.rest:
+            terms.append(f"CASE WHEN {self._all(shape.rest)} THEN 1 END")
+        terms += [_constant(one, "t.") for one in (index.where if index else ())]
+        asked = " AND ".join(terms) or "1"
+        return (
+            f"SELECT {shape.wanted} FROM {source}{shape.joined} WHERE {asked}{ordered}"
+            " LIMIT ? OFFSET ?"
+        )
+
+    def _source(self) -> tuple[str, list[str]]:
+        """Return what is read, the table by its index or a list that goes first, and its terms."""
+        shape, name = self._shape, self._collection.name
         if self._lookup is None:
-            return f"{self._name} t INDEXED BY {self._name}__{self._find.by}"
-        side = f"{self._name}__{self._find.by}"
-        for condition in self._find.where:
-            if isinstance(condition, Holds) and self._is_listed(condition):
-                self._listed = condition.values
-                break
-        else:
-            raise TierRejected("cold", "find", f"{self._name} by {self._find.by!r} without a value")
-        owners = OWNERS[self._find.collection.extent]
-        for owner in owners:
-            own = self._find.graph_id if owner == "graph_id" else None
-            self._values.append(own or getattr(self._find.scope, owner))
-        tied = [*(f"m.{owner} = ?" for owner in owners), self._among("m.value", self._listed)]
-        held, joined = " AND ".join(tied), f"CROSS JOIN {self._name} t ON t.row = m.row"
-        if self._is_told_by_list:
-            self._tie = held
-            return f"{side} m NOT INDEXED"
+            return f"{name} t INDEXED BY {name}__{shape.by}", []
+        side = f"{name}__{shape.by} m NOT INDEXED"
+        held = [f"m.{owner} = ?" for owner in OWNERS[self._collection.extent]]
+        held.append(_among("m.value", shape.listed))
+        if not (shape.first or shape.rest or shape.order or "t." in shape.wanted):
+            return side, held
+        joined = f"CROSS JOIN {name} t ON t.row = m.row"
         if self._is_read_in_order:
-            return f"{side} m NOT INDEXED {joined} AND {held}"
-        return f"(SELECT DISTINCT m.row FROM {side} m NOT INDEXED WHERE {held}) m {joined}"
-
-    def order(self) -> str:
-        """Return the clause that orders the answer."""
-        if not self._find.order:
-            return ""
-        steps = []
-        for step in self._find.order:
-            name, falls = direction(step)
-            steps.append(f"{self._column(name)}{' DESC' if falls else ''}")
-        return f" ORDER BY {', '.join(steps)}"
+            return f"{side} {joined} AND {' AND '.join(held)}", []
+        return f"(SELECT DISTINCT m.row FROM {side} WHERE {' AND '.join(held)}) m {joined}", []
 
     def _column(self, field: str) -> str:
         """Return a field; of a list that has it in its order, by which it is then looked up."""
-        in_order = self._lookup is not None and self._is_read_in_order
         if field == RECORDED:
-            return "m.row" if in_order else "t.row"
-        order = self._lookup.order if self._lookup and in_order else ()
-        return f'{"m" if field in order else "t"}."{field}"'
+            return "m.row" if self._is_read_in_order else "t.row"
+        return f'{"m" if field in self._in_order else "t"}."{field}"'
 
-    @property
-    def _is_read_in_order(self) -> bool:
-        """Whether what a list has for a value is read as it stands there."""
-        return self._each or len(self._listed) == 1
-
-    @property
-    def _is_told_by_list(self) -> bool:
-        """Whether a list tells all that is asked: who has one value, in the whole graph."""
-        find = self._find
-        others = [one for one in find.where if not self._is_listed(one)]
-        is_whole = find.reach == "own" and find.graph_id is None and not others
-        return is_whole and not find.order and not self._reads and len(self._listed) == 1
-
-    def where(self) -> str:
-        """Return all conditions, the scope's first.
-
-        Of what is read in order, whatever does not keep to a part of it is one term that SQLite
-        does not look into: of many terms it takes the answer for so small that it sorts it.
-        """
-        if self._tie:
-            return self._tie
-        constants = () if self._index is None else self._index.where
-        asked = [one for one in self._find.where if not self._is_listed(one)]
-        held = (*reached(self._find), *asked)
-        if self._lookup is None and (self._find.sorts or not self._find.order):
-            first, rest = list(held), []
-        else:
-            first = [one for one in held if self._is_in_order(one)]
-            rest = [one for one in held if one not in first]
-        terms = [self._condition(one) for one in first]
-        terms += [f"CASE WHEN {self._all(rest)} THEN 1 END"] if rest else []
-        terms += [_constant(one, "t.") for one in constants]
-        return " AND ".join(terms) or "1"
-
-    def _is_listed(self, condition: Condition) -> bool:
-        """Whether this is what the list is looked up by."""
-        return isinstance(condition, Holds) and condition.name == self._find.by
-
-    def _is_in_order(self, condition: Condition) -> bool:
-        """Whether this keeps to a part of the order that the index or list has."""
-        order = self._ordered
-        if isinstance(condition, Beyond):
-            return all(direction(step)[0] in order for step in condition.order)
-        if self._lookup is not None:
-            return isinstance(condition, Within) and condition.field in order
-        tells = Is | Among | Absent | Present | Within
-        return isinstance(condition, tells) and condition.field in order
-
-    @property
-    def _ordered(self) -> tuple[str, ...]:
-        """The fields in whose order the index or list has what it has."""
-        if self._lookup is not None:
-            return self._lookup.order
-        extent = self._find.collection.extent
-        if self._index is None:
-            return (*OWNERS[extent], "id")
-        return (*OWNERS[self._index.of or extent], *self._index.fields)
-
-    def _condition(self, condition: Condition) -> str:  # noqa: C901, PLR0911 - one for each
-        match condition:
-            case Is(field, value):
-                self._values.append(value)
-                return f"{self._column(field)} = ?"
-            case Among(field, values):
-                return self._among(self._column(field), values)
-            case Other(field, value):
-                self._values.append(value)
-                return f"{self._column(field)} <> ?"
-            case Absent(field):
+    def _clause(self, form: Form) -> str:  # noqa: C901, PLR0911 - one for each
+        match form:
+            case (("=" | "<>") as sign, field):
+                return f"{self._column(field)} {sign} ?"
+            case ("in", field, number):
+                return _among(self._column(field), number)
+            case ("absent", field):
                 return f"{self._column(field)} IS NULL"
-            case Present(field):
+            case ("present", field) | ("within", field, False, False):
                 return f"{self._column(field)} IS NOT NULL"
-            case Within(field, since, until):
-                return self._within(self._column(field), since, until)
-            case Beyond(order, place):
-                return self._beyond(order, place)
-            case Holds(name, values):
-                return f"EXISTS ({self._side(name, values)})"
-            case Lacks(name, values):
-                return f"NOT EXISTS ({self._side(name, values)})"
-            case During(name, at):
-                self._values += [at, at]
+            case ("within", field, since, until):
+                edges = ((">=", since), ("<", until))
+                column = self._column(field)
+                return " AND ".join(f"{column} {sign} ?" for sign, is_given in edges if is_given)
+            case ("beyond", order):
+                named = ", ".join(self._column(direction(step)[0]) for step in order)
+                sign = "<" if direction(order[0])[1] else ">"
+                return f"({named}) {sign} ({_marks(len(order))})"
+            case ("holds", name, number):
+                return f"EXISTS ({self._side(name, number)})"
+            case ("lacks", name, number):
+                return f"NOT EXISTS ({self._side(name, number)})"
+            case ("during", name):
                 return (
                     f'EXISTS (SELECT 1 FROM json_each(t."{name}") x WHERE x.value ->> 0 <= ?'
                     " AND (x.value ->> 1 IS NULL OR x.value ->> 1 > ?))"
                 )
-            case Topics():
-                return self._topics(condition)
-            case Either(alternatives):
+            case ("either", alternatives):
                 return f"({' OR '.join(self._all(one) for one in alternatives)})"
+            case _:
+                return "substr(?, t.topic_set, 1) = x'01'"
 
-    def _all(self, conditions: Sequence[Condition]) -> str:
-        return " AND ".join(self._condition(one) for one in conditions) or "1"
+    def _all(self, forms: Sequence[Form]) -> str:
+        return " AND ".join(map(self._clause, forms)) or "1"
 
-    def _among(self, column: str, values: Sequence[str | int]) -> str:
-        if not values:
-            self._values.append(None)  # equals nothing
-            return f"{column} = ?"
-        for length in PADDED:
-            if len(values) <= length:
-                self._values += [*values, *[values[-1]] * (length - len(values))]
-                return f"{column} = ?" if length == 1 else f"{column} IN ({_marks(length)})"
-        self._values.append(json.dumps(list(values), ensure_ascii=False))
-        return f"{column} IN (SELECT value FROM json_each(?))"
+    def _side(self, name: str, number: int) -> str:
+        among = _among("x.value", number)
+        return f"SELECT 1 FROM {self._collection.name}__{name} x WHERE x.row = t.row AND {among}"
 
-    def _within(self, column: str, since: Parameter, until: Parameter) -> str:
-        parts = []
-        for sign, edge in ((">=", since), ("<", until)):
-            if edge is not None:
-                self._values.append(edge)
-                parts.append(f"{column} {sign} ?")
-        return " AND ".join(parts) or f"{column} IS NOT NULL"
 
-    def _beyond(self, order: Sequence[str], place: Sequence[str | int | float]) -> str:
-        named = ", ".join(self._column(direction(step)[0]) for step in order)
-        sign = "<" if direction(order[0])[1] else ">"
-        self._values += place
-        return f"({named}) {sign} ({_marks(len(place))})"
-
-    def _side(self, name: str, values: Sequence[str]) -> str:
-        among = self._among("x.value", values)
-        return f"SELECT 1 FROM {self._name}__{name} x WHERE x.row = t.row AND {among}"
-
-    def _topics(self, condition: Topics) -> str:
-        sight = self._sight(condition)
-        few = [number for number, admitted in enumerate(sight, 1) if admitted][: FEW_SETS + 1]
-        if len(few) <= FEW_SETS:
-            self._values += [*few, *[few[-1] if few else 0] * (FEW_SETS - len(few))]
-            return f"t.topic_set IN ({_marks(FEW_SETS)})"
-        self._values.append(sight)
-        return "substr(?, t.topic_set, 1) = x'01'"
+def _among(column: str, number: int) -> str:
+    if number == 1:
+        return f"{column} = ?"
+    return (
+        f"{column} IN ({_marks(number)})"
+        if number
+        else f"{column} IN (SELECT value FROM json_each(?))"
+    )
 
 
 def _constant(condition: Condition, prefix: str = "") -> str:

@@ -23,6 +23,7 @@ from .belief_log import CONTENTS, EVENTS, by_then, entries_after, entries_at, la
 from .belief_projection import BELIEFS, TRUSTS, audited, commitment_of
 from .belief_query import answered
 from .belief_spans import spans_at, spans_of
+from .rows import bare
 
 
 class ColdBeliefHistory:
@@ -118,11 +119,7 @@ class ColdBeliefHistory:
         """Return the trust in every agent of the graph of which the log says something."""
         find = Find(TRUSTS, scope, by="agent", order=("agent_id", "topic"))
         found = await self._store.read("trusts", lambda: every(find))
-        names = TrustRow.model_fields
-        return tuple(
-            TrustRow.model_construct(**{name: getattr(row, name) for name in names})
-            for row in found
-        )
+        return tuple(bare(TrustRow, row) for row in found)
 
 
 def _naming(scope: Scope, belief_id: str, after: int, limit: int) -> Steps[list[LoggedBelief]]:

@@ -35,6 +35,7 @@ from ..port import Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, 
 from .belief_log import Making, Salts, last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, bare_span, held_span, open_spans
 from .belief_turns import turn_under_way
+from .rows import bare
 from .words import file_words, set_live
 from .work import queue_work
 
@@ -203,9 +204,7 @@ def audited(scope: Scope) -> Reach:
 
 def commitment_of(belief: HistoricBelief) -> Commitment:
     """Return a belief without what became of it."""
-    return Commitment.model_construct(
-        **{name: getattr(belief, name) for name in Commitment.model_fields}
-    )
+    return bare(Commitment, belief)
 
 
 def _trust_key(asked: Trusted) -> str:

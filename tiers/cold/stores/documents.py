@@ -49,6 +49,7 @@ from .passages import (
     put_passages,
     retire_passages,
 )
+from .rows import bare, kept
 
 _NAMED = ("shelf", "name")
 _THERE = (Absent("removed_at"), Absent("redacted_at"))
@@ -256,7 +257,7 @@ def formers_of(scope: Scope, ids: Sequence[str]) -> Steps[dict[str, list[Documen
     """Return the former revisions of documents of the scope's graph, whoever could see them."""
     found: dict[str, list[Document]] = {}
     for former in (yield from every(_formers(scope, ids))):
-        found.setdefault(former.id, []).append(_document(former))
+        found.setdefault(former.id, []).append(bare(Document, former))
     return found
 
 
@@ -311,7 +312,7 @@ def _store(scope: Scope, revision: Revision, known: Document | None) -> Steps[No
 
 def _put_former(scope: Scope, document: Document, followed_at: datetime | None) -> Steps[None]:
     """Store a revision that another follows; what moved here from elsewhere may have it already."""
-    former = Followed.model_construct(**dict(document), followed_at=followed_at)
+    former = kept(Followed, document, followed_at=followed_at)
     named = (Is("id", FORMERS.key(former)),)
     known = yield from one(Find(FORMERS, scope, where=named, reach="own"))
     yield from write((Put if known is None else Replace)(FORMERS, scope, former))
@@ -389,7 +390,7 @@ def _as_they_were(
     stood = (Within("changed_at", until=at + 1), Within("followed_at", since=at + 1))
     asked_for = (Among("document_id", tuple(ids)), *stood, *where)
     former = yield from every(Find(FORMERS, scope, "followed", asked_for, graph_id=graph_id))
-    return {document.id: as_of_then(_document(document), then) for document in former}
+    return {document.id: as_of_then(bare(Document, document), then) for document in former}
 
 
 def _listed_then(
@@ -436,7 +437,7 @@ def _revisions(
     where = (Is("document_id", document_id), Within("revision", until=lower))
     former = yield from every(Find(FORMERS, scope, "revision", where, ("-revision",), limit))
     found = [last] if is_wanted else []
-    return tuple([*found, *map(_document, former)][:limit])
+    return tuple([*found, *(bare(Document, one) for one in former)][:limit])
 
 
 def _last_seen(scope: Scope, behind: str) -> Steps[Document | None]:
@@ -471,10 +472,3 @@ def _readable(scope: Scope) -> dict[str, datetime | None]:
 
 def _earlier(*moments: datetime | None) -> datetime | None:
     return min((one for one in moments if one is not None), default=None)
-
-
-def _document(former: Followed) -> Document:
-    """Return a former revision as what it was."""
-    return Document.model_construct(
-        **{name: getattr(former, name) for name in Document.model_fields}
-    )

@@ -27,6 +27,7 @@ from ..port import (
     write,
 )
 from .known_graphs import oldest_first
+from .rows import bare
 from .work import queue_work
 
 AUDIT: Collection[ChainedAudit] = Collection(
@@ -156,14 +157,7 @@ class ColdLog:
 
     async def _events(self, operation: str, find: Find[ChainedAudit]) -> tuple[AuditEvent, ...]:
         found = await self._store.read(operation, lambda: every(find))
-        return tuple(map(bare, found))
-
-
-def bare(event: ChainedAudit) -> AuditEvent:
-    """Return an event of the feed without what chains it."""
-    return AuditEvent.model_construct(
-        **{name: getattr(event, name) for name in AuditEvent.model_fields}
-    )
+        return tuple(bare(AuditEvent, event) for event in found)
 
 
 def append_event(

@@ -80,8 +80,8 @@ class Shelf:
 
     def key(self, record: Any) -> Key:  # noqa: ANN401 - of any collection
         """Return what tells a record that is kept from all others of its tenant."""
-        owner = self.collection.owner(record)
-        return owner.get("graph_id", CATALOG), self.collection.key(record)
+        name = self.collection.name_of(record)
+        return name.get("graph_id", CATALOG), name["id"]
 
     def place(self, record: Any) -> list[Value]:  # noqa: ANN401 - of any collection
         """Return where a record is in the order of the walk."""

@@ -188,18 +188,20 @@ def _filed(record: Owned) -> Filed:
     entry = entry_of(record)
     happened_at = entry.occurred_at or entry.recorded_at
     stems = Counter(filter(None, map(term_of, words(entry.text))))
-    return Filed(
-        **{name: getattr(record, name) for name in Owned.model_fields},
-        kind=entry.kind,
-        tier=entry.tier,
-        grain=entry.grain,
-        has_tools="tool_output" in entry.also,
-        live=is_current(record),
-        happened_at=happened_at,
-        last_at=record.ends_at if isinstance(record, Summary | Episode) else happened_at,
-        expires_at=entry.expires_at,
-        ended_at=_ended_at(record),
-        terms=dict(stems),
+    return Filed.known(
+        {
+            **{name: getattr(record, name) for name in Owned.model_fields},
+            "kind": entry.kind,
+            "tier": entry.tier,
+            "grain": entry.grain,
+            "has_tools": "tool_output" in entry.also,
+            "live": is_current(record),
+            "happened_at": happened_at,
+            "last_at": record.ends_at if isinstance(record, Summary | Episode) else happened_at,
+            "expires_at": entry.expires_at,
+            "ended_at": _ended_at(record),
+            "terms": dict(stems),
+        }
     )
 
 
