@@ -180,7 +180,6 @@ class Cues:
         days: The months and days that it names without a year.
         wants_time: Whether a time answers it.
         wants_number: Whether a number answers it.
-        wants_order: Whether it asks in which order things were said.
         phrases: Runs of up to four words, for looking up what has a name.
     """
 
@@ -192,7 +191,6 @@ class Cues:
     days: tuple[YearDay, ...] = ()
     wants_time: bool = False
     wants_number: bool = False
-    wants_order: bool = False
     phrases: tuple[str, ...] = ()
 
     def speaks_of(self, moment: datetime, zone: ZoneInfo) -> bool:
@@ -233,18 +231,28 @@ def read_cues(text: str, speakers: Sequence[str], now: datetime, zone: ZoneInfo)
         days=days,
         wants_time=wants_time,
         wants_number=not wants_time and bool(_ASKS_NUMBER.search(text)),
-        wants_order=bool(_ORDER.search(text)),
         phrases=phrases_in(text),
     )
 
 
-def subject_of(text: str, cues: Cues) -> str:
+def wants_order(text: str) -> bool:
+    """Whether a question asks in which order things were said."""
+    return _ORDER.search(text[:QUESTION_CHARS_READ]) is not None
+
+
+def subject_of(text: str) -> str:
     """Return what a question is about, without the words that only say how to tell of it.
 
     Who asks in which order things were brought up does not look for "order" or "brought up";
     what is left may be nothing but stop words.
     """
-    return _TELLING_OF.sub(" ", _POLITE.sub(" ", text)) if cues.wants_order else text
+    return _TELLING_OF.sub(" ", _POLITE.sub(" ", text)) if wants_order(text) else text
+
+
+def meant_by(text: str) -> str:
+    """Return what a question is about; the question itself where nothing is left of it."""
+    subject = subject_of(text)
+    return text if STOP_WORDS.issuperset(words(subject)) else subject
 
 
 def tells_time(found: Sequence[str]) -> bool:
