@@ -271,7 +271,11 @@ async def _graph(ezra: AnyEzra, graph_id: str) -> AnyGraph:
     try:
         return await ezra.session_graph(graph_id)
     except NotFound:
-        return await ezra.create_session_graph(graph_id, exist_ok=True)
+        pass
+    try:
+        return await ezra.create_session_graph(graph_id)
+    except Conflict:  # somebody else was faster
+        return await ezra.session_graph(graph_id)
 
 
 async def _probe(config: BridgeConfig) -> None:
