@@ -20,6 +20,7 @@ from tiers.together import together
 from .assemble import injected_text
 from .parts import Parts
 from .recall import Degradation, RecallResult
+from .recollection.choosing import in_asked_order
 from .request import TOKENS_MAX, RecallRequest, checked_kinds
 from .reranking.blending import reranked
 from .routing import Bring
@@ -59,6 +60,7 @@ class Injected:
         query: What was asked; empty where there was nothing to ask.
         items: Best first.
         text: The items under headings, as a model may read them: one block of data, which says so.
+            Under each the best first, or the oldest where the query asks in which order.
         tokens: Estimated tokens of the text.
         degraded: Tiers or capabilities that did not take part.
         skipped: For each leg left out, why.
@@ -106,7 +108,7 @@ async def inject(
     if parts.reranker is not None:
         hits = await parts.recaller.still(scope, hits, parts.clock(), state)
     items = within(hits[:ITEMS_MAX], token_budget)
-    text = rendered(items)
+    text = rendered(in_asked_order(query, items))
     return Injected(
         query=query,
         items=items,

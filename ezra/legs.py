@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 
 from tiers.forms import hit_of
 from tiers.knowledge import NEIGHBOURS_MAX, is_apart
-from tiers.lexical import STOP_WORDS, words
 from tiers.previews import has_preview
 from tiers.recollection import Said, Uses, WordStatistics
 from tiers.records import Fact, Hit, HotState, SearchQuery, Turn
@@ -23,7 +22,7 @@ from tiers.sighting import (
 from tiers.together import together
 
 from .recall import with_vector
-from .recollection.cues import shared_words, subject_of
+from .recollection.cues import shared_words
 from .recollection.priors import classes_of_statement, is_used_since
 from .searching import Search, everything, queries
 from .shadowing import CoreFacts, resolve_core
@@ -82,10 +81,8 @@ async def ask_engines(
 async def _ask_by_meaning(search: Search, own: Sequence[SearchQuery]) -> None:
     """Ask the legs that need the question's vector, once it is there."""
     if search.request.mode != "keyword":
-        about = subject_of(search.request.text, search.cues)
-        if STOP_WORDS.issuperset(words(about)):
-            about = search.request.text
-        search.vector = await search.parts.recaller.vector(about, search.names, search.state)
+        recaller, text = search.parts.recaller, search.request.text
+        search.vector = await recaller.vector(text, search.names, search.state)
     await together(
         [
             _find_dense(search, own),

@@ -19,7 +19,7 @@ from tiers.records import Hit, Kind, Scope, SearchQuery, Turn
 from tiers.sighting import Known, Seen
 from tiers.standing import WIDEST, RecordKey, standing_only
 
-from .recollection.cues import codes_in, shared_words, without_names
+from .recollection.cues import codes_in, meant_by, shared_words, without_names
 from .recollection.priors import INHERITED_FACTOR
 from .telemetry import Telemetry, Watched
 
@@ -192,7 +192,7 @@ class Recaller:
             state.lose("dense", "dense", f"still embedding with {self._embedder.model_id}")
         if serving.embedder is None:
             return None
-        asked = without_names(text, names)
+        asked = without_names(meant_by(text), names)
         empty: tuple[Vector, ...] = ()
         call = serving.embedder.embed([asked], urgent=True, query=True)
         found = await state.answer("dense", "dense", call, empty)
@@ -320,7 +320,7 @@ class Recaller:
     async def relevant(
         self, text: str, hits: Sequence[Hit], names: Sequence[str], state: Degradation
     ) -> tuple[Hit, ...]:
-        """Return the hits that are about ``text``, not merely the best of what there is.
+        """Return the hits that are about what ``text`` means, not merely the best there is.
 
         A hit is when it is close in meaning (cosine at least ``SIMILAR_MIN``), has
         ``SHARED_MIN`` of the content words, or a code or version that ``text`` names. Order is
@@ -328,13 +328,13 @@ class Recaller:
         """
         if not hits:
             return ()
-        close = await self._similarities(text, hits, names, state)
-        codes = codes_in(text)
+        about, codes = meant_by(text), codes_in(text)
+        close = await self._similarities(about, hits, names, state)
         return tuple(
             hit
             for hit, cosine in zip(hits, close, strict=True)
             if cosine >= SIMILAR_MIN
-            or shared_words(text, hit.text) >= SHARED_MIN
+            or shared_words(about, hit.text) >= SHARED_MIN
             or codes & codes_in(hit.text)
         )
 

@@ -52,6 +52,7 @@ from .metering import Meter, charge_of, charge_of_write, is_limited
 from .parse import parse
 from .policy import scope_of, topics_for
 from .recall import Degradation, Recaller, with_vector
+from .recollection.cues import meant_by
 from .routing import (
     NamesOf,
     Request,
@@ -474,9 +475,8 @@ class Router:
     def _query(
         self, turn: TurnState, kinds: tuple[Kind, ...], limit: int, tier: FactTier | None = None
     ) -> SearchQuery:
-        query = SearchQuery(
-            text=turn.request.input, kinds=kinds, tier=tier, limit=limit, now=self._clock()
-        )
+        text, now = meant_by(turn.request.input), self._clock()
+        query = SearchQuery(text=text, kinds=kinds, tier=tier, limit=limit, now=now)
         return with_vector(query, turn.vector)
 
     async def _keep_receipt(self, turn: TurnState) -> None:

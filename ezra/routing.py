@@ -35,6 +35,7 @@ from .mesh import MeshAsk
 from .parse import Parsed
 from .recall import Degradation, QuestionVector
 from .receipts import SALT_BYTES, context_body
+from .recollection.choosing import in_asked_order
 from .recollection.pool import SESSION_GAP
 from .shadowing import resolve_core
 
@@ -181,9 +182,10 @@ def shown_turns(turn: TurnState) -> tuple[Turn, ...]:
 
 
 def beyond_the_ring(turn: TurnState, limit: int) -> tuple[Hit, ...]:
-    """Return the best turns that were found and are not shown anyway."""
+    """Return the best turns that were found and are not shown anyway, as they were asked for."""
     at_hand = {one.id for one in shown_turns(turn)}
-    return tuple(hit for hit in turn.said if hit.id not in at_hand)[:limit]
+    best = [hit for hit in turn.said if hit.id not in at_hand][:limit]
+    return in_asked_order(turn.request.input, best)
 
 
 def injected_beside(turn: TurnState) -> tuple[Hit, ...]:

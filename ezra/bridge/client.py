@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -224,8 +225,10 @@ async def entered(ezra: AnyEzra, config: BridgeConfig) -> AnyAgent:
     """Return the agent's handle; it is let into the graph, which is made, where that is needed.
 
     Raises:
+        PolicyDenied: Nobody has let the agent in yet, and its token does not; says who can.
         EzraError: The memory does not let it in.
     """
+    has_left = False
     try:
         return await _member(ezra, config)
     except NotFound:
@@ -233,17 +236,27 @@ async def entered(ezra: AnyEzra, config: BridgeConfig) -> AnyAgent:
     except UsageError as gone:
         if gone.field != "agent":
             raise
+        has_left = True
     try:
-        graph: AnyGraph = await ezra.session_graph(config.graph)
-    except NotFound:
-        graph = await _made(ezra, config.graph)
-    try:
+        graph: AnyGraph = await _graph(ezra, config.graph)
         return await graph.spawn_agent(
             config.named_agent, topics={ALL_TOPICS}, role="A coding agent at the bridge."
         )
-    except PolicyDenied:
-        # An agent's token says what the agent is, or its operator did when it was spawned.
-        return await graph.spawn_agent(config.named_agent)
+    except PolicyDenied as denied:
+        if has_left and hasattr(ezra, "spawn_agent"):
+            # A token of one agent does not open its graph, and lets it come back as it was.
+            return await ezra.spawn_agent(config.graph, config.named_agent)
+        raise _not_let_in(config) from denied
+
+
+def _not_let_in(config: BridgeConfig) -> PolicyDenied:
+    """Say what an operator does for an agent whose token makes no members with topics."""
+    graph, agent = shlex.quote(config.graph), shlex.quote(config.named_agent)
+    spawn = f"'ezra graph create {graph}' and 'ezra agent spawn {graph} {agent} --topic \"*\"'"
+    missing = (f"an operator's {spawn}",)
+    return PolicyDenied(
+        config.named_agent, f"enter {graph}", missing, "a token that lets nobody in"
+    )
 
 
 async def _member(ezra: AnyEzra, config: BridgeConfig) -> AnyAgent:
@@ -253,7 +266,12 @@ async def _member(ezra: AnyEzra, config: BridgeConfig) -> AnyAgent:
     return await (await ezra.session_graph(config.graph)).agent(config.named_agent)
 
 
-async def _made(ezra: AnyEzra, graph_id: str) -> AnyGraph:
+async def _graph(ezra: AnyEzra, graph_id: str) -> AnyGraph:
+    """Return the graph, which is made where there is none."""
+    try:
+        return await ezra.session_graph(graph_id)
+    except NotFound:
+        pass
     try:
         return await ezra.create_session_graph(graph_id)
     except Conflict:  # somebody else was faster

@@ -14,7 +14,7 @@ from tiers.errors import NotFound, PolicyDenied, UsageError
 from tiers.records import ALL_TOPICS_MAX, Fact, Hit, Kind
 
 from ..recall import RecallResult
-from ..request import ModeName
+from ..request import LIMIT_MAX, ModeName
 from .client import AnyGraph, Bridge
 from .delivering import AnyAgent
 from .memories import Memory, asked_labels, memory_of, memory_of_hit, memory_of_note
@@ -179,7 +179,8 @@ async def _ranked(
         return [*facts, *best.values()]
     both = {one.id: one for one in (*facts, *best.values())}
     kinds: tuple[Kind, ...] = ("fact", "document")
-    found = await reader.recall(query, limit=len(both), kinds=kinds, ids=tuple(both), **asked)
+    most = min(len(both), LIMIT_MAX)
+    found = await reader.recall(query, limit=most, kinds=kinds, ids=tuple(both), **asked)
     told = {one.id: one for one in found.items if one.id in both}
     # What another graph holds is found by no id of this one, and what says the same is shown once.
     hidden = {each for one in told.values() for each in one.folded}

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from tiers.errors import ConfigError, FolderInUse, TierError, TierRejected, UsageError
+from tiers.errors import ConfigError, FolderInUse, PolicyDenied, TierError, TierRejected, UsageError
 
 from ..app import Ezra
 from ..bridge.client import AnyEzra, Away, Bridge, bridged
@@ -89,8 +89,8 @@ def ask(
         work: What the command does.
         names: Whether it needs to know who asks.
         creates: Whether it makes a memory where there is none.
-        is_about_itself: Whether it does its work where there is none too, as with one that is
-            away; it makes none.
+        is_about_itself: Whether it does its work where there is none too, or where it is not let
+            in, as with one that is away; it makes none.
 
     Raises:
         ConfigError: The configuration is not acceptable, says nothing of who asks, or there is no
@@ -107,9 +107,14 @@ def ask(
             return await work(Bridge(config, None, away=nothing, is_missing=True))
         if nothing is not None and not _is_waiting(config):
             raise ConfigError("EZRA_HOME", f"{nothing}; {TO_BEGIN}")
-        async with bridged(config, lambda: _opened(config)) as bridge:
-            tell_refused(bridge)
-            return await work(bridge)
+        try:
+            async with bridged(config, lambda: _opened(config)) as bridge:
+                tell_refused(bridge)
+                return await work(bridge)
+        except PolicyDenied as denied:
+            if not is_about_itself:
+                raise
+            return await work(Bridge(config, None, away=str(denied)))
 
     try:
         return run(done())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Annotated, cast
 
@@ -12,6 +12,7 @@ from tiers.errors import UsageError
 from tiers.records import Grain, Kind
 
 from ..recall import RecallResult
+from ..recollection.choosing import in_asked_order
 from ..replay.play import ANSWER_KINDS, answer_of
 from ..request import ModeName, Narrowing, ScopeName
 from .doors import Url, opened
@@ -74,7 +75,6 @@ def recall(
 
     Turns, facts, beliefs, rules and documents are asked, what --kind names instead where it does.
     """
-    screen = Screen()
     more: Narrowing = {
         "mode": cast("ModeName", mode),
         "grains": cast("list[Grain]", grain or []),
@@ -101,8 +101,16 @@ def recall(
                 **more,
             )
 
-    told = answer_of(question, run(work()))
-    screen.document(asdict(told)) if json else screen.answer(told)
+    _show(Screen(), question, run(work()), json=json)
+
+
+def _show(screen: Screen, question: str, found: RecallResult, *, json: bool) -> None:
+    """Print an answer: for programs the best first, for people in the order they asked for."""
+    if json:
+        screen.document(asdict(answer_of(question, found)))
+        return
+    read = replace(found, items=in_asked_order(question, found.items))
+    screen.answer(answer_of(question, read))
 
 
 def _moment(text: str | None) -> datetime | None:

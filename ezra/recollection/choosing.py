@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from tiers.lexical import estimate_tokens
 from tiers.records import Hit, Kind
 
+from .cues import wants_order
 from .pool import Candidate, Key
 
 SHORTER: tuple[Kind, ...] = ("summary", "episode")
@@ -130,6 +132,21 @@ def within_budget(hits: Sequence[Hit], tokens: int | None) -> list[Hit]:
             tokens -= cost
             kept.append(hit)
     return kept
+
+
+def in_asked_order(question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return the hits of an answer as they are shown to somebody who reads them.
+
+    As given, which is best first; the oldest first where the question asks in which order.
+    """
+    if not wants_order(question):
+        return tuple(hits)
+    return tuple(sorted(hits, key=_when))
+
+
+def _when(hit: Hit) -> tuple[datetime, str]:
+    happened = hit.occurred_at or hit.valid_from or hit.recorded_at
+    return happened, hit.id
 
 
 def _covered_by(one: Ranked, ranked: Sequence[Ranked], places: Mapping[Key, int]) -> int | None:

@@ -147,6 +147,14 @@ _NUMBER_WORDS = frozenset(
     "hundred thousand once twice couple dozen half few several".split()
 )
 _YEARS = re.compile(r"(?:19|20)\d\d")
+_CLOCK = re.compile(r"\b(?:[01]?\d|2[0-3]):[0-5]\d\b|\b(?:1[0-2]|[1-9]) ?[ap]\.?m\b", re.IGNORECASE)
+_GREETS = r"(?:hi|hello|hey|bye|goodbye|thanks|thank you|good (?:morning|afternoon|evening|night))"
+_GOOD_DAY = re.compile(r"\bgood (?:morning|afternoon|evening|night)\b", re.IGNORECASE)
+_ONLY_GREETS = re.compile(
+    rf"{_GREETS}(?: {_GREETS}"
+    r"| (?:again|all|and|everybody|everyone|for now|so much|there|very much))*"
+)
+GREETING_WORDS_MAX = 8
 
 
 class TimeSpan(NamedTuple):
@@ -180,7 +188,6 @@ class Cues:
         days: The months and days that it names without a year.
         wants_time: Whether a time answers it.
         wants_number: Whether a number answers it.
-        wants_order: Whether it asks in which order things were said.
         phrases: Runs of up to four words, for looking up what has a name.
     """
 
@@ -192,7 +199,6 @@ class Cues:
     days: tuple[YearDay, ...] = ()
     wants_time: bool = False
     wants_number: bool = False
-    wants_order: bool = False
     phrases: tuple[str, ...] = ()
 
     def speaks_of(self, moment: datetime, zone: ZoneInfo) -> bool:
@@ -233,18 +239,44 @@ def read_cues(text: str, speakers: Sequence[str], now: datetime, zone: ZoneInfo)
         days=days,
         wants_time=wants_time,
         wants_number=not wants_time and bool(_ASKS_NUMBER.search(text)),
-        wants_order=bool(_ORDER.search(text)),
         phrases=phrases_in(text),
     )
 
 
-def subject_of(text: str, cues: Cues) -> str:
+def wants_order(text: str) -> bool:
+    """Whether a question asks in which order things were said."""
+    return _ORDER.search(text[:QUESTION_CHARS_READ]) is not None
+
+
+def subject_of(text: str) -> str:
     """Return what a question is about, without the words that only say how to tell of it.
 
     Who asks in which order things were brought up does not look for "order" or "brought up";
     what is left may be nothing but stop words.
     """
-    return _TELLING_OF.sub(" ", _POLITE.sub(" ", text)) if cues.wants_order else text
+    return _TELLING_OF.sub(" ", _POLITE.sub(" ", text)) if wants_order(text) else text
+
+
+def meant_by(text: str) -> str:
+    """Return what a question is about; the question itself where nothing is left of it."""
+    subject = subject_of(text)
+    return text if STOP_WORDS.issuperset(words(subject)) else subject
+
+
+def only_greets(found: Sequence[str]) -> bool:
+    """Whether a text is courtesy and nothing else; by its words (``lexical.words``)."""
+    is_short = 0 < len(found) <= GREETING_WORDS_MAX
+    return is_short and _ONLY_GREETS.fullmatch(" ".join(found)) is not None
+
+
+def without_greeting(text: str) -> str:
+    """Return a text without what wishes somebody a good morning, which tells of no time."""
+    return _GOOD_DAY.sub(" ", text)
+
+
+def tells_clock(text: str) -> bool:
+    """Whether a text has a time of day in figures."""
+    return _CLOCK.search(text) is not None
 
 
 def tells_time(found: Sequence[str]) -> bool:

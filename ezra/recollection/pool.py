@@ -37,7 +37,7 @@ class Candidate:
         words: How many words it has.
         has_time: Whether it says when something is, was or will be.
         has_number: Whether it has a number.
-        only_asks: Whether it is a short question and tells next to nothing.
+        only_asks: Whether it is a short question or greeting, and tells next to nothing.
         speaker: Who says it, if it was said.
         agent_id: Who wrote it.
         user_id: Whose it is.

@@ -169,7 +169,7 @@ def bm25(pool: Pool, question: Question) -> Scores:
     Rarity is that of the graph's records where it is known, else that of the pool. Lengths are
     compared with the mean of the pool, turns with turns and the rest with the rest.
     """
-    text = subject_of(question.text, question.cues)
+    text = subject_of(question.text)
     asked = [word for word in content_words(text) if word not in STOP_WORDS]
     keys = {key_of(word): word for word in asked}
     if not keys:

@@ -18,7 +18,7 @@ from tiers.lexical import STOP_WORDS, sentences, words
 from tiers.records import Turn
 from tiers.terms import term_of
 
-from .cues import tells_number, tells_time
+from .cues import only_greets, tells_clock, tells_number, tells_time, without_greeting
 from .weights import QUESTION_WORDS_MAX, TOLD_WORDS_MAX
 
 TEXTS_REMEMBERED = 20_000
@@ -182,7 +182,11 @@ def bag_of(text: str) -> Bag:
             terms += 1
         has_time |= is_time
         has_number |= is_number
-    return (counts, terms, len(found), has_time, has_number, _only_asks(text, len(found)))
+    if has_time and "good" in found:
+        has_time = tells_time(words(without_greeting(text)))
+    has_time = has_time or tells_clock(text)
+    tells_nothing = _only_asks(text, len(found)) or only_greets(words(_said(text)))
+    return (counts, terms, len(found), has_time, has_number, tells_nothing)
 
 
 @lru_cache(maxsize=WORDS_REMEMBERED)
@@ -195,9 +199,13 @@ def _read_word(word: str) -> tuple[int | None, bool, bool]:
 def _only_asks(text: str, length: int) -> bool:
     if length > QUESTION_WORDS_MAX or not text.rstrip().endswith("?"):
         return False
-    said = text.partition(": ")[2] or text  # who speaks stands before it
-    told = [_told_in(one) for one in sentences(said)]
+    told = [_told_in(one) for one in sentences(_said(text))]
     return sum(word not in STOP_WORDS for one in told for word in words(one)) <= TOLD_WORDS_MAX
+
+
+def _said(text: str) -> str:
+    """Return what was said, without who says it, which stands before it."""
+    return text.partition(": ")[2] or text
 
 
 def _told_in(sentence: str) -> str:

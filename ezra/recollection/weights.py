@@ -58,7 +58,7 @@ class Weights:
         author: It was said by, or is about, somebody whom the question names.
         date: It happened in the time that the question speaks of.
         cue: It has a time, or a number, where the question asks for one.
-        question: Taken off a turn that is only a short question.
+        question: Taken off a turn that is only a short question or greeting.
         session: Its conversation has other good candidates.
     """
 

@@ -115,6 +115,18 @@ class RemoteEzra:
         )
         return RemoteAgent(self._connection, session_graph_id, shown)
 
+    async def spawn_agent(self, session_graph_id: str, agent_id: str) -> RemoteAgent:
+        """Let a member come back as it was, for whoever has a token as that agent only.
+
+        Raises:
+            NotFound: The graph does not exist.
+            PolicyDenied: The token is not that agent's, or the agent is more than it allows.
+        """
+        shown = await self._connection.call(
+            graphs.SPAWN, graphs.SpawnAsked(), graph_id=session_graph_id, agent_id=agent_id
+        )
+        return RemoteAgent(self._connection, session_graph_id, shown)
+
     async def session_graphs(self) -> tuple[SessionGraph, ...]:
         """Return all graphs of the tenant, oldest first."""
         return await self._connection.call(graphs.LIST, Nothing())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from support.runtime import running
 
 from ezra import Agent
+from ezra.wire.tools import agent_tools
 
 FIRST = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SAID = (
@@ -53,3 +56,26 @@ async def test_r9_12_requests_find_what_the_user_said(tmp_path: Path) -> None:
         assert best[0] == SAID[1]
         best = await _found(agent, "Which plants did you suggest for the shade of the garden?")
         assert best[0] == ADVICE[0]
+
+
+async def test_r9_12_who_asks_in_which_order_reads_it_in_that_order(tmp_path: Path) -> None:
+    """Recall has the best first; what people and models read of it begins with the oldest."""
+    async with running(tmp_path, ring_capacity=1) as ezra:
+        agent = await (await ezra.create_session_graph("home")).spawn_agent("helper")
+        await _talk(agent)
+        await ezra.drain_learning()
+        question = "Can you list in which order I brought up different aspects of my garden?"
+        found = await agent.recall(question, kinds=("turn",), limit=3)
+        scores = [hit.score for hit in found.items]
+        assert scores == sorted(scores, reverse=True)
+        (tool,) = (one for one in agent_tools() if one.name == "recall")
+        asked = json.dumps({"query": question, "kinds": ["turn"], "limit": 3})
+        answer: Any = await tool.call(agent, asked)
+        brought = (await agent.inject(question)).text
+        context = (await agent.turn(question)).messages[0]["content"]
+        read = "\n".join(one.text for one in answer.items)
+        for shown, least in ((read, 3), (brought, 3), (context, 2)):
+            places = [shown.find(said[:40]) for said in SAID]
+            found_at = [place for place in places if place >= 0]
+            assert len(found_at) >= least
+            assert found_at == sorted(found_at)

@@ -334,3 +334,27 @@ async def test_receipts_explanations_and_budgets_of_a_recall(tmp_path: Path) -> 
             again = await graph.replay_context(str(found.receipt_id))
             assert again.is_exact, again.reason
             assert [slot.text for slot in again.slots] == [hit.text for hit in found.items]
+
+
+@pytest.mark.parametrize("minutes", [1, 600])
+async def test_r9_33_greetings_stand_behind_what_was_told(tmp_path: Path, minutes: int) -> None:
+    """In one conversation as in several, where words alone decide: "morning" is no time told."""
+    said = (
+        "Hi", "Good morning, everybody!", "Rain stopped second practice at 15:42, red flag.",
+        "Good morning…", "The medium tyres last about 18 laps.", "Thanks!",
+        "Tamsin sprained his wrist in pit stop practice.", "Bye!",
+    )  # fmt: skip
+    async with running(tmp_path) as ezra:
+        agent = await (await ezra.create_session_graph("imola")).spawn_agent("a")
+        at = datetime(2026, 5, 22, 9, 0, tzinfo=UTC)
+        for number, text in enumerate(said):
+            turn = await agent.turn(
+                text, speaker="user", at=at + timedelta(minutes=number * minutes)
+            )
+            await turn.reply("")
+        question = "When did rain stop second practice at Imola?"
+        found = await agent.recall(question, kinds=("turn",))
+    texts = [hit.text.removeprefix("user: ").strip() for hit in found.items]
+    assert texts[0] == said[2]
+    told = [text for text in texts if text in (said[2], said[4], said[6])]
+    assert texts[: len(told)] == told

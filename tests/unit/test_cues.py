@@ -11,17 +11,22 @@ from ezra.recollection.cues import (
     TimeSpan,
     YearDay,
     codes_in,
+    meant_by,
     named_in,
+    only_greets,
     phrases_in,
     read_cues,
     shared_words,
+    subject_of,
+    tells_clock,
     tells_number,
     tells_time,
     times_in,
+    wants_order,
     without_names,
 )
 from ezra.recollection.terms import bag_of
-from tiers.lexical import words
+from tiers.lexical import STOP_WORDS, words
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
 ZONE = ZoneInfo("UTC")
@@ -176,6 +181,47 @@ def test_r9_12_a_cue_in_doubt_is_known_as_such() -> None:
         cues = read_cues(asked, (), NOW, ZONE)
         assert cues.addressed
         assert cues.in_doubt
+
+
+def test_r9_12_a_question_in_which_order_is_about_its_subject() -> None:
+    """What says how to tell of it is no part of it; a question without a subject is its own."""
+    asked = "Can you list in which order I brought up different aspects of my garden?"
+    assert wants_order(asked)
+    assert set(words(subject_of(asked))) - STOP_WORDS == {"garden"}
+    assert meant_by(asked) == subject_of(asked)
+    bare = "What did I bring up, in which order?"
+    assert set(words(subject_of(bare))) <= STOP_WORDS
+    assert meant_by(bare) == bare
+    for other in ("Did you order the tiles?", "What comes first in the garden?"):
+        assert not wants_order(other)
+        assert meant_by(other) == other
+
+
+def test_r9_33_a_greeting_tells_nothing() -> None:
+    """Neither a time, though it has the word for one, nor anything else; what answers does."""
+    for greeting in (
+        "Hi",
+        "Good morning, everybody!",
+        "Hello, good evening again",
+        "Thanks so much",
+    ):
+        counts, *_, has_time, _, tells_nothing = bag_of(f"user: {greeting}")
+        assert counts
+        assert (has_time, tells_nothing, only_greets(words(greeting))) == (False, True, True)
+    for told in (
+        "In the morning.",
+        "Good morning, the boiler drips.",
+        "No, thanks.",
+        "Yes.",
+        "Good.",
+    ):
+        assert not only_greets(words(told))
+        assert not bag_of(f"user: {told}")[-1]
+    assert bag_of("user: Good morning! We met yesterday.")[3]
+    assert bag_of("user: The flag came at 15:42.")[3]
+    assert tells_clock("at 3 pm")
+    for other in ("ratio 16:90", "it cost 42:99", "13 pm", "chapter 3"):
+        assert not tells_clock(other)
 
 
 def test_r9_12_what_tells_before_it_asks_is_no_mere_question() -> None:
