@@ -36,12 +36,7 @@ from qdrant_edge import (
 
 from ..errors import ConfigError, CorruptRecord, TierRejected
 from .disk import BUILD_BYTES_MIN, WRITE_BYTES_MIN, DiskCall, check_room
-from .payload import INTEGER_KEYS, KEYWORD_KEYS
-
-DENSE = "dense"
-LEXICAL = "bm25"
-FORMAT = 1
-"""Raised when stored payloads or vectors change their meaning; the index is then rebuilt."""
+from .payload import DENSE, FORMAT, INTEGER_KEYS, KEYWORD_KEYS, LEXICAL
 
 DAMAGED = "damaged"
 """Where what could not be loaded is kept, for whoever wants to know why.

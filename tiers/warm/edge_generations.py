@@ -11,7 +11,6 @@ from pathlib import Path
 from ..errors import ConfigError, CorruptRecord
 from ..upkeep import Generation
 from .disk import DiskCall
-from .edge_filter import of_tenant, of_tenant_among
 from .edge_folder import opened_shard, owned, set_aside
 from .edge_layout import (
     Marks,
@@ -24,7 +23,7 @@ from .edge_layout import (
 )
 from .edge_points import EdgePoints
 from .edge_store import STEP_POINTS, EdgeWarmStore, edge_warm_store
-from .guard import whole_tenant
+from .store import remove_tenant
 
 log = logging.getLogger(__name__)
 
@@ -152,15 +151,7 @@ async def _finish_leaving(folder: Path, marks: Marks, dimensions: int) -> None:
     with opened_shard(folder, dimensions) as shard:
         points = EdgePoints(shard)
         for tenant in marks.leaving:
-            theirs = of_tenant(tenant)
-            while True:
-                found, _ = points.page("drop", whole_tenant(tenant), theirs, STEP_POINTS)
-                if found:
-                    step = of_tenant_among(tenant, {str(point.id) for point in found})
-                    points.remove("drop", whole_tenant(tenant), step)
-                if len(found) < STEP_POINTS:
-                    break
-                await asyncio.sleep(0)
+            await remove_tenant(points, tenant, STEP_POINTS)
         points.flush("drop")
         with DiskCall("drop"):
             write_marks(folder, marks.model_copy(update={"leaving": ()}))

@@ -14,14 +14,9 @@ from collections.abc import Iterator
 from qdrant_client import AsyncQdrantClient, models
 
 from ..errors import ConfigError, TierRejected, UsageError
-from .payload import INTEGER_KEYS, KEYWORD_KEYS
+from .payload import DENSE, FORMAT, INTEGER_KEYS, KEYWORD_KEYS, LEXICAL
 from .qdrant_calls import QdrantCalls
 from .qdrant_options import QdrantOptions
-
-DENSE = "dense"
-LEXICAL = "bm25"
-FORMAT = 1
-"""Raised when stored payloads or vectors change their meaning; the index is then rebuilt."""
 
 VERSION_MIN = (1, 19)
 """The first server that counts words inside one graph; an older one counts everybody's."""
