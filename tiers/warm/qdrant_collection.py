@@ -173,12 +173,12 @@ async def _make(
                     DENSE: models.VectorParams(
                         size=dimensions,
                         distance=models.Distance.COSINE,
-                        on_disk=options.on_disk,
+                        on_disk=False,
                     )
                 },
                 sparse_vectors_config={
                     LEXICAL: models.SparseVectorParams(
-                        index=models.SparseIndexParams(on_disk=options.on_disk),
+                        index=models.SparseIndexParams(on_disk=False),
                         modifier=models.Modifier.IDF,
                     )
                 },
@@ -191,7 +191,6 @@ async def _make(
                 quantization_config=_quantization(options),
                 shard_number=options.shard_number,
                 replication_factor=options.replication_factor,
-                write_consistency_factor=options.write_consistency_factor,
                 metadata={"ezra": {"format": FORMAT, "model_id": model_id}},
                 timeout=calls.server_seconds,
             ),

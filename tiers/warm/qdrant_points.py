@@ -24,7 +24,6 @@ class QdrantPoints:
         self._client = client
         self._collection = collection
         self._calls = QdrantCalls(options.timeout_seconds)
-        self._consistency = _consistency(options)
         self._dense_params = dense_params(options)
 
     async def write(self, operation: str, bounds: Bounds, points: Sequence[NewPoint]) -> None:
@@ -82,7 +81,6 @@ class QdrantPoints:
                 offset=offset,
                 with_payload=keys if isinstance(keys, bool) else [*keys],
                 with_vectors=list(show.vectors) or False,
-                consistency=self._consistency,
                 timeout=self._calls.server_seconds,
             ),
         )
@@ -108,7 +106,6 @@ class QdrantPoints:
             lambda: self._client.query_batch_points(
                 self._collection,
                 requests,
-                consistency=self._consistency,
                 timeout=self._calls.server_seconds,
             ),
         )
@@ -147,8 +144,3 @@ def _sent(vector: Vector) -> list[float] | models.SparseVector:
     if isinstance(vector, SparseVector):
         return models.SparseVector(indices=vector.indices, values=vector.values)
     return vector
-
-
-def _consistency(options: QdrantOptions) -> models.ReadConsistency | None:
-    wanted = options.read_consistency
-    return models.ReadConsistencyType(wanted) if isinstance(wanted, str) else wanted
