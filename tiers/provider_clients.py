@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
@@ -173,12 +172,7 @@ class JsonEndpoint:
             self._exits = exits.pop_all()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc_info: object) -> None:
         self._http = None
         await self._exits.aclose()
 

@@ -87,22 +87,17 @@ async def test_collection_is_made_as_it_is_described(server: QdrantShim) -> None
 
 
 async def test_options_reach_the_server(server: QdrantShim) -> None:
-    """Shards, copies, quantization and placement are asked for; nothing is when nothing is said."""
+    """Shards, copies and quantization are asked for; nothing is when nothing is said."""
     async with _opened(
         server,
         shard_number=3,
         replication_factor=2,
-        write_consistency_factor=2,
         quantization="scalar",
-        on_disk=True,
     ):
         info = server.collections[NAME].info()
     assert info.config.params.shard_number == 3
     assert info.config.params.replication_factor == 2
-    assert info.config.params.write_consistency_factor == 2
     assert isinstance(info.config.quantization_config, models.ScalarQuantization)
-    assert isinstance(info.config.params.vectors, dict)
-    assert info.config.params.vectors[DENSE].on_disk
     server.collections.popitem()[1].close()
     async with _opened(server):
         made = server.collections[NAME].made
@@ -122,18 +117,6 @@ async def test_compressed_vectors_only_choose_candidates(
     asked = {"quantization": {"rescore": True, "oversampling": 2.0}}
     assert both[0]["params"] == alone[0]["params"] == asked
     assert list(both[1]["params"]) == ["idf"]
-
-
-@pytest.mark.parametrize("consistency", ["majority", "all", 2])
-async def test_read_consistency_reaches_the_server(
-    server: QdrantShim, consistency: str | int
-) -> None:
-    """Every read of points says how many copies must agree; without the option none does."""
-    async with _opened(server, read_consistency=consistency) as store:
-        await store.upsert(SCOPE, [entry_of(SCOPE, 1)])
-        await store.search(SCOPE, query_of("entry"))
-    reads = [seen for seen in server.requests if seen.path.endswith(("/query/batch", "/scroll"))]
-    assert [seen.query["consistency"] for seen in reads] == [str(consistency)] * 2
 
 
 async def test_opening_again_changes_nothing(server: QdrantShim) -> None:

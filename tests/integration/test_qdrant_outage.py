@@ -361,9 +361,7 @@ async def test_key_that_no_header_carries_is_a_config_error(key: str) -> None:
     [
         {"shard_number": 0},
         {"replication_factor": -1},
-        {"write_consistency_factor": 0},
         {"quantization": "product"},
-        {"read_consistency": 0},
         {"rrf_k": 0},
         {"overfetch": 0},
         {"timeout_seconds": 0},

@@ -25,11 +25,10 @@ from tiers.upkeep import Generation
 from tiers.warm import (
     EdgeWarmStore,
     edge_generations,
-    edge_store,
     edge_warm_store,
     filters,
-    qdrant_store,
 )
+from tiers.warm import store as index_store
 from tiers.warm.payload import payload_of, point_id
 
 SCOPE = scope_of()
@@ -195,17 +194,14 @@ async def test_what_a_broken_first_lock_asks_is_not_sent(
             await refused(store.search(SCOPE, query_of("entry")))
             await refused(store.search(heir, query_of("entry", inherited=True)))
         with monkeypatch.context() as patch:
-            for module in (edge_store, qdrant_store):
-                patch.setattr(module, "point_id", lambda _, one: point_id(neighbours[1], one))
+            patch.setattr(index_store, "point_id", lambda _, one: point_id(neighbours[1], one))
             await refused(store.upsert(SCOPE, [entry_of(SCOPE, 1)]))
         with monkeypatch.context() as patch:
-            for module in (edge_store, qdrant_store):
-                patch.setattr(module, "payload_of", lambda e: payload_of(e) | {"graph": "race2"})
+            patch.setattr(index_store, "payload_of", lambda e: payload_of(e) | {"graph": "race2"})
             await refused(store.upsert(SCOPE, [entry_of(SCOPE, 1)]))
         with monkeypatch.context() as patch:
             theirs = {point_id(neighbours[1], record_id(1)): 1.0}
-            for module in (edge_store, qdrant_store):
-                patch.setattr(module, "best", lambda *_: theirs)
+            patch.setattr(index_store, "best", lambda *_: theirs)
             with suppress(TierRejected):
                 assert await store.search(SCOPE, query_of("entry")) == ()
         assert [await store.count(scope) for scope in neighbours] == [3, 3, 3]

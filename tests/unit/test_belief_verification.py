@@ -113,35 +113,6 @@ def test_an_empty_log_and_a_branch_are_logs(path: Path) -> None:
     assert told(verify_export(path, public_key=PUBLIC)) == []
 
 
-def test_a_log_that_began_before_turns_were_told_is_a_log(path: Path) -> None:
-    """Events of version 1 go before those of version 2, and their times may fall."""
-    log = MemoryLog()
-    for number in range(3):
-        log.commit(f"old-{number}")
-    entries, last = [], None
-    for number, one in enumerate(log.entries):
-        changes = {
-            "version": 1,
-            "turn": 0,
-            "recorded_at": one.event.recorded_at - timedelta(days=number),
-            "previous_hash": last.hash if last else "0" * 64,
-        }
-        last = hashed(one.event, **changes)
-        entries.append(one.model_copy(update={"event": last}))
-    log.entries = entries
-    log.turn = 2
-    log.commit("new")
-    write(path, log)
-    assert told(verify_export(path)) == []
-    turned = hashed(log.entries[2].event, turn=1)
-    log.entries[2] = log.entries[2].model_copy(update={"event": turned})
-    log.entries = rechained(log.entries, 2)
-    write(path, log)
-    assert told(verify_export(path)) == [
-        "line 4, event 3: it has a turn, which events of its version have not"
-    ]
-
-
 def hashed(event: BeliefEvent, **changes: object) -> BeliefEvent:
     """Return an event with changes and the hash that they give."""
     event = event.model_copy(update=changes)

@@ -22,49 +22,16 @@ from tiers.history.chain import (
     stored_digest,
 )
 
-FIRST_FORM = (
-    {
-        "id": "019ca945-0a00-87a7-a9b0-690ff0c29e03",
-        "tenant": "acme",
-        "graph_id": "imola é",
-        "seq": 1,
-        "kind": "committed",
-        "belief_id": "0195-belief",
-        "agent_id": "strategist",
-        "recorded_at": "2026-03-01T12:00:00.000042Z",
-        "content_digest": "640145b6e020915fd74255c329bebbc81e755ed3a17fb5b9568400d80932af07",
-        "previous_hash": "0" * 64,
-        "hash": "4f1db7e35d1143ae9c69dc71e9b859a898ea231804d443332dd957ae68194afa",
-    },
-    {
-        "id": "019ca945-f460-85ab-afed-92e8873f3e50",
-        "tenant": "acme",
-        "graph_id": "imola é",
-        "seq": 2,
-        "kind": "pinned",
-        "belief_id": "0195-belief",
-        "agent_id": "",
-        "recorded_at": "2026-03-01T12:01:00.000042Z",
-        "content_digest": "2a1628f134e9e0b22865923602b58641ea2ee175b2844d3dd2bf1457a016177a",
-        "previous_hash": "4f1db7e35d1143ae9c69dc71e9b859a898ea231804d443332dd957ae68194afa",
-        "hash": "a86f463dc4eb81357145c51b9ddedfc03d8beac8a15ed6b4a2f98c46885cc5eb",
-    },
-)
-"""A log as it was written before events had a turn and a version."""
-
-FIRST_CONTENT = (
+CONTENT = (
     '{"agent_id":"strategist","claim":"Start on mediums. 🏎️","graph_id":"imola é",'
     '"id":"0195-belief","key":["start","compound"],"pinned":false,"private":false,'
     '"recorded_at":"2026-03-01T12:00:00.000042Z","redacted_at":null,"tenant":"acme",'
     '"topic":"tyres","topics":["tyres"],"trust":1.0,"user_id":null,"value":"medium"}'
 )
-"""What its first event said, salted with ``0123456789abcdef``."""
+CONTENT_DIGEST = "640145b6e020915fd74255c329bebbc81e755ed3a17fb5b9568400d80932af07"
+"""Salted with ``0123456789abcdef``."""
 
 DIGEST = "d" * 64
-
-
-def _first_form() -> list[BeliefEvent]:
-    return [BeliefEvent.model_validate(fields) for fields in FIRST_FORM]
 
 
 def _next(previous: BeliefEvent | None, **how: object) -> BeliefEvent:
@@ -72,22 +39,11 @@ def _next(previous: BeliefEvent | None, **how: object) -> BeliefEvent:
     return next_event(previous, SCOPE, "committed", "b", **known)  # type: ignore[arg-type]
 
 
-def test_events_of_the_first_form_hash_as_they_did() -> None:
-    """What was proved before can still be proved, contents included."""
-    first, second = _first_form()
-    assert [first.version, first.turn] == [1, 0]
-    assert [event_hash(one) for one in (first, second)] == [first.hash, second.hash]
-    digest = stored_digest(b"0123456789abcdef", FIRST_CONTENT.encode())
-    assert digest == first.content_digest
-    assert content_digest(b"0123456789abcdef", json.loads(FIRST_CONTENT)) == digest
-
-
-def test_an_old_log_goes_on_in_the_new_form() -> None:
-    """The next event names the last old hash, and is of the latest version."""
-    old = _first_form()[-1]
-    new = _next(old, now=old.recorded_at)
-    assert (new.seq, new.previous_hash, new.version, new.turn) == (3, old.hash, 3, 3)
-    assert event_hash(new) == new.hash
+def test_contents_are_digested_as_they_ever_were() -> None:
+    """As an object, and as the text that is kept."""
+    salt = b"0123456789abcdef"
+    assert stored_digest(salt, CONTENT.encode()) == CONTENT_DIGEST
+    assert content_digest(salt, json.loads(CONTENT)) == CONTENT_DIGEST
 
 
 def test_an_event_hashes_as_its_form_is_described() -> None:

@@ -1,6 +1,6 @@
 """An ``Embedder`` over any model: batches, priorities, a bounded queue and a cache.
 
-``QueuedEmbedder`` is what all models share; ``BatchingEmbedder`` puts it before a blocking one.
+``QueuedEmbedder`` is what all embedders share; ``BatchingEmbedder`` is one over a blocking model.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import asyncio
 import hashlib
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Protocol, Self
 
 import numpy as np
@@ -26,29 +26,24 @@ DEFAULT_QUEUE_SIZE = 4_096
 
 _SLICE = 64  # texts of one call handled before the loop gets its turn: under 1 ms
 _UNIT_TOLERANCE = 1e-3
+_CACHE_BYTES = 32 * 1024 * 1024
+_BYTES_PER_NUMBER = 4
 
 
-class Described(Protocol):
-    """What is known of a model without asking it."""
+class VectorModel(Protocol):
+    """What turns text into vectors, blocking; the only thing another local model has to bring."""
 
     @property
     def model_id(self) -> str:
         """Name and precision; part of every cache key."""
-        ...
 
     @property
     def dimensions(self) -> int:
         """Length of every vector."""
-        ...
 
     @property
     def max_characters(self) -> int:
-        """How much of a text the model can take notice of; the rest is cut before it is hashed."""
-        ...
-
-
-class VectorModel(Described, Protocol):
-    """What turns text into vectors, blocking; the only thing another model has to bring."""
+        """How much of a text the model can take notice of."""
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return unit vectors, one row per text, of one text or more; in one thread at a time.
@@ -82,73 +77,83 @@ class QueuedEmbedder(ABC):
     """A cache and a queue before a model; implements ``tiers.ports.Embedder``.
 
     Identical texts are computed once. A caller that is cancelled takes only its own texts away.
-    Callers wait when the queue is full. An async context manager; outside of it ``embed`` raises
-    ``TierUnavailable``. The model stays the property of whoever made it.
+    Callers wait when the queue is full. An async context manager, one opening at a time; outside
+    of it ``embed`` raises ``TierUnavailable``.
 
     Args:
-        model: The model.
-        asymmetric: Whether it embeds a question otherwise than a text that may answer it.
-        cache_size: How many vectors are kept, least recently used out first; 0 keeps none.
+        max_characters: How much of a text the model can take notice of; the rest is cut before it
+            is hashed.
+        cache_size: How many vectors are kept, least recently used out first; 0 keeps none,
+            ``None`` as many as 32 MiB hold.
         queue_size: How many texts may wait, for each priority.
     """
 
-    def __init__(
-        self, model: Described, *, asymmetric: bool, cache_size: int, queue_size: int
-    ) -> None:
-        if cache_size < 0:
-            raise UsageError("cache_size", cache_size, "0 or more")
+    asymmetric = False
+    """Whether the model embeds a question otherwise than a text that may answer it."""
+
+    def __init__(self, *, max_characters: int, cache_size: int | None, queue_size: int) -> None:
+        if cache_size is not None and cache_size < 0:
+            raise UsageError("cache_size", cache_size, "0 or more, or None")
         if queue_size < 1:
             raise UsageError("queue_size", queue_size, "1 or more")
-        self._described = model
-        self._asymmetric = asymmetric
-        self._salts = tuple(
-            hashlib.sha256(f"{model.model_id}{use}".encode()).digest() for use in ("", " query")
-        )
+        self._max_characters = max_characters
         self._cache: OrderedDict[bytes, bytes] = OrderedDict()
         self._cache_size = cache_size
         self._queue_size = queue_size
         self._queue: BatchQueue | None = None
+        self._exits = AsyncExitStack()
+        self._salts: tuple[bytes, ...] = ()
         self._computed = self._cached = self._shared = 0
 
+    @property
     @abstractmethod
-    def _new_queue(self, keep: Callable[[bytes, bytes], None], limit: int) -> BatchQueue:
-        """Return a queue before the model; it belongs to one opening."""
+    def model_id(self) -> str:
+        """Name and precision of the model; part of every cache key."""
+
+    @property
+    @abstractmethod
+    def dimensions(self) -> int:
+        """Length of every vector."""
+
+    @abstractmethod
+    async def _opened_queue(self, exits: AsyncExitStack) -> BatchQueue:
+        """Return a queue before the model, for one opening; its closing is the caller's.
+
+        Leaves to ``exits`` what is to be closed after it.
+        """
 
     async def __aenter__(self) -> Self:
         if self._queue is not None:
             raise UsageError("embedder", "opened twice", "one opening at a time")
-        self._queue = self._new_queue(self._keep, self._queue_size)
+        async with AsyncExitStack() as exits:
+            queue = await self._opened_queue(exits)
+            self._salts = tuple(
+                hashlib.sha256(f"{self.model_id}{use}".encode()).digest() for use in ("", " query")
+            )
+            exits.push_async_callback(queue.close)
+            self._queue = queue
+            self._exits = exits.pop_all()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        queue, self._queue = self._queue, None
-        if queue is not None:
-            await queue.close()
-
-    @property
-    def model_id(self) -> str:
-        """Name and precision of the model."""
-        return self._described.model_id
-
-    @property
-    def dimensions(self) -> int:
-        """Length of every vector."""
-        return self._described.dimensions
+    async def __aexit__(self, *exc_info: object) -> None:
+        self._queue = None
+        await self._exits.aclose()
 
     @property
     def counts(self) -> EmbeddingCounts:
-        """What became of the texts so far."""
+        """What became of the texts so far.
+
+        Raises:
+            TierUnavailable: Not open.
+        """
+        if self._queue is None:
+            raise closed()
         return EmbeddingCounts(
             computed=self._computed,
             cached=self._cached,
             shared=self._shared,
             held=len(self._cache),
-            waiting=0 if self._queue is None else self._queue.waiting,
+            waiting=self._queue.waiting,
         )
 
     async def embed(
@@ -160,9 +165,10 @@ class QueuedEmbedder(ABC):
 
         Raises:
             UsageError: One string instead of several, or something that is no string.
-            TierUnavailable: Not open.
+            ConfigError: A provider refuses the key.
+            TierUnavailable: Not open, not reachable, or a provider is busy.
+            TierTimeout: No answer in time.
             TierRejected: The model failed, or gave something that is no unit vector.
-            TierError: Whatever else the model says of itself.
         """
         if isinstance(texts, str | bytes):
             raise UsageError("texts", texts, "a sequence of strings, not one string")
@@ -171,7 +177,7 @@ class QueuedEmbedder(ABC):
                 raise UsageError("texts", text, "a sequence of strings")
         if self._queue is None:
             raise closed()
-        query = query and self._asymmetric
+        query = query and self.asymmetric
         vectors: list[Vector] = []
         for start in range(0, len(texts), _SLICE):
             part = texts[start : start + _SLICE]
@@ -189,7 +195,7 @@ class QueuedEmbedder(ABC):
         try:
             for text in texts:
                 # One by one: a list built at once would lose what was joined before a cancellation.
-                result = await self._request(queue, text, urgent=urgent, query=query)
+                result = await self._asked(queue, text, urgent=urgent, query=query)
                 results.append(result)
             return [_vector(await _awaited(result)) for result in results]
         finally:
@@ -197,11 +203,11 @@ class QueuedEmbedder(ABC):
                 if isinstance(result, Job):
                     queue.part(result)
 
-    async def _request(
+    async def _asked(
         self, queue: BatchQueue, text: str, *, urgent: bool, query: bool
     ) -> bytes | Job:
         """Return the cached vector of ``text``, or the job that computes it."""
-        readable = text[: self._described.max_characters].encode("utf-8", "replace")
+        readable = text[: self._max_characters].encode("utf-8", "replace")
         key = hashlib.sha256(self._salts[query] + readable).digest()
         if (kept := self._cache.get(key)) is not None:
             self._cache.move_to_end(key)
@@ -215,8 +221,24 @@ class QueuedEmbedder(ABC):
     def _keep(self, key: bytes, vector: bytes) -> None:
         self._computed += 1
         self._cache[key] = vector
-        while len(self._cache) > self._cache_size:
+        kept_max = self._cache_size
+        if kept_max is None:
+            kept_max = _CACHE_BYTES // (_BYTES_PER_NUMBER * self.dimensions)
+        while len(self._cache) > kept_max:
             self._cache.popitem(last=False)
+
+    def _forget(self) -> None:
+        """Begin anew: with an empty cache, and nothing counted."""
+        self._cache.clear()
+        self._computed = self._cached = self._shared = 0
+
+    def _threaded(self, model: VectorModel) -> BatchQueue:
+        """Return a queue before a blocking, symmetric model, which runs in a thread."""
+
+        def compute(texts: list[str]) -> list[bytes]:
+            return self._checked(model.encode(texts), len(texts))
+
+        return BatchQueue(ThreadRunner(compute), self._keep, limit=self._queue_size)
 
     def _checked(self, vectors: npt.ArrayLike, count: int) -> list[bytes]:
         """Return rows as bytes; nothing but unit vectors of the right shape is accepted."""
@@ -236,7 +258,8 @@ class BatchingEmbedder(QueuedEmbedder):
     """Feeds a blocking, symmetric model from many callers; implements ``tiers.ports.Embedder``.
 
     One batch runs at a time, in a thread. What arrives meanwhile forms the next one: urgent texts
-    first, else a small batch of background texts.
+    first, else a small batch of background texts. The model stays the property of whoever made it,
+    and the cache outlives an opening.
 
     Args:
         model: The model; questions and what answers them are the same to it.
@@ -251,15 +274,23 @@ class BatchingEmbedder(QueuedEmbedder):
         cache_size: int = DEFAULT_CACHE_SIZE,
         queue_size: int = DEFAULT_QUEUE_SIZE,
     ) -> None:
-        super().__init__(model, asymmetric=False, cache_size=cache_size, queue_size=queue_size)
+        super().__init__(
+            max_characters=model.max_characters, cache_size=cache_size, queue_size=queue_size
+        )
         self._model = model
 
-    def _new_queue(self, keep: Callable[[bytes, bytes], None], limit: int) -> BatchQueue:
-        return BatchQueue(ThreadRunner(self._encode), keep, limit=limit)
+    @property
+    def model_id(self) -> str:
+        """Name and precision of the model."""
+        return self._model.model_id
 
-    def _encode(self, texts: list[str]) -> list[bytes]:
-        """Run the model, in the worker thread."""
-        return self._checked(self._model.encode(texts), len(texts))
+    @property
+    def dimensions(self) -> int:
+        """Length of every vector."""
+        return self._model.dimensions
+
+    async def _opened_queue(self, exits: AsyncExitStack) -> BatchQueue:  # noqa: ARG002 - opens nothing
+        return self._threaded(self._model)
 
 
 async def _awaited(result: bytes | Job) -> bytes:

@@ -8,8 +8,6 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +15,9 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from ..errors import ConfigError, EzraError, TierUnavailable, UsageError
-from ..ports import Vector
-from .batching import (
-    DEFAULT_CACHE_SIZE,
-    DEFAULT_QUEUE_SIZE,
-    BatchingEmbedder,
-    EmbeddingCounts,
-)
+from .batching import DEFAULT_CACHE_SIZE, DEFAULT_QUEUE_SIZE, QueuedEmbedder
 from .installed import MODEL_FILE, TOKENIZER_FILE, InstalledModel
-from .queueing import closed
+from .queueing import BatchQueue
 
 THREADS_MAX = 64
 
@@ -121,7 +113,7 @@ def _content(installed: InstalledModel, name: str) -> bytes:
     return content
 
 
-class OnnxEmbedder:
+class OnnxEmbedder(QueuedEmbedder):
     """Vectors of an installed model; implements ``tiers.ports.Embedder``.
 
     An async context manager: entering loads the model in a thread (about 0.2 s), leaving lets the
@@ -144,34 +136,11 @@ class OnnxEmbedder:
     ) -> None:
         if threads is not None and not 1 <= threads <= THREADS_MAX:
             raise UsageError("threads", threads, f"1 to {THREADS_MAX}, or None")
+        super().__init__(
+            max_characters=_MAX_CHARACTERS, cache_size=cache_size, queue_size=queue_size
+        )
         self._installed = installed
         self._threads = threads or default_threads()
-        self._cache_size = cache_size
-        self._queue_size = queue_size
-        self._open: BatchingEmbedder | None = None
-        self._exits = AsyncExitStack()
-
-    async def __aenter__(self) -> Self:
-        if self._open is not None:
-            raise UsageError("embedder", "opened twice", "one opening at a time")
-        async with AsyncExitStack() as exits:
-            model = await self._load()
-            exits.callback(model.close)
-            batching = BatchingEmbedder(
-                model, cache_size=self._cache_size, queue_size=self._queue_size
-            )
-            self._open = await exits.enter_async_context(batching)
-            self._exits = exits.pop_all()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._open = None
-        await self._exits.aclose()
 
     @property
     def model_id(self) -> str:
@@ -183,28 +152,11 @@ class OnnxEmbedder:
         """Length of every vector."""
         return self._installed.dimensions
 
-    @property
-    def counts(self) -> EmbeddingCounts:
-        """What became of the texts since the embedder was opened."""
-        if self._open is None:
-            raise closed()
-        return self._open.counts
-
-    async def embed(
-        self, texts: Sequence[str], *, urgent: bool = False, query: bool = False
-    ) -> tuple[Vector, ...]:
-        """Return one unit vector per text, in order; see ``tiers.ports.Embedder``.
-
-        The model is symmetric: ``query`` changes nothing.
-
-        Raises:
-            UsageError: One string instead of several, or something that is no string.
-            TierUnavailable: Not open.
-            TierRejected: onnxruntime failed.
-        """
-        if self._open is None:
-            raise closed()
-        return await self._open.embed(texts, urgent=urgent, query=query)
+    async def _opened_queue(self, exits: AsyncExitStack) -> BatchQueue:
+        model = await self._load()
+        exits.callback(model.close)
+        self._forget()
+        return self._threaded(model)
 
     async def _load(self) -> SentenceModel:
         def load() -> SentenceModel:

@@ -5,27 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from pydantic import BaseModel, ValidationError
 
 from ..errors import TierUnavailable, UsageError
-from ..provider_clients import (
-    checked_base_url,
-    checked_key,
-    checked_model,
-    make_http_client,
-)
-from ..providers import (
-    CallLimits,
-    ProviderCalls,
-    answered,
-    first_problem,
-    unanswered,
-    unreadable,
-)
-from .batching import DEFAULT_QUEUE_SIZE
-from .remote import RemoteEmbedder
+from ..provider_clients import checked_base_url, checked_key
+from ..providers import answered, first_problem, unanswered, unreadable
+from .remote import RemoteEmbedder, RemoteOptions
 
 if TYPE_CHECKING:
     import httpx2
@@ -36,8 +23,7 @@ DEFAULT_MODEL = "text-embedding-3-small"
 DIMENSIONS_MAX = 16_384
 CHARACTERS_MAX = 200_000
 
-_TEXTS_MAX = 256
-_NUMBERS_MAX = 65_536  # what is parsed in one go: 5 ms during which no other thread runs
+_KEY_VARIABLE = "EZRA_OPENAI_API_KEY"
 _MAX_CHARACTERS = 8_000  # OpenAI reads 8,192 tokens and refuses more
 _PROBE = "How wide is a vector?"
 
@@ -60,20 +46,15 @@ class OpenAIEmbedder(RemoteEmbedder):
             asks for nothing and finds the model's own width by one request at opening.
         max_characters: Where texts are cut: 8,000, which OpenAI's models take whatever the
             script. Lower it for models that read less and refuse the rest.
-        timeout_seconds: For one batch, with every attempt and wait.
-        attempts: Requests for one batch.
-        concurrency: Requests at a time; one of several is kept for urgent texts.
-        requests_per_minute: What the quota allows; ``None`` to leave it to the server's 429.
-        cache_size: How many vectors are kept; ``None`` for as many as 32 MiB hold.
-        queue_size: How many texts may wait, for each priority.
-        first_delay_seconds: About the wait before the second attempt.
-        key_variable: What errors call the key.
-        url_variable: What errors call the address.
+        **options: See ``RemoteOptions``.
 
     Raises:
         ConfigError: The key or the address cannot be one.
         UsageError: Another argument is out of range.
     """
+
+    texts_max = 256
+    numbers_max = 65_536  # what is parsed in one go: 5 ms during which no other thread runs
 
     def __init__(
         self,
@@ -83,47 +64,24 @@ class OpenAIEmbedder(RemoteEmbedder):
         base_url: str | None = None,
         dimensions: int | None = None,
         max_characters: int = _MAX_CHARACTERS,
-        timeout_seconds: float = 30.0,
-        attempts: int = 4,
-        concurrency: int = 4,
-        requests_per_minute: float | None = None,
-        cache_size: int | None = None,
-        queue_size: int = DEFAULT_QUEUE_SIZE,
-        first_delay_seconds: float = 0.5,
-        key_variable: str = "EZRA_OPENAI_API_KEY",
-        url_variable: str = "EZRA_OPENAI_BASE_URL",
+        **options: Unpack[RemoteOptions],
     ) -> None:
         if dimensions is not None and not 1 <= dimensions <= DIMENSIONS_MAX:
             raise UsageError("dimensions", dimensions, f"1 to {DIMENSIONS_MAX}, or None")
         if not 1 <= max_characters <= CHARACTERS_MAX:
             raise UsageError("max_characters", max_characters, f"1 to {CHARACTERS_MAX}")
-        self._key = None if api_key is None else checked_key(api_key, key_variable)
-        self._name = checked_model(model)
-        self._url = checked_base_url(base_url or BASE_URL, url_variable)
+        self._key = None if api_key is None else checked_key(api_key, _KEY_VARIABLE)
+        self._url = checked_base_url(base_url or BASE_URL, "EZRA_OPENAI_BASE_URL")
         self._asked_dimensions = dimensions
         self._dimensions = dimensions
-        self._max_characters = max_characters
-        limits = CallLimits(
-            timeout_seconds, attempts, concurrency, requests_per_minute, first_delay_seconds
-        )
-        calls = ProviderCalls(
-            "embedding",
+        super().__init__(
             "openai",
             model,
             key=self._key,
-            key_variable=key_variable,
-            limits=limits,
+            key_variable=_KEY_VARIABLE,
+            max_characters=max_characters,
+            **options,
         )
-        super().__init__(calls, asymmetric=False, cache_size=cache_size, queue_size=queue_size)
-
-    @property
-    def model_id(self) -> str:
-        """Provider, model and width: ``openai/text-embedding-3-small@1536``.
-
-        Raises:
-            TierUnavailable: The width is not given and not found yet: it has never been open.
-        """
-        return f"openai/{self._name}@{self.dimensions}"
 
     @property
     def dimensions(self) -> int:
@@ -133,37 +91,45 @@ class OpenAIEmbedder(RemoteEmbedder):
             TierUnavailable: It is not given and not found yet: the embedder has never been open.
         """
         if self._dimensions is None:
-            reason = f"the width of {self._name} is found out at opening"
+            reason = f"the width of {self._calls.model} is found out at opening"
             raise TierUnavailable("embedding", "open", reason)
         return self._dimensions
 
-    async def _connect(self, exits: AsyncExitStack) -> OpenAIVectors:
-        http = await asyncio.to_thread(make_http_client, self._calls.limits)
-        exits.push_async_callback(http.aclose)
-        client = await asyncio.to_thread(_make_client, self._key, self._url, http)
-        exits.push_async_callback(client.close)
+    async def _connect(self, http: httpx2.AsyncClient, exits: AsyncExitStack) -> None:
+        self._client = await asyncio.to_thread(_make_client, self._key, self._url, http)
+        exits.push_async_callback(self._client.close)
         if self._dimensions is None:
-            self._dimensions = await self._found_dimensions(client)
-        return OpenAIVectors(
-            client,
-            self._name,
-            dimensions=self._dimensions,
-            asked_dimensions=self._asked_dimensions,
-            max_characters=self._max_characters,
-            model_id=self.model_id,
-        )
+            self._dimensions = await self._calls.call("open", self._width)
 
-    async def _found_dimensions(self, client: openai.AsyncOpenAI) -> int:
-        """Return the width of the vector of one text; with the attempts of any other request."""
+    async def _width(self) -> int:
+        """Return the width of the vector of one text."""
+        vectors = await self._request([_PROBE], query=False)
+        width = len(vectors[0]) if len(vectors) == 1 else 0
+        if not 1 <= width <= DIMENSIONS_MAX:
+            raise unreadable(f"{len(vectors)} vectors for one text, {width} numbers wide")
+        return width
 
-        async def attempt() -> int:
-            vectors = await request_embeddings(client, self._name, [_PROBE], None)
-            width = len(vectors[0]) if len(vectors) == 1 else 0
-            if not 1 <= width <= DIMENSIONS_MAX:
-                raise unreadable(f"{len(vectors)} vectors for one text, {width} numbers wide")
-            return width
+    async def _request(self, texts: Sequence[str], *, query: bool) -> Sequence[Sequence[float]]:
+        del query
+        import openai  # noqa: PLC0415 - loaded with the client
 
-        return await self._calls.call("open", attempt)
+        asked = self._asked_dimensions
+        try:
+            # Raw, because the library builds its objects out of whatever comes, unchecked.
+            answer = await self._client.embeddings.with_raw_response.create(
+                input=list(texts),
+                model=self._calls.model,
+                dimensions=openai.omit if asked is None else asked,
+                encoding_format="float",  # base64, the library's default, is not known everywhere
+            )
+        except openai.APIStatusError as problem:
+            raise answered(
+                problem.status_code, problem.message, problem.response.headers
+            ) from problem
+        except openai.APIConnectionError as problem:
+            late = isinstance(problem, openai.APITimeoutError)
+            raise unanswered(problem.__cause__ or problem, late=late) from problem
+        return await asyncio.to_thread(_vectors, answer.content, len(texts))
 
 
 def _make_client(key: str | None, url: str, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
@@ -182,42 +148,6 @@ def _make_client(key: str | None, url: str, http: httpx2.AsyncClient) -> openai.
     return client
 
 
-class OpenAIVectors:
-    """One request at a time to an OpenAI-compatible model; implements ``remote.RemoteModel``.
-
-    Args:
-        client: The library's client.
-        name: The model's name.
-        dimensions: The width of what comes.
-        asked_dimensions: The width to ask for, if any.
-        max_characters: Where texts are cut.
-        model_id: The name of what comes out.
-    """
-
-    def __init__(
-        self,
-        client: openai.AsyncOpenAI,
-        name: str,
-        *,
-        dimensions: int,
-        asked_dimensions: int | None,
-        max_characters: int,
-        model_id: str,
-    ) -> None:
-        self._client = client
-        self._name = name
-        self._asked_dimensions = asked_dimensions
-        self.dimensions = dimensions
-        self.max_characters = max_characters
-        self.model_id = model_id
-        self.texts_per_request = max(1, min(_TEXTS_MAX, _NUMBERS_MAX // dimensions))
-
-    async def request(self, texts: Sequence[str], *, query: bool) -> Sequence[Sequence[float]]:
-        """Return the vectors of one ``POST /embeddings``."""
-        del query
-        return await request_embeddings(self._client, self._name, texts, self._asked_dimensions)
-
-
 class _Item(BaseModel):
     """One vector; ``index`` says of which text."""
 
@@ -229,32 +159,6 @@ class _Answer(BaseModel):
     """What is read of an answer."""
 
     data: list[_Item]
-
-
-async def request_embeddings(
-    client: openai.AsyncOpenAI, name: str, texts: Sequence[str], dimensions: int | None
-) -> list[list[float]]:
-    """Return the vectors of one request, in the order of the texts.
-
-    Raises:
-        ProviderFailure: No answer, a refusal, or an answer that cannot be read.
-    """
-    import openai  # noqa: PLC0415 - loaded with the client
-
-    try:
-        # Raw, because the library builds its objects out of whatever comes, unchecked.
-        answer = await client.embeddings.with_raw_response.create(
-            input=list(texts),
-            model=name,
-            dimensions=openai.omit if dimensions is None else dimensions,
-            encoding_format="float",  # base64, the library's default, is not known everywhere
-        )
-    except openai.APIStatusError as problem:
-        raise answered(problem.status_code, problem.message, problem.response.headers) from problem
-    except openai.APIConnectionError as problem:
-        late = isinstance(problem, openai.APITimeoutError)
-        raise unanswered(problem.__cause__ or problem, late=late) from problem
-    return await asyncio.to_thread(_vectors, answer.content, len(texts))
 
 
 def _vectors(content: bytes, count: int) -> list[list[float]]:

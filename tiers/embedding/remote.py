@@ -6,48 +6,58 @@ What Gemini and OpenAI-compatible servers share; an adapter brings the client li
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
-from types import TracebackType
-from typing import Protocol, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import JsonValue
 
-from ..errors import UsageError
 from ..health import TierHealth
-from ..ports import Vector
-from ..providers import ProviderCalls, unreadable
-from .batching import DEFAULT_QUEUE_SIZE, Described, EmbeddingCounts, QueuedEmbedder
+from ..provider_clients import checked_model, make_http_client
+from ..providers import CallLimits, ProviderCalls, unreadable
+from .batching import DEFAULT_QUEUE_SIZE, QueuedEmbedder
 from .queueing import BatchQueue, BatchSize, closed
+
+if TYPE_CHECKING:
+    import httpx2
 
 CHARACTERS_PER_REQUEST = 250_000
 """Far enough below the 300,000 tokens that OpenAI takes in one request, at a token a character."""
 
-_CACHE_BYTES = 32 * 1024 * 1024
 _URGENT_TEXTS = 32
-_BYTES_PER_NUMBER = 4
 _NOTHING = "(empty)"  # what is sent for a blank text: both providers refuse the empty string
 _PROBE = "ezra"
 
+_Compute: TypeAlias = Callable[[list[str], bool], Coroutine[Any, Any, list[bytes]]]
+"""Computes texts that are questions, or are not."""
 
-class RemoteModel(Described, Protocol):
-    """What an adapter brings: one request, without retries."""
 
-    @property
-    def texts_per_request(self) -> int:
-        """The most texts of one request."""
-        ...
+class RemoteOptions(TypedDict, total=False):
+    """How an embedder at a provider is used.
 
-    async def request(self, texts: Sequence[str], *, query: bool) -> Sequence[Sequence[float]]:
-        """Return what the provider answers to texts that are not blank, in their order.
+    Attributes:
+        timeout_seconds: For one batch, with every attempt and wait; 30 if not given.
+        attempts: Requests for one batch; 4 if not given.
+        concurrency: Requests at a time, one of several is kept for urgent texts; 4 if not given.
+        requests_per_minute: What the quota allows; ``None``, if not given, to leave it to the
+            provider's 429.
+        first_delay_seconds: About the wait before the second attempt; 0.5 if not given.
+        cache_size: How many vectors are kept; ``None``, if not given, for as many as 32 MiB hold.
+        queue_size: How many texts may wait, for each priority, further callers wait for room;
+            4,096 if not given.
+    """
 
-        Raises:
-            ProviderFailure: No answer, a refusal, or an answer that cannot be read.
-        """
-        ...
+    timeout_seconds: float
+    attempts: int
+    concurrency: int
+    requests_per_minute: float | None
+    first_delay_seconds: float
+    cache_size: int | None
+    queue_size: int
 
 
 def unit_vectors(
@@ -74,33 +84,14 @@ def unit_vectors(
     return np.asarray(rows / lengths, dtype=np.float32)
 
 
-async def request_vectors(
-    model: RemoteModel, texts: Sequence[str], *, query: bool
-) -> npt.NDArray[np.float32]:
-    """Make one request and return its unit vectors.
-
-    Raises:
-        ProviderFailure: It failed, or answered something else.
-    """
-    told = [text if text.strip() else _NOTHING for text in texts]
-    answer = await model.request(told, query=query)
-    return unit_vectors(answer, len(told), model.dimensions)
-
-
 class _RequestRunner:
     """Computes batches by requests, each in a task; implements ``queueing.Runner``."""
 
     drops_unwanted = True
 
-    def __init__(
-        self,
-        calls: ProviderCalls,
-        model: RemoteModel,
-        checked: Callable[[npt.ArrayLike, int], list[bytes]],
-    ) -> None:
+    def __init__(self, calls: ProviderCalls, compute: _Compute) -> None:
         self._calls = calls
-        self._model = model
-        self._checked = checked
+        self._compute = compute
 
     @property
     def slots(self) -> int:
@@ -113,47 +104,13 @@ class _RequestRunner:
 
     def start(self, texts: list[str], *, query: bool) -> asyncio.Future[list[bytes]]:
         """Begin a request; cancelling what is returned cancels it."""
-        return asyncio.get_running_loop().create_task(self._compute(texts, query=query))
+        return asyncio.get_running_loop().create_task(self._compute(texts, query))
 
     def close(self) -> None:
         """Nothing to let go of: the client belongs to the embedder."""
 
-    async def _compute(self, texts: list[str], *, query: bool) -> list[bytes]:
-        async def attempt() -> npt.NDArray[np.float32]:
-            return await request_vectors(self._model, texts, query=query)
 
-        vectors = await self._calls.call("embed", attempt, has_turn=True)
-        return self._checked(vectors, len(texts))
-
-
-class _QueuedRequests(QueuedEmbedder):
-    """The cache and the queue before a remote model."""
-
-    def __init__(
-        self,
-        calls: ProviderCalls,
-        model: RemoteModel,
-        *,
-        asymmetric: bool,
-        cache_size: int,
-        queue_size: int,
-    ) -> None:
-        super().__init__(model, asymmetric=asymmetric, cache_size=cache_size, queue_size=queue_size)
-        self._calls = calls
-        self._model = model
-
-    def _new_queue(self, keep: Callable[[bytes, bytes], None], limit: int) -> BatchQueue:
-        texts = self._model.texts_per_request
-        return BatchQueue(
-            _RequestRunner(self._calls, self._model, self._checked),
-            keep,
-            limit=limit,
-            urgent=BatchSize(min(texts, _URGENT_TEXTS), CHARACTERS_PER_REQUEST),
-            background=BatchSize(texts, CHARACTERS_PER_REQUEST),
-        )
-
-
-class RemoteEmbedder(ABC):
+class RemoteEmbedder(QueuedEmbedder):
     """The shell of an embedder at a provider; implements ``tiers.ports.Embedder``.
 
     Texts of many callers share requests; identical ones are asked for once. Urgent texts go
@@ -161,97 +118,72 @@ class RemoteEmbedder(ABC):
     request is cancelled, so is the request. Leaving the context cancels what runs.
 
     Args:
-        calls: Limits, retries and errors.
-        asymmetric: Whether the model embeds questions otherwise than other texts.
-        cache_size: How many vectors are kept; ``None`` for as many as 32 MiB hold.
-        queue_size: How many texts may wait, for each priority; further callers wait for room.
+        provider: What names and errors call it.
+        model: The model's name there.
+        key: For requests; ``None`` where none is needed.
+        key_variable: What errors call the key.
+        max_characters: Where texts are cut.
+        **options: See ``RemoteOptions``.
+
+    Raises:
+        UsageError: An argument is out of range.
     """
+
+    texts_max: int
+    """The most texts of one request."""
+
+    numbers_max: int
+    """The most numbers of one answer."""
 
     def __init__(
         self,
-        calls: ProviderCalls,
+        provider: str,
+        model: str,
         *,
-        asymmetric: bool,
-        cache_size: int | None = None,
-        queue_size: int = DEFAULT_QUEUE_SIZE,
+        key: str | None,
+        key_variable: str,
+        max_characters: int,
+        **options: Unpack[RemoteOptions],
     ) -> None:
-        if cache_size is not None and cache_size < 0:
-            raise UsageError("cache_size", cache_size, "0 or more, or None")
-        if queue_size < 1:
-            raise UsageError("queue_size", queue_size, "1 or more")
-        self._calls = calls
-        self._asymmetric = asymmetric
-        self._cache_size = cache_size
-        self._queue_size = queue_size
-        self._model: RemoteModel | None = None
-        self._queued: _QueuedRequests | None = None
-        self._exits = AsyncExitStack()
+        limits = CallLimits(
+            options.get("timeout_seconds", 30.0),
+            options.get("attempts", 4),
+            options.get("concurrency", 4),
+            options.get("requests_per_minute"),
+            options.get("first_delay_seconds", 0.5),
+        )
+        self._calls = ProviderCalls(
+            "embedding",
+            provider,
+            checked_model(model),
+            key=key,
+            key_variable=key_variable,
+            limits=limits,
+        )
+        super().__init__(
+            max_characters=max_characters,
+            cache_size=options.get("cache_size"),
+            queue_size=options.get("queue_size", DEFAULT_QUEUE_SIZE),
+        )
 
     @abstractmethod
-    async def _connect(self, exits: AsyncExitStack) -> RemoteModel:
-        """Make the client, leave its closing to ``exits``, and return the model behind it."""
+    async def _connect(self, http: httpx2.AsyncClient, exits: AsyncExitStack) -> None:
+        """Make the client over ``http``, and leave its closing to ``exits``."""
 
-    @property
     @abstractmethod
-    def model_id(self) -> str:
-        """Provider, model and width."""
+    async def _request(self, texts: Sequence[str], *, query: bool) -> Sequence[Sequence[float]]:
+        """Return what the provider answers to texts that are not blank, in their order.
 
-    @property
-    @abstractmethod
-    def dimensions(self) -> int:
-        """Length of every vector."""
-
-    async def __aenter__(self) -> Self:
-        if self._queued is not None:
-            raise UsageError("embedder", "opened twice", "one opening at a time")
-        async with AsyncExitStack() as exits:
-            model = await self._connect(exits)
-            size = self._cache_size
-            if size is None:
-                size = _CACHE_BYTES // (_BYTES_PER_NUMBER * model.dimensions)
-            queued = _QueuedRequests(
-                self._calls,
-                model,
-                asymmetric=self._asymmetric,
-                cache_size=size,
-                queue_size=self._queue_size,
-            )
-            self._queued = await exits.enter_async_context(queued)
-            self._model = model
-            self._exits = exits.pop_all()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._queued = self._model = None
-        await self._exits.aclose()
-
-    @property
-    def counts(self) -> EmbeddingCounts:
-        """What became of the texts since the embedder was opened."""
-        if self._queued is None:
-            raise closed()
-        return self._queued.counts
-
-    async def embed(
-        self, texts: Sequence[str], *, urgent: bool = False, query: bool = False
-    ) -> tuple[Vector, ...]:
-        """Return one unit vector per text, in order; see ``tiers.ports.Embedder``.
+        One request, without retries.
 
         Raises:
-            UsageError: One string instead of several, or something that is no string.
-            ConfigError: The provider refuses the key.
-            TierUnavailable: Not open, not reachable, or the provider is busy.
-            TierTimeout: No answer in time.
-            TierRejected: The provider refused the request, or answered what it should not.
+            ProviderFailure: No answer, a refusal, or an answer that cannot be read.
         """
-        if self._queued is None:
-            raise closed()
-        return await self._queued.embed(texts, urgent=urgent, query=query)
+
+    @property
+    def model_id(self) -> str:
+        """Provider, model and width: ``gemini/gemini-embedding-001@768``."""
+        return f"{self._calls.engine}@{self.dimensions}"
 
     async def health(self) -> TierHealth:
         """Return what one tiny request, made once and past the queue, says about the provider.
@@ -259,12 +191,40 @@ class RemoteEmbedder(ABC):
         Raises:
             TierUnavailable: Not open.
         """
-        model = self._model
-        if model is None:
+        if self._queue is None:
             raise closed()
 
         async def attempt() -> dict[str, JsonValue]:
-            await request_vectors(model, [_PROBE], query=False)
+            await self._vectors([_PROBE], query=False)
             return {}
 
-        return await self._calls.health(attempt, {"dimensions": model.dimensions})
+        return await self._calls.health(attempt, {"dimensions": self.dimensions})
+
+    async def _opened_queue(self, exits: AsyncExitStack) -> BatchQueue:
+        http = await asyncio.to_thread(make_http_client, self._calls.limits)
+        exits.push_async_callback(http.aclose)
+        await self._connect(http, exits)
+        self._forget()
+        texts = max(1, min(self.texts_max, self.numbers_max // self.dimensions))
+        return BatchQueue(
+            _RequestRunner(self._calls, self._computed_by_request),
+            self._keep,
+            limit=self._queue_size,
+            urgent=BatchSize(min(texts, _URGENT_TEXTS), CHARACTERS_PER_REQUEST),
+            background=BatchSize(texts, CHARACTERS_PER_REQUEST),
+        )
+
+    async def _computed_by_request(self, texts: list[str], query: bool) -> list[bytes]:  # noqa: FBT001 - a callback
+        attempt = partial(self._vectors, texts, query=query)
+        vectors = await self._calls.call("embed", attempt, has_turn=True)
+        return self._checked(vectors, len(texts))
+
+    async def _vectors(self, texts: Sequence[str], *, query: bool) -> npt.NDArray[np.float32]:
+        """Make one request and return its unit vectors.
+
+        Raises:
+            ProviderFailure: It failed, or answered something else.
+        """
+        told = [text if text.strip() else _NOTHING for text in texts]
+        answer = await self._request(told, query=query)
+        return unit_vectors(answer, len(told), self.dimensions)

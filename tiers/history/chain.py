@@ -21,13 +21,10 @@ from ..fleet import Scope
 from ..ids import derived_id
 
 FORMAT_VERSION = 3
-"""Of new events. Version 1 had neither ``turn`` nor ``version`` among its fields, 2 no turn_id."""
+"""Of the form that is hashed."""
 
 FIRST_PREVIOUS_HASH = "0" * 64
 SALT_BYTES = 16
-
-_SINCE_VERSION_2 = {"turn", "version"}
-_SINCE_VERSION_3 = {"turn_id"}
 
 
 def canonical(value: Mapping[str, JsonValue]) -> bytes:
@@ -60,21 +57,9 @@ def event_hash(event: BeliefEvent) -> str:
 
     ``version`` goes into it as ``v``.
     """
-    left_out = {"hash", "version", "recorded_at"}
-    if event.version == 1:
-        left_out |= _SINCE_VERSION_2
-    if event.version < FORMAT_VERSION:
-        left_out |= _SINCE_VERSION_3
-    fields: dict[str, JsonValue] = event.model_dump(exclude=left_out)
+    fields: dict[str, JsonValue] = event.model_dump(exclude={"hash", "version", "recorded_at"})
     covered = {**fields, "recorded_at": iso(event.recorded_at), "v": event.version}
     return hashlib.sha256(canonical(covered)).hexdigest()
-
-
-def too_new(event: BeliefEvent) -> bool:
-    """Whether an event says something that its version does not hash."""
-    return bool(
-        (event.version == 1 and event.turn) or (event.version < FORMAT_VERSION and event.turn_id)
-    )
 
 
 def next_event(

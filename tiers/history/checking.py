@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..beliefs import BeliefEvent, LoggedBelief
-from .chain import FIRST_PREVIOUS_HASH, FORMAT_VERSION, event_hash, too_new
+from .chain import FIRST_PREVIOUS_HASH, FORMAT_VERSION, event_hash
 from .export import spoken_of
 from .findings import Problems
 from .fold import Fold
@@ -117,19 +117,14 @@ class LogCheck:
             self._tell(place, f"event {expected} should be here")
         elif self._may_precede and event.previous_hash not in self._may_precede:
             self._tell(place, "its previous_hash is not the hash of the event before")
-        if last is not None and event.version > 1:
-            if event.recorded_at < last.recorded_at:
-                self._tell(place, "it was recorded before the event before")
-            if event.turn < last.turn:
-                self._tell(place, "its turn is before that of the event before")
-        if last is not None and event.version < last.version:
-            self._tell(place, "its version is older than that of the event before")
+        if last is not None and event.recorded_at < last.recorded_at:
+            self._tell(place, "it was recorded before the event before")
+        if last is not None and event.turn < last.turn:
+            self._tell(place, "its turn is before that of the event before")
 
     def _check_hash(self, event: BeliefEvent, place: _Place) -> None:
-        if not 1 <= event.version <= FORMAT_VERSION:
+        if event.version != FORMAT_VERSION:
             self._tell(place, f"its version is not known here: {shown(str(event.version))}")
-        elif too_new(event):
-            self._tell(place, "it has a turn, which events of its version have not")
         made = event_hash(event)
         if made != event.hash or not is_hash(event.hash):
             self._tell(place, "its hash is not that of its fields")

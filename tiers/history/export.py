@@ -21,7 +21,6 @@ import secrets
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Final, Literal, Self
 
 from pydantic import Field, JsonValue
@@ -165,12 +164,7 @@ class ExportWriter:
         self.open()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self.close()
 
     def open(self) -> None:

@@ -19,9 +19,7 @@ from .merkle import Frontier, is_hash
 from .signing import SigningKey, is_public_key, key_id, verify
 
 HEAD_VERSION = 2
-"""Of new heads. Version 1 said nothing of the head before it and of the audit feed."""
-
-_SINCE_VERSION_2 = ("number", "previous", "audit_size", "audit_hash")
+"""Of the form that is signed."""
 
 
 def head_fields(head: SignedHead) -> dict[str, JsonValue]:
@@ -37,9 +35,6 @@ def signed_bytes(head: SignedHead) -> bytes:
     """
     fields = head_fields(head)
     del fields["signature"], fields["frontier"]
-    if head.version < HEAD_VERSION:
-        for name in _SINCE_VERSION_2:
-            del fields[name]
     return canonical(fields)
 
 
@@ -115,8 +110,7 @@ def check_head(head: SignedHead) -> str | None:
 
     Whether its key may be trusted, and whether it is of a given log, is not asked.
     """
-    says_too_much = any(getattr(head, name) for name in _SINCE_VERSION_2)
-    if head.version != HEAD_VERSION and (head.version != 1 or says_too_much):
+    if head.version != HEAD_VERSION:
         return f"its version {head.version} is not known here"
     if not (is_hash(head.root) and is_hash(head.last_hash) and is_public_key(head.public_key)):
         return "its hashes and its key are not 64 lower-case hexadecimal digits each"

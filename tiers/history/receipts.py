@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from ..fields import Moment, Record
 from .chain import canonical, iso
-from .signing import SigningKey, verify
+from .signing import SigningKey
 
 
 class ErasureReceipt(Record):
@@ -43,13 +43,6 @@ def signed_receipt(receipt: ErasureReceipt, key: SigningKey) -> ErasureReceipt:
     """Return a receipt with a key's signature."""
     named = receipt.model_copy(update={"public_key": key.public_hex, "signature": ""})
     return named.model_copy(update={"signature": key.sign(_signed_bytes(named))})
-
-
-def is_genuine(receipt: ErasureReceipt, public_key: str) -> bool:
-    """Whether a receipt says what the owner of a key has signed."""
-    if receipt.public_key != public_key:
-        return False
-    return verify(public_key, receipt.signature, _signed_bytes(receipt))
 
 
 def _signed_bytes(receipt: ErasureReceipt) -> bytes:

@@ -59,11 +59,8 @@ def _problem(known: FoldedBelief | None, row: ProjectedBelief) -> str | None:
 
 
 def _is_said(content: dict[str, Any], belief: Commitment) -> bool:
-    """Whether a stored belief says what its event says; older events said less."""
-    stored = json.loads(json.dumps(committed_content(belief)))
-    return all(stored.get(name) == value for name, value in content.items()) and (
-        "origin_id" not in content or stored.keys() == content.keys()
-    )
+    """Whether a stored belief says what its event says."""
+    return bool(json.loads(json.dumps(committed_content(belief))) == content)
 
 
 def _problem_of_redacted(known: FoldedBelief, belief: Commitment) -> str | None:

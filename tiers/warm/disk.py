@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 
 from ..errors import DiskFull, TierUnavailable
 
@@ -27,29 +28,19 @@ def check_room(folder: Path, operation: str, bytes_min: int) -> None:
     Raises:
         DiskFull: Less than so much is free.
     """
-    with DiskCall(operation):
+    with disk_call(operation):
         free = shutil.disk_usage(folder).free
     if free < bytes_min:
         reason = f"{free // 2**20} MiB are free under {folder}, {bytes_min // 2**20} are needed"
         raise DiskFull("warm", operation, reason)
 
 
-class DiskCall:
-    """A block of file operations; what the operating system refuses is ``TierUnavailable``."""
-
-    def __init__(self, operation: str) -> None:
-        self._operation = operation
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull("warm", self._operation, str(error)) from error
-        if isinstance(error, OSError):
-            raise TierUnavailable("warm", self._operation, str(error)) from error
+@contextmanager
+def disk_call(operation: str) -> Iterator[None]:
+    """Turn what the operating system refuses inside the block into ``TierUnavailable``."""
+    try:
+        yield
+    except OSError as error:
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        kind = DiskFull if is_full else TierUnavailable
+        raise kind("warm", operation, str(error)) from error

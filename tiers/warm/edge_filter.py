@@ -23,16 +23,6 @@ def rendered(predicate: Predicate) -> Filter:
     return Filter(must=[_condition(condition) for condition in predicate])
 
 
-def of_tenant(tenant: str) -> Filter:
-    """Return the condition for a tenant's entries of every graph: for moving and removing."""
-    return Filter(must=[_equal("tenant", (tenant,))])
-
-
-def of_tenant_among(tenant: str, point_ids: set[str]) -> Filter:
-    """Return the condition for those of a tenant's entries that have one of these ids."""
-    return Filter(must=[_equal("tenant", (tenant,)), HasIdCondition(set(point_ids))])
-
-
 def _condition(condition: Condition) -> FieldCondition | HasIdCondition | Filter:
     match condition:
         case AnyOf(key, values, common):

@@ -35,13 +35,8 @@ from qdrant_edge import (
 )
 
 from ..errors import ConfigError, CorruptRecord, TierRejected
-from .disk import BUILD_BYTES_MIN, WRITE_BYTES_MIN, DiskCall, check_room
-from .payload import INTEGER_KEYS, KEYWORD_KEYS
-
-DENSE = "dense"
-LEXICAL = "bm25"
-FORMAT = 1
-"""Raised when stored payloads or vectors change their meaning; the index is then rebuilt."""
+from .disk import BUILD_BYTES_MIN, WRITE_BYTES_MIN, check_room, disk_call
+from .payload import DENSE, FORMAT, INTEGER_KEYS, KEYWORD_KEYS, LEXICAL
 
 DAMAGED = "damaged"
 """Where what could not be loaded is kept, for whoever wants to know why.
@@ -99,7 +94,7 @@ class OpenShard:
         await asyncio.to_thread(_remove_damaged, self.folder.parent)
         check_room(self.folder, "rewrite files", BUILD_BYTES_MIN)
         draft, former = self.folder / _REWRITTEN, self.folder / _FORMER
-        with DiskCall("rewrite files"):
+        with disk_call("rewrite files"):
             for left in (draft, former):  # by one that was cut off
                 await asyncio.to_thread(shutil.rmtree, left, ignore_errors=not left.exists())
         copy = _created(draft, self._dimensions)
@@ -122,7 +117,7 @@ class OpenShard:
         finally:
             with EngineCall("rewrite files"):
                 copy.close()
-        with DiskCall("rewrite files"):
+        with disk_call("rewrite files"):
             self._put_in_place(draft)
             await asyncio.to_thread(shutil.rmtree, former)
 
@@ -190,7 +185,7 @@ def set_aside(folder: Path) -> Path:
     Only the last one is kept: it is as large as an index.
     """
     kept = folder / DAMAGED
-    with owned(folder), DiskCall("set aside"):
+    with owned(folder), disk_call("set aside"):
         if kept.exists():
             shutil.rmtree(kept)
         kept.mkdir()
@@ -201,7 +196,7 @@ def set_aside(folder: Path) -> Path:
 
 
 def _remove_damaged(warm: Path) -> None:
-    with DiskCall("rewrite files"):
+    with disk_call("rewrite files"):
         for kept in warm.glob(f"*/{DAMAGED}"):
             shutil.rmtree(kept)
 

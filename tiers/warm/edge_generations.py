@@ -10,8 +10,7 @@ from pathlib import Path
 
 from ..errors import ConfigError, CorruptRecord
 from ..upkeep import Generation
-from .disk import DiskCall
-from .edge_filter import of_tenant, of_tenant_among
+from .disk import disk_call
 from .edge_folder import opened_shard, owned, set_aside
 from .edge_layout import (
     Marks,
@@ -24,7 +23,7 @@ from .edge_layout import (
 )
 from .edge_points import EdgePoints
 from .edge_store import STEP_POINTS, EdgeWarmStore, edge_warm_store
-from .guard import whole_tenant
+from .store import remove_tenant
 
 log = logging.getLogger(__name__)
 
@@ -32,15 +31,12 @@ log = logging.getLogger(__name__)
 class EdgeGenerations:
     """A ``WarmGenerations`` over folders. Opened by ``edge_generations``."""
 
-    def __init__(self, folder: Path, *, rrf_k: int, overfetch: int, flush_seconds: float) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._rrf_k = rrf_k
-        self._overfetch = overfetch
-        self._flush_seconds = flush_seconds
 
     async def generations(self, tenant: str) -> tuple[Generation, ...]:
         """Return the tenant's generations, the one marked last first."""
-        with DiskCall("generations"):
+        with disk_call("generations"):
             known = [read_marks(folder) for folder in sorted(self._folder.iterdir())]
         marked = [marks.generation(tenant) for marks in known if marks]
         found = [mark for mark in marked if mark is not None]
@@ -56,7 +52,7 @@ class EdgeGenerations:
                 so that opening it again makes a new index, to be built from the start.
         """
         folder = self._folder_of(model_id)
-        with DiskCall("open"):
+        with disk_call("open"):
             marks = read_marks(folder)
             if marks is None:
                 # Of an index that is gone: they must not speak for the one that is made now.
@@ -64,18 +60,12 @@ class EdgeGenerations:
         if marks is not None and marks.leaving:
             await _finish_leaving(folder, marks, dimensions)
         async with AsyncExitStack() as stack:
-            opening = edge_warm_store(
-                folder,
-                dimensions=dimensions,
-                rrf_k=self._rrf_k,
-                overfetch=self._overfetch,
-                flush_seconds=self._flush_seconds,
-            )
+            opening = edge_warm_store(folder, dimensions=dimensions)
             try:
                 store = await stack.enter_async_context(opening)
             except CorruptRecord as damage:
                 kept = await asyncio.to_thread(set_aside, folder)
-                with DiskCall("open"):
+                with disk_call("open"):
                     forget_marks(folder)
                 log.warning("a damaged index was set aside as %s: %s", kept, damage.reason)
                 raise
@@ -88,7 +78,7 @@ class EdgeGenerations:
             TierUnavailable: The disk is full or failing.
         """
         folder = self._folder_of(generation.model_id)
-        with DiskCall("mark"):
+        with disk_call("mark"):
             marks = read_marks(folder) or Marks(model_id=generation.model_id)
             tenants = {**marks.tenants, tenant: generation}
             write_marks(folder, marks.model_copy(update={"tenants": tenants}))
@@ -103,7 +93,7 @@ class EdgeGenerations:
             TierUnavailable: The disk is failing.
         """
         folder = self._folder_of(model_id)
-        with DiskCall("drop"):
+        with disk_call("drop"):
             marks = read_marks(folder)
             if marks is None or tenant not in marks.tenants:
                 return
@@ -123,16 +113,11 @@ class EdgeGenerations:
 
 
 @asynccontextmanager
-async def edge_generations(
-    folder: Path, *, rrf_k: int = 10, overfetch: int = 80, flush_seconds: float = 30
-) -> AsyncIterator[EdgeGenerations]:
+async def edge_generations(folder: Path) -> AsyncIterator[EdgeGenerations]:
     """Open the warm folder.
 
     Args:
         folder: Owned by one process at a time; made when new.
-        rrf_k: How much the fusion favours the first ranks.
-        overfetch: Candidates per leg before fusion.
-        flush_seconds: How often each index looks for a quiet moment to flush in.
 
     Raises:
         ConfigError: The folder cannot be used.
@@ -141,7 +126,7 @@ async def edge_generations(
         await asyncio.to_thread(prepare, folder)
     except OSError as error:
         raise ConfigError("warm folder", f"{folder} cannot be used ({error})") from error
-    yield EdgeGenerations(folder, rrf_k=rrf_k, overfetch=overfetch, flush_seconds=flush_seconds)
+    yield EdgeGenerations(folder)
 
 
 async def _finish_leaving(folder: Path, marks: Marks, dimensions: int) -> None:
@@ -152,15 +137,7 @@ async def _finish_leaving(folder: Path, marks: Marks, dimensions: int) -> None:
     with opened_shard(folder, dimensions) as shard:
         points = EdgePoints(shard)
         for tenant in marks.leaving:
-            theirs = of_tenant(tenant)
-            while True:
-                found, _ = points.page("drop", whole_tenant(tenant), theirs, STEP_POINTS)
-                if found:
-                    step = of_tenant_among(tenant, {str(point.id) for point in found})
-                    points.remove("drop", whole_tenant(tenant), step)
-                if len(found) < STEP_POINTS:
-                    break
-                await asyncio.sleep(0)
+            await remove_tenant(points, tenant, STEP_POINTS)
         points.flush("drop")
-        with DiskCall("drop"):
+        with disk_call("drop"):
             write_marks(folder, marks.model_copy(update={"leaving": ()}))

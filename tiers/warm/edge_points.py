@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
-from uuid import UUID
 
 from qdrant_edge import (
     CountRequest,
@@ -22,146 +20,120 @@ from qdrant_edge import (
 )
 
 from .disk import READ_BYTES_MIN, WRITE_BYTES_MIN, check_room
+from .edge_filter import rendered
 from .edge_folder import EngineCall, OpenShard
 from .guard import Bounds, check_filter, check_found, check_points
 from .ranking import Candidate, Payload, Stored
-
-Offset: TypeAlias = int | str | UUID
-
-
-class Leg(NamedTuple):
-    """One way to look for points: by direction, or by words and how rare they are somewhere."""
-
-    query: list[float] | SparseVector
-    using: str
-    counted: Filter | None = None
+from .store import ALL, Chosen, Leg, NewPoint, Offset, Show
 
 
 class EdgePoints:
-    """Commands about the points of one shard; each says whose points it may touch."""
+    """``IndexPoints`` of one shard."""
 
     def __init__(self, shard: OpenShard) -> None:
         self._shard = shard
 
-    def write(self, operation: str, bounds: Bounds, points: list[Point]) -> None:
+    async def write(self, operation: str, bounds: Bounds, points: Sequence[NewPoint]) -> None:
         """Put points under their ids, whole."""
-        check_room(self._shard.folder, operation, WRITE_BYTES_MIN)
-        with EngineCall(operation):
-            check_points(operation, bounds, points)
-            self._shard.engine.update(UpdateOperation.upsert_points(points))
+        with self._call(operation, WRITE_BYTES_MIN):
+            told = [Point(one.id, dict(one.vectors), one.payload) for one in points]
+            check_points(operation, bounds, told)
+            self._shard.engine.update(UpdateOperation.upsert_points(told))
 
-    def remove(self, operation: str, bounds: Bounds, condition: Filter) -> None:
-        """Remove what meets the condition."""
-        check_room(self._shard.folder, operation, WRITE_BYTES_MIN)
-        with EngineCall(operation):
-            check_filter(operation, bounds, condition)
-            self._shard.engine.update(UpdateOperation.delete_points_by_filter(condition))
+    async def remove(self, chosen: Chosen) -> None:
+        """Remove points."""
+        with self._call(chosen.operation, WRITE_BYTES_MIN):
+            update = UpdateOperation.delete_points_by_filter(_checked(chosen))
+            self._shard.engine.update(update)
 
-    def count(self, operation: str, bounds: Bounds, condition: Filter) -> int:
-        """Return exactly how many points meet the condition."""
-        check_room(self._shard.folder, operation, READ_BYTES_MIN)
-        with EngineCall(operation):
-            check_filter(operation, bounds, condition)
-            return self._shard.engine.count(CountRequest(exact=True, filter=condition))
+    async def count(self, chosen: Chosen) -> int:
+        """Return exactly how many there are."""
+        with self._call(chosen.operation):
+            return self._shard.engine.count(CountRequest(exact=True, filter=_checked(chosen)))
 
-    def page(
-        self,
-        operation: str,
-        bounds: Bounds,
-        condition: Filter,
-        limit: int,
-        *,
-        offset: Offset | None = None,
-        with_payload: bool = False,
-        with_vectors: Sequence[str] = (),
+    async def page(
+        self, chosen: Chosen, limit: int, offset: Offset | None = None, show: Show = ALL
     ) -> tuple[list[Record], Offset | None]:
         """Return points in order of id from ``offset`` on, and where to go on."""
-        request = ScrollRequest(
-            offset=offset,
-            limit=limit,
-            filter=condition,
-            with_payload=with_payload,
-            with_vector=list(with_vectors) or False,
-        )
-        check_room(self._shard.folder, operation, READ_BYTES_MIN)
-        with EngineCall(operation):
-            check_filter(operation, bounds, condition)
+        with self._call(chosen.operation):
+            request = ScrollRequest(
+                offset=offset,
+                limit=limit,
+                filter=_checked(chosen),
+                with_payload=bool(show.payload),
+                with_vector=list(show.vectors) or False,
+            )
             return self._shard.engine.scroll(request)
 
-    def nearest(
-        self,
-        operation: str,
-        bounds: Bounds,
-        legs: Sequence[Leg],
-        condition: Filter,
-        limit: int,
+    async def nearest(
+        self, chosen: Chosen, legs: Sequence[Leg], limit: int
     ) -> list[list[Candidate]]:
-        """Return the best points of each leg.
-
-        Words are weighed by points inside the bounds too: without a condition the engine would
-        count those of everybody.
-        """
-        with EngineCall(operation):
-            answers = self._answers(operation, bounds, legs, condition, limit)
+        """Return the best points of each leg."""
+        with self._call(chosen.operation):
+            answers = self._answers(chosen, legs, limit)
             return [[Candidate(one.score, str(one.id)) for one in points] for points in answers]
 
-    def nearest_stored(
-        self, operation: str, bounds: Bounds, leg: Leg, condition: Filter, limit: int
-    ) -> list[Stored]:
+    async def nearest_stored(self, chosen: Chosen, leg: Leg, limit: int) -> list[Stored]:
         """Return the best points of one leg with what is stored for them.
 
         Reading that at once takes a fifth of the time of fetching it behind.
         """
-        with EngineCall(operation):
-            (points,) = self._answers(operation, bounds, [leg], condition, limit, with_payload=True)
+        with self._call(chosen.operation):
+            (points,) = self._answers(chosen, [leg], limit, with_payload=True)
             # The engine makes a payload anew whenever it is looked at.
             found = [Stored(one.score, one.payload or {}) for one in points]
-            check_found(operation, bounds, [one.payload for one in found])
+            check_found(chosen.operation, chosen.bounds, [one.payload for one in found])
             return found
 
-    def _answers(
-        self,
-        operation: str,
-        bounds: Bounds,
-        legs: Sequence[Leg],
-        condition: Filter,
-        limit: int,
-        *,
-        with_payload: bool = False,
-    ) -> list[list[ScoredPoint]]:
-        check_room(self._shard.folder, operation, READ_BYTES_MIN)
-        check_filter(operation, bounds, condition)
-        for leg in legs:
-            if leg.counted is not None or isinstance(leg.query, SparseVector):
-                check_filter(operation, bounds, leg.counted)
-        requests = [_request(leg, condition, limit, with_payload) for leg in legs]
-        return [self._shard.engine.query(request) for request in requests]
+    async def found(self, chosen: Chosen, point_ids: Sequence[str]) -> dict[str, Payload]:
+        """Return what is stored under ids that ``nearest`` gave, by id.
 
-    def found(self, operation: str, bounds: Bounds, point_ids: Sequence[str]) -> dict[str, Payload]:
-        """Return what is stored under ids that ``nearest`` gave, by id."""
-        check_room(self._shard.folder, operation, READ_BYTES_MIN)
-        with EngineCall(operation):
+        They still meet the condition: nothing else has run since.
+        """
+        with self._call(chosen.operation):
             points = self._shard.engine.retrieve(
                 list(point_ids), with_payload=True, with_vector=False
             )
             stored: dict[str, Payload] = {str(point.id): point.payload or {} for point in points}
-            check_found(operation, bounds, stored.values())
+            check_found(chosen.operation, chosen.bounds, stored.values())
             return stored
 
     def flush(self, operation: str) -> None:
         """Write everything out."""
-        check_room(self._shard.folder, operation, READ_BYTES_MIN)
-        with EngineCall(operation):
+        with self._call(operation):
             self._shard.engine.flush()
 
+    def _call(self, operation: str, bytes_min: int = READ_BYTES_MIN) -> EngineCall:
+        check_room(self._shard.folder, operation, bytes_min)
+        return EngineCall(operation)
 
-def _request(leg: Leg, condition: Filter, limit: int, with_payload: bool) -> QueryRequest:  # noqa: FBT001
-    corpus = None if leg.counted is None else IdfParams(corpus=leg.counted)
-    return QueryRequest(
-        limit=limit,
-        query=Query.Nearest(leg.query, using=leg.using),
-        # Exact also if somebody should ever let the engine build a graph over the vectors.
-        params=SearchParams(exact=True, idf=corpus),
-        filter=condition,
-        with_payload=with_payload,
-    )
+    def _answers(
+        self, chosen: Chosen, legs: Sequence[Leg], limit: int, *, with_payload: bool = False
+    ) -> list[list[ScoredPoint]]:
+        visible = _checked(chosen)
+        requests = [
+            QueryRequest(
+                limit=limit,
+                query=Query.Nearest(leg.query, using=leg.using),
+                # Exact also if somebody should ever let the engine build a graph over the vectors.
+                params=SearchParams(exact=True, idf=_corpus(chosen, leg)),
+                filter=visible,
+                with_payload=with_payload,
+            )
+            for leg in legs
+        ]
+        return [self._shard.engine.query(request) for request in requests]
+
+
+def _checked(chosen: Chosen) -> Filter:
+    """Return the engine's filter, which the guard has looked at."""
+    theirs = rendered(chosen.condition)
+    check_filter(chosen.operation, chosen.bounds, theirs)
+    return theirs
+
+
+def _corpus(chosen: Chosen, leg: Leg) -> IdfParams | None:
+    """Return where it is counted how rare words are."""
+    if not isinstance(leg.query, SparseVector):
+        return None
+    return IdfParams(corpus=_checked(chosen._replace(condition=leg.counted)))

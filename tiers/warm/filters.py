@@ -14,7 +14,17 @@ from typing import NamedTuple, TypeAlias, get_args
 
 from ..moments import microseconds
 from ..records import ALL_TOPICS, Grain, Kind, Scope, SearchQuery
-from .payload import ARCHIVAL, NO_TIER, NO_TOPIC, NO_USER, SHARED, expiry, label_of, point_id
+from .payload import (
+    ARCHIVAL,
+    NO_GRAPH,
+    NO_TIER,
+    NO_TOPIC,
+    NO_USER,
+    SHARED,
+    expiry,
+    label_of,
+    point_id,
+)
 
 _EVERY_KIND = frozenset(get_args(Kind)) - {"tool_output"}  # what has tool outputs is a turn
 
@@ -122,6 +132,16 @@ class _Portion(NamedTuple):
     @property
     def asked(self) -> Predicate:
         return (*self.stored, *_of_kinds(self.kinds, self.grains))
+
+
+def of_tenant(tenant: str) -> Predicate:
+    """Everything a tenant's graphs hold, marks left out: for moving and removing."""
+    return (AnyOf("tenant", (tenant,)), NoneOf("graph", (NO_GRAPH,)))
+
+
+def mark_of(tenant: str) -> Predicate:
+    """What is no entry but says how far a tenant's index has come."""
+    return (AnyOf("tenant", (tenant,)), AnyOf("graph", (NO_GRAPH,)))
 
 
 def of_graph(scope: Scope) -> Predicate:

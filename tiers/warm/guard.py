@@ -146,7 +146,7 @@ def _demands(condition: Rendered) -> _Demands:
             raise _NotUnderstood("owners that are left out")
     found = _Demands([], [])
     for one in parts.must:
-        if not _names_owner(one):
+        if not _names_owner(one) or _leaves_out_marks(one):
             continue
         if _kind(one) == "Filter":
             found.graphs.append(_graphs_of_alternatives(one))
@@ -191,6 +191,13 @@ def _names_owner(condition: Rendered) -> bool:
     if kind == "HasIdCondition":
         return False
     raise _NotUnderstood(kind)
+
+
+def _leaves_out_marks(condition: Rendered) -> bool:
+    if _kind(condition) != "Filter":
+        return False
+    must, should, must_not = _parts(condition)
+    return not must and not should and all(_is_mark(one) for one in must_not)
 
 
 def _is_mark(condition: Rendered) -> bool:

@@ -25,10 +25,18 @@ NO_TOPIC = ""
 NO_USER = ""
 SHARED = ""
 NO_GRAIN = ""
+NO_GRAPH = ""
+"""Of points that are no entries but say how far an index has come; no scope can name it."""
+
 NEVER = 2**53
 
 NAMED_BY = ("id", "source_ids")
 """Keys that say which entry it is and what it was made of, and nothing of what it says."""
+
+DENSE = "dense"
+LEXICAL = "bm25"
+FORMAT = 1
+"""Raised when stored payloads or vectors change their meaning; the index is then rebuilt."""
 
 KEYWORD_KEYS = ("tenant", "graph", "kind", "topics", "private_to", "tier", "user_id", "agent_id")
 INTEGER_KEYS = ("expires_at", "recorded_at", "occurred_at")

@@ -14,14 +14,9 @@ from collections.abc import Iterator
 from qdrant_client import AsyncQdrantClient, models
 
 from ..errors import ConfigError, TierRejected, UsageError
-from .payload import INTEGER_KEYS, KEYWORD_KEYS
+from .payload import DENSE, FORMAT, INTEGER_KEYS, KEYWORD_KEYS, LEXICAL
 from .qdrant_calls import QdrantCalls
 from .qdrant_options import QdrantOptions
-
-DENSE = "dense"
-LEXICAL = "bm25"
-FORMAT = 1
-"""Raised when stored payloads or vectors change their meaning; the index is then rebuilt."""
 
 VERSION_MIN = (1, 19)
 """The first server that counts words inside one graph; an older one counts everybody's."""
@@ -178,12 +173,12 @@ async def _make(
                     DENSE: models.VectorParams(
                         size=dimensions,
                         distance=models.Distance.COSINE,
-                        on_disk=options.on_disk,
+                        on_disk=False,
                     )
                 },
                 sparse_vectors_config={
                     LEXICAL: models.SparseVectorParams(
-                        index=models.SparseIndexParams(on_disk=options.on_disk),
+                        index=models.SparseIndexParams(on_disk=False),
                         modifier=models.Modifier.IDF,
                     )
                 },
@@ -196,7 +191,6 @@ async def _make(
                 quantization_config=_quantization(options),
                 shard_number=options.shard_number,
                 replication_factor=options.replication_factor,
-                write_consistency_factor=options.write_consistency_factor,
                 metadata={"ezra": {"format": FORMAT, "model_id": model_id}},
                 timeout=calls.server_seconds,
             ),

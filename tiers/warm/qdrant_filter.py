@@ -17,26 +17,13 @@ from .filters import (
     UpTo,
 )
 
-NO_GRAPH = ""
-"""The graph of points that are no entries; no scope can name it."""
-
 
 def rendered(predicate: Predicate) -> models.Filter:
     """Return the engine's filter."""
     return models.Filter(must=[_condition(condition) for condition in predicate])
 
 
-def of_tenant(tenant: str) -> models.Filter:
-    """Return the condition for a tenant's entries of every graph: for moving and removing."""
-    return models.Filter(must=[equal("tenant", tenant)], must_not=[marks()])
-
-
-def marks() -> models.FieldCondition:
-    """Return the condition for what is no entry but says how far an index has come."""
-    return equal("graph", NO_GRAPH)
-
-
-def equal(key: str, *values: str) -> models.FieldCondition:
+def _equal(key: str, values: tuple[str, ...]) -> models.FieldCondition:
     """Return the condition that a key, or one of its elements, equals one of the values."""
     if len(values) == 1:
         return models.FieldCondition(key=key, match=models.MatchValue(value=values[0]))
@@ -46,9 +33,9 @@ def equal(key: str, *values: str) -> models.FieldCondition:
 def _condition(condition: Condition) -> models.Condition:
     match condition:
         case AnyOf(key, values):
-            return equal(key, *values)
+            return _equal(key, values)
         case NoneOf(key, values):
-            return models.Filter(must_not=[equal(key, *values)])
+            return models.Filter(must_not=[_equal(key, values)])
         case After() | UpTo() | Between():
             return models.FieldCondition(key=condition.key, range=_range(condition))
         case Absent(key):

@@ -13,19 +13,21 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from qdrant_client import AsyncQdrantClient, models
+from qdrant_client import AsyncQdrantClient
 
 from ..errors import ConfigError, TierRejected
 from ..ids import derived_id
 from ..records import UNRECORDED
 from ..upkeep import Generation
-from .guard import every_mark, marks_of, whole_tenant
+from .filters import AnyOf, mark_of
+from .guard import every_mark, marks_of
+from .payload import NO_GRAPH
 from .qdrant_calls import QdrantCalls
 from .qdrant_collection import collection_name, is_named
-from .qdrant_filter import NO_GRAPH, equal, marks, of_tenant
 from .qdrant_options import QdrantOptions
-from .qdrant_points import Offset, QdrantPoints
+from .qdrant_points import QdrantPoints
 from .qdrant_store import STEP_IDS, QdrantWarmStore, qdrant_warm_store
+from .store import Chosen, NewPoint, remove_tenant, walked
 
 _STAYS = "generation"
 _LEAVES = "leaving"
@@ -131,9 +133,10 @@ class QdrantGenerations:
         return QdrantPoints(self._client, name, self._options)
 
     async def _mark(self, name: str, tenant: str) -> Generation | None:
-        own = models.Filter(must=[equal("tenant", tenant), marks(), equal("kind", _STAYS)])
+        stays = (*mark_of(tenant), AnyOf("kind", (_STAYS,)))
+        own = Chosen("generations", marks_of(tenant), stays)
         try:
-            stored, _ = await self._points(name).page("generations", marks_of(tenant), own, 1)
+            stored, _ = await self._points(name).page(own, 1)
         except TierRejected:
             # Another process may have dropped it since it was listed.
             exists = partial(self._client.collection_exists, name)
@@ -149,38 +152,20 @@ class QdrantGenerations:
 
     async def _finish_leaving(self, name: str) -> None:
         points = self._points(name)
-        leaving = models.Filter(must=[marks(), equal("kind", _LEAVES)])
-        offset: Offset | None = None
-        while True:
-            stored, offset = await points.page(
-                "open", every_mark(), leaving, STEP_IDS, offset=offset
-            )
-            for mark in stored:
+        condition = (AnyOf("graph", (NO_GRAPH,)), AnyOf("kind", (_LEAVES,)))
+        leaving = Chosen("open", every_mark(), condition)
+        async for marks in walked(points, leaving, STEP_IDS):
+            for mark in marks:
                 await _remove_tenant(points, str((mark.payload or {}).get("tenant", "")))
-            if offset is None:
-                return
 
 
 async def _remove_tenant(points: QdrantPoints, tenant: str) -> None:
     """Remove a tenant's entries in steps, then its mark; may be repeated."""
-    theirs = whole_tenant(tenant)
-    offset: Offset | None = None
-    while True:
-        stored, offset = await points.page(
-            "drop", theirs, of_tenant(tenant), STEP_IDS, offset=offset, with_payload=False
-        )
-        if stored:
-            ids = models.HasIdCondition(has_id=[point.id for point in stored])
-            await points.remove("drop", theirs, models.Filter(must=[equal("tenant", tenant), ids]))
-        if offset is None:
-            break
-    mark = models.Filter(must=[equal("tenant", tenant), marks()])
-    await points.remove("drop", marks_of(tenant), mark)
+    await remove_tenant(points, tenant, STEP_IDS)
+    await points.remove(Chosen("drop", marks_of(tenant), mark_of(tenant)))
 
 
-def _mark_point(tenant: str, kind: str, said: dict[str, Any]) -> models.PointStruct:
-    return models.PointStruct(
-        id=derived_id(UNRECORDED, tenant, NO_GRAPH, _MARK),
-        vector={},
-        payload={"id": _MARK, "tenant": tenant, "graph": NO_GRAPH, "kind": kind, **said},
-    )
+def _mark_point(tenant: str, kind: str, said: dict[str, Any]) -> NewPoint:
+    mark_id = derived_id(UNRECORDED, tenant, NO_GRAPH, _MARK)
+    payload = {"id": _MARK, "tenant": tenant, "graph": NO_GRAPH, "kind": kind, **said}
+    return NewPoint(mark_id, {}, payload)

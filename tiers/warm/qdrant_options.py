@@ -8,23 +8,17 @@ from typing import Literal
 from ..errors import UsageError
 from .checks import check_positive
 
-ReadConsistency = int | Literal["majority", "quorum", "all"]
-
 
 @dataclass(frozen=True, slots=True)
 class QdrantOptions:
-    """How a Qdrant server is used. The first five count when a collection is made.
+    """How a Qdrant server is used. The first three count when a collection is made.
 
     Attributes:
         shard_number: Shards of a collection; ``None`` leaves it to the server. Word statistics
             are kept per shard, so more than one makes rare words weigh a little differently.
         replication_factor: Copies of each shard; ``None`` leaves it to the server.
-        write_consistency_factor: Copies that must have taken a write; ``None`` leaves it to the
-            server.
         quantization: Keep vectors in a quarter (``scalar``) or a thirty-second (``binary``) of
             the memory; candidates are scored again with the full vectors.
-        on_disk: Serve full vectors and word lists from disk.
-        read_consistency: Copies that must agree on an answer; ``None`` asks one.
         rrf_k: How much the fusion favours the first ranks; smaller favours them more.
         overfetch: Candidates per leg before fusion.
         timeout_seconds: For each call, its repetitions included.
@@ -36,10 +30,7 @@ class QdrantOptions:
 
     shard_number: int | None = None
     replication_factor: int | None = None
-    write_consistency_factor: int | None = None
     quantization: Literal["none", "scalar", "binary"] = "none"
-    on_disk: bool = False
-    read_consistency: ReadConsistency | None = None
     rrf_k: int = 10
     overfetch: int = 80
     timeout_seconds: float = 5.0
@@ -49,10 +40,7 @@ class QdrantOptions:
         optional = {
             "shard_number": self.shard_number,
             "replication_factor": self.replication_factor,
-            "write_consistency_factor": self.write_consistency_factor,
         }
-        if isinstance(self.read_consistency, int):
-            optional["read_consistency"] = self.read_consistency
         check_positive(
             rrf_k=self.rrf_k,
             overfetch=self.overfetch,

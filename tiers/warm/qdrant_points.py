@@ -3,67 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from qdrant_client import AsyncQdrantClient, models
+from qdrant_edge import SparseVector
 
+from .filters import PointIds
 from .guard import Bounds, check_filter, check_points
 from .qdrant_calls import QdrantCalls
+from .qdrant_collection import dense_params
+from .qdrant_filter import rendered
 from .qdrant_options import QdrantOptions
-
-Offset = models.ExtendedPointId
-
-
-class Leg(NamedTuple):
-    """One way to look for points: by direction, or by words and how rare they are somewhere."""
-
-    query: list[float] | models.SparseVector
-    using: str
-    params: models.SearchParams | None = None
-    counted: models.Filter | None = None
+from .ranking import Candidate, Payload
+from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, Vector
 
 
 class QdrantPoints:
-    """Requests about the points of one collection; each says whose points it may touch."""
+    """``IndexPoints`` of one collection."""
 
     def __init__(self, client: AsyncQdrantClient, collection: str, options: QdrantOptions) -> None:
         self._client = client
         self._collection = collection
         self._calls = QdrantCalls(options.timeout_seconds)
-        self._consistency = _consistency(options)
+        self._dense_params = dense_params(options)
 
-    async def write(
-        self, operation: str, bounds: Bounds, points: Sequence[models.PointStruct]
-    ) -> None:
+    async def write(self, operation: str, bounds: Bounds, points: Sequence[NewPoint]) -> None:
         """Put points under their ids, whole, and wait until they can be found."""
-        check_points(operation, bounds, points)
+        told = [_told(point) for point in points]
+        check_points(operation, bounds, told)
         await self._calls.done(
             operation,
             lambda: self._client.upsert(
-                self._collection,
-                list(points),
-                wait=True,
-                timeout=self._calls.server_seconds,
+                self._collection, told, wait=True, timeout=self._calls.server_seconds
             ),
         )
 
-    async def remove(self, operation: str, bounds: Bounds, condition: models.Filter) -> None:
-        """Remove what meets the condition, and wait until it is gone."""
-        check_filter(operation, bounds, condition)
+    async def remove(self, chosen: Chosen) -> None:
+        """Remove points, and wait until they are gone."""
+        theirs = models.FilterSelector(filter=_checked(chosen))
         await self._calls.done(
-            operation,
+            chosen.operation,
             lambda: self._client.delete(
-                self._collection,
-                models.FilterSelector(filter=condition),
-                wait=True,
-                timeout=self._calls.server_seconds,
+                self._collection, theirs, wait=True, timeout=self._calls.server_seconds
             ),
         )
 
-    async def count(self, operation: str, bounds: Bounds, condition: models.Filter) -> int:
-        """Return exactly how many points meet the condition."""
-        check_filter(operation, bounds, condition)
-        return await self._count(operation, condition)
+    async def count(self, chosen: Chosen) -> int:
+        """Return exactly how many there are."""
+        return await self._count(chosen.operation, _checked(chosen))
 
     async def count_of_everybody(self, operation: str) -> int:
         """Return exactly how many points there are, whoever's, marks included."""
@@ -82,78 +68,79 @@ class QdrantPoints:
         return counted.count
 
     async def page(
-        self,
-        operation: str,
-        bounds: Bounds,
-        condition: models.Filter,
-        limit: int,
-        *,
-        offset: Offset | None = None,
-        with_payload: bool | Sequence[str] = True,
-        with_vectors: Sequence[str] = (),
+        self, chosen: Chosen, limit: int, offset: Offset | None = None, show: Show = ALL
     ) -> tuple[list[models.Record], Offset | None]:
         """Return points in order of id from ``offset`` on, and where to go on."""
-        check_filter(operation, bounds, condition)
+        theirs, keys = _checked(chosen), show.payload
         return await self._calls.answer(
-            operation,
+            chosen.operation,
             lambda: self._client.scroll(
                 self._collection,
-                scroll_filter=condition,
+                scroll_filter=theirs,
                 limit=limit,
                 offset=offset,
-                with_payload=with_payload if isinstance(with_payload, bool) else [*with_payload],
-                with_vectors=list(with_vectors) or False,
-                consistency=self._consistency,
+                with_payload=keys if isinstance(keys, bool) else [*keys],
+                with_vectors=list(show.vectors) or False,
                 timeout=self._calls.server_seconds,
             ),
         )
 
     async def nearest(
-        self,
-        operation: str,
-        bounds: Bounds,
-        legs: Sequence[Leg],
-        condition: models.Filter,
-        limit: int,
-    ) -> list[list[models.ScoredPoint]]:
-        """Return the best points of each leg, without their payloads.
-
-        One request: the legs see the same points. Words are weighed by points inside the bounds
-        too: without a condition the engine would count those of everybody.
-        """
-        check_filter(operation, bounds, condition)
-        for leg in legs:
-            if leg.counted is not None or isinstance(leg.query, models.SparseVector):
-                check_filter(operation, bounds, leg.counted)
+        self, chosen: Chosen, legs: Sequence[Leg], limit: int
+    ) -> list[list[Candidate]]:
+        """Return the best points of each leg. One request: the legs see the same points."""
+        visible = _checked(chosen)
         requests = [
             models.QueryRequest(
-                query=leg.query,
+                query=_sent(leg.query),
                 using=leg.using,
-                params=_params(leg),
-                filter=condition,
+                params=self._params(chosen, leg),
+                filter=visible,
                 limit=limit,
                 with_payload=False,
             )
             for leg in legs
         ]
         responses = await self._calls.answer(
-            operation,
+            chosen.operation,
             lambda: self._client.query_batch_points(
                 self._collection,
                 requests,
-                consistency=self._consistency,
                 timeout=self._calls.server_seconds,
             ),
         )
-        return [response.points for response in responses]
+        return [
+            [Candidate(one.score, str(one.id)) for one in response.points] for response in responses
+        ]
+
+    async def found(self, chosen: Chosen, point_ids: Sequence[str]) -> dict[str, Payload]:
+        """Return what is stored under ids that ``nearest`` gave, as far as it still is."""
+        still = (*chosen.condition, PointIds(tuple(point_ids)))
+        points, _ = await self.page(chosen._replace(condition=still), len(point_ids))
+        return {str(point.id): point.payload or {} for point in points}
+
+    def _params(self, chosen: Chosen, leg: Leg) -> models.SearchParams | None:
+        """Return how meaning is compared, or where it is counted how rare words are."""
+        if not isinstance(leg.query, SparseVector):
+            return self._dense_params
+        counted = _checked(chosen._replace(condition=leg.counted))
+        return models.SearchParams(idf=models.IdfCorpusParams(corpus=counted))
 
 
-def _params(leg: Leg) -> models.SearchParams | None:
-    if leg.counted is None:
-        return leg.params
-    return models.SearchParams(idf=models.IdfCorpusParams(corpus=leg.counted))
+def _checked(chosen: Chosen) -> models.Filter:
+    """Return the engine's filter, which the guard has looked at."""
+    theirs = rendered(chosen.condition)
+    check_filter(chosen.operation, chosen.bounds, theirs)
+    return theirs
 
 
-def _consistency(options: QdrantOptions) -> models.ReadConsistency | None:
-    wanted = options.read_consistency
-    return models.ReadConsistencyType(wanted) if isinstance(wanted, str) else wanted
+def _told(point: NewPoint) -> models.PointStruct:
+    vectors: dict[str, models.Vector] = {name: _sent(one) for name, one in point.vectors.items()}
+    # Not validated a second time: it takes twice as long as all the rest.
+    return models.PointStruct.model_construct(id=point.id, vector=vectors, payload=point.payload)
+
+
+def _sent(vector: Vector) -> list[float] | models.SparseVector:
+    if isinstance(vector, SparseVector):
+        return models.SparseVector(indices=vector.indices, values=vector.values)
+    return vector

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -16,10 +16,8 @@ from .payload import hit_of
 QUERY_CHARS = 2_000
 """Most of a question that the lexical leg reads; 300 different words take 5 ms."""
 
-TIES_LIKELY = 8
 TIES_MAX = 200
-"""So many candidates beyond those wanted are looked at because they may tie with the last of them;
-where they do, at most so many."""
+"""Most candidates beyond those wanted that are looked at because they may tie with the last."""
 
 SCORE_DIGITS = 5
 """Significant digits of a leg's score that count; engines add up 32-bit floats."""
@@ -63,16 +61,19 @@ class Stored(NamedTuple):
 FoundT = TypeVar("FoundT", Candidate, Stored)
 
 
-def with_ties(ask: Callable[[int], list[list[FoundT]]], most: int) -> list[list[FoundT]]:
+async def with_ties(
+    ask: Callable[[int], Awaitable[list[list[FoundT]]]], most: int, likely: int
+) -> list[list[FoundT]]:
     """Return the first ``most`` of each leg, and those that tie with the last of them.
 
     Args:
         ask: Returns so many of each leg; asked again for more where they may tie.
         most: How many are wanted of each.
+        likely: How many more are asked for at first.
     """
     found: list[list[FoundT]] = []
-    for asked in (most + TIES_LIKELY, most + TIES_MAX):
-        found = ask(asked)
+    for asked in (most + likely, most + TIES_MAX):
+        found = await ask(asked)
         if not any(goes_on(leg, most, asked) for leg in found):
             break
     return [through_ties(leg, most) for leg in found]
