@@ -18,6 +18,7 @@ from tiers.forms import is_searchable
 from tiers.records import LoggedBelief, ProjectedBelief, Record, Scope, SessionGraph
 from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, QueuedWork, Table
 
+from .checks import checked
 from .parts import Parts
 from .proving import Witness
 
@@ -82,12 +83,13 @@ async def import_rows(
         Conflict: The graph is there, or a row of the same identity is and differs, or the beliefs
             that were put in do not follow from their log: the graph does not come to be.
         NotFound: The graph inherits from one that is not there.
-        UsageError: A row is none of the table, of another graph or of another tenant, or there are
-            too many.
+        UsageError: A row is none of the table, of another graph or of another tenant, there are
+            too many, or no graph can have the id.
     """
     if len(rows) > PAGE_ROWS_MAX:
         raise UsageError("rows", len(rows), f"at most {PAGE_ROWS_MAX:,} rows")
     tenant, now = parts.settings.tenant, parts.clock()
+    checked(Scope, tenant=tenant, graph_id=graph_id)
     if await parts.graphs.graph(tenant, graph_id) is not None:
         raise Conflict(f"session graph {graph_id!r}", "no graph of that id", "one that exists")
     records = [record_of(table, row, place) for place, row in enumerate(rows)]

@@ -373,7 +373,7 @@ def _retirement(settings: Settings, stores: _Stores) -> Retirement:
         ),
         hot=stores.hot,
         fleet=cold.fleet,
-        traces=RetiredTraces(redactor=cold.redactor, warm=stores.warm, events=cold.log),
+        traces=RetiredTraces(redactor=cold.redactor, warm=stores.warm),
     )
 
 

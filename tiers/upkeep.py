@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pydantic import Field, JsonValue
 
@@ -67,6 +67,13 @@ class Generation(Record):
     done: int = Field(default=0, ge=0)
     total: int = Field(default=0, ge=0)
     marked_at: Moment
+
+
+class Retiring(NamedTuple):
+    """Why records are retired, and when: what the audit feed says of it."""
+
+    reason: str
+    now: datetime
 
 
 class WarmGenerations(Protocol):
@@ -287,6 +294,7 @@ class Redactor(Protocol):
         record_ids: Sequence[str] = (),
         before: datetime | None = None,
         since: datetime | None = None,
+        retiring: Retiring | None = None,
     ) -> tuple[str, ...]:
         """Blank receipts that speak of a subject, agents were given, name records, or are old.
 
@@ -302,6 +310,7 @@ class Redactor(Protocol):
             before: Those that were recorded before this moment.
             since: With ``before``: what was recorded earlier than this is blank already and need
                 not be looked at, as far as ids tell when they were made.
+            retiring: Why, and when: the audit feed names them as ``retired`` in the same step.
 
         Raises:
             UsageError: None of them is given, or the subject is blank.

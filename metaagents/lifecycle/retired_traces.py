@@ -11,31 +11,27 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from tiers.errors import ConfigError, TierError
-from tiers.ports import RecordLog, WarmStore
+from tiers.ports import WarmStore
 from tiers.records import Scope
-from tiers.upkeep import Redactor, RewritableFiles
+from tiers.upkeep import Redactor, Retiring, RewritableFiles
 
 log = logging.getLogger(__name__)
 
 REWRITE_EVERY = timedelta(hours=1)
 """Files of an index are written anew no more often: that takes as long as indexing did."""
 
-NAMED_PER_EVENT_MAX = 1_000
-
 
 class RetiredTraces:
     """Cleans what retired records have left outside their own rows.
 
     Args:
-        redactor: Blanks receipts.
+        redactor: Blanks receipts, which the audit feed names.
         warm: What retired records leave.
-        events: The audit feed, which names the receipts.
     """
 
-    def __init__(self, *, redactor: Redactor, warm: WarmStore, events: RecordLog) -> None:
+    def __init__(self, *, redactor: Redactor, warm: WarmStore) -> None:
         self._redactor = redactor
         self._warm = warm
-        self._events = events
         self._blank_until: dict[tuple[str, str], datetime] = {}
         self._rewritten_at: datetime | None = None
         self._is_unclean = False
@@ -49,10 +45,9 @@ class RetiredTraces:
         """
         owner = (scope.tenant, scope.graph_id)
         since = self._blank_until.get(owner)
-        done = await self._redactor.blank_receipts(scope, before=before, since=since)
-        for start in range(0, len(done), NAMED_PER_EVENT_MAX):
-            named = done[start : start + NAMED_PER_EVENT_MAX]
-            await self._events.append_audit(scope, "retired", named, reason, now)
+        done = await self._redactor.blank_receipts(
+            scope, before=before, since=since, retiring=Retiring(reason, now)
+        )
         self._blank_until[owner] = before
         return done
 

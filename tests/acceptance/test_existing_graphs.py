@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,13 @@ from support.service import serving
 
 from ezra import Ezra
 from tiers.errors import Conflict, UsageError
+
+
+async def test_r9_34_many_at_once_get_the_one_graph(tmp_path: Path) -> None:
+    """Whoever was not first gets the graph of who was."""
+    async with running(tmp_path) as ezra:
+        made = (ezra.create_session_graph("imola", exist_ok=True) for _ in range(50))
+        assert {graph.id for graph in await asyncio.gather(*made)} == {"imola"}
 
 
 @pytest.mark.parametrize("door", ["in process", "network"])

@@ -185,6 +185,22 @@ async def test_writers_of_a_log_leave_no_gap(engine: str, tmp_path: Path) -> Non
 
 
 @engines
+async def test_who_is_refused_can_read_what_was_in_the_way(engine: str, tmp_path: Path) -> None:
+    """Of fifty that write one key at once one does; the others find it there as they are told."""
+
+    async def tried(store: RecordStore) -> bool:
+        try:
+            await do(store, Put(NOTES, WHOLE, note(1)))
+        except TierRejected:
+            assert await do(store, Find(NOTES, WHOLE)) == [[note(1)]]
+            return False
+        return True
+
+    async with ENGINES[engine](tmp_path, COLLECTIONS) as store:
+        assert sum(await asyncio.gather(*(tried(store) for _ in range(50)))) == 1
+
+
+@engines
 async def test_a_family_is_read_graph_by_graph(engine: str, tmp_path: Path) -> None:
     """An ancestor's records as of its moment, shared ones only; another graph's never."""
     parent = Scope.of_graph("acme", "monza")

@@ -91,7 +91,7 @@ class House:
             policy=policy or RetentionPolicy(),
             hot=self.hot,
             fleet=self.cold.fleet,
-            traces=RetiredTraces(redactor=self.cold.redactor, warm=self.warm, events=self.cold.log),
+            traces=RetiredTraces(redactor=self.cold.redactor, warm=self.warm),
         )
         return await retirement.run(WHOLE, now, **how)
 

@@ -8,11 +8,12 @@ from functools import partial
 from typing import TypeAlias
 
 from ...records import Receipt, Scope
+from ...upkeep import Retiring
 from ..conditions import Among, Beyond, Condition, Within
 from ..port import Find, RecordStore, Replace, Steps, every, write
-from ..redaction import RECEIPTS_PER_PAGE, blanked, pages
+from ..redaction import RECEIPTS_PER_PAGE, RETIRED_AUDIT_KIND, blanked, pages
 from ..texts import said_in
-from .log import RECEIPTS
+from .log import RECEIPTS, append_event
 
 Test: TypeAlias = Callable[[Receipt], bool]
 
@@ -42,12 +43,17 @@ async def receipts_that(
         after = page[-1].id
 
 
-def blank(scope: Scope, ids: Sequence[str]) -> Steps[None]:
-    """Blank receipts of the scope's graph, by their ids, inside a transaction."""
+def blank(scope: Scope, ids: Sequence[str], retiring: Retiring | None = None) -> Steps[None]:
+    """Blank receipts of the scope's graph, by their ids, inside a transaction.
+
+    With ``retiring`` the audit feed names them.
+    """
     for page in pages(ids):
         find = Find(RECEIPTS, scope, where=(Among("id", tuple(page)),), reach="own")
         receipts = yield from every(find)
         yield from write(*(Replace(RECEIPTS, scope, blanked(one)) for one in receipts))
+    if retiring is not None:
+        yield from append_event(scope, RETIRED_AUDIT_KIND, ids, *retiring)
 
 
 def naming(ids: Iterable[str]) -> Test:

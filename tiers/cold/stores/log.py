@@ -103,7 +103,9 @@ class ColdLog:
             found = yield from every(find)
             if len(found) > 1:
                 oldest = yield from oldest_first(tenant, [one.graph_id for one in found])
-                found.sort(key=lambda receipt: oldest.index(receipt.graph_id))
+                places = {graph_id: place for place, graph_id in enumerate(oldest)}
+                # What an import has put in so far has no graph yet.
+                found.sort(key=lambda receipt: places.get(receipt.graph_id, len(places)))
             return found[0] if found else None
 
         return await self._store.read("find_receipt", steps)

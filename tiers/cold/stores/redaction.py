@@ -17,7 +17,7 @@ from typing import Any
 from ...errors import TierTimeout
 from ...history.chain import SALT_BYTES
 from ...records import Episode, Scope, Summary, Turn, WorkDraft
-from ...upkeep import Page, RecordRef, Redacted
+from ...upkeep import Page, RecordRef, Redacted, Retiring
 from ..conditions import Absent, Present
 from ..ownership import check_owned, in_order
 from ..port import Find, RecordStore
@@ -122,6 +122,7 @@ class ColdRedactor:
         record_ids: Sequence[str] = (),
         before: datetime | None = None,
         since: datetime | None = None,
+        retiring: Retiring | None = None,
     ) -> tuple[str, ...]:
         """Blank receipts that speak of a subject, agents were given, name records, or are old.
 
@@ -135,7 +136,8 @@ class ColdRedactor:
         between = made_between(since, before) if only_old else ("", "")
         found = await receipts_that(self._store, "blank_receipts", scope, is_wanted, between)
         for page in pages(found):
-            await self._store.change("blank_receipts", partial(blank, scope, page), is_brief=False)
+            blanking = partial(blank, scope, page, retiring)
+            await self._store.change("blank_receipts", blanking, is_brief=False)
         if found:
             await self._store.scrub()
         return found
