@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -251,28 +252,30 @@ async def test_what_has_ended_since_is_told_the_last_first(cold: Cold) -> None:
     assert await _ended(cold, SCOPE, then.model_copy(update={"inherited": True})) == []
 
 
-async def test_every_narrowing_at_once_finds_what_passes_all(cold: Cold) -> None:
+NARROWING = {
+    "user_id": "ann",
+    "writer_id": SCOPE.agent_id,
+    "topics": ("pit",),
+    "all_topics": ("pit", "wall"),
+    "since": NOW - HOUR,
+    "tier": "archival",
+}
+
+
+@pytest.mark.parametrize("count", range(len(NARROWING) + 1))
+async def test_narrowing_goes_with_any_other(cold: Cold, count: int) -> None:
     """Asked of each question that looks at what words, moments and endings order by."""
     past = await _past(cold, scope_of(user_id="ann"), topics=("pit", "wall"))
-    narrow = asked("tyres", as_of=NOW, now=NOW + 9 * HOUR).model_copy(
-        update={
-            "user_id": "ann",
-            "writer_id": SCOPE.agent_id,
-            "topics": ("pit",),
-            "all_topics": ("pit", "wall"),
-            "since": NOW - HOUR,
-            "until": NOW + HOUR,
-            "tier": "archival",
-            "grains": ("daily",),
-        }
-    )
+    whole = asked("tyres", as_of=NOW, now=NOW + 9 * HOUR)
     asker = scope_of(topics=("pit", "wall"), denied=("box",), user_id="ann")
-    assert await _ended(cold, asker, narrow) == past
-    told = await cold.timeline.latest(asker, narrow)
-    assert past[-1] in {hit.id for hit in told}
-    assert past[-1] in {hit.id for hit in await cold.words.search_words(asker, narrow)}
-    other = narrow.model_copy(update={"writer_id": "another"})
-    assert await _ended(cold, asker, other) == []
+    for names in combinations(NARROWING, count):
+        query = whole.model_copy(update={name: NARROWING[name] for name in names})
+        assert await _ended(cold, asker, query) == past
+        told = await cold.timeline.latest(asker, query)
+        assert past[-1] in {hit.id for hit in told}
+        assert past[-1] in {hit.id for hit in await cold.words.search_words(asker, query)}
+        other = query.model_copy(update={"writer_id": "another"})
+        assert await _ended(cold, asker, other) == []
 
 
 async def test_what_has_ended_is_shown_as_any_hit(cold: Cold) -> None:
