@@ -442,7 +442,7 @@ def _required(key: str, value: SecretStr | None) -> str:
 
 def _made(home: Path) -> Path:
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError("EZRA_HOME", f"cannot make {home}: {error.strerror}") from error
     return home

@@ -278,3 +278,12 @@ def test_r9_35_a_mistyped_home_is_named_and_not_made(folder: str, tmp_path: Path
     assert home.exists() == (folder == "empty")
     assert run("graph", "create", "imola", EZRA_HOME=str(home)).code == 0
     assert run("graph", "list", EZRA_HOME=str(home)).code == 0
+
+
+def test_a_new_memory_is_its_users_alone(tmp_path: Path) -> None:
+    """Nobody else on the machine enters the folder; one that was there stays as it was."""
+    there = tmp_path / "there"
+    there.mkdir(mode=0o750)
+    for home, mode in ((tmp_path / "new", 0o700), (there, there.stat().st_mode & 0o777)):
+        assert run("init", EZRA_HOME=str(home)).code == 0
+        assert home.stat().st_mode & 0o777 == mode

@@ -43,7 +43,7 @@ class FolderOwnership:
 
     def __enter__(self) -> Self:
         with _usable(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
                 self._lock.acquire()
             except Timeout as held:

@@ -49,7 +49,7 @@ async def sqlite_cold_store(
 
 def _made(folder: Path) -> Path:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         reason = f"cannot make {folder}: {error.strerror}"
         raise ConfigError("EZRA_HOME", reason) from error
