@@ -9,7 +9,7 @@ from contextlib import closing
 from tiers.cold.sqlite.schema import SCHEMA_VERSION, statements
 from tiers.cold.stores import COLLECTIONS
 
-PINNED = (15, "7562447b2ad62604d17d9db03be6bbc86478e9ccda6126f9ee9225a4f7fdf807")
+PINNED = (16, "306637686f9816e5102352b9ecb9e82e916f1a15af712bd4a8b03c2708c5caf1")
 """A version, and the digest of what makes its tables."""
 
 

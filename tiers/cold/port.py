@@ -143,7 +143,7 @@ class Collection(Generic[R]):
         named = ((one,) if isinstance(one, str) else one for one in self.fields)
         return (*OWNERS[self.extent], "id", *owned, *chain.from_iterable(named))
 
-    @cached_property
+    @property
     def owner(self) -> Callable[[R | Scope], tuple[str, ...]]:
         """Take whom a record belongs to from it, or from a scope, in the order of ``OWNERS``."""
         return _OWNER[self.extent]
@@ -167,9 +167,9 @@ class Collection(Generic[R]):
         return dict(zip(self.names, found, strict=True))
 
     @cached_property
-    def _taken(self) -> Sequence[tuple[Callable[[R], Any], bool]]:
+    def _taken(self) -> tuple[tuple[Callable[[R], Any], bool], ...]:
         """Tell how to take fields from a record, in order, and which of them are one each."""
-        return [(of, isinstance(name, str)) for name, of in self.fields.items()]
+        return tuple((of, isinstance(name, str)) for name, of in self.fields.items())
 
     def listed(self, record: R) -> Lists:
         """Return the lists of a record: each value once, and how often the record has it."""
