@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 from typing import get_type_hints
 
-import pytest
 from support.cold_backends import Cold, ColdBackend
 from support.cold_beliefs import replacing
 from support.cold_calls import CALLS
@@ -16,15 +15,14 @@ from tiers.errors import TierUnavailable
 from tiers.leases import RenewableWork
 
 
-@pytest.mark.parametrize("method", CALLS)
-async def test_closed_tier_is_unavailable(
-    backend: ColdBackend, tmp_path: Path, method: str
-) -> None:
+async def test_closed_tier_is_unavailable(backend: ColdBackend, tmp_path: Path) -> None:
     """After its block every method raises ``TierUnavailable`` and names itself."""
     async with backend.opened(tmp_path) as closed:
         pass
-    with pytest.raises(TierUnavailable, match=method.replace("_", "[_ ]")):
-        await CALLS[method](closed)
+    for method, call in CALLS.items():
+        (refusal,) = await asyncio.gather(call(closed), return_exceptions=True)
+        assert isinstance(refusal, TierUnavailable), method
+        assert method.replace("_", " ") in str(refusal).replace("_", " ")
 
 
 def test_every_method_of_every_port_is_called() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.command import ezra as run
+from support.doors import run as run_here
 
 CHAT = """
 {"id": "1", "speaker": "Ada", "text": "The mediums lasted 18 laps in Monaco.", "at": "2026-05-14T10:00:00Z"}
@@ -120,7 +121,7 @@ def test_errors_are_one_clear_line_with_an_exit_code(
     home: Path, chat: Path, arguments: tuple[str, ...], code: int, text: str
 ) -> None:
     """No traceback, whatever is wrong."""
-    ezra(home, "init")
+    assert run_here("init", EZRA_HOME=str(home)).code == 0
     done = ezra(home, *arguments)
     assert done.returncode == code, done.stderr
     assert text in done.stderr
@@ -135,12 +136,20 @@ def test_a_bad_setting_is_a_configuration_error(home: Path) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_has_examples(home: Path, command: list[str]) -> None:
+def test_help_has_examples(command: list[str]) -> None:
     """Every command explains itself."""
-    done = ezra(home, *command, "--help")
-    assert done.returncode == 0
+    done = run_here(*command, "--help")
+    assert done.code == 0
     if command:
-        assert "Example" in done.stdout
+        assert "Example" in done.out
+
+
+def test_help_needs_no_memory(home: Path) -> None:
+    """The command as it is installed shows its help where nothing was made yet."""
+    done = ezra(home, "--help")
+    assert done.returncode == 0, done.stderr
+    assert "replay" in done.stdout
+    assert not home.exists()
 
 
 def test_the_worker_runs_until_it_is_told_to_stop(home: Path) -> None:

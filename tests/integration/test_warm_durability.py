@@ -14,12 +14,13 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from qdrant_edge import EdgeShard, SparseVector
+from qdrant_edge import EdgeShard, SparseVector, UpdateOperation
 from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id, scope_of
 from support.warm_writer import BATCH, DELETED
 
 from tiers.errors import ConfigError, CorruptRecord, TierRejected, UsageError
 from tiers.warm import edge_store, edge_warm_store
+from tiers.warm.edge_folder import INDEXED_FROM
 from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS, NEVER, payload_of, point_id
 
 SCOPE = scope_of()
@@ -247,7 +248,7 @@ async def test_payload_indexes_are_there_after_opening_again(
     tmp_path: Path, *, rewritten: bool
 ) -> None:
     """Every key that predicates use, also when the files were written anew."""
-    await _filled(tmp_path, range(3))
+    await _filled(tmp_path, range(INDEXED_FROM))
     if rewritten:
         async with edge_warm_store(tmp_path, dimensions=DIMENSIONS) as store:
             await store.rewrite_files()
@@ -255,7 +256,38 @@ async def test_payload_indexes_are_there_after_opening_again(
         assert {*KEYWORD_KEYS, *INTEGER_KEYS} == set(
             store._points._shard.engine.info().payload_schema
         )
-        assert await store.count(SCOPE) == 3
+        assert await store.count(SCOPE) == INDEXED_FROM
+
+
+@pytest.mark.parametrize("rewritten", [False, True])
+async def test_few_entries_are_indexed_with_the_one_that_makes_them_many(
+    tmp_path: Path, *, rewritten: bool
+) -> None:
+    """Not before, which spares a small memory a hundred files; then all that is there is found."""
+    await _filled(tmp_path, range(INDEXED_FROM - 1))
+    async with edge_warm_store(tmp_path, dimensions=DIMENSIONS) as store:
+        if rewritten:
+            await store.rewrite_files()
+        assert not store._points._shard.engine.info().payload_schema
+        await store.upsert(SCOPE, [entry_of(SCOPE, INDEXED_FROM)])
+        assert {*KEYWORD_KEYS, *INTEGER_KEYS} == set(
+            store._points._shard.engine.info().payload_schema
+        )
+        assert await store.count(SCOPE) == INDEXED_FROM
+
+
+async def test_indexing_that_was_cut_off_is_finished_with_the_next_entry(tmp_path: Path) -> None:
+    """What a crash left out is made; what is there stays."""
+    await _filled(tmp_path, range(INDEXED_FROM))
+    async with edge_warm_store(tmp_path, dimensions=DIMENSIONS) as store:
+        shard = store._points._shard.engine
+        for key in ("agent_id", "occurred_at"):
+            shard.update(UpdateOperation.delete_field_index(key))
+    async with edge_warm_store(tmp_path, dimensions=DIMENSIONS) as store:
+        await store.upsert(SCOPE, [entry_of(SCOPE, INDEXED_FROM)])
+        assert {*KEYWORD_KEYS, *INTEGER_KEYS} == set(
+            store._points._shard.engine.info().payload_schema
+        )
 
 
 async def test_quiet_index_is_flushed_in_the_background(tmp_path: Path) -> None:

@@ -124,11 +124,9 @@ _SAME_STORES = frozenset({"motor"})
 
 _ASKED_OF_ALL = frozenset(
     {
-        "test_board.py",
         "test_cold_beliefs.py",
         "test_cold_lifetime.py",
         "test_cold_queue.py",
-        "test_cold_redaction.py",
     }
 )
 """Contracts in which steps of several documents and the driver count most."""

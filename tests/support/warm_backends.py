@@ -10,6 +10,7 @@ import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from qdrant_client import AsyncQdrantClient, QdrantClient, models
@@ -17,6 +18,7 @@ from qdrant_edge import Filter, UpdateOperation
 
 from tiers.ports import WarmStore
 from tiers.warm import EdgeWarmStore, edge_warm_store
+from tiers.warm.edge_folder import INDEXED_FROM
 from tiers.warm.qdrant_options import QdrantOptions
 from tiers.warm.qdrant_store import QdrantWarmStore, qdrant_warm_store
 
@@ -50,8 +52,11 @@ class WarmBackend:
 
 
 @asynccontextmanager
-async def _edge(folder: Path) -> AsyncIterator[EdgeWarmStore]:
-    async with edge_warm_store(folder, dimensions=DIMENSIONS, overfetch=OVERFETCH) as store:
+async def _edge(folder: Path, indexed_from: int = 1) -> AsyncIterator[EdgeWarmStore]:
+    opening = edge_warm_store(
+        folder, dimensions=DIMENSIONS, overfetch=OVERFETCH, indexed_from=indexed_from
+    )
+    async with opening as store:
         yield store
 
 
@@ -160,6 +165,12 @@ def _remove_live() -> None:
 
 _ROWS = [
     WarmBackend("edge", _edge, is_durable=True, emptied=_empty_edge),
+    WarmBackend(
+        "edge of few",
+        partial(_edge, indexed_from=INDEXED_FROM),
+        is_durable=True,
+        emptied=_empty_edge,
+    ),
     WarmBackend("reference", _reference, is_durable=False, emptied=_empty_reference),
     WarmBackend("qdrant memory", _memory, is_durable=False, emptied=_empty_memory),
     WarmBackend("qdrant http", _http, is_durable=True, emptied=_empty_http),

@@ -28,7 +28,7 @@ from ..errors import DiskFull, TierError
 from ..records import Hit, Scope, SearchQuery
 from ..sighting import Known, Seen
 from .checks import check_positive
-from .edge_folder import OpenShard, opened_shard
+from .edge_folder import INDEXED_FROM, OpenShard, opened_shard
 from .edge_points import EdgePoints
 from .payload import kinds_stored
 from .ranking import Payload, Stored, answer_of_one, answer_of_sights, with_ties
@@ -175,6 +175,7 @@ async def edge_warm_store(
     rrf_k: int = 10,
     overfetch: int = 80,
     flush_seconds: float = 30,
+    indexed_from: int = INDEXED_FROM,
 ) -> AsyncIterator[EdgeWarmStore]:
     """Open the index in ``folder``, making it when new; flush and close it at the end.
 
@@ -184,15 +185,20 @@ async def edge_warm_store(
         rrf_k: How much the fusion favours the first ranks; smaller favours them more.
         overfetch: Candidates per leg before fusion.
         flush_seconds: How often to look for a quiet moment to flush in.
+        indexed_from: How many entries it takes for the keys of conditions to be indexed.
 
     Raises:
         ConfigError: The folder is in use, cannot be used, or was made for other vectors.
         CorruptRecord: What is in the folder cannot be loaded.
     """
     check_positive(
-        dimensions=dimensions, rrf_k=rrf_k, overfetch=overfetch, flush_seconds=flush_seconds
+        dimensions=dimensions,
+        rrf_k=rrf_k,
+        overfetch=overfetch,
+        flush_seconds=flush_seconds,
+        indexed_from=indexed_from,
     )
-    with opened_shard(folder, dimensions) as shard:
+    with opened_shard(folder, dimensions, indexed_from) as shard:
         store = EdgeWarmStore(shard, dimensions=dimensions, rrf_k=rrf_k, overfetch=overfetch)
         flusher = asyncio.create_task(store.flush_when_quiet(flush_seconds), name="ezra-warm-flush")
         try:
