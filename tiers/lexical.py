@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from functools import lru_cache
 
 WORD_CHARS_MAX = 64
+WORDS_REMEMBERED = 50_000
 SENTENCES_MAX = 10_000
 SENTENCE_CHARS_MAX = 2_000
 
@@ -75,6 +77,7 @@ def content_words(text: str) -> list[str]:
     return [word for word in found if word not in STOP_WORDS] or list(found)
 
 
+@lru_cache(maxsize=WORDS_REMEMBERED)
 def stem(word: str) -> str:
     """Return an English word without its plural ending.
 
