@@ -196,9 +196,9 @@ class IndexStore:
         """Return the best visible entries, best first, ties by id.
 
         Each leg carries the scope's conditions into the engine. Of two legs, which fetch
-        ``overfetch`` candidates each, ``ranking.best`` fuses them by reciprocal rank. Word statistics
-        come from the searched graphs alone, so what others store never moves a score. What is
-        removed while the answer is made is left out of it.
+        ``overfetch`` candidates each, ``ranking.best`` fuses them by reciprocal rank. Word
+        statistics come from the searched graphs alone, so what others store never moves a score.
+        What is removed while the answer is made is left out of it.
         """
         asked = self._asked("search", scope, query)
         return () if asked is None else await self._answer(asked, scope, query)
