@@ -61,6 +61,8 @@ def words(text: str) -> list[str]:
     """
     if text.isascii():
         found = _ASCII_WORD.findall(text.lower())
+        if "'" not in text and max(map(len, found), default=0) <= WORD_CHARS_MAX:
+            return found
     else:
         found = _WORD.findall(unicodedata.normalize("NFKC", text).lower())
     return [
