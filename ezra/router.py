@@ -52,7 +52,6 @@ from .metering import Meter, charge_of, charge_of_write, is_limited
 from .parse import parse
 from .policy import scope_of, topics_for
 from .recall import Degradation, Recaller, with_vector
-from .recollection.cues import meant_by
 from .routing import (
     NamesOf,
     Request,
@@ -467,6 +466,8 @@ class Router:
 
     async def _hydrate_inherited(self, turn: TurnState) -> None:
         """Read episodes and archival facts of ancestors, where links or the catalog carry them."""
+        if not turn.scope.lineage:
+            return
         query = self._query(turn, ("episode", "fact"), SUMMARY_LIMIT)
         found = await self._recaller.inherited(turn.scope, query, turn.names, turn.state)
         turn.inherited_facts = tuple(hit for hit in found if hit.kind == "fact")
@@ -475,7 +476,7 @@ class Router:
     def _query(
         self, turn: TurnState, kinds: tuple[Kind, ...], limit: int, tier: FactTier | None = None
     ) -> SearchQuery:
-        text, now = meant_by(turn.request.input), self._clock()
+        text, now = turn.request.subject, self._clock()
         query = SearchQuery(text=text, kinds=kinds, tier=tier, limit=limit, now=now)
         return with_vector(query, turn.vector)
 
