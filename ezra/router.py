@@ -384,8 +384,10 @@ class Router:
     async def _hydrate_by_meaning(self, turn: TurnState) -> None:
         """Read what is found by the question's vector, once that is made."""
         turn.vector = await self._recaller.vector(turn.request.input, turn.names, turn.state)
-        sides = (self._hydrate_archival, self._hydrate_warm, self._hydrate_turns)
-        await together(side(turn) for side in (*sides, self._hydrate_inherited))
+        sides = [self._hydrate_archival, self._hydrate_warm, self._hydrate_turns]
+        if turn.scope.lineage:
+            sides.append(self._hydrate_inherited)
+        await together(side(turn) for side in sides)
 
     async def _hydrate_conversation(self, turn: TurnState) -> None:
         """Read hot turns, and what is brought unasked: at a start, which they tell, or always."""
@@ -466,8 +468,6 @@ class Router:
 
     async def _hydrate_inherited(self, turn: TurnState) -> None:
         """Read episodes and archival facts of ancestors, where links or the catalog carry them."""
-        if not turn.scope.lineage:
-            return
         query = self._query(turn, ("episode", "fact"), SUMMARY_LIMIT)
         found = await self._recaller.inherited(turn.scope, query, turn.names, turn.state)
         turn.inherited_facts = tuple(hit for hit in found if hit.kind == "fact")
