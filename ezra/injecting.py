@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from tiers.errors import UsageError
 from tiers.fencing import entry, fenced, named
-from tiers.lexical import content_words, estimate_tokens, stem
+from tiers.lexical import estimate_tokens
 from tiers.records import Hit, Kind, Scope, Turn
 from tiers.together import together
 
@@ -21,6 +21,7 @@ from .assemble import injected_text
 from .parts import Parts
 from .recall import Degradation, RecallResult
 from .recollection.choosing import in_asked_order
+from .recollection.cues import stems_in
 from .request import TOKENS_MAX, RecallRequest, checked_kinds
 from .reranking.blending import reranked
 from .routing import Bring
@@ -186,7 +187,7 @@ def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
     kept: list[Hit] = []
     words: list[frozenset[str]] = []
     for hit in hits:
-        mine = frozenset(map(stem, content_words(hit.text)))
+        mine = stems_in(hit.text)
         same = next((at for at, one in enumerate(words) if _says_the_same(mine, one)), None)
         if same is None:
             same = next((at for at, one in enumerate(kept) if hit.id in one.source_ids), None)

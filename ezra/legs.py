@@ -22,7 +22,7 @@ from tiers.sighting import (
 from tiers.together import together
 
 from .recall import with_vector
-from .recollection.cues import shared_words
+from .recollection.cues import shared_words, stems_in
 from .recollection.priors import classes_of_statement, is_used_since
 from .searching import Search, everything, queries
 from .shadowing import CoreFacts, resolve_core
@@ -223,14 +223,15 @@ async def _find_ended(search: Search, own: Sequence[SearchQuery]) -> None:
         asked = query.model_copy(update={"limit": ENDED_MAX})
         call = search.parts.recollection.ended(search.scope, asked)
         found = await search.state.answer("cold", "what ended since", call, none)
+        words = stems_in(query.text)
         if by_words:  # as the word index would have: the rest would change how rare words are
-            found = tuple(hit for hit in found if shared_words(query.text, hit.text) > 0)
-        search.pool.add_leg("ended", (_as_found_then(query, hit) for hit in found))
+            found = tuple(hit for hit in found if shared_words(words, hit.text) > 0)
+        search.pool.add_leg("ended", (_as_found_then(words, hit) for hit in found))
 
 
-def _as_found_then(query: SearchQuery, hit: Hit) -> Hit:
+def _as_found_then(words: frozenset[str], hit: Hit) -> Hit:
     """Return what ended since as it was found: by meaning alone, the index told nothing of uses."""
-    if hit.kind != "fact" or shared_words(query.text, hit.text) > 0:
+    if hit.kind != "fact" or shared_words(words, hit.text) > 0:
         return hit
     return hit.model_copy(update={"uses": 0, "last_used_at": None})
 
@@ -281,10 +282,11 @@ async def _find_core_of_ancestors(search: Search) -> None:
     ):
         return
     core = await search.state.answer("cold", "inherited", _core(search), CoreFacts())
+    words = stems_in(request.text)
     about = (
         _fact_hit(search, fact)
         for fact in core.visible
-        if fact.graph_id != scope.graph_id and shared_words(request.text, fact.text) > 0
+        if fact.graph_id != scope.graph_id and shared_words(words, fact.text) > 0
     )
     search.pool.add_leg("core of ancestors", list(about)[:LEG_CANDIDATES])
 

@@ -19,7 +19,7 @@ from tiers.records import Hit, Kind, Scope, SearchQuery, Turn
 from tiers.sighting import Known, Seen
 from tiers.standing import WIDEST, RecordKey, standing_only
 
-from .recollection.cues import codes_in, meant_by, shared_words, without_names
+from .recollection.cues import codes_in, meant_by, shared_words, stems_in, without_names
 from .recollection.priors import INHERITED_FACTOR
 from .telemetry import Telemetry, Watched
 
@@ -329,12 +329,13 @@ class Recaller:
         if not hits:
             return ()
         about, codes = meant_by(text), codes_in(text)
+        asked = stems_in(about)
         close = await self._similarities(about, hits, names, state)
         return tuple(
             hit
             for hit, cosine in zip(hits, close, strict=True)
             if cosine >= SIMILAR_MIN
-            or shared_words(about, hit.text) >= SHARED_MIN
+            or shared_words(asked, hit.text) >= SHARED_MIN
             or codes & codes_in(hit.text)
         )
 

@@ -52,7 +52,6 @@ from .metering import Meter, charge_of, charge_of_write, is_limited
 from .parse import parse
 from .policy import scope_of, topics_for
 from .recall import Degradation, Recaller, with_vector
-from .recollection.cues import meant_by
 from .routing import (
     NamesOf,
     Request,
@@ -385,8 +384,10 @@ class Router:
     async def _hydrate_by_meaning(self, turn: TurnState) -> None:
         """Read what is found by the question's vector, once that is made."""
         turn.vector = await self._recaller.vector(turn.request.input, turn.names, turn.state)
-        sides = (self._hydrate_archival, self._hydrate_warm, self._hydrate_turns)
-        await together(side(turn) for side in (*sides, self._hydrate_inherited))
+        sides = [self._hydrate_archival, self._hydrate_warm, self._hydrate_turns]
+        if turn.scope.lineage:
+            sides.append(self._hydrate_inherited)
+        await together(side(turn) for side in sides)
 
     async def _hydrate_conversation(self, turn: TurnState) -> None:
         """Read hot turns, and what is brought unasked: at a start, which they tell, or always."""
@@ -475,7 +476,7 @@ class Router:
     def _query(
         self, turn: TurnState, kinds: tuple[Kind, ...], limit: int, tier: FactTier | None = None
     ) -> SearchQuery:
-        text, now = meant_by(turn.request.input), self._clock()
+        text, now = turn.request.subject, self._clock()
         query = SearchQuery(text=text, kinds=kinds, tier=tier, limit=limit, now=now)
         return with_vector(query, turn.vector)
 

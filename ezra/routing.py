@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import TypeAlias
 
 from pydantic import JsonValue
@@ -36,6 +37,7 @@ from .parse import Parsed
 from .recall import Degradation, QuestionVector
 from .receipts import SALT_BYTES, context_body
 from .recollection.choosing import in_asked_order
+from .recollection.cues import meant_by
 from .recollection.pool import SESSION_GAP
 from .shadowing import resolve_core
 
@@ -60,6 +62,11 @@ class Request:
     ref: str | None = None
     mesh: MeshAsk | None = None
     inject: Bring | None = None
+
+    @cached_property
+    def subject(self) -> str:
+        """What the message is about."""
+        return meant_by(self.input)
 
 
 @dataclass

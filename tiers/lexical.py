@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from functools import lru_cache
 
 WORD_CHARS_MAX = 64
+WORDS_REMEMBERED = 50_000
 SENTENCES_MAX = 10_000
 SENTENCE_CHARS_MAX = 2_000
 
@@ -59,6 +61,8 @@ def words(text: str) -> list[str]:
     """
     if text.isascii():
         found = _ASCII_WORD.findall(text.lower())
+        if "'" not in text and max(map(len, found), default=0) <= WORD_CHARS_MAX:
+            return found
     else:
         found = _WORD.findall(unicodedata.normalize("NFKC", text).lower())
     return [
@@ -75,6 +79,7 @@ def content_words(text: str) -> list[str]:
     return [word for word in found if word not in STOP_WORDS] or list(found)
 
 
+@lru_cache(maxsize=WORDS_REMEMBERED)
 def stem(word: str) -> str:
     """Return an English word without its plural ending.
 

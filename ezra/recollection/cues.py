@@ -339,14 +339,14 @@ def codes_in(text: str) -> frozenset[str]:
     return frozenset(match.group().lower() for match in _CODE.finditer(text[:CODE_CHARS_READ]))
 
 
-def shared_words(query: str, text: str) -> float:
-    """Return the share of the query's content words that the text has, 0 to 1."""
-    asked = _stems(query)
-    return len(asked & _stems(text)) / len(asked) if asked else 0.0
+def stems_in(text: str) -> frozenset[str]:
+    """Return the stems of a text's content words."""
+    return frozenset(map(stem, content_words(text)))
 
 
-def _stems(text: str) -> set[str]:
-    return {stem(word) for word in content_words(text)}
+def shared_words(asked: frozenset[str], text: str) -> float:
+    """Return the share of a query's stems (``stems_in``) that the text has, 0 to 1."""
+    return len(asked & stems_in(text)) / len(asked) if asked else 0.0
 
 
 def phrases_in(text: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ graphs, agents and people there may be any number, and they are nobody's busines
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import TypeAlias
 
 from prometheus_client import (
@@ -70,8 +71,11 @@ class Numbers:
                 f"ezra_{name}_seconds", about, labels, buckets=bounds, registry=registry
             )
 
-        self._turns = counter("turns", "Turns, by what became of them.", "event")
-        self._tokens = counter("tokens", "Estimated tokens of contexts and replies.", "of")
+        # What turns count and time is looked up by its labels once.
+        self._turns = cache(counter("turns", "Turns, by what became of them.", "event").labels)
+        self._tokens = cache(
+            counter("tokens", "Estimated tokens of contexts and replies.", "of").labels
+        )
         self._degraded = counter("degraded_legs", "Legs left out, by what was missing.", "tier")
         self._evicted = counter("ring_evictions", "Turns that left a ring for newer ones.")
         self._moved = counter("fact_moves", "Facts that became core or archival.", "tier")
@@ -79,9 +83,13 @@ class Numbers:
         self._work = counter("work", "Queued work, by what became of it.", "kind", "outcome")
         self._requests = counter("http_requests", "Requests answered.", "operation", "status")
         self._tools = counter("mcp_requests", "MCP requests.", "method", "tool", "outcome")
-        self._step = timer("turn_step", "One step of the router.", CALL_SECONDS, "step")
+        self._step = cache(
+            timer("turn_step", "One step of the router.", CALL_SECONDS, "step").labels
+        )
         self._recall = timer("recall", "One recall, whole.", CALL_SECONDS)
-        self._leg = timer("leg", "One question to one tier.", CALL_SECONDS, "tier", "leg")
+        self._leg = cache(
+            timer("leg", "One question to one tier.", CALL_SECONDS, "tier", "leg").labels
+        )
         self._pass = timer("pass", "One pass of a meta-agent.", PASS_SECONDS, "name", "outcome")
         self._request = timer("http_request", "One request.", ANSWER_SECONDS, "operation")
         self._tool = timer("mcp_request", "One MCP request.", ANSWER_SECONDS, "method", "tool")
@@ -89,11 +97,11 @@ class Numbers:
 
     def turn(self, event: str) -> None:
         """Count a turn that was ``opened``, ``written`` or ``repeated``."""
-        self._turns.labels(event).inc()
+        self._turns(event).inc()
 
     def tokens(self, of: str, count: int) -> None:
         """Count estimated tokens of a ``context`` or of a ``reply``."""
-        self._tokens.labels(of).inc(count)
+        self._tokens(of).inc(count)
 
     def lost(self, tier: str) -> None:
         """Count a leg that was left out for want of a tier or capability."""
@@ -117,7 +125,7 @@ class Numbers:
 
     def stepped(self, step: str, seconds: float) -> None:
         """Time a step of the router."""
-        self._step.labels(step).observe(seconds)
+        self._step(step).observe(seconds)
 
     def recalled(self, seconds: float) -> None:
         """Time a recall."""
@@ -125,7 +133,7 @@ class Numbers:
 
     def asked(self, tier: str, leg: str, seconds: float) -> None:
         """Time a question to a tier."""
-        self._leg.labels(_known(tier, TIERS), _known(leg, LEGS)).observe(seconds)
+        self._leg(_known(tier, TIERS), _known(leg, LEGS)).observe(seconds)
 
     def passed(self, name: str, outcome: str, seconds: float) -> None:
         """Time a pass of a meta-agent that went ``well`` or ``failed``."""

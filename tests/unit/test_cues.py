@@ -17,6 +17,7 @@ from ezra.recollection.cues import (
     phrases_in,
     read_cues,
     shared_words,
+    stems_in,
     subject_of,
     tells_clock,
     tells_number,
@@ -132,8 +133,11 @@ def test_times_and_numbers_are_told() -> None:
 
 def test_shared_words_are_a_share_of_the_questions() -> None:
     """Stop words and plurals do not matter."""
-    assert shared_words("How long do the mediums last?", "The medium lasts 18 laps.") == 2 / 3
-    assert shared_words("", "anything") == 0
+    assert (
+        shared_words(stems_in("How long do the mediums last?"), "The medium lasts 18 laps.")
+        == 2 / 3
+    )
+    assert shared_words(stems_in(""), "anything") == 0
 
 
 def test_names_are_cut_from_the_dense_query_only_where_they_are_names() -> None:

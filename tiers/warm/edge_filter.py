@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from qdrant_edge import FieldCondition, Filter, HasIdCondition, MatchAny, MatchValue, RangeFloat
 
 from .filters import (
@@ -17,6 +19,9 @@ from .filters import (
     UpTo,
 )
 
+CONDITIONS_REMEMBERED = 2_000
+"""Of names: those of a scope come with each of its questions."""
+
 
 def rendered(predicate: Predicate) -> Filter:
     """Return the engine's filter."""
@@ -26,8 +31,7 @@ def rendered(predicate: Predicate) -> Filter:
 def _condition(condition: Condition) -> FieldCondition | HasIdCondition | Filter:
     match condition:
         case AnyOf(key, values, common):
-            found = _equal(key, values)
-            return _not_to_begin_with(found) if common and len(values) > 1 else found
+            return _any_of(key, values, common=common)
         case NoneOf(key, values):
             return Filter(must_not=[_equal(key, values)])
         case After() | UpTo() | Between():
@@ -48,6 +52,12 @@ def _range(condition: After | UpTo | Between) -> RangeFloat:
             return RangeFloat(lte=bound)
         case Between(_, since, until):
             return RangeFloat(gte=since, lt=until)
+
+
+@lru_cache(maxsize=CONDITIONS_REMEMBERED)
+def _any_of(key: str, values: tuple[str, ...], *, common: bool) -> FieldCondition | Filter:
+    found = _equal(key, values)
+    return _not_to_begin_with(found) if common and len(values) > 1 else found
 
 
 def _not_to_begin_with(condition: FieldCondition) -> Filter:

@@ -268,10 +268,15 @@ def _finish_rewriting(folder: Path) -> None:
 
 
 def _created(path: Path, dimensions: int) -> EdgeShard:
-    """Make an empty shard."""
+    """Make an empty shard, which is searched in the thread that asks: one asks at a time.
+
+    Waking threads of the engine for it made a search of 300 points take 0.4 ms of processor time
+    instead of 0.15, and was no faster among 15,000.
+    """
     config = EdgeConfig(
         vectors={DENSE: EdgeVectorParams(size=dimensions, distance=Distance.Cosine)},
         sparse_vectors={LEXICAL: EdgeSparseVectorParams(modifier=Modifier.Idf)},
+        max_search_threads=1,
     )
     with EngineCall("open"):
         return EdgeShard.create(str(path), config)

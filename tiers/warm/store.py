@@ -195,10 +195,10 @@ class IndexStore:
     async def search(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return the best visible entries, best first, ties by id.
 
-        Each leg carries the scope's conditions into the engine and fetches ``overfetch``
-        candidates; of two legs ``ranking.best`` fuses them by reciprocal rank. Word statistics
-        come from the searched graphs alone, so what others store never moves a score. What is
-        removed while the answer is made is left out of it.
+        Each leg carries the scope's conditions into the engine. Of two legs, which fetch
+        ``overfetch`` candidates each, ``ranking.best`` fuses them by reciprocal rank. Word
+        statistics come from the searched graphs alone, so what others store never moves a score.
+        What is removed while the answer is made is left out of it.
         """
         asked = self._asked("search", scope, query)
         return () if asked is None else await self._answer(asked, scope, query)
@@ -288,7 +288,7 @@ class IndexStore:
         legs = self._legs(query, reach.counted) if reach else []
         if reach is None or not legs:
             return None
-        most = max(self._overfetch, query.limit)
+        most = max(self._overfetch, query.limit) if len(legs) > 1 else query.limit
         return Asked(Chosen(operation, of_search(scope, query), reach.visible), legs, most)
 
     async def _answer(self, asked: Asked, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
