@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import singledispatch
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from ..board import TASK_LOGS, Card
 from ..documents import Document, Passage
@@ -20,18 +20,7 @@ from ..grains import RETIRED, RETIRED_PER_CALL_MAX
 from ..ids import derived_id
 from ..lexical import estimate_tokens
 from ..owned import REDACTED
-from ..records import (
-    Commitment,
-    Episode,
-    Fact,
-    Kind,
-    Owned,
-    Receipt,
-    Rule,
-    Summary,
-    Turn,
-    WorkDraft,
-)
+from ..records import Commitment, Episode, Fact, Kind, Receipt, Rule, Summary, Turn
 from ..upkeep import Redacted
 from .mentions import Texts
 from .texts import texts_of
@@ -41,6 +30,7 @@ Redactable: TypeAlias = (
 )
 Retainable: TypeAlias = Turn | Summary | Episode | Fact
 Written: TypeAlias = Summary | Episode
+T = TypeVar("T")
 Fields: TypeAlias = dict[str, object]
 
 RecordKind: TypeAlias = Kind | Literal["passage", "card"]
@@ -371,18 +361,8 @@ def check_new_text(record: Written) -> None:
         raise UsageError("record.text", record.text, "a text that is not blank")
 
 
-def leaves_index(record: Owned) -> WorkDraft:
-    """Return the work by which a redacted record leaves the warm index."""
-    return WorkDraft(
-        kind="index",
-        key=record.id,
-        agent_id=record.agent_id or None,
-        payload={"id": record.id},
-    )
-
-
-def pages(ids: Iterable[str]) -> Iterator[list[str]]:
-    """Cut ids into pages of ``PAGE_IDS``."""
+def pages(ids: Iterable[T]) -> Iterator[list[T]]:
+    """Cut ids, or what else there are many of, into pages of ``PAGE_IDS``."""
     whole = list(ids)
     for start in range(0, len(whole), PAGE_IDS):
         yield whole[start : start + PAGE_IDS]

@@ -16,21 +16,20 @@ from ...records import (
     Scope,
     TrustRow,
 )
-from ..conditions import Among, Holds, Is, Within
+from ..conditions import Holds, Is, Within
 from ..ownership import check_limit, check_whole_graph
-from ..port import Find, RecordStore, Steps, asked, every
-from .belief_log import CONTENTS, EVENTS, by_then, entries_after, entries_at, last_of
+from ..port import Find, Steps, asked, every
+from .belief_log import CONTENTS, EVENTS, entries_after, entries_at, last_by, last_of
 from .belief_projection import BELIEFS, TRUSTS, audited, commitment_of
 from .belief_query import answered
 from .belief_spans import spans_at, spans_of
-from .rows import bare
+from .over_engine import OverEngine
+from .questions import among
+from .rows import all_bare
 
 
-class ColdBeliefHistory:
+class ColdBeliefHistory(OverEngine):
     """A ``BeliefHistory`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def events(
         self, scope: Scope, after: int = 0, limit: int = 1000, *, turn_id: str | None = None
@@ -42,7 +41,7 @@ class ColdBeliefHistory:
         if turn_id is not None:
             where = (Is("turn_id", turn_id), behind)
             find = Find(EVENTS, scope, by="turn_id", where=where, order=("seq",), limit=limit)
-        return tuple(await self._store.read("events", lambda: every(find)))
+        return await self._all("events", find)
 
     async def logged(
         self, scope: Scope, after: int = 0, limit: int = 1000
@@ -79,7 +78,7 @@ class ColdBeliefHistory:
         """
         finds = []
         if time is not None:
-            finds.append(by_then(scope, time))
+            finds.append(last_by(scope, time))
         if turn is not None:
             where = (Within("turn", until=turn + 1),)
             order = ("-turn", "-seq")
@@ -118,8 +117,7 @@ class ColdBeliefHistory:
     async def trusts(self, scope: Scope) -> tuple[TrustRow, ...]:
         """Return the trust in every agent of the graph of which the log says something."""
         find = Find(TRUSTS, scope, by="agent", order=("agent_id", "topic"))
-        found = await self._store.read("trusts", lambda: every(find))
-        return tuple(bare(TrustRow, row) for row in found)
+        return all_bare(TrustRow, await self._all("trusts", find))
 
 
 def _naming(scope: Scope, belief_id: str, after: int, limit: int) -> Steps[list[LoggedBelief]]:
@@ -145,8 +143,7 @@ def _as_of(scope: Scope, seq: int) -> Steps[list[Commitment]]:
 
 def _beliefs(scope: Scope, ids: Sequence[str]) -> Steps[list[HistoricBelief]]:
     """Return beliefs by id, in order of commitment."""
-    where = (Among("id", tuple(ids)),)
-    found = yield from every(Find(BELIEFS, scope, where=where, reach=audited(scope)))
+    found = yield from every(among(BELIEFS, scope, ids, reach=audited(scope)))
     return sorted(found, key=lambda belief: belief.committed_seq)
 
 

@@ -18,6 +18,7 @@ from ...records import BeliefEvent, LoggedBelief, Record, Scope
 from ..conditions import Among, Condition, Present, Within
 from ..port import Collection, Find, Index, Lookup, Put, Steps, one, write
 from .log import raise_marks
+from .questions import by_then
 
 Salts = Callable[[], bytes]
 """Makes the salt of each event's content; must be unpredictable outside tests."""
@@ -152,15 +153,15 @@ def last_of(scope: Scope) -> Find[BeliefEvent]:
     return Find(EVENTS, scope, "seq", (Within("seq", since=1),), ("-seq",), 1)
 
 
-def by_then(scope: Scope, then: datetime) -> Find[BeliefEvent]:
+def last_by(scope: Scope, then: datetime) -> Find[BeliefEvent]:
     """Ask for the last event of the graph's log that was recorded at or before a moment."""
-    where = (Within("recorded_at", until=microseconds(then) + 1),)
-    return Find(EVENTS, scope, "time", where, ("-recorded_at", "-seq"), limit=1)
+    order = ("-recorded_at", "-seq")
+    return Find(EVENTS, scope, "time", by_then("recorded_at", then), order, limit=1)
 
 
 def seq_by(scope: Scope, then: datetime) -> Steps[int]:
     """Return the last event recorded at or before a moment; 0 when there is none."""
-    found = yield from one(by_then(scope, then))
+    found = yield from one(last_by(scope, then))
     return 0 if found is None else found.seq
 
 

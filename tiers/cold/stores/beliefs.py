@@ -41,19 +41,14 @@ from ..ownership import check_owned, check_placed, in_order
 from ..port import Find, RecordStore, Steps, every, one
 from ..topics import accepted_topics
 from .belief_log import Salts, entries_at, last_seq
-from .belief_projection import (
-    BELIEFS,
-    append,
-    audited,
-    commitment_of,
-    key_of,
-    trusts_of,
-)
+from .belief_projection import BELIEFS, append, audited, commitment_of, key_of, trusts_of
 from .belief_rewind import CHANGED_MAX, changed_since
 from .graphs import check_writable
+from .over_engine import OverEngine
+from .questions import among, own
 
 
-class ColdBeliefs:
+class ColdBeliefs(OverEngine):
     """A ``BeliefStore`` over any engine.
 
     Args:
@@ -64,7 +59,7 @@ class ColdBeliefs:
     def __init__(
         self, store: RecordStore, salts: Salts = lambda: secrets.token_bytes(SALT_BYTES)
     ) -> None:
-        self._store = store
+        super().__init__(store)
         self._salts = salts
 
     async def commit(
@@ -191,8 +186,7 @@ class ColdBeliefs:
 
     async def active(self, scope: Scope) -> tuple[Commitment, ...]:
         """Return the visible active beliefs, from the index, in order of commitment."""
-        found = await self._store.read("active", lambda: every(active_in(scope)))
-        return tuple(map(commitment_of, found))
+        return tuple(map(commitment_of, await self._all("active", active_in(scope))))
 
     async def _pinned(
         self, operation: str, scope: Scope, belief_id: str, now: datetime, *, pinned: bool
@@ -263,8 +257,8 @@ def _commit(
 def _met(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> Steps[_Met]:
     asked = tuple(dict.fromkeys(each.rival_id for each in settled))
     known, named, of_key = yield (
-        Find(BELIEFS, scope, where=(Is("id", belief.id),), reach="own"),
-        Find(BELIEFS, scope, where=(Among("id", asked), Is("active", 1)), reach="own"),
+        own(BELIEFS, scope, [belief.id]),
+        own(BELIEFS, scope, asked, Is("active", 1)),
         _holding(scope, key_of(belief)),
     )
     seen = {each.id: commitment_of(each) for each in named if sees(scope, each)}
@@ -335,8 +329,8 @@ def _holding(scope: Scope, *keys: str | None) -> Find[HistoricBelief]:
 
 
 def _changeable(scope: Scope, belief_id: str) -> Steps[Commitment]:
-    where = (Is("id", belief_id), Is("active", 1), Absent("redacted_at"))
-    found = yield from one(Find(BELIEFS, scope, where=where, reach=audited(scope)))
+    where = (Is("active", 1), Absent("redacted_at"))
+    found = yield from one(among(BELIEFS, scope, [belief_id], *where, reach=audited(scope)))
     if found is None:
         raise NotFound("active belief", belief_id)
     return commitment_of(found)

@@ -8,11 +8,13 @@ from functools import partial
 from typing import TypeAlias
 
 from ...records import Receipt, Scope
-from ..conditions import Among, Beyond, Condition, Within
-from ..port import Find, RecordStore, Replace, Steps, every, write
+from ..conditions import Beyond, Condition, Within
+from ..port import Find, RecordStore, Steps, every
 from ..redaction import RECEIPTS_PER_PAGE, blanked, pages
 from ..texts import said_in
 from .log import RECEIPTS
+from .questions import own
+from .rows import replace
 
 Test: TypeAlias = Callable[[Receipt], bool]
 
@@ -45,9 +47,8 @@ async def receipts_that(
 def blank(scope: Scope, ids: Sequence[str]) -> Steps[None]:
     """Blank receipts of the scope's graph, by their ids, inside a transaction."""
     for page in pages(ids):
-        find = Find(RECEIPTS, scope, where=(Among("id", tuple(page)),), reach="own")
-        receipts = yield from every(find)
-        yield from write(*(Replace(RECEIPTS, scope, blanked(one)) for one in receipts))
+        receipts = yield from every(own(RECEIPTS, scope, page))
+        yield from replace(RECEIPTS, scope, *map(blanked, receipts))
 
 
 def naming(ids: Iterable[str]) -> Test:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -25,24 +26,12 @@ from ..conditions import (
     Within,
 )
 from ..ownership import check_limit, check_owned, in_order
-from ..port import (
-    Collection,
-    Count,
-    Find,
-    Index,
-    Lookup,
-    Put,
-    RecordStore,
-    Replace,
-    Steps,
-    asked,
-    counts,
-    every,
-    one,
-    write,
-)
+from ..port import Collection, Find, Index, Lookup, Steps, counts, every, one
 from .graphs import check_writable
 from .log import append_event
+from .over_engine import OverEngine
+from .questions import equal, numbers, own, window
+from .rows import put, replace
 
 FOR_ALL = ""
 """The recipient of a message for everybody; no agent is called that."""
@@ -86,11 +75,8 @@ CARDS: Collection[Card] = Collection(
 )
 
 
-class ColdBoard:
+class ColdBoard(OverEngine):
     """A ``Board`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def post(self, scope: Scope, card: Card, log: Card | None = None) -> tuple[Card, bool]:
         """Store a card and return it, and whether it is new.
@@ -132,8 +118,7 @@ class ColdBoard:
             known = yield from one(_seen(scope, *where))
             if known is None or known.version != card.version - 1:
                 return False
-            changed = known.model_copy(update=changed_columns(card))
-            yield from write(Replace(CARDS, scope, changed))
+            yield from replace(CARDS, scope, known.model_copy(update=changed_columns(card)))
             if (yield from _known(scope, log)) is not None:
                 raise Conflict("card", "an id of its own", log.id)
             yield from _post(scope, log)
@@ -166,7 +151,7 @@ class ColdBoard:
                     card.model_copy(update={"read_by": tuple(sorted({*card.read_by, reader}))})
                     for card in found
                 )
-                yield from write(*(Replace(CARDS, scope, card) for card in read))
+                yield from replace(CARDS, scope, *read)
             told = in_order({card.id: card.id for card in found}, ids)
             if told:
                 yield from append_event(scope, "read", told, "message", now)
@@ -176,8 +161,7 @@ class ColdBoard:
 
     async def cards(self, scope: Scope, ids: Sequence[str]) -> tuple[Card, ...]:
         """Return the visible cards among ``ids``, redacted ones too, in the order asked."""
-        find = _seen(scope, Among("id", tuple(ids)))
-        found = await self._store.read("cards", lambda: every(find))
+        found = await self._all("cards", _seen(scope, Among("id", tuple(ids))))
         return in_order({card.id: card for card in found}, ids)
 
     async def latest(
@@ -190,21 +174,16 @@ class ColdBoard:
         check_limit(limit, CARDS_MAX)
         where = _asked(query, behind)
         if query.inbox_of is None:
-            finds = [_latest(scope, "latest", limit, where)]
+            asked = [_seen(scope, *where, by="latest")]
         else:
-            is_mine = Either(((Is("for_all", 0),), (Other("agent_id", query.inbox_of),)))
-            finds = [
-                _latest(
-                    scope,
-                    "recipients",
-                    limit,
-                    (*where, is_mine, Holds("recipients", (whose,)), Absent("redacted_at")),
-                )
+            asked = [
+                _seen(scope, *where, *_inbox(query.inbox_of, whose), by="recipients")
                 for whose in (query.inbox_of, FOR_ALL)
             ]
-        found = await self._store.read("latest cards", lambda: every(*finds))
-        found.sort(key=lambda card: (card.changed_at, card.id), reverse=True)
-        return tuple(found[:limit])
+        finds = [dataclasses.replace(find, order=_LATEST_FIRST, limit=limit) for find in asked]
+        found = await self._all("latest cards", *finds)
+        latest = sorted(found, key=lambda card: (card.changed_at, card.id), reverse=True)
+        return tuple(latest[:limit])
 
     async def counts(self, scope: Scope, since: datetime, until: datetime) -> tuple[CardCount, ...]:
         """Return how many visible cards were recorded in ``[since, until)``, in order of day.
@@ -229,9 +208,9 @@ class ColdBoard:
         if len(agent_ids) > AGENTS_MAX:
             raise UsageError("agent_ids", len(agent_ids), f"at most {AGENTS_MAX:,}")
         readers = tuple(dict.fromkeys(agent_ids))
-        questions = [Count(_unread(scope, reader)) for reader in readers]
-        found = await self._store.read("unread", lambda: asked(*questions))
-        return {reader: counted.get((), 0) for reader, counted in zip(readers, found, strict=True)}
+        finds = [_unread(scope, reader) for reader in readers]
+        found = await self._store.read("unread", lambda: numbers(*finds))
+        return dict(zip(readers, found, strict=True))
 
 
 def _seen(scope: Scope, *where: Condition, by: str = "id") -> Find[Card]:
@@ -252,33 +231,25 @@ def _seen(scope: Scope, *where: Condition, by: str = "id") -> Find[Card]:
     return Find(CARDS, scope, by, (*where, mine))
 
 
-def _latest(scope: Scope, by: str, limit: int, where: tuple[Condition, ...]) -> Find[Card]:
-    find = _seen(scope, *where, by=by)
-    return Find(CARDS, scope, by, find.where, _LATEST_FIRST, limit)
+def _inbox(reader: str, *whose: str) -> tuple[Condition, ...]:
+    """Return that messages are for some recipients, and not what a reader wrote to all."""
+    not_its_own = Either(((Is("for_all", 0),), (Other("agent_id", reader),)))
+    return (Holds("recipients", whose), not_its_own, Absent("redacted_at"))
 
 
 def _unread(scope: Scope, reader: str) -> Find[Card]:
-    return _seen(
-        scope,
-        Holds("recipients", (reader, FOR_ALL)),
-        Either(((Is("for_all", 0),), (Other("agent_id", reader),))),
-        Lacks("readers", (reader,)),
-        Absent("redacted_at"),
-        by="recipients",
-    )
+    unread = Lacks("readers", (reader,))
+    return _seen(scope, *_inbox(reader, reader, FOR_ALL), unread, by="recipients")
 
 
 def _asked(query: CardQuery, behind: Place | None) -> tuple[Condition, ...]:
     """Return what a question asks for besides what may be seen."""
-    where: list[Condition] = [Is("kind", query.kind)]
-    if query.since is not None or query.until is not None:
-        since, until = map(maybe_microseconds, (query.since, query.until))
-        where.append(Within("changed_at", since, until))
+    where: list[Condition] = [
+        *equal(kind=query.kind, agent_id=query.agent_id, thread=query.thread),
+        *window("changed_at", query.since, query.until),
+    ]
     if behind is not None:
         where.append(Beyond(_LATEST_FIRST, (microseconds(behind.at), behind.id)))
-    for name, value in (("agent_id", query.agent_id), ("thread", query.thread)):
-        if value is not None:
-            where.append(Is(name, value))
     for name, values in (("type", query.types), ("status", query.statuses)):
         if values:
             where.append(Among(name, values))
@@ -307,9 +278,8 @@ def _known(scope: Scope, card: Card) -> Steps[Card | None]:
 def _post(scope: Scope, card: Card) -> Steps[None]:
     if (yield from _is_taken(scope, card.id)):
         raise Conflict("card", "an id of its own", card.id)
-    yield from write(Put(CARDS, scope, card))
+    yield from put(CARDS, scope, card)
 
 
 def _is_taken(scope: Scope, card_id: str) -> Steps[bool]:
-    found = yield from one(Find(CARDS, scope, where=(Is("id", card_id),), reach="own"))
-    return found is not None
+    return (yield from one(own(CARDS, scope, [card_id]))) is not None

@@ -7,22 +7,20 @@ from collections.abc import Callable, Sequence
 from ...records import Receipt, Scope, Standing, Turn, WorkDraft
 from ...turn_desk import Charge, Opening
 from ..ownership import check_limit, check_owned
-from ..port import RecordStore, Steps, asked
+from ..port import Steps, asked
 from .belief_projection import commitment_of
 from .beliefs import active_in
 from .graphs import standing
 from .log import put_receipt
+from .over_engine import OverEngine
 from .rules import matching, ranked
 from .statements import core_of
 from .turns import append, check_new
 from .usage import charged
 
 
-class ColdDesk:
+class ColdDesk(OverEngine):
     """A ``TurnDesk`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def opening(
         self, scope: Scope, asker: Callable[[Standing], Scope], text: str, rules: int

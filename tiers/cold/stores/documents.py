@@ -12,28 +12,15 @@ from ...fields import Moment
 from ...moments import maybe_microseconds, microseconds
 from ...records import Scope
 from ..conditions import Absent, Among, Beyond, Condition, Either, Is, Within
-from ..ownership import in_order
-from ..port import (
-    Collection,
-    Count,
-    Find,
-    Index,
-    Put,
-    RecordStore,
-    Replace,
-    Steps,
-    asked,
-    every,
-    one,
-    write,
-)
+from ..ownership import check_limit, in_order
+from ..port import Collection, Find, Index, Steps, asked, every, one, write
 from ..shelving import (
+    LISTED_MAX,
     REMOVED_AUDIT_KIND,
     REVISED_AUDIT_KIND,
     Revision,
     as_of_then,
     check_follows,
-    check_page,
     check_removal,
     check_revision,
     is_repeated,
@@ -41,15 +28,10 @@ from ..shelving import (
 )
 from .graphs import check_writable
 from .log import append_event
-from .passages import (
-    PASSAGES,
-    index_again,
-    move_passages,
-    places_of,
-    put_passages,
-    retire_passages,
-)
-from .rows import bare, kept
+from .over_engine import OverEngine
+from .passages import PASSAGES, index_again, move_passages, places_of, put_passages, retire_passages
+from .questions import among, by_then, not_by, numbers, own
+from .rows import all_bare, bare, kept, over, put, replace
 
 _NAMED = ("shelf", "name")
 _THERE = (Absent("removed_at"), Absent("redacted_at"))
@@ -100,11 +82,8 @@ FORMERS: Collection[Followed] = Collection(
 )
 
 
-class ColdDocuments:
+class ColdDocuments(OverEngine):
     """A ``DocumentShelf`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def revise(
         self,
@@ -171,7 +150,7 @@ class ColdDocuments:
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``, or ``behind`` is no visible document.
         """
-        check_page(limit)
+        check_limit(limit, LISTED_MAX)
         by = "all" if removed or as_of is not None else "there"
 
         def steps() -> Steps[tuple[Document, ...]]:
@@ -194,7 +173,7 @@ class ColdDocuments:
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``.
         """
-        check_page(limit)
+        check_limit(limit, LISTED_MAX)
         return await self._store.read(
             "revisions", lambda: _revisions(scope, document_id, before, limit)
         )
@@ -204,9 +183,8 @@ class ColdDocuments:
 
         Of the own graph, and of ancestors that carry ``document``.
         """
-        where = (Among("id", tuple(ids)),)
-        finds = [Find(PASSAGES, scope, where=where, graph_id=name) for name in _readable(scope)]
-        found = await self._store.read("passages", lambda: every(*finds))
+        finds = (among(PASSAGES, scope, ids, graph_id=name) for name in _readable(scope))
+        found = await self._all("passages", *finds)
         return in_order({passage.id: passage for passage in found}, ids)
 
     async def passages_of(
@@ -217,34 +195,33 @@ class ColdDocuments:
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``.
         """
-        check_page(limit)
+        check_limit(limit, LISTED_MAX)
         where = (
             Is("document_id", document_id),
             Within("number", since=behind + 1),
             Absent("redacted_at"),
         )
         find = Find(PASSAGES, scope, "current", where, ("number",), limit)
-        return tuple(await self._store.read("passages_of", lambda: every(find)))
+        return await self._all("passages_of", find)
 
     async def count(self, scope: Scope) -> tuple[int, int]:
         """Return how many documents and current passages of the own graph the scope sees."""
-        documents = Count(Find(DOCUMENTS, scope, by="there"))
-        passages = Count(Find(PASSAGES, scope, by="current", where=(Absent("redacted_at"),)))
-        found = await self._store.read("count", lambda: asked(documents, passages))
-        there, current = (counted.get((), 0) for counted in found)
+        documents = Find(DOCUMENTS, scope, by="there")
+        passages = Find(PASSAGES, scope, by="current", where=(Absent("redacted_at"),))
+        there, current = await self._store.read("count", lambda: numbers(documents, passages))
         return there, current
 
 
 def put_document(scope: Scope, document: Document) -> Steps[None]:
     """Store a document as it is, inside a transaction."""
-    yield from write(Put(DOCUMENTS, scope, document))
+    yield from put(DOCUMENTS, scope, document)
     yield from _end_former(scope, document)
 
 
 def put_former(scope: Scope, document: Document) -> Steps[None]:
     """Store a former revision as it is, inside a transaction, in whatever order they come."""
     last, former = yield from asked(
-        Find(DOCUMENTS, scope, where=(Is("id", document.id),), reach="own"),
+        own(DOCUMENTS, scope, [document.id]),
         _numbered(scope, document.id, document.revision + 1),
     )
     following = (one for one in (*former, *last) if one.revision == document.revision + 1)
@@ -264,11 +241,12 @@ def formers_of(scope: Scope, ids: Sequence[str]) -> Steps[dict[str, list[Documen
 def silence_formers(scope: Scope, document: Document) -> Steps[None]:
     """Let the former revisions of a redacted document say what it says, inside a transaction."""
     said = {name: getattr(document, name) for name in _SAID}
-    writes = []
-    for former in (yield from every(_formers(scope, (document.id,)))):
-        gone = {**said, "redacted_at": former.redacted_at or document.redacted_at}
-        writes.append(Replace(FORMERS, scope, former.model_copy(update=gone)))
-    yield from write(*writes)
+    former = yield from every(_formers(scope, (document.id,)))
+    silent = (
+        one.model_copy(update={**said, "redacted_at": one.redacted_at or document.redacted_at})
+        for one in former
+    )
+    yield from replace(FORMERS, scope, *silent)
 
 
 def _formers(scope: Scope, ids: Sequence[str]) -> Find[Followed]:
@@ -278,10 +256,8 @@ def _formers(scope: Scope, ids: Sequence[str]) -> Find[Followed]:
 def _revise(
     scope: Scope, document: Document, drafts: Sequence[PassageDraft], *, even_if_redacted: bool
 ) -> Steps[Revised]:
-    named = (Is("id", document.id),)
-    stored, seen = yield from asked(
-        Find(DOCUMENTS, scope, where=named, reach="own"), Find(DOCUMENTS, scope, where=named)
-    )
+    named = [document.id]
+    stored, seen = yield from asked(own(DOCUMENTS, scope, named), among(DOCUMENTS, scope, named))
     if seen and is_repeated(seen[0], document):
         return Revised(seen[0], was_new=False, added=0, kept=seen[0].passages, retired=0)
     known = stored[0] if stored else None
@@ -300,10 +276,10 @@ def _store(scope: Scope, revision: Revision, known: Document | None) -> Steps[No
     document = revision.document
     at = document.changed_at
     if known is None:
-        yield from write(Put(DOCUMENTS, scope, document))
+        yield from put(DOCUMENTS, scope, document)
     else:
         yield from _put_former(scope, known, at)
-        yield from write(Replace(DOCUMENTS, scope, document))
+        yield from replace(DOCUMENTS, scope, document)
         yield from retire_passages(scope, revision.retired, document.revision, at, known)
     yield from move_passages(scope, revision.moved)
     yield from put_passages(scope, revision.added)
@@ -313,16 +289,15 @@ def _store(scope: Scope, revision: Revision, known: Document | None) -> Steps[No
 def _put_former(scope: Scope, document: Document, followed_at: datetime | None) -> Steps[None]:
     """Store a revision that another follows; what moved here from elsewhere may have it already."""
     former = kept(Followed, document, followed_at=followed_at)
-    named = (Is("id", FORMERS.key(former)),)
-    known = yield from one(Find(FORMERS, scope, where=named, reach="own"))
-    yield from write((Put if known is None else Replace)(FORMERS, scope, former))
+    known = yield from one(own(FORMERS, scope, [FORMERS.key(former)]))
+    yield from write(over(known, FORMERS, scope, former))
 
 
 def _end_former(scope: Scope, document: Document) -> Steps[None]:
     """Note that the revision before a stored one stood until then."""
     ended = {"followed_at": document.changed_at}
-    for former in (yield from every(_numbered(scope, document.id, document.revision - 1))):
-        yield from write(Replace(FORMERS, scope, former.model_copy(update=ended)))
+    former = yield from every(_numbered(scope, document.id, document.revision - 1))
+    yield from replace(FORMERS, scope, *(one.model_copy(update=ended) for one in former))
 
 
 def _numbered(scope: Scope, document_id: str, revision: int) -> Find[Followed]:
@@ -333,16 +308,14 @@ def _numbered(scope: Scope, document_id: str, revision: int) -> Find[Followed]:
 def _remove(
     scope: Scope, document_ids: Sequence[str], reason: str, now: datetime
 ) -> Steps[tuple[str, ...]]:
-    where = (Among("id", tuple(document_ids)), *_THERE)
-    found = yield from every(Find(DOCUMENTS, scope, where=where))
+    found = yield from every(among(DOCUMENTS, scope, document_ids, *_THERE))
     there = in_order({document.id: document for document in found}, document_ids)
     if not there:
         return ()
     yield from check_writable(scope)
     for document in there:
         at = max(now, document.changed_at)
-        removed = document.model_copy(update={"removed_at": at})
-        yield from write(Replace(DOCUMENTS, scope, removed))
+        yield from replace(DOCUMENTS, scope, document.model_copy(update={"removed_at": at}))
         current = yield from places_of(scope, document.id)
         ids = [placed.id for placed in current]
         yield from retire_passages(scope, ids, document.revision + 1, at, document)
@@ -355,10 +328,7 @@ def _documents(
     scope: Scope, ids: Sequence[str], as_of: datetime | None
 ) -> Steps[tuple[Document, ...]]:
     moments = {name: _earlier(as_of, at) for name, at in _readable(scope).items()}
-    where = (Among("id", tuple(ids)),)
-    standing = yield from every(
-        *(Find(DOCUMENTS, scope, where=where, graph_id=name) for name in moments)
-    )
+    standing = yield from every(*(among(DOCUMENTS, scope, ids, graph_id=name) for name in moments))
     found: dict[str, Document] = {}
     changed: dict[str, list[str]] = defaultdict(list)
     for document in standing:
@@ -386,8 +356,7 @@ def _as_they_were(
     """
     if not ids or then is None:
         return {}
-    at = microseconds(then)
-    stood = (Within("changed_at", until=at + 1), Within("followed_at", since=at + 1))
+    stood = (*by_then("changed_at", then), Within("followed_at", since=microseconds(then) + 1))
     asked_for = (Among("document_id", tuple(ids)), *stood, *where)
     former = yield from every(Find(FORMERS, scope, "followed", asked_for, graph_id=graph_id))
     return {document.id: as_of_then(bare(Document, document), then) for document in former}
@@ -402,12 +371,10 @@ def _listed_then(
     asker may not see is left out.
     """
     scope, at = page.scope, microseconds(as_of)
-    was_there = () if removed else _there_at(at)
-    later = (Within("changed_at", since=at + 1),)
-    known_then = (
-        Within("recorded_at", until=at + 1),
-        *(() if removed else (Either((later, was_there)),)),
-    )
+    was_there = () if removed else (Absent("redacted_at"), not_by("removed_at", at))
+    known_then = by_then("recorded_at", as_of)
+    if was_there:
+        known_then += (Either(((Within("changed_at", since=at + 1),), was_there)),)
     where, listed = page.where, list[Document]()
     while True:
         find = Find(DOCUMENTS, scope, page.by, (*where, *known_then), _NAMED, page.limit)
@@ -421,15 +388,10 @@ def _listed_then(
         where = _listed(shelf, standing[-1])
 
 
-def _there_at(at: int) -> tuple[Condition, ...]:
-    not_removed = Either(((Absent("removed_at"),), (Within("removed_at", since=at + 1),)))
-    return Absent("redacted_at"), not_removed
-
-
 def _revisions(
     scope: Scope, document_id: str, before: int | None, limit: int
 ) -> Steps[tuple[Document, ...]]:
-    last = yield from one(Find(DOCUMENTS, scope, where=(Is("id", document_id),)))
+    last = yield from one(among(DOCUMENTS, scope, [document_id]))
     if last is None:
         return ()
     is_wanted = before is None or last.revision < before
@@ -437,7 +399,7 @@ def _revisions(
     where = (Is("document_id", document_id), Within("revision", until=lower))
     former = yield from every(Find(FORMERS, scope, "revision", where, ("-revision",), limit))
     found = [last] if is_wanted else []
-    return tuple([*found, *(bare(Document, one) for one in former)][:limit])
+    return (*found, *all_bare(Document, former))[:limit]
 
 
 def _last_seen(scope: Scope, behind: str) -> Steps[Document | None]:
@@ -448,7 +410,7 @@ def _last_seen(scope: Scope, behind: str) -> Steps[Document | None]:
     """
     if not behind:
         return None
-    found = yield from one(Find(DOCUMENTS, scope, where=(Is("id", behind),)))
+    found = yield from one(among(DOCUMENTS, scope, [behind]))
     if found is None:
         raise UsageError("behind", behind, "the id of a document of this graph")
     return found

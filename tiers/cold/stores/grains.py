@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ...errors import UsageError
 from ...grains import MADE_OF, GrainCount, Made, Retirable, TurnMark
 from ...moments import microseconds
 from ...plans import AnyGrain
 from ...records import Episode, Grain, Scope, Summary, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
 from ..conditions import Beyond, Condition, Is, Present, Within
+from ..cursors import cursor_of, cut, place_of
 from ..ownership import check_limit, check_whole_graph
-from ..port import Count, Find, RecordStore, Steps, asked, every
+from ..port import Find, Steps, every
 from ..redaction import checked_retirement
 from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary
+from .over_engine import OverEngine
+from .questions import numbers, window
 from .retirement import retire
-from .rows import bare
+from .rows import all_bare
 from .standing import MADE_OF_IT, Candidate, stand_ins
 from .turns import NUMBERED, TURNS, KeptTurn
 
@@ -28,11 +29,8 @@ PAGE_ROWS = 500
 """Candidates for retirement that are looked at together; nearly all of them are due."""
 
 
-class ColdGrains:
+class ColdGrains(OverEngine):
     """A ``GrainStore`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def loose(
         self, scope: Scope, grain: Grain, before: datetime, limit: int
@@ -47,17 +45,12 @@ class ColdGrains:
         """
         check_whole_graph(scope)
         check_limit(limit)
-        where = (Within("starts_at", until=microseconds(before)),)
+        where = window("starts_at", None, before)
         asking: dict[str, Any] = {"by": f"loose_{grain}", "where": where, "limit": limit}
         asking |= {"order": ("starts_at", "id"), "reach": "own"}
         if MADE_OF[grain] == "working":
-            summaries = Find(SUMMARIES, scope, **asking)
-            found = await self._store.read("loose", lambda: every(summaries))
-            return tuple(bare(Summary, one) for one in found)
-        episodes = Find(EPISODES, scope, **asking)
-        return tuple(
-            bare(Episode, one) for one in await self._store.read("loose", lambda: every(episodes))
-        )
+            return all_bare(Summary, await self._all("loose", Find(SUMMARIES, scope, **asking)))
+        return all_bare(Episode, await self._all("loose", Find(EPISODES, scope, **asking)))
 
     async def turn_marks(self, scope: Scope, cursor: str, limit: int) -> Page[TurnMark]:
         """Return every turn of the graph, redacted and retired ones included.
@@ -72,10 +65,9 @@ class ColdGrains:
         order = ("agent_id", "seq")
         where = (Beyond(order, _place_of(cursor, ("", 0))), NUMBERED)
         find = Find(TURNS, scope, "seq", where, order, limit + 1, reach="own")
-        found = await self._store.read("turn_marks", lambda: every(find))
-        rows = tuple(map(_marked, found[:limit]))
-        end = (rows[-1].agent_id, rows[-1].seq) if len(found) > limit else None
-        return Page(rows=rows, cursor=_cursor_of(end))
+        found = await self._all("turn_marks", find)
+        rows, after = cut(found, limit, lambda one: cursor_of((one.agent_id, one.seq)))
+        return Page(rows=tuple(map(_marked, rows)), cursor=after)
 
     async def made(self, scope: Scope, cursor: str, limit: int) -> Page[Made]:
         """Return every level-0 summary and every episode, redacted and retired ones included.
@@ -92,20 +84,22 @@ class ColdGrains:
         def steps() -> Steps[list[KeptEpisode | KeptSummary]]:
             found: list[KeptEpisode | KeptSummary] = []
             if kind != "summary":
-                episodes = Find(EPISODES, scope, where=_after(after), order=("id",), reach="own")
-                found += yield from every(replace(episodes, limit=limit + 1))
-            if len(found) <= limit:
-                where = (Is("level", 0), *_after(after if kind == "summary" else ""))
-                room = limit + 1 - len(found)
+                where = (Beyond(("id",), (after,)),)
                 found += yield from every(
-                    Find(SUMMARIES, scope, "level", where, ("id",), room, reach="own")
+                    Find(EPISODES, scope, "id", where, ("id",), limit + 1, reach="own")
+                )
+            if len(found) <= limit:
+                behind = Beyond(("id",), (after if kind == "summary" else "",))
+                room = limit + 1 - len(found)
+                level = (Is("level", 0), behind)
+                found += yield from every(
+                    Find(SUMMARIES, scope, "level", level, ("id",), room, reach="own")
                 )
             return found
 
         found = await self._store.read("made", steps)
-        rows = tuple(map(_counted, found[:limit]))
-        end = (_kind_of(rows[-1]), rows[-1].id) if len(found) > limit else None
-        return Page(rows=rows, cursor=_cursor_of(end))
+        rows, end = cut(found, limit, lambda one: cursor_of((_kind_of(one), one.id)))
+        return Page(rows=tuple(map(_counted, rows)), cursor=end)
 
     async def retirable(
         self, scope: Scope, grain: AnyGrain, before: datetime, limit: int
@@ -136,11 +130,8 @@ class ColdGrains:
         """
         check_whole_graph(scope)
         whole, full = _counted_of(scope, grain)
-        requests = [*map(Count, whole), *map(Count, full)]
-        counts = await self._store.read("count_grain", lambda: asked(*requests))
-        numbers = [counted.get((), 0) for counted in counts]
-        total, live = sum(numbers[: len(whole)]), sum(numbers[len(whole) :])
-        return GrainCount(total=total, live=live)
+        counted = await self._store.read("count_grain", lambda: numbers(*whole, *full))
+        return GrainCount(total=sum(counted[: len(whole)]), live=sum(counted[len(whole) :]))
 
     async def retire(
         self,
@@ -286,30 +277,15 @@ def _how_gone(record: KeptTurn | KeptSummary | KeptEpisode) -> dict[str, bool]:
     return {"redacted": record.redacted_at is not None and not is_retired, "retired": is_retired}
 
 
-def _kind_of(made: Made) -> str:
-    return "summary" if made.grain == "working" else "episode"
+def _kind_of(record: KeptSummary | KeptEpisode) -> str:
+    return "summary" if isinstance(record, KeptSummary) else "episode"
 
 
-def _after(record_id: str | int) -> tuple[Condition, ...]:
-    return (Beyond(("id",), (record_id,)),)
-
-
-def _cursor_of(place: tuple[str | int, ...] | None) -> str | None:
-    return None if place is None else json.dumps(place, ensure_ascii=False)
-
-
-def _place_of(cursor: str, first: tuple[str | int, str | int]) -> tuple[str | int, str | int]:
+def _place_of(cursor: str, first: tuple[str | int, str | int]) -> tuple[Any, ...]:
     """Return what a page comes after.
 
     Raises:
         UsageError: No page gave the cursor.
     """
-    if not cursor:
-        return first
-    try:
-        place = json.loads(cursor)
-    except (ValueError, RecursionError):
-        place = None
-    if not isinstance(place, list) or [type(part) for part in place] != [*map(type, first)]:
-        raise UsageError("cursor", cursor, "the cursor of a page of the same question")
-    return place[0], place[1]
+    kinds = [*map(type, first)]
+    return place_of(cursor, kinds, "the cursor of a page of the same question") or first

@@ -22,25 +22,15 @@ from ...records import (
 )
 from ...registry import CATALOG
 from ..archive_rows import check_tenant
-from ..conditions import Absent, Among, Is, Within
+from ..conditions import Absent, Among
 from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of
 from ..ownership import check_agent, check_limit
-from ..port import (
-    Collection,
-    Find,
-    Index,
-    Put,
-    RecordStore,
-    Replace,
-    Steps,
-    count,
-    every,
-    one,
-    write,
-)
+from ..port import Collection, Find, Index, Steps, count, every, one, write
 from .known_graphs import GRAPHS, OLDEST_FIRST, KeptGraph, made_graph
 from .log import append_event
-from .rows import bare, kept
+from .over_engine import OverEngine
+from .questions import among, by_then
+from .rows import all_bare, bare, kept, over, put, replace
 
 
 class KeptAgent(AgentRecord):
@@ -82,11 +72,8 @@ class Links(Record):
 LINKS: Collection[Links] = Collection("links", Links, extent="tenant", key=lambda _: "links")
 
 
-class ColdGraphs:
+class ColdGraphs(OverEngine):
     """A ``GraphStore`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def create_graph(self, graph: SessionGraph) -> None:
         """Store a new graph, with its links to parents.
@@ -109,8 +96,7 @@ class ColdGraphs:
         """Return all graphs of the tenant, oldest first, its catalog included."""
         whole = Scope.of_graph(tenant, CATALOG)
         find = Find(GRAPHS, whole, by="oldest", order=OLDEST_FIRST)
-        found = await self._store.read("graphs", lambda: every(find))
-        return tuple(bare(SessionGraph, graph) for graph in found)
+        return all_bare(SessionGraph, await self._all("graphs", find))
 
     async def standing(self, scope: Scope) -> Standing | None:
         """Return the scope's graph, agent and ancestors as they are now; ``None``: no such graph.
@@ -144,7 +130,7 @@ class ColdGraphs:
                 opened = state == GraphState.ACTIVE
                 closed_at = None if opened else graph.closed_at or now
                 moved = graph.model_copy(update={"state": state, "closed_at": closed_at})
-                yield from write(Replace(GRAPHS, scope, moved))
+                yield from replace(GRAPHS, scope, moved)
                 if event is not None:
                     yield from append_event(scope, event, (), "", now)
             return True
@@ -171,7 +157,7 @@ class ColdGraphs:
             if graph is None or parent_id not in graph.inherits_from:
                 return False
             left = tuple(parent for parent in graph.parents if parent.id != parent_id)
-            yield from write(Replace(GRAPHS, scope, graph.model_copy(update={"parents": left})))
+            yield from replace(GRAPHS, scope, graph.model_copy(update={"parents": left}))
             return True
 
         return await self._store.change("unlink", steps)
@@ -189,17 +175,14 @@ class ColdGraphs:
 
         def steps() -> Steps[SessionGraph]:
             graph = (yield from _existing(scope)).model_copy(update=changed)
-            yield from write(Replace(GRAPHS, scope, graph))
+            yield from replace(GRAPHS, scope, graph)
             return bare(SessionGraph, graph)
 
         return await self._store.change("configure", steps)
 
 
-class ColdFleet:
+class ColdFleet(OverEngine):
     """A ``FleetStore`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def spawn(self, agent: AgentRecord) -> bool:
         """Add a member, or re-attach one of the same id; return whether it is new.
@@ -218,12 +201,12 @@ class ColdFleet:
         def steps() -> Steps[bool]:
             yield from _existing(scope)
             yield from check_writable(scope)
-            known = yield from _agent(scope, agent.id)
+            known = yield from one(among(AGENTS, scope, [agent.id]))
             if known is None:
-                yield from write(Put(AGENTS, scope, made_agent(present)))
+                yield from put(AGENTS, scope, made_agent(present))
                 return True
             first = {"spawned_at": known.spawned_at, "made": known.made}
-            yield from write(Replace(AGENTS, scope, kept(KeptAgent, present, **first)))
+            yield from replace(AGENTS, scope, kept(KeptAgent, present, **first))
             return False
 
         return await self._store.change("spawn", steps)
@@ -244,11 +227,11 @@ class ColdFleet:
         agent_id = check_agent(scope)
 
         def steps() -> Steps[Departure]:
-            agent = yield from _agent(scope, agent_id)
+            agent = yield from one(among(AGENTS, scope, [agent_id]))
             left = agent is not None and _leaves(agent, silent_since)
             if agent is not None and left:
                 gone = {"left_at": now, "released": silent_since is not None}
-                yield from write(Replace(AGENTS, scope, agent.model_copy(update=gone)))
+                yield from replace(AGENTS, scope, agent.model_copy(update=gone))
                 if reason is not None:
                     kind = "left" if silent_since is None else "released"
                     yield from append_event(scope, kind, (), reason, now)
@@ -260,8 +243,7 @@ class ColdFleet:
     async def agents(self, scope: Scope) -> tuple[AgentRecord, ...]:
         """Return all members of the scope's graph, those who left included, in order of spawn."""
         find = Find(AGENTS, scope, by="spawned", order=("made",))
-        found = await self._store.read("agents", lambda: every(find))
-        return tuple(bare(AgentRecord, agent) for agent in found)
+        return all_bare(AgentRecord, await self._all("agents", find))
 
     async def beat(self, scope: Scope, agent_ids: Sequence[str], now: datetime) -> tuple[str, ...]:
         """Note a sign of life of members and return those of them that are present, sorted."""
@@ -271,13 +253,9 @@ class ColdFleet:
 
         def steps() -> Steps[tuple[str, ...]]:
             present = yield from every(Find(AGENTS, scope, by="present", where=where))
-            yield from write(
-                *(
-                    Replace(AGENTS, scope, agent.model_copy(update={"seen_at": now}))
-                    for agent in present
-                    if agent.seen_at < now
-                )
-            )
+            later = (one for one in present if one.seen_at < now)
+            seen = (one.model_copy(update={"seen_at": now}) for one in later)
+            yield from replace(AGENTS, scope, *seen)
             return tuple(sorted(agent.id for agent in present))
 
         return await self._store.change("beat", steps)
@@ -295,13 +273,12 @@ class ColdFleet:
             AGENTS,
             Scope.of_graph(tenant, CATALOG),
             by="silent",
-            where=(Within("seen_at", until=microseconds(silent_since) + 1),),
+            where=by_then("seen_at", silent_since),
             order=("seen_at", "made"),
             limit=limit,
             reach="tenant",
         )
-        found = await self._store.read("silent", lambda: every(find))
-        return tuple(bare(AgentRecord, agent) for agent in found)
+        return all_bare(AgentRecord, await self._all("silent", find))
 
 
 def made_agent(agent: AgentRecord) -> KeptAgent:
@@ -324,8 +301,10 @@ def check_writable(scope: Scope) -> Steps[None]:
 
 def standing(scope: Scope) -> Steps[Standing | None]:
     """Return how a scope stands, inside a transaction."""
-    names = (scope.graph_id, CATALOG)
-    graphs, agents = yield (_named(scope.tenant, names), _member(scope, scope.agent_id or ""))
+    graphs, agents = yield (
+        _named(scope.tenant, (scope.graph_id, CATALOG)),
+        among(AGENTS, scope, [scope.agent_id or ""]),
+    )
     found = {graph.id: graph for graph in graphs}
     if scope.graph_id not in found:
         return None
@@ -347,7 +326,7 @@ def _create(graph: SessionGraph) -> Steps[None]:
     if names:
         links = yield from _links_above(graph.tenant, known.values())
         check_acyclic(graph.id, names[0], {**links, graph.id: graph.parents})
-    yield from write(Put(GRAPHS, scope, made_graph(graph)))
+    yield from put(GRAPHS, scope, made_graph(graph))
 
 
 def _link(scope: Scope, parent: Parent) -> Steps[None]:
@@ -361,7 +340,7 @@ def _link(scope: Scope, parent: Parent) -> Steps[None]:
     links = yield from _links_above(scope.tenant, known.values())
     check_acyclic(scope.graph_id, parent.id, links)
     linked = graph.model_copy(update={"parents": (*graph.parents, parent)})
-    yield from write(Replace(GRAPHS, scope, linked))
+    yield from replace(GRAPHS, scope, linked)
     yield from _count_link(scope)
 
 
@@ -371,10 +350,8 @@ def _count_link(scope: Scope) -> Steps[None]:
     Each looks only at graphs that the other does not write.
     """
     known = yield from one(Find(LINKS, scope))
-    if known is None:
-        yield from write(Put(LINKS, scope, Links(tenant=scope.tenant, made=1)))
-    else:
-        yield from write(Replace(LINKS, scope, known.model_copy(update={"made": known.made + 1})))
+    made = 1 if known is None else known.made + 1
+    yield from write(over(known, LINKS, scope, Links(tenant=scope.tenant, made=made)))
 
 
 def _links_above(tenant: str, graphs: Iterable[SessionGraph]) -> Steps[dict[str, Sequence[Parent]]]:
@@ -406,22 +383,13 @@ def _known(tenant: str, names: Sequence[str]) -> Steps[dict[str, KeptGraph]]:
 
 
 def _named(tenant: str, names: Sequence[str]) -> Find[KeptGraph]:
-    where = (Among("id", tuple(names)),)
-    return Find(GRAPHS, Scope.of_graph(tenant, CATALOG), where=where)
+    return among(GRAPHS, Scope.of_graph(tenant, CATALOG), names)
 
 
 def _check_known(names: Iterable[str], known: Mapping[str, SessionGraph]) -> None:
     for name in names:
         if name not in known:
             raise NotFound("session graph", name)
-
-
-def _agent(scope: Scope, agent_id: str) -> Steps[KeptAgent | None]:
-    return one(_member(scope, agent_id))
-
-
-def _member(scope: Scope, agent_id: str) -> Find[KeptAgent]:
-    return Find(AGENTS, scope, where=(Is("id", agent_id),))
 
 
 def _leaves(agent: AgentRecord, silent_since: datetime | None) -> bool:

@@ -25,7 +25,7 @@ from ...records import Fact, Scope
 from ..conditions import Among, Beyond, Condition, Holds, Is
 from ..edges import Step, at_moment, edge_of, key_of, keys_of
 from ..ownership import check_limit
-from ..port import RECORDS_MAX, Count, Find, RecordStore, Steps, asked, every
+from ..port import RECORDS_MAX, Count, Find, Steps, asked, every
 from ..walking import (
     Joined,
     Said,
@@ -37,6 +37,7 @@ from ..walking import (
     next_walk,
     shortest,
 )
+from .over_engine import OverEngine
 from .statements import FACTS, nearest, of_family, readable, standing
 
 _SPELT = (
@@ -51,11 +52,8 @@ JOINS_MAX = 10_000
 """So many facts that join names are read at once."""
 
 
-class ColdKnowledge:
+class ColdKnowledge(OverEngine):
     """A ``KnowledgeGraph`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def entities(
         self, scope: Scope, names: Sequence[str], limit: int, *, as_of: datetime | None = None

@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 from ...fields import Moment, Record
 from ...leases import Lease
 from ...records import Scope
-from ..conditions import Is
 from ..ownership import check_lease
-from ..port import Collection, Find, Put, RecordStore, Replace, Steps, every, one, write
+from ..port import Collection, Find, Steps, every, one, write
+from .over_engine import OverEngine
+from .questions import among
+from .rows import over, replace
 
 
 class Held(Record):
@@ -27,23 +29,19 @@ _NOBODY = Scope(tenant="ezra", graph_id="ezra")
 """Leases are of the installation; a question names a scope all the same."""
 
 
+def _free(held: Held) -> Held:
+    return held.model_copy(update={"owner": None})
+
+
 def free_leases() -> Steps[None]:
     """Give every lease back, whoever holds it."""
     found = yield from every(Find(LEASES, _NOBODY, reach="store"))
-    yield from write(
-        *(
-            Replace(LEASES, _NOBODY, held.model_copy(update={"owner": None}))
-            for held in found
-            if held.owner is not None
-        )
-    )
+    held = (one for one in found if one.owner is not None)
+    yield from replace(LEASES, _NOBODY, *(_free(one) for one in held))
 
 
-class ColdLeases:
+class ColdLeases(OverEngine):
     """A ``LeaseStore`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def acquire(
         self, name: str, owner: str, lease_seconds: float, now: datetime
@@ -57,14 +55,14 @@ class ColdLeases:
         until = now + timedelta(seconds=lease_seconds)
 
         def steps() -> Steps[Lease | None]:
-            known = yield from one(Find(LEASES, _NOBODY, where=(Is("id", name),)))
+            known = yield from one(among(LEASES, _NOBODY, [name]))
             token = 0 if known is None else known.token
             if known is None or known.owner != owner:
                 if known is not None and known.owner is not None and known.expires_at > now:
                     return None
                 token += 1
             held = Held(name=name, owner=owner, token=token, expires_at=until)
-            yield from write((Put if known is None else Replace)(LEASES, _NOBODY, held))
+            yield from write(over(known, LEASES, _NOBODY, held))
             return Lease(name=name, owner=owner, token=token, expires_at=until)
 
         return await self._store.change("acquire", steps)
@@ -73,9 +71,8 @@ class ColdLeases:
         """Give a lease back; one that has passed to another owner stays with it."""
 
         def steps() -> Steps[None]:
-            held = yield from one(Find(LEASES, _NOBODY, where=(Is("id", lease.name),)))
+            held = yield from one(among(LEASES, _NOBODY, [lease.name]))
             if held is not None and (held.owner, held.token) == (lease.owner, lease.token):
-                free = held.model_copy(update={"owner": None})
-                yield from write(Replace(LEASES, _NOBODY, free))
+                yield from replace(LEASES, _NOBODY, _free(held))
 
         await self._store.change("release", steps)

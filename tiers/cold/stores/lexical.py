@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...forms import entry_of, is_current
-from ...records import Hit, IndexEntry, Kind, Owned, Scope, SearchQuery
+from ...records import Hit, IndexEntry, Owned, Scope, SearchQuery
 from ...sighting import Known, Seen, Sighted, SightedWords
 from ...standing import RecordKey, by_graph
-from ..conditions import Absent, Among, Condition, Is
+from ..conditions import Absent, Condition, Is
 from ..ownership import in_order
-from ..port import Collection, Count, Find, RecordStore, Steps, asked, every
+from ..port import Collection, Find, Steps, every
 from .belief_projection import BELIEFS
 from .documents import DOCUMENTS
 from .episodes import EPISODES, SUMMARIES
+from .over_engine import OverEngine
 from .passages import PASSAGES
-from .reading import READERS, live_among, read_hits
+from .questions import MANY, among, numbers
+from .reading import live_among, read_hits, records_of
 from .rules import RULES
 from .statements import FACTS
 from .turns import TURNS
@@ -26,11 +27,8 @@ from .words import SEARCHABLE
 from .work import count_work
 
 
-class ColdLexicalIndex:
+class ColdLexicalIndex(OverEngine):
     """A ``LexicalIndex`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def search_words(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return visible records of the asked kinds by BM25, best first, ties by id.
@@ -93,9 +91,8 @@ class ColdLexicalIndex:
         """
 
         def steps() -> Steps[dict[str, int]]:
-            found = yield from asked(*(Count(_held(scope, *one)) for one in _CENSUS.values()))
-            names = zip(_CENSUS, (one.get((), 0) for one in found), strict=True)
-            counts = dict(names)
+            found = yield from numbers(*(_held(scope, *one) for one in _CENSUS.values()))
+            counts = dict(zip(_CENSUS, found, strict=True))
             covered = counts["turns"] - counts.pop("tail")
             work = yield from count_work(scope)
             waiting = sum(work.values()) - work["parked"]
@@ -126,21 +123,12 @@ def _sighted(scope: Scope, found: Sequence[Found], known: Known) -> Steps[tuple[
 
 def _records(scope: Scope, ids: Sequence[str]) -> Steps[list[Owned]]:
     """Return the visible records among some ids that can be found now, each from its own room."""
-    where = (Among("id", tuple(ids)), Is("live", 1))
-    filed = yield from every(Find(SEARCHABLE, scope, where=where))
-    of_kind: dict[Kind, list[str]] = defaultdict(list)
-    for one in filed:
-        of_kind[one.kind].append(one.id)
-    finds = (
-        Find(READERS[kind], scope, where=(Among("id", tuple(its)),))
-        for kind, its in of_kind.items()
-    )
-    records: list[Owned] = yield from every(*finds)
-    return records
+    filed = yield from every(among(SEARCHABLE, scope, ids, Is("live", 1)))
+    return (yield from records_of(scope, filed))
 
 
 def _held(scope: Scope, collection: Collection[Any], by: str, *where: Condition) -> Find[Any]:
-    return Find(collection, scope, by, where, limit=1 << 40, reach="own")
+    return Find(collection, scope, by, where, limit=MANY, reach="own")
 
 
 _CENSUS: Mapping[str, tuple[Any, ...]] = {

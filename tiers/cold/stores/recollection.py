@@ -16,11 +16,13 @@ from ...sighting import Known, Sighted
 from ..bm25 import asked_terms
 from ..conditions import Absent, Among, Beyond, Is, Within
 from ..ownership import check_limit
-from ..port import Find, RecordStore, Steps, asked, count, every, one
+from ..port import Find, Steps, asked, count, every, one
 from .belief_log import EVENTS, seq_by
 from .belief_projection import BELIEFS
 from .belief_spans import spans_at
 from .facts import USES
+from .over_engine import OverEngine
+from .questions import MANY, among, by_then
 from .reading import read_hits
 from .turns import TURNS, KeptTurn
 from .word_search import Found, asked_for, having_of, statistics, stored_kinds, totals_of
@@ -32,11 +34,8 @@ _FALLING = ("-recorded_at", "-id")
 _KEPT = (Absent("redacted_at"),)
 
 
-class ColdRecollection:
+class ColdRecollection(OverEngine):
     """A ``Recollection`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def around(
         self,
@@ -121,9 +120,7 @@ class ColdRecollection:
         Facts of which no use is told one by one are left out.
         """
         where = (Among("fact_id", tuple(fact_ids)),)
-        uses = await self._store.read(
-            "uses_by", lambda: every(Find(USES, scope, by="fact", where=where))
-        )
+        uses = await self._all("uses_by", Find(USES, scope, by="fact", where=where))
         told: dict[str, Uses] = {}
         for use in uses:
             later, last = told.get(use.fact_id, Uses(0, None))
@@ -161,8 +158,7 @@ Over: TypeAlias = tuple[int, str, Kind]
 
 def _ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[list[Over]]:
     """Return what has ended since of kinds that do so once: facts, passages, summaries."""
-    by_then = Within("recorded_at", until=microseconds(then) + 1)
-    asked_of = (by_then, *asked_for(query))
+    asked_of = (*by_then("recorded_at", then), *asked_for(query))
     window = Within("expired", since=-microseconds(query.now), until=-microseconds(then))
     finds = []
     for kind in stored_kinds(query.kinds):
@@ -182,11 +178,10 @@ def _beliefs_ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[li
     """Return the beliefs that were active then and are not any more."""
     seq = yield from seq_by(scope, then)
     held = yield from spans_at(scope, seq)
-    ids = tuple(dict.fromkeys(one.belief_id for one in held))
-    where = (Among("id", ids), Is("kind", "belief"), Is("live", 0), *asked_for(query))
-    filed = yield from every(Find(SEARCHABLE, scope, where=where))
-    over = (Among("id", tuple(one.id for one in filed)), *_KEPT)
-    found = yield from every(Find(BELIEFS, scope, where=over))
+    ids = (one.belief_id for one in held)
+    where = (Is("kind", "belief"), Is("live", 0), *asked_for(query))
+    filed = yield from every(among(SEARCHABLE, scope, ids, *where))
+    found = yield from every(among(BELIEFS, scope, (one.id for one in filed), *_KEPT))
     ends = {one.id: one.ended_seq for one in found if one.ended_seq and one.ended_seq > seq}
     at = (Among("seq", tuple(ends.values())),)
     events = yield from every(Find(EVENTS, scope, by="seq", where=at))
@@ -211,7 +206,7 @@ def _later(scope: Scope, kinds: Sequence[Kind], as_of: datetime) -> Steps[int]:
     """Return how many records of some kinds were recorded after a moment."""
     after = Within("recorded_at", since=microseconds(as_of) + 1)
     where = (Among("kind", tuple(kinds)), after)
-    find = Find(SEARCHABLE, scope, "recorded", where, limit=1 << 40, reach="own")
+    find = Find(SEARCHABLE, scope, "recorded", where, limit=MANY, reach="own")
     return (yield from count(find))
 
 
@@ -219,9 +214,8 @@ def _around(
     scope: Scope, turn_ids: Sequence[str], before: int, after: int, as_of: datetime | None
 ) -> Steps[list[list[KeptTurn]]]:
     """Return the stretches around turns, oldest first, cut where turns lie between."""
-    until = () if as_of is None else (Within("recorded_at", until=microseconds(as_of) + 1),)
-    where = (Among("id", tuple(dict.fromkeys(turn_ids))), *_KEPT, *until)
-    middles = yield from every(Find(TURNS, scope, where=where))
+    until = by_then("recorded_at", as_of)
+    middles = yield from every(among(TURNS, scope, turn_ids, *_KEPT, *until))
     finds = []
     for middle in middles:
         place = (microseconds(middle.recorded_at), middle.id)

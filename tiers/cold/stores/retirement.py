@@ -10,11 +10,13 @@ from datetime import datetime
 from typing import Any
 
 from ...records import Scope, WorkDraft
-from ..conditions import Among
-from ..port import Collection, Find, Replace, Steps, every, write
-from ..redaction import RETIRED_AUDIT_KIND, Retainable, leaves_index, retired_form
+from ..ownership import index_work
+from ..port import Collection, Steps, every
+from ..redaction import RETIRED_AUDIT_KIND, Retainable, retired_form
 from .episodes import EPISODES, SUMMARIES
 from .log import append_event
+from .questions import own
+from .rows import replace
 from .statements import FACTS
 from .turns import TURNS
 from .words import file_emptied
@@ -34,18 +36,16 @@ def retire(
     """
     emptied: list[Retainable] = []
     for collection in RETAINED:
-        where = (Among("id", tuple(ids)),)
-        found: list[Retainable] = yield from every(
-            Find(collection, scope, where=where, reach="own")
-        )
+        found: list[Retainable] = yield from every(own(collection, scope, ids))
         after = [retired_form(one, now) for one in found if one.redacted_at is None]
-        yield from write(*(Replace(collection, scope, one) for one in after))
+        yield from replace(collection, scope, *after)
         emptied += after
     gone = {one.id for one in emptied}
     told = tuple(one for one in ids if one in gone)
     if told:
         yield from file_emptied(scope, emptied)
         yield from forget_problems(scope, told)
-        yield from queue_work(scope, [*map(leaves_index, emptied), *work], now)
+        gone_work = [index_work(one.id, one.agent_id) for one in emptied]
+        yield from queue_work(scope, [*gone_work, *work], now)
         yield from append_event(scope, RETIRED_AUDIT_KIND, told, reason, now)
     return told

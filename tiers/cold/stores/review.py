@@ -10,23 +10,24 @@ from ...learning import TWINS_MAX, Verdict, is_live, said_again
 from ...moments import microseconds
 from ...records import Fact, Scope, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
-from ..conditions import Absent, Among, Beyond, Is, Other, Within
+from ..conditions import Absent, Beyond, Is, Other, Within
+from ..cursors import cut
 from ..identity import address_of, said_by
 from ..learnt import VERDICT_EVENTS, check_verdicts, forgotten, given_way
 from ..ownership import check_limit, check_whole_graph, private_to
-from ..port import Find, RecordStore, Steps, asked, every, one
+from ..port import Find, Steps, asked, every, one
 from .log import append_event
-from .statements import FACTS, SPOKEN, among, end_fact, nearest, replace_fact
+from .over_engine import OverEngine
+from .questions import among, own
+from .rows import replace
+from .statements import FACTS, SPOKEN, end_fact, nearest
 from .work import queue_work
 
 FORGOTTEN_AT_ONCE = 20
 
 
-class ColdReview:
+class ColdReview(OverEngine):
     """A ``FactReview`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def live_facts(self, scope: Scope, cursor: str, limit: int) -> Page[Fact]:
         """Return every live fact of the graph, of any agent, user and topic, by id.
@@ -37,9 +38,9 @@ class ColdReview:
         check_limit(limit, PAGE_ROWS_MAX)
         where = (Is("live", 1), Beyond(("id",), (cursor,)))
         find = Find(FACTS, scope, "id", where, ("id",), limit + 1, reach="own")
-        found = tuple(await self._store.read("live_facts", lambda: every(find)))
-        cursor_after = found[limit - 1].id if len(found) > limit else None
-        return Page[Fact](rows=found[:limit], cursor=cursor_after)
+        found = await self._all("live_facts", find)
+        rows, cursor_after = cut(found, limit, lambda fact: fact.id)
+        return Page(rows=tuple(rows), cursor=cursor_after)
 
     async def keyed(self, scope: Scope, fact: Fact, limit: int) -> tuple[Fact, ...]:
         """Return the other live facts at the same ``fact_key``, of its user and its privacy.
@@ -59,14 +60,14 @@ class ColdReview:
         )
         order = ("recorded_at", "id")
         find = Find(FACTS, scope, "address", where, order, limit, reach="own")
-        return tuple(await self._store.read("keyed", lambda: every(find)))
+        return await self._all("keyed", find)
 
     async def unjudged(self, scope: Scope, limit: int) -> tuple[Fact, ...]:
         """Return live facts without ``judged_at``, what was said first (``said_order``) first."""
         check_whole_graph(scope)
         check_limit(limit)
         find = Find(FACTS, scope, "unjudged", order=SPOKEN, limit=limit, reach="own")
-        return tuple(await self._store.read("unjudged", lambda: every(find)))
+        return await self._all("unjudged", find)
 
     async def settle(
         self,
@@ -165,7 +166,7 @@ def _forget(
     scope: Scope, fact_ids: Sequence[str], reason: str, now: datetime, work: Sequence[WorkDraft]
 ) -> Steps[list[str]]:
     """Forget facts inside a transaction; return which were live."""
-    found = nearest((yield from every(among(scope, fact_ids))))
+    found = nearest((yield from every(among(FACTS, scope, fact_ids))))
     done = [fact_id for fact_id in fact_ids if fact_id in found and is_live(found[fact_id])]
     for fact_id in done:
         yield from end_fact(scope, forgotten(found[fact_id], now))
@@ -176,7 +177,7 @@ def _forget(
 
 
 def _twins(scope: Scope, fact_id: str) -> Steps[tuple[str, ...]]:
-    fact = yield from one(among(scope, [fact_id]))
+    fact = yield from one(among(FACTS, scope, [fact_id]))
     said = None if fact is None else said_by(fact)
     if fact is None or said is None:
         return ()
@@ -193,8 +194,7 @@ def _settle(
     work: Sequence[WorkDraft],
 ) -> Steps[bool]:
     named = [fact_id, *(name for verdict in verdicts for name in (verdict.fact_id, verdict.by))]
-    where = (Among("id", tuple(dict.fromkeys(named))),)
-    facts = nearest((yield from every(Find(FACTS, scope, where=where, reach="own"))))
+    facts = nearest((yield from every(own(FACTS, scope, named))))
     for name in named:
         if name not in facts:
             raise NotFound("fact", name)
@@ -218,4 +218,4 @@ def _settle(
 def _store(scope: Scope, facts: Sequence[Fact]) -> Steps[None]:
     """Store facts as they now are; those that have ended leave every answer."""
     for fact in facts:
-        yield from replace_fact(scope, fact) if is_live(fact) else end_fact(scope, fact)
+        yield from replace(FACTS, scope, fact) if is_live(fact) else end_fact(scope, fact)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,6 +26,7 @@ from ...records import (
 from ...registry import CATALOG
 from ...upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
 from ..conditions import Value
+from ..cursors import place_of
 from ..port import Collection, Steps
 from .belief_log import EVENTS, entries_at
 from .belief_projection import BELIEFS, TRUSTS, Trust
@@ -178,16 +178,8 @@ def after_cursor(shelf: Shelf, cursor: str) -> tuple[str | int, ...] | None:
     Raises:
         UsageError: No page of the table gave the cursor.
     """
-    if not cursor:
-        return None
-    try:
-        place = json.loads(cursor)
-    except (ValueError, RecursionError):
-        place = None
     kinds = [int if name in NUMBERS else str for name in shelf.order]
-    if not isinstance(place, list) or [type(part) for part in place] != kinds:
-        raise UsageError("cursor", cursor, "the cursor of a page of the same table")
-    return tuple(place)
+    return place_of(cursor, kinds, "the cursor of a page of the same table")
 
 
 def rows_of(tenant: str, table: Table, found: Sequence[Any]) -> Steps[list[Record]]:
