@@ -8,9 +8,8 @@ is one that retention has emptied; it says that instead, and not whose it was.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import singledispatch
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from ..board import TASK_LOGS, Card
@@ -23,7 +22,7 @@ from ..owned import REDACTED
 from ..records import Commitment, Episode, Fact, Kind, Receipt, Rule, Summary, Turn
 from ..upkeep import Redacted
 from .mentions import Texts
-from .texts import texts_of
+from .texts import of_kind, texts_of
 
 Redactable: TypeAlias = (
     Turn | Summary | Episode | Fact | Rule | Commitment | Document | Passage | Card
@@ -254,65 +253,48 @@ def is_retired(record: Redactable) -> bool:
     return isinstance(record, Retainable) and record.retired_at is not None
 
 
-@singledispatch
-def _nothing(record: Redactable, _: str) -> Fields:
-    """Return what a record says instead of what it said, in words that say why."""
-    message = f"{type(record).__name__} cannot be redacted"
-    raise TypeError(message)
-
-
-@_nothing.register
 def _of_turn(turn: Turn, why: str) -> Fields:
     silent = tuple(one.model_copy(update={"output": ""}) for one in turn.tool_outputs)
     # Who said it is what somebody is called; it is found under its agent's id from now on.
     return {"input": why, "response": "", "tool_outputs": silent, "speaker": ""}
 
 
-@_nothing.register
-def _of_summary(_: Summary, why: str) -> Fields:
-    return {"text": why, "tokens": estimate_tokens(why)}
-
-
-@_nothing.register
-def _of_episode(_: Episode, why: str) -> Fields:
-    return {"text": why}
-
-
-@_nothing.register
-def _of_fact(_: Fact, why: str) -> Fields:
-    return {"text": why, "subject": None, "predicate": None, "object": None}
-
-
-@_nothing.register
 def _of_rule(rule: Rule, why: str) -> Fields:
     former = tuple(one.model_copy(update={"steps": ()}) for one in rule.former)
     return {"trigger": why, "steps": (why,), "former": former}
 
 
-@_nothing.register
-def _of_belief(_: Commitment, why: str) -> Fields:
-    # The topic stays: scopes are made of it. A key says what it is about as much as the claim does.
-    return {"claim": why, "key": None, "value": None}
-
-
-@_nothing.register
-def _of_document(document: Document, why: str) -> Fields:
-    # What a file is called may be what somebody is called; its id still leads to it.
-    gone: Fields = {"name": document.id, "title": why, "properties": {}, "text": "", "digest": ""}
-    return gone
-
-
-@_nothing.register
-def _of_passage(_: Passage, why: str) -> Fields:
-    return {"text": why, "headings": (), "digest": ""}
-
-
-@_nothing.register
 def _of_card(card: Card, why: str) -> Fields:
     # What sort of thing it was, and where it was written, are its writer's own words as well.
     kept = card.type if card.type in TASK_LOGS.values() else ""
     gone: Fields = {"type": kept, "title": "", "text": why, "tags": (), "details": {}}
     return gone | {"machine": ""}
+
+
+_NOTHING: Mapping[type[Redactable], Callable[[Any, str], Fields]] = {
+    Turn: _of_turn,
+    Summary: lambda _, why: {"text": why, "tokens": estimate_tokens(why)},
+    Episode: lambda _, why: {"text": why},
+    Fact: lambda _, why: {"text": why, "subject": None, "predicate": None, "object": None},
+    Rule: _of_rule,
+    # The topic stays: scopes are made of it. A key says what it is about as much as the claim does.
+    Commitment: lambda _, why: {"claim": why, "key": None, "value": None},
+    # What a file is called may be what somebody is called; its id still leads to it.
+    Document: lambda one, why: {
+        "name": one.id,
+        "title": why,
+        "properties": {},
+        "text": "",
+        "digest": "",
+    },
+    Passage: lambda _, why: {"text": why, "headings": (), "digest": ""},
+    Card: _of_card,
+}
+"""What records say instead of what they said, in words that say why."""
+
+
+def _nothing(record: Redactable, why: str) -> Fields:
+    return of_kind(_NOTHING, record, "cannot be redacted")(record, why)
 
 
 def stand_in_id(turn: Turn) -> str:

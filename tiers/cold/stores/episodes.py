@@ -201,7 +201,7 @@ def episodes_of(scope: Scope, wanted: Sequence[str]) -> Find[KeptEpisode]:
     return Find(EPISODES, scope, "children", (Holds("children", tuple(wanted)),), reach="own")
 
 
-def put_summary(scope: Scope, summary: Summary, work: Sequence[WorkDraft]) -> Steps[bool]:
+def put_summary(scope: Scope, summary: Summary, work: Sequence[WorkDraft] = ()) -> Steps[bool]:
     """Store a summary with what follows from it, inside a transaction.
 
     Returns ``False``, writing nothing, when the same summary id is already stored.
@@ -231,7 +231,7 @@ def put_summary(scope: Scope, summary: Summary, work: Sequence[WorkDraft]) -> St
     return True
 
 
-def put_episode(scope: Scope, episode: Episode, work: Sequence[WorkDraft]) -> Steps[bool]:
+def put_episode(scope: Scope, episode: Episode, work: Sequence[WorkDraft] = ()) -> Steps[bool]:
     """Store an episode with what follows from it, inside a transaction.
 
     Returns ``False``, writing nothing, when the same episode id is already stored.

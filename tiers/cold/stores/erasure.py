@@ -111,7 +111,7 @@ class Redaction:
     def _follow(self, record: Redactable) -> Steps[None]:
         """Let a turn that waits for a summary have one, and silence what a document was."""
         if isinstance(record, KeptTurn) and 0 not in record.covered_by:
-            yield from put_summary(self.scope, stand_in(record, self.now), ())
+            yield from put_summary(self.scope, stand_in(record, self.now))
         elif isinstance(record, Document):
             yield from silence_formers(self.scope, record)
 
