@@ -19,6 +19,7 @@ from ..conditions import Among, Condition, Present, Within
 from ..port import Collection, Find, Index, Lookup, Put, Steps, one, write
 from .log import raise_marks
 from .questions import by_then
+from .rows import plain
 
 Salts = Callable[[], bytes]
 """Makes the salt of each event's content; must be unpredictable outside tests."""
@@ -30,10 +31,7 @@ EVENTS: Collection[BeliefEvent] = Collection(
     "belief_events",
     BeliefEvent,
     fields={
-        "seq": lambda event: event.seq,
-        "kind": lambda event: event.kind,
-        "belief_id": lambda event: event.belief_id,
-        "turn": lambda event: event.turn,
+        **plain("seq", "kind", "belief_id", "turn"),
         "turn_id": lambda event: event.turn_id or None,
         "recorded_at": lambda event: microseconds(event.recorded_at),
     },
@@ -78,11 +76,7 @@ def mentioned_in(content: Content) -> list[str]:
 CONTENTS: Collection[Content] = Collection(
     "belief_contents",
     Content,
-    fields={
-        "seq": lambda content: content.seq,
-        "kind": lambda content: content.kind,
-        "belief_id": lambda content: content.belief_id,
-    },
+    fields=plain("seq", "kind", "belief_id"),
     indexes={
         "seq": Index(("seq",), unique=True),
         "belief": Index(("belief_id", "seq")),

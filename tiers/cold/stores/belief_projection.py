@@ -36,7 +36,7 @@ from .belief_log import Making, Salts, last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, bare_span, held_span, open_spans
 from .belief_turns import turn_under_way
 from .questions import among, own
-from .rows import bare, joined_id, over
+from .rows import bare, joined_id, over, plain
 from .words import file_words, set_live
 from .work import queue_work
 
@@ -71,11 +71,9 @@ BELIEFS: Collection[HistoricBelief] = Collection(
     "beliefs",
     HistoricBelief,
     fields={
-        "agent_id": lambda belief: belief.agent_id,
-        "status": lambda belief: belief.status,
+        **plain("agent_id", "status"),
         "active": lambda belief: int(belief.status == "active"),
-        "committed_seq": lambda belief: belief.committed_seq,
-        "superseded_by": lambda belief: belief.superseded_by,
+        **plain("committed_seq", "superseded_by"),
         "subject": lambda belief: None if belief.key is None else belief.key[0],
         "attribute": lambda belief: None if belief.key is None else belief.key[1],
         "held_key": lambda belief: key_of(belief) if belief.status == "active" else None,

@@ -15,6 +15,7 @@ from ..conditions import Absent, Among, Present, Within
 from ..port import Collection, Find, Index, Steps, every
 from .belief_log import last_seq, seq_by
 from .questions import not_by
+from .rows import plain
 
 
 class HeldSpan(BeliefSpan):
@@ -35,9 +36,7 @@ SPANS: Collection[HeldSpan] = Collection(
     "belief_spans",
     HeldSpan,
     fields={
-        "belief_id": lambda span: span.belief_id,
-        "since_seq": lambda span: span.since_seq,
-        "until_seq": lambda span: span.until_seq,
+        **plain("belief_id", "since_seq", "until_seq"),
         "node": _node,
         "pinned": lambda span: int(span.pinned),
     },

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ...board import AGENTS_MAX, CARDS_MAX, COUNTS_MAX, Card, CardCount, CardQuery
 from ...errors import Conflict, UsageError
-from ...moments import maybe_microseconds, microseconds
+from ...moments import microseconds
 from ...recollection import Place
 from ...records import Scope
 from ..cards import changed_columns, check_change, check_log, check_reader
@@ -31,7 +31,7 @@ from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine
 from .questions import equal, numbers, own, window
-from .rows import put, replace
+from .rows import moments, plain, put, replace
 
 FOR_ALL = ""
 """The recipient of a message for everybody; no agent is called that."""
@@ -50,17 +50,12 @@ CARDS: Collection[Card] = Collection(
     "cards",
     Card,
     fields={
-        "agent_id": lambda card: card.agent_id,
-        "kind": lambda card: card.kind,
-        "type": lambda card: card.type,
-        "status": lambda card: card.status,
+        **plain("agent_id", "kind", "type", "status"),
         "state": lambda card: card.status or card.type,
         "thread": lambda card: card.thread,
         "for_all": lambda card: int(_recipients(card) == (FOR_ALL,)),
         "day": lambda card: f"{card.recorded_at:%Y-%m-%d}",
-        "recorded_at": lambda card: microseconds(card.recorded_at),
-        "changed_at": lambda card: microseconds(card.changed_at),
-        "redacted_at": lambda card: maybe_microseconds(card.redacted_at),
+        **moments("recorded_at", "changed_at", "redacted_at"),
     },
     indexes={
         "latest": Index(("kind", *_CHANGED), where=(Absent("redacted_at"),)),

@@ -9,7 +9,7 @@ from datetime import datetime
 from ...documents import Document, FormerDocument, Passage, PassageDraft, Revised
 from ...errors import UsageError
 from ...fields import Moment
-from ...moments import maybe_microseconds, microseconds
+from ...moments import microseconds
 from ...records import Scope
 from ..conditions import Absent, Among, Beyond, Condition, Either, Is, Within
 from ..ownership import check_limit, in_order
@@ -31,7 +31,7 @@ from .log import append_event
 from .over_engine import OverEngine
 from .passages import PASSAGES, index_again, move_passages, places_of, put_passages, retire_passages
 from .questions import among, by_then, not_by, numbers, own
-from .rows import all_bare, bare, kept, over, put, replace
+from .rows import all_bare, bare, kept, moments, over, plain, put, replace
 
 _NAMED = ("shelf", "name")
 _THERE = (Absent("removed_at"), Absent("redacted_at"))
@@ -52,12 +52,8 @@ DOCUMENTS: Collection[Document] = Collection(
     "documents",
     Document,
     fields={
-        "shelf": lambda document: document.shelf,
-        "name": lambda document: document.name,
-        "recorded_at": lambda document: microseconds(document.recorded_at),
-        "changed_at": lambda document: microseconds(document.changed_at),
-        "removed_at": lambda document: maybe_microseconds(document.removed_at),
-        "redacted_at": lambda document: maybe_microseconds(document.redacted_at),
+        **plain("shelf", "name"),
+        **moments("recorded_at", "changed_at", "removed_at", "redacted_at"),
     },
     indexes={"all": Index(_NAMED), "there": Index(_NAMED, where=_THERE)},
 )
@@ -68,11 +64,7 @@ FORMERS: Collection[Followed] = Collection(
     fields={
         "document_id": lambda former: former.id,
         "revision": lambda former: former.revision,
-        "recorded_at": lambda former: microseconds(former.recorded_at),
-        "changed_at": lambda former: microseconds(former.changed_at),
-        "followed_at": lambda former: maybe_microseconds(former.followed_at),
-        "removed_at": lambda former: maybe_microseconds(former.removed_at),
-        "redacted_at": lambda former: maybe_microseconds(former.redacted_at),
+        **moments("recorded_at", "changed_at", "followed_at", "removed_at", "redacted_at"),
     },
     indexes={
         "revision": Index(("document_id", "revision"), unique=True),

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ...errors import Conflict
 from ...grains import MADE_OF
-from ...moments import maybe_microseconds, microseconds
+from ...moments import microseconds
 from ...plans import GRAINS
 from ...records import Episode, Grain, Scope, Summary, WorkDraft
 from ..conditions import Absent, Holds, Is, Present, Within
@@ -18,7 +18,7 @@ from ..ownership import check_limit, check_number, check_owned, in_order
 from ..port import Collection, Find, Index, Lookup, Put, Replace, Request, Steps, asked, write
 from .over_engine import OverEngine
 from .questions import among, by_then, equal, own
-from .rows import all_bare, kept, put
+from .rows import all_bare, kept, moments, put
 from .turns import TURNS, cover
 from .words import file_words
 from .work import queue_work
@@ -57,11 +57,7 @@ SUMMARIES: Collection[KeptSummary] = Collection(
         "level": lambda summary: summary.level,
         "episode": lambda summary: next(iter(summary.told_in.values()), None),
         "daily": lambda summary: summary.told_in.get("daily"),
-        "starts_at": lambda summary: microseconds(summary.starts_at),
-        "expires_at": lambda summary: maybe_microseconds(summary.expires_at),
-        "recorded_at": lambda summary: microseconds(summary.recorded_at),
-        "redacted_at": lambda summary: maybe_microseconds(summary.redacted_at),
-        "retired_at": lambda summary: maybe_microseconds(summary.retired_at),
+        **moments("starts_at", "expires_at", "recorded_at", "redacted_at", "retired_at"),
     },
     indexes={
         "full": Index(_BY_PERIOD, where=(_FULL,)),
@@ -88,10 +84,7 @@ EPISODES: Collection[KeptEpisode] = Collection(
         "monthly": lambda episode: episode.told_in.get("monthly"),
         "quarterly": lambda episode: episode.told_in.get("quarterly"),
         "yearly": lambda episode: episode.told_in.get("yearly"),
-        "starts_at": lambda episode: microseconds(episode.starts_at),
-        "ends_at": lambda episode: microseconds(episode.ends_at),
-        "redacted_at": lambda episode: maybe_microseconds(episode.redacted_at),
-        "retired_at": lambda episode: maybe_microseconds(episode.retired_at),
+        **moments("starts_at", "ends_at", "redacted_at", "retired_at"),
     },
     indexes={
         "full": Index(_BY_PERIOD, where=(_FULL,)),

@@ -7,7 +7,6 @@ from datetime import datetime
 
 from ...errors import Conflict, NotFound
 from ...ids import IdFactory
-from ...moments import maybe_microseconds, microseconds
 from ...records import (
     AgentRecord,
     Budget,
@@ -30,7 +29,7 @@ from .known_graphs import GRAPHS, OLDEST_FIRST, KeptGraph, made_graph
 from .log import append_event
 from .over_engine import OverEngine
 from .questions import among, by_then
-from .rows import all_bare, bare, kept, over, put, replace
+from .rows import all_bare, bare, kept, moments, over, put, replace
 
 
 class KeptAgent(AgentRecord):
@@ -50,8 +49,7 @@ AGENTS: Collection[KeptAgent] = Collection(
     KeptAgent,
     fields={
         "made": lambda agent: agent.made,
-        "seen_at": lambda agent: microseconds(agent.seen_at),
-        "left_at": lambda agent: maybe_microseconds(agent.left_at),
+        **moments("seen_at", "left_at"),
     },
     indexes={
         "present": Index(("id",), where=(Absent("left_at"),)),

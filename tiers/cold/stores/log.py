@@ -18,17 +18,14 @@ from ..port import Collection, Find, Index, Lookup, Steps, every, one, write
 from .known_graphs import oldest_first
 from .over_engine import OverEngine
 from .questions import among, equal, window
-from .rows import all_bare, over, put
+from .rows import all_bare, over, plain, put
 from .work import queue_work
 
 AUDIT: Collection[ChainedAudit] = Collection(
     "audit",
     ChainedAudit,
     fields={
-        "seq": lambda event: event.seq,
-        "position": lambda event: event.position,
-        "kind": lambda event: event.kind,
-        "agent_id": lambda event: event.agent_id,
+        **plain("seq", "position", "kind", "agent_id"),
         "recorded_at": lambda event: microseconds(event.recorded_at),
     },
     indexes={

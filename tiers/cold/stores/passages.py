@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...documents import Document, Passage
-from ...moments import maybe_microseconds, microseconds
 from ...records import Scope
 from ..conditions import Absent, Is
 from ..ownership import index_work, private_to
@@ -14,7 +13,7 @@ from ..port import Collection, Find, Index, Steps, counts, every
 from ..redaction import pages
 from ..shelving import Placed
 from .questions import own
-from .rows import put, replace
+from .rows import moments, plain, put, replace
 from .words import file_words, set_live
 from .work import queue_work
 
@@ -22,14 +21,8 @@ PASSAGES: Collection[Passage] = Collection(
     "passages",
     Passage,
     fields={
-        "document_id": lambda passage: passage.document_id,
-        "digest": lambda passage: passage.digest,
-        "number": lambda passage: passage.number,
-        "page": lambda passage: passage.page,
-        "since": lambda passage: passage.since,
-        "until": lambda passage: passage.until,
-        "recorded_at": lambda passage: microseconds(passage.recorded_at),
-        "redacted_at": lambda passage: maybe_microseconds(passage.redacted_at),
+        **plain("document_id", "digest", "number", "page", "since", "until"),
+        **moments("recorded_at", "redacted_at"),
     },
     indexes={
         "current": Index(("document_id", "number"), where=(Absent("until"),)),

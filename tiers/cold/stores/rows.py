@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import Any, TypeAlias, TypeVar
 
+from ...moments import maybe_microseconds
 from ...records import Record, Scope
 from ..port import Collection, Put, Replace, Steps, write
 
 R = TypeVar("R", bound=Record)
 S = TypeVar("S", bound=Record)
+FieldsOf: TypeAlias = dict[str | tuple[str, ...], Callable[[Any], Any]]
 
 
 def kept(row: type[R], record: Record, **more: object) -> R:
@@ -26,6 +29,18 @@ def bare(model: type[R], row: Record) -> R:
 def all_bare(model: type[R], rows: Iterable[S]) -> tuple[R, ...]:
     """Return records without what is kept with them."""
     return tuple(bare(model, row) for row in rows)
+
+
+def plain(*names: str) -> FieldsOf:
+    """Declare fields of a collection that are those of its records; there are several."""
+    return {names: attrgetter(*names)}
+
+
+def moments(*names: str) -> FieldsOf:
+    """Declare fields of a collection that are moments of its records, in microseconds."""
+    return {
+        names: lambda record: tuple(maybe_microseconds(getattr(record, name)) for name in names)
+    }
 
 
 def joined_id(*parts: str | None) -> str:

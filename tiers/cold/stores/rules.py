@@ -8,7 +8,6 @@ from datetime import datetime
 from ...errors import Conflict, UsageError
 from ...learning import OUTCOMES_DENSE
 from ...lexical import content_words, stem
-from ...moments import maybe_microseconds, microseconds
 from ...records import Rule, Scope, WorkDraft
 from ...upkeep import RuleOutcome
 from ..conditions import Absent, Holds, Is
@@ -20,7 +19,7 @@ from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine
 from .questions import among, own
-from .rows import joined_id, put, replace
+from .rows import joined_id, moments, put, replace
 from .words import file_again, file_words
 from .work import queue_work
 
@@ -35,8 +34,7 @@ RULES: Collection[Rule] = Collection(
     "rules",
     Rule,
     fields={
-        "recorded_at": lambda rule: microseconds(rule.recorded_at),
-        "redacted_at": lambda rule: maybe_microseconds(rule.redacted_at),
+        **moments("recorded_at", "redacted_at"),
         "identity": identity_of,
     },
     indexes={"identity": Index(("identity",), unique=True)},

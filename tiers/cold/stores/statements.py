@@ -15,7 +15,7 @@ from ..edges import edge_of
 from ..identity import address_of, identity_of, said_by
 from ..port import RECORDED, Collection, Find, Index, Lookup, Steps
 from .questions import by_then, not_by
-from .rows import replace
+from .rows import moments, plain, replace
 from .words import set_live
 
 _LIVE = Is("live", 1)
@@ -52,21 +52,14 @@ FACTS: Collection[Fact] = Collection(
     "facts",
     Fact,
     fields={
-        "agent_id": lambda fact: fact.agent_id,
-        "tier": lambda fact: fact.tier,
+        **plain("agent_id", "tier"),
         "live": lambda fact: int(is_live(fact)),
         "once_core": lambda fact: int(bool(fact.core_spans)),
         "recorded_at": lambda fact: microseconds(fact.recorded_at),
         "happened_at": lambda fact: microseconds(fact.valid_from or fact.recorded_at),
         "spoken_at": lambda fact: microseconds(fact.said_at or fact.recorded_at),
-        "said_seq": lambda fact: fact.said_seq,
-        "said_place": lambda fact: fact.said_place,
-        "superseded_by": lambda fact: fact.superseded_by,
-        "superseded_at": lambda fact: maybe_microseconds(fact.superseded_at),
-        "forgotten_at": lambda fact: maybe_microseconds(fact.forgotten_at),
-        "redacted_at": lambda fact: maybe_microseconds(fact.redacted_at),
-        "retired_at": lambda fact: maybe_microseconds(fact.retired_at),
-        "judged_at": lambda fact: maybe_microseconds(fact.judged_at),
+        **plain("said_seq", "said_place", "superseded_by"),
+        **moments("superseded_at", "forgotten_at", "redacted_at", "retired_at", "judged_at"),
         "identity": identity_of,
         "said": said_by,
         "address": address_of,

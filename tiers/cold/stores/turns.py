@@ -8,7 +8,6 @@ from datetime import datetime
 from pydantic import Field
 
 from ...errors import NotFound
-from ...moments import maybe_microseconds, microseconds
 from ...records import Scope, Turn, WorkDraft
 from ..conditions import Absent, Among, Is, Within
 from ..ownership import (
@@ -25,7 +24,7 @@ from ..port import RECORDED, Collection, Find, Index, Steps, asked, count, every
 from .graphs import check_writable
 from .over_engine import OverEngine
 from .questions import among, by_then, own, window
-from .rows import all_bare, bare, kept, put, replace
+from .rows import all_bare, bare, kept, moments, plain, put, replace
 from .words import file_words
 from .work import queue_work
 
@@ -46,13 +45,9 @@ TURNS: Collection[KeptTurn] = Collection(
     fields={
         "agent_id": lambda turn: turn.agent_id,
         "said_by": lambda turn: turn.speaker or turn.agent_id,
-        "seq": lambda turn: turn.seq,
-        "ref": lambda turn: turn.ref,
+        **plain("seq", "ref"),
         "covered_by": lambda turn: next(iter(turn.covered_by.values()), None),
-        "occurred_at": lambda turn: microseconds(turn.occurred_at),
-        "recorded_at": lambda turn: microseconds(turn.recorded_at),
-        "redacted_at": lambda turn: maybe_microseconds(turn.redacted_at),
-        "retired_at": lambda turn: maybe_microseconds(turn.retired_at),
+        **moments("occurred_at", "recorded_at", "redacted_at", "retired_at"),
     },
     indexes={
         "seq": Index(("agent_id", "seq"), unique=True),

@@ -12,13 +12,13 @@ from ...documents import Passage
 from ...fields import Moment
 from ...forms import entry_of, is_current
 from ...lexical import words
-from ...moments import maybe_microseconds, microseconds
+from ...moments import microseconds
 from ...records import Episode, Fact, FactTier, Grain, Kind, Owned, Record, Scope, Summary
 from ...terms import term_of
 from ..conditions import Is, Present
 from ..port import Collection, Index, Lookup, Steps, every, one, write
 from .questions import among, own
-from .rows import over, put, replace
+from .rows import moments, over, plain, put, replace
 
 
 class Filed(Owned):
@@ -69,15 +69,11 @@ SEARCHABLE: Collection[Filed] = Collection(
     "searchable",
     Filed,
     fields={
-        "kind": lambda filed: filed.kind,
-        "tier": lambda filed: filed.tier,
-        "grain": lambda filed: filed.grain,
+        **plain("kind", "tier", "grain"),
         "has_tools": lambda filed: int(filed.has_tools),
         "live": lambda filed: int(filed.live),
         "agent_id": lambda filed: filed.agent_id,
-        "recorded_at": lambda filed: microseconds(filed.recorded_at),
-        "happened_at": lambda filed: microseconds(filed.happened_at),
-        "expires_at": lambda filed: maybe_microseconds(filed.expires_at),
+        **moments("recorded_at", "happened_at", "expires_at"),
         "latest": lambda filed: -microseconds(filed.last_at),
         "ended": lambda filed: _falling(filed.ended_at),
         "expired": lambda filed: _falling(filed.expires_at),
