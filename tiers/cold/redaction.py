@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 from ..board import TASK_LOGS, Card
 from ..documents import Document, Passage
 from ..errors import NotFound, UsageError
-from ..grains import RETIRED, RETIRED_PER_CALL_MAX
+from ..grains import RETIRED
 from ..ids import derived_id
 from ..lexical import estimate_tokens
 from ..owned import REDACTED
@@ -182,8 +182,10 @@ class Survey(NamedTuple):
         return Redacted(ids={kind: tuple(sorted(ids[kind])) for kind in order if kind in ids})
 
 
-def checked_request(record_ids: Sequence[str], reason: str) -> tuple[str, ...]:
-    """Return the asked ids, each once.
+def checked_request(
+    record_ids: Sequence[str], reason: str, most: int = IDS_MAX, name: str = "record_ids"
+) -> tuple[str, ...]:
+    """Return the asked ids, each once; ``most`` of them, under their ``name`` in errors.
 
     Raises:
         UsageError: The reason is blank, or there are too many ids.
@@ -191,8 +193,8 @@ def checked_request(record_ids: Sequence[str], reason: str) -> tuple[str, ...]:
     if not reason.strip():
         raise UsageError("reason", reason, "a reason that is not blank")
     asked = tuple(dict.fromkeys(record_ids))
-    if len(asked) > IDS_MAX:
-        raise UsageError("record_ids", len(asked), f"at most {IDS_MAX:,} ids")
+    if len(asked) > most:
+        raise UsageError(name, len(asked), f"at most {most:,} ids")
     return asked
 
 
@@ -208,20 +210,6 @@ def known_of(asked: Sequence[str], found: Iterable[Trace]) -> list[Trace]:
     if missing:
         raise NotFound("record", min(missing, key=lambda one: places[one]))
     return known
-
-
-def checked_retirement(record_ids: Sequence[str], reason: str) -> tuple[str, ...]:
-    """Return the ids of what is to be retired, each once.
-
-    Raises:
-        UsageError: The reason is blank, or there are too many ids.
-    """
-    if not reason.strip():
-        raise UsageError("reason", reason, "a reason that is not blank")
-    ids = tuple(dict.fromkeys(record_ids))
-    if len(ids) > RETIRED_PER_CALL_MAX:
-        raise UsageError("ids", len(ids), f"at most {RETIRED_PER_CALL_MAX:,} ids")
-    return ids
 
 
 def redacted_form(record: Redactable, now: datetime) -> Redactable:

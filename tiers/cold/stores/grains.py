@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
-from ...grains import MADE_OF, GrainCount, Made, Retirable, TurnMark
+from ...grains import MADE_OF, RETIRED_PER_CALL_MAX, GrainCount, Made, Retirable, TurnMark
 from ...moments import microseconds
 from ...plans import AnyGrain
 from ...records import Episode, Grain, Scope, Summary, WorkDraft
@@ -16,7 +17,7 @@ from ..conditions import Beyond, Condition, Is, Present, Within
 from ..cursors import cursor_of, cut, place_of
 from ..ownership import check_limit, check_whole_graph
 from ..port import Find, Steps, every
-from ..redaction import checked_retirement
+from ..redaction import checked_request
 from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary
 from .over_engine import OverEngine
 from .questions import numbers, window
@@ -117,8 +118,8 @@ class ColdGrains(OverEngine):
         check_whole_graph(scope)
         check_limit(limit)
         found: list[tuple[int, Retirable]] = []
-        for candidates in _candidates(scope, grain, microseconds(before)):
-            found += await self._retirable_among(scope, candidates, limit)
+        for kind, find in _candidates(scope, grain, microseconds(before)):
+            found += await self._retirable_among(kind, find, limit)
         found.sort(key=lambda one: (one[0], one[1].id))
         return tuple(one for _, one in found[:limit])
 
@@ -154,7 +155,7 @@ class ColdGrains(OverEngine):
                 repeating does.
         """
         check_whole_graph(scope)
-        asked_for = checked_retirement(ids, reason)
+        asked_for = checked_request(ids, reason, RETIRED_PER_CALL_MAX, "ids")
         if not asked_for:
             return ()
         retired = await self._store.change(
@@ -164,55 +165,41 @@ class ColdGrains(OverEngine):
         return retired
 
     async def _retirable_among(
-        self, scope: Scope, candidates: _Candidates, limit: int
+        self, kind: Literal["turn", "summary", "episode"], first: Find[Any], limit: int
     ) -> list[tuple[int, Retirable]]:
         """Return the first candidates that something stands for, each with its moment.
 
         Page by page, each a question of its own, until there are enough.
         """
         found: list[tuple[int, Retirable]] = []
-        find = candidates.find
+        find = first
         while True:
-            page, standing = await self._store.read("retirable", lambda f=find: _standing(scope, f))  # type: ignore[misc]
-            places = [(candidates.moment(one), one.id) for one in page]
+            page, standing = await self._store.read("retirable", partial(_standing, find))
+            places = [(microseconds(getattr(one, find.order[0])), one.id) for one in page]
             found += [
-                (at, Retirable(kind=candidates.kind, id=one_id, replaced_by=standing[one_id]))
+                (at, Retirable(kind=kind, id=one_id, replaced_by=standing[one_id]))
                 for at, one_id in places
                 if one_id in standing
             ]
             if len(page) < PAGE_ROWS or len(found) >= limit:
                 return found[:limit]
             behind = Beyond(find.order, places[-1])
-            find = replace(find, where=(*candidates.find.where, behind))
+            find = replace(first, where=(*first.where, behind))
 
 
-@dataclass(frozen=True)
-class _Candidates:
-    """Records of which some may be past their retention.
+def _candidates(scope: Scope, grain: AnyGrain, before: int) -> Iterator[tuple[Any, Find[Any]]]:
+    """Yield what may be retired of a grain: its kind, and the question for the first of it.
 
-    Attributes:
-        kind: What they are.
-        find: Asks for the first of them.
+    It has its content and is past its retention.
     """
-
-    kind: Any
-    find: Find[Any]
-
-    def moment(self, record: Candidate) -> int:
-        """Return what a candidate is ordered by."""
-        return microseconds(getattr(record, self.find.order[0]))
-
-
-def _candidates(scope: Scope, grain: AnyGrain, before: int) -> Iterator[_Candidates]:
-    """Yield what may be retired of a grain: what has its content and is past its retention."""
     asking: dict[str, Any] = {"limit": PAGE_ROWS, "reach": "own"}
     if grain == "working":
         recorded = ("recorded_at", "id")
         late = Within("recorded_at", until=before)
         turns: tuple[Condition, ...] = (Present("covered_by"), late)
-        yield _Candidates("turn", Find(TURNS, scope, "full", turns, recorded, **asking))
+        yield "turn", Find(TURNS, scope, "full", turns, recorded, **asking)
         told: tuple[Condition, ...] = (Present("daily"), late)
-        yield _Candidates("summary", Find(SUMMARIES, scope, "old", told, recorded, **asking))
+        yield "summary", Find(SUMMARIES, scope, "old", told, recorded, **asking)
         return
     where: tuple[Condition, ...] = (
         Is("grain", grain),
@@ -222,14 +209,12 @@ def _candidates(scope: Scope, grain: AnyGrain, before: int) -> Iterator[_Candida
         *map(Present, MADE_OF_IT[grain]),
     )
     began = ("starts_at", "id")
-    yield _Candidates("episode", Find(EPISODES, scope, "full_grain", where, began, **asking))
+    yield "episode", Find(EPISODES, scope, "full_grain", where, began, **asking)
 
 
-def _standing(
-    scope: Scope, find: Find[Any]
-) -> Steps[tuple[list[Candidate], Mapping[str, tuple[str, ...]]]]:
+def _standing(find: Find[Any]) -> Steps[tuple[list[Candidate], Mapping[str, tuple[str, ...]]]]:
     page: list[Candidate] = yield from every(find)
-    standing = yield from stand_ins(scope, page)
+    standing = yield from stand_ins(find.scope, page)
     return page, standing
 
 

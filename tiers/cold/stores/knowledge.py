@@ -14,7 +14,9 @@ from datetime import datetime
 from ...knowledge import (
     ALIAS_STEPS_MAX,
     NAMES_MAX,
+    NEIGHBOUR_DEPTH_MAX,
     NEIGHBOURS_MAX,
+    PATH_DEPTH_MAX,
     PATH_FACTS_MAX,
     Entity,
     Neighbour,
@@ -26,17 +28,7 @@ from ..conditions import Among, Beyond, Condition, Holds, Is
 from ..edges import Step, at_moment, edge_of, key_of, keys_of
 from ..ownership import check_limit
 from ..port import RECORDS_MAX, Count, Find, Steps, asked, every
-from ..walking import (
-    Joined,
-    Said,
-    Walk,
-    check_neighbour_depth,
-    check_path_depth,
-    entities_of,
-    has_met,
-    next_walk,
-    shortest,
-)
+from ..walking import Joined, Said, Walk, check_depth, entities_of, has_met, next_walk, shortest
 from .over_engine import OverEngine
 from .statements import FACTS, nearest, of_family, readable, standing
 
@@ -75,7 +67,7 @@ class ColdKnowledge(OverEngine):
         as_of: datetime | None = None,
     ) -> tuple[Neighbour, ...]:
         """Return the facts within some steps of any of the names, nearest first, then by id."""
-        check_neighbour_depth(depth)
+        check_depth(depth, NEIGHBOUR_DEPTH_MAX)
         check_limit(limit, NEIGHBOURS_MAX)
         keys = keys_of(names)
         return await self._store.read(
@@ -86,7 +78,7 @@ class ColdKnowledge(OverEngine):
         self, scope: Scope, start: str, end: str, depth: int, *, as_of: datetime | None = None
     ) -> tuple[Fact, ...] | None:
         """Return a shortest chain of facts from one name to another; ``None`` without one."""
-        check_path_depth(depth)
+        check_depth(depth, PATH_DEPTH_MAX)
         ends = key_of(start), key_of(end)
         if not all(ends):
             return None

@@ -7,23 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from ...records import Scope, WorkDraft
-from ..ownership import index_work
-from ..port import Collection, Steps, every
-from ..redaction import RETIRED_AUDIT_KIND, Retainable, retired_form
-from .episodes import EPISODES, SUMMARIES
+from ..port import Steps, every
+from ..redaction import RETIRED_AUDIT_KIND, RETIRED_KINDS, Retainable, retired_form
 from .log import append_event
 from .questions import own
+from .redactables import KEPT_IN, leave_no_trace
 from .rows import replace
-from .statements import FACTS
-from .turns import TURNS
-from .words import file_emptied
-from .work import forget_problems, queue_work
-
-RETAINED: tuple[Collection[Any], ...] = (TURNS, SUMMARIES, EPISODES, FACTS)
-"""What has what retention can empty."""
+from .work import queue_work
 
 
 def retire(
@@ -35,7 +27,7 @@ def retire(
     nothing is written.
     """
     emptied: list[Retainable] = []
-    for collection in RETAINED:
+    for collection in map(KEPT_IN.__getitem__, RETIRED_KINDS):
         found: list[Retainable] = yield from every(own(collection, scope, ids))
         after = [retired_form(one, now) for one in found if one.redacted_at is None]
         yield from replace(collection, scope, *after)
@@ -43,9 +35,7 @@ def retire(
     gone = {one.id for one in emptied}
     told = tuple(one for one in ids if one in gone)
     if told:
-        yield from file_emptied(scope, emptied)
-        yield from forget_problems(scope, told)
-        gone_work = [index_work(one.id, one.agent_id) for one in emptied]
-        yield from queue_work(scope, [*gone_work, *work], now)
+        yield from leave_no_trace(scope, emptied, now)
+        yield from queue_work(scope, work, now)
         yield from append_event(scope, RETIRED_AUDIT_KIND, told, reason, now)
     return told
