@@ -19,7 +19,7 @@ from ..ownership import check_limit
 from ..port import Find, Steps, count, counts, every
 from .arrival import stored
 from .known_graphs import GRAPHS
-from .over_engine import OverEngine
+from .over_engine import OverEngine, reading
 from .questions import MANY
 from .shelves import after_cursor, rows_of, shelf_of
 
@@ -33,7 +33,10 @@ class ColdRows(OverEngine):
         found = await self._store.read("tenants", lambda: counts(graphs, "tenant"))
         return tuple(sorted(str(tenant) for (tenant,) in found))
 
-    async def export_rows(self, tenant: str, table: Table, cursor: str, limit: int) -> Page[Record]:
+    @reading
+    def export_rows(
+        self, tenant: str, table: Table, cursor: str, limit: int
+    ) -> Steps[Page[Record]]:
         """Return rows after a cursor in a stable order; ``""`` begins.
 
         Graphs, agents and work come as they were made, oldest first; everything else graph by
@@ -53,14 +56,10 @@ class ColdRows(OverEngine):
         find = Find(
             shelf.collection, whole, shelf.by, where, shelf.order, limit + 1, reach="tenant"
         )
-
-        def steps() -> Steps[Page[Record]]:
-            found = yield from every(find)
-            shown, end = cut(found, limit, lambda last: cursor_of(shelf.place(last)))
-            rows = yield from rows_of(tenant, table, shown)
-            return Page[Record](rows=tuple(rows), cursor=end)
-
-        return await self._store.read("export_rows", steps)
+        found = yield from every(find)
+        shown, end = cut(found, limit, lambda last: cursor_of(shelf.place(last)))
+        rows = yield from rows_of(tenant, table, shown)
+        return Page[Record](rows=tuple(rows), cursor=end)
 
     async def import_rows(self, tenant: str, table: Table, rows: Sequence[Record]) -> int:
         """Store rows as they are, in order, with what follows from them; return how many are new.

@@ -22,12 +22,15 @@ from .passages import put_passages
 from .questions import own
 from .rows import put
 from .rules import RULES
-from .shelves import by_graph, rows_of, shelf_of
+from .shelves import graph_of, rows_of, shelf_of
 from .statements import FACTS
 from .words import file_words
 
 _BOUND = ("salt", "reason_digest", "previous_hash", "hash")
 """What an audit event from before feeds were chained has only got here."""
+
+_Pair: TypeAlias = tuple[Any, Any]
+"""A row, and what is kept of it."""
 
 
 def stored(tenant: str, table: Table, rows: Sequence[Record]) -> Steps[int]:
@@ -37,22 +40,27 @@ def stored(tenant: str, table: Table, rows: Sequence[Record]) -> Steps[int]:
         Conflict: A row differs from the one that is there, or contradicts what is there.
         NotFound: It names a record that is not there.
     """
+    collection, keeps = shelf_of(table).collection, shelf_of(table).keeps
+    pairs: dict[str, list[_Pair]] = {}
+    for row in rows:
+        # Of several graphs, too, what comes later is kept as what was made later.
+        pairs.setdefault(graph_of(row), []).append((row, keeps(tenant, row)))
     new = 0
-    for graph_id, some in by_graph(rows).items():
-        new += yield from _stored_in(Scope.of_graph(tenant, graph_id), table, some)
+    for graph_id, some in pairs.items():
+        new += yield from _stored_in(Scope.of_graph(tenant, graph_id), table, collection, some)
     return new
 
 
-def _stored_in(scope: Scope, table: Table, rows: Sequence[Any]) -> Steps[int]:
+def _stored_in(
+    scope: Scope, table: Table, collection: Collection[Any], pairs: Sequence[_Pair]
+) -> Steps[int]:
     """Store the rows of one graph; those of no graph are the catalog's."""
-    shelf = shelf_of(table)
-    records = [shelf.keeps(scope.tenant, row) for row in rows]
-    found = yield from every(own(shelf.collection, scope, map(shelf.collection.key, records)))
+    ids = [collection.key(record) for _, record in pairs]
+    found = yield from every(own(collection, scope, ids))
     there = yield from rows_of(scope.tenant, table, found)
-    known = dict(zip(map(shelf.collection.key, found), there, strict=True))
-    new: list[tuple[Any, Any]] = []
-    for row, record in zip(rows, records, strict=True):
-        name = shelf.collection.key(record)
+    known = dict(zip(map(collection.key, found), there, strict=True))
+    new: list[_Pair] = []
+    for name, (row, record) in zip(ids, pairs, strict=True):
         if name not in known:
             known[name] = row
             new.append((row, record))
@@ -61,12 +69,12 @@ def _stored_in(scope: Scope, table: Table, rows: Sequence[Any]) -> Steps[int]:
             what = _name(scope, table, name)
             raise Conflict(what, "the row that is imported", "another row")
     new_rows, new_records = [row for row, _ in new], [record for _, record in new]
-    yield from _check_unique(scope, table, shelf.collection, new_records)
+    yield from _check_unique(scope, table, collection, new_records)
     yield from _check_there(scope, table, new_rows)
     if table in _STORED:
         yield from _STORED[table](scope, new_rows)
     else:  # nothing follows, besides words: a use that is stored here was counted already
-        yield from put(shelf.collection, scope, *new_records)
+        yield from put(collection, scope, *new_records)
     if table in _WORDED:
         yield from file_words(scope, *new_rows)
     return len(new)

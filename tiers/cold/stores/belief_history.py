@@ -23,7 +23,7 @@ from .belief_log import CONTENTS, EVENTS, entries_after, entries_at, last_by, la
 from .belief_projection import BELIEFS, TRUSTS, audited, commitment_of
 from .belief_query import answered
 from .belief_spans import spans_at, spans_of
-from .over_engine import OverEngine
+from .over_engine import OverEngine, reading
 from .questions import among
 from .rows import all_bare
 
@@ -43,9 +43,10 @@ class ColdBeliefHistory(OverEngine):
             find = Find(EVENTS, scope, by="turn_id", where=where, order=("seq",), limit=limit)
         return await self._all("events", find)
 
-    async def logged(
+    @reading
+    def logged(
         self, scope: Scope, after: int = 0, limit: int = 1000
-    ) -> tuple[LoggedBelief, ...]:
+    ) -> Steps[tuple[LoggedBelief, ...]]:
         """Return the same with contents and salts.
 
         Raises:
@@ -53,12 +54,12 @@ class ColdBeliefHistory(OverEngine):
         """
         check_whole_graph(scope)
         check_limit(limit)
-        found = await self._store.read("logged", lambda: entries_after(scope, after, limit))
-        return tuple(found)
+        return tuple((yield from entries_after(scope, after, limit)))
 
-    async def naming(
+    @reading
+    def naming(
         self, scope: Scope, belief_id: str, after: int = 0, limit: int = 1000
-    ) -> tuple[LoggedBelief, ...]:
+    ) -> Steps[tuple[LoggedBelief, ...]]:
         """Return the events that are about a belief, or whose content names it, in order.
 
         Raises:
@@ -66,8 +67,15 @@ class ColdBeliefHistory(OverEngine):
         """
         check_whole_graph(scope)
         check_limit(limit)
-        found = await self._store.read("naming", lambda: _naming(scope, belief_id, after, limit))
-        return tuple(found)
+        behind, about = Within("seq", since=after + 1), Is("belief_id", belief_id)
+        # What was destroyed names nobody any more: only contents say whom they name.
+        named = Holds("names", (belief_id,))
+        found = yield (
+            Find(EVENTS, scope, "belief", (about, behind), ("seq",), limit),
+            Find(CONTENTS, scope, "names", (named, behind), ("seq",), limit),
+        )
+        seqs = sorted({one.seq for answer in found for one in answer})
+        return tuple((yield from entries_at(scope, seqs[:limit])))
 
     async def seq_at(
         self, scope: Scope, *, time: datetime | None = None, turn: int | None = None
@@ -88,7 +96,8 @@ class ColdBeliefHistory(OverEngine):
         answers = await self._store.read("seq_at", lambda: asked(*finds))
         return min(found[0].seq if found else 0 for found in answers)
 
-    async def as_of(self, scope: Scope, seq: int) -> tuple[Commitment, ...]:
+    @reading
+    def as_of(self, scope: Scope, seq: int) -> Steps[tuple[Commitment, ...]]:
         """Return the beliefs that were active right after an event, in order of commitment.
 
         Raises:
@@ -96,15 +105,21 @@ class ColdBeliefHistory(OverEngine):
         """
         if seq < 0:
             raise UsageError("seq", seq, "0 or above")
-        return tuple(await self._store.read("as_of", lambda: _as_of(scope, seq)))
+        pinned = {span.belief_id: span.pinned for span in (yield from spans_at(scope, seq))}
+        found = yield from _beliefs(scope, tuple(pinned))
+        return tuple(
+            commitment_of(one).model_copy(update={"pinned": pinned[one.id]}) for one in found
+        )
 
-    async def query(self, scope: Scope, query: BeliefQuery) -> tuple[HistoricBelief, ...]:
+    @reading
+    def query(self, scope: Scope, query: BeliefQuery) -> Steps[tuple[HistoricBelief, ...]]:
         """Return beliefs in order of commitment, active or not, at most ``query.limit``."""
-        return tuple(await self._store.read("query", lambda: answered(scope, query)))
+        return tuple((yield from answered(scope, query)))
 
-    async def projected(
+    @reading
+    def projected(
         self, scope: Scope, after: int = 0, limit: int = 1000
-    ) -> tuple[ProjectedBelief, ...]:
+    ) -> Steps[tuple[ProjectedBelief, ...]]:
         """Return the projection as it is stored after a ``committed_seq``, in order.
 
         Raises:
@@ -112,7 +127,11 @@ class ColdBeliefHistory(OverEngine):
         """
         check_whole_graph(scope)
         check_limit(limit)
-        return tuple(await self._store.read("projected", lambda: _projected(scope, after, limit)))
+        where, order = (Within("committed_seq", since=after + 1),), ("committed_seq",)
+        find = Find(BELIEFS, scope, "committed", where, order, limit, reach="own")
+        beliefs = yield from every(find)
+        spans = yield from spans_of(scope, [belief.id for belief in beliefs])
+        return tuple(ProjectedBelief(belief=one, spans=spans[one.id]) for one in beliefs)
 
     async def trusts(self, scope: Scope) -> tuple[TrustRow, ...]:
         """Return the trust in every agent of the graph of which the log says something."""
@@ -120,35 +139,7 @@ class ColdBeliefHistory(OverEngine):
         return all_bare(TrustRow, await self._all("trusts", find))
 
 
-def _naming(scope: Scope, belief_id: str, after: int, limit: int) -> Steps[list[LoggedBelief]]:
-    """What was destroyed names nobody any more: only contents say whom they name."""
-    behind, about = Within("seq", since=after + 1), Is("belief_id", belief_id)
-    named = Holds("names", (belief_id,))
-    found = yield (
-        Find(EVENTS, scope, "belief", (about, behind), ("seq",), limit),
-        Find(CONTENTS, scope, "names", (named, behind), ("seq",), limit),
-    )
-    seqs = sorted({one.seq for answer in found for one in answer})
-    return (yield from entries_at(scope, seqs[:limit]))
-
-
-def _as_of(scope: Scope, seq: int) -> Steps[list[Commitment]]:
-    spans = yield from spans_at(scope, seq)
-    pinned = {span.belief_id: span.pinned for span in spans}
-    found = yield from _beliefs(scope, tuple(pinned))
-    return [
-        commitment_of(belief).model_copy(update={"pinned": pinned[belief.id]}) for belief in found
-    ]
-
-
 def _beliefs(scope: Scope, ids: Sequence[str]) -> Steps[list[HistoricBelief]]:
     """Return beliefs by id, in order of commitment."""
     found = yield from every(among(BELIEFS, scope, ids, reach=audited(scope)))
     return sorted(found, key=lambda belief: belief.committed_seq)
-
-
-def _projected(scope: Scope, after: int, limit: int) -> Steps[list[ProjectedBelief]]:
-    where, order = (Within("committed_seq", since=after + 1),), ("committed_seq",)
-    beliefs = yield from every(Find(BELIEFS, scope, "committed", where, order, limit, reach="own"))
-    spans = yield from spans_of(scope, [belief.id for belief in beliefs])
-    return [ProjectedBelief(belief=belief, spans=spans[belief.id]) for belief in beliefs]

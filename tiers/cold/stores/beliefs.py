@@ -44,7 +44,7 @@ from .belief_log import Salts, entries_at, last_seq
 from .belief_projection import BELIEFS, append, audited, commitment_of, key_of, trusts_of
 from .belief_rewind import CHANGED_MAX, changed_since
 from .graphs import check_writable
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing, changing_long
 from .questions import among, own
 
 
@@ -98,21 +98,19 @@ class ColdBeliefs(OverEngine):
         """
         return await self._pinned("unpin", scope, belief_id, now, pinned=False)
 
-    async def revert(self, scope: Scope, belief_id: str, reason: str, now: datetime) -> Changed:
+    @changing
+    def revert(self, scope: Scope, belief_id: str, reason: str, now: datetime) -> Steps[Changed]:
         """Take an active visible belief back; what it superseded is active again.
 
         Raises:
             NotFound: No such active belief in the scope.
             Conflict: The graph is archived.
         """
+        told = yield from _revert(scope, belief_id, reason)
+        return (yield from self._changed(scope, told, now))
 
-        def steps() -> Steps[Changed]:
-            told = yield from _revert(scope, belief_id, reason)
-            return (yield from self._changed(scope, told, now))
-
-        return await self._store.change("revert", steps)
-
-    async def rewind(self, scope: Scope, to_seq: int, reason: str, now: datetime) -> Changed:
+    @changing_long
+    def rewind(self, scope: Scope, to_seq: int, reason: str, now: datetime) -> Steps[Changed]:
         """Let exactly those beliefs of the graph be active that were right after an event.
 
         Raises:
@@ -120,14 +118,11 @@ class ColdBeliefs(OverEngine):
                 beliefs of one key were active, or more than ``CHANGED_MAX`` beliefs would change.
             Conflict: The graph is archived.
         """
+        told = yield from _rewind(scope, to_seq, reason)
+        return (yield from self._changed(scope, told, now))
 
-        def steps() -> Steps[Changed]:
-            told = yield from _rewind(scope, to_seq, reason)
-            return (yield from self._changed(scope, told, now))
-
-        return await self._store.change("rewind", steps, is_brief=False)
-
-    async def set_trust(
+    @changing
+    def set_trust(
         self,
         scope: Scope,
         agent_id: str,
@@ -135,7 +130,7 @@ class ColdBeliefs(OverEngine):
         trust: float,
         reason: str,
         now: datetime,
-    ) -> float:
+    ) -> Steps[float]:
         """Set the trust in an agent about a topic, with its event; return what it was.
 
         Raises:
@@ -147,18 +142,15 @@ class ColdBeliefs(OverEngine):
         if not agent_id:
             raise UsageError("agent_id", agent_id, "the id of an agent")
         _check_topic(topic)
+        trust_of = yield from trusts_of(scope, [(agent_id, topic)])
+        told = trust_plan(agent_id, topic, trust, reason, trust_of)
+        yield from self._changed(scope, told, now)
+        return trust_of(agent_id, topic)
 
-        def steps() -> Steps[float]:
-            trust_of = yield from trusts_of(scope, [(agent_id, topic)])
-            told = trust_plan(agent_id, topic, trust, reason, trust_of)
-            yield from self._changed(scope, told, now)
-            return trust_of(agent_id, topic)
-
-        return await self._store.change("set_trust", steps)
-
-    async def adopt(
+    @changing_long
+    def adopt(
         self, scope: Scope, point: BranchPoint, beliefs: Sequence[Commitment], now: datetime
-    ) -> bool:
+    ) -> Steps[bool]:
         """Begin the graph's log as a branch: ``branched``, then each belief ``adopted``.
 
         Raises:
@@ -171,18 +163,14 @@ class ColdBeliefs(OverEngine):
         filed = [_filed(belief) for belief in beliefs]
         _check_adopted(scope, filed)
         told = adopt_plan(point, filed)
-
-        def steps() -> Steps[bool]:
-            first = yield from entries_at(scope, [1])
-            if not first:
-                yield from self._changed(scope, told, now)
-                return True
-            if first[0].content == canonical(told[0].content).decode():
-                return False
-            begun = f"{first[0].event.kind!r} in it"
-            raise Conflict("belief log", "one that has not begun", begun)
-
-        return await self._store.change("adopt", steps, is_brief=False)
+        first = yield from entries_at(scope, [1])
+        if not first:
+            yield from self._changed(scope, told, now)
+            return True
+        if first[0].content == canonical(told[0].content).decode():
+            return False
+        begun = f"{first[0].event.kind!r} in it"
+        raise Conflict("belief log", "one that has not begun", begun)
 
     async def active(self, scope: Scope) -> tuple[Commitment, ...]:
         """Return the visible active beliefs, from the index, in order of commitment."""

@@ -29,7 +29,7 @@ from ..ownership import check_limit, check_owned, in_order
 from ..port import Collection, Find, Index, Lookup, Steps, counts, every, one
 from .graphs import check_writable
 from .log import append_event
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing
 from .questions import equal, numbers, own, window
 from .rows import moments, plain, put, replace
 
@@ -73,7 +73,8 @@ CARDS: Collection[Card] = Collection(
 class ColdBoard(OverEngine):
     """A ``Board`` over any engine."""
 
-    async def post(self, scope: Scope, card: Card, log: Card | None = None) -> tuple[Card, bool]:
+    @changing
+    def post(self, scope: Scope, card: Card, log: Card | None = None) -> Steps[tuple[Card, bool]]:
         """Store a card and return it, and whether it is new.
 
         Raises:
@@ -83,22 +84,19 @@ class ColdBoard(OverEngine):
         check_owned(scope, card)
         if log is not None:
             check_log(scope, log)
+        known = yield from _known(scope, card)
+        if known is not None:
+            return known, False
+        yield from check_writable(scope)
+        posted = [card] if log is None else [card, log]
+        for each in posted:
+            yield from _post(scope, each)
+        ids = [each.id for each in posted]
+        yield from append_event(scope, "posted", ids, card.kind, card.recorded_at)
+        return card, True
 
-        def steps() -> Steps[tuple[Card, bool]]:
-            known = yield from _known(scope, card)
-            if known is not None:
-                return known, False
-            yield from check_writable(scope)
-            posted = [card] if log is None else [card, log]
-            for each in posted:
-                yield from _post(scope, each)
-            ids = [each.id for each in posted]
-            yield from append_event(scope, "posted", ids, card.kind, card.recorded_at)
-            return card, True
-
-        return await self._store.change("post", steps)
-
-    async def change(self, scope: Scope, card: Card, log: Card) -> bool:
+    @changing
+    def change(self, scope: Scope, card: Card, log: Card) -> Steps[bool]:
         """Replace a visible task; ``False`` when it is not of the version before.
 
         Raises:
@@ -107,25 +105,22 @@ class ColdBoard(OverEngine):
         """
         check_change(scope, card, log)
         where = (Is("id", card.id), Is("kind", "task"), Absent("redacted_at"))
+        yield from check_writable(scope)
+        known = yield from one(_seen(scope, *where))
+        if known is None or known.version != card.version - 1:
+            return False
+        yield from replace(CARDS, scope, known.model_copy(update=changed_columns(card)))
+        if (yield from _known(scope, log)) is not None:
+            raise Conflict("card", "an id of its own", log.id)
+        yield from _post(scope, log)
+        reason = f"task {card.status}"
+        yield from append_event(scope, "changed", [card.id, log.id], reason, card.changed_at)
+        return True
 
-        def steps() -> Steps[bool]:
-            yield from check_writable(scope)
-            known = yield from one(_seen(scope, *where))
-            if known is None or known.version != card.version - 1:
-                return False
-            yield from replace(CARDS, scope, known.model_copy(update=changed_columns(card)))
-            if (yield from _known(scope, log)) is not None:
-                raise Conflict("card", "an id of its own", log.id)
-            yield from _post(scope, log)
-            reason = f"task {card.status}"
-            yield from append_event(scope, "changed", [card.id, log.id], reason, card.changed_at)
-            return True
-
-        return await self._store.change("change", steps)
-
-    async def mark_read(
+    @changing
+    def mark_read(
         self, scope: Scope, ids: Sequence[str], reader: str, now: datetime
-    ) -> tuple[str, ...]:
+    ) -> Steps[tuple[str, ...]]:
         """Note that an agent has read messages; return the ids of those it had not read before.
 
         Raises:
@@ -137,22 +132,18 @@ class ColdBoard(OverEngine):
         named = (Holds("recipients", (reader,)),)
         is_for_reader = Either((named, (Is("for_all", 1), Other("agent_id", reader))))
         unread = Lacks("readers", (reader,))
-
-        def steps() -> Steps[tuple[str, ...]]:
-            found = yield from every(_seen(scope, *where, is_for_reader, unread))
-            if found:
-                yield from check_writable(scope)
-                read = (
-                    card.model_copy(update={"read_by": tuple(sorted({*card.read_by, reader}))})
-                    for card in found
-                )
-                yield from replace(CARDS, scope, *read)
-            told = in_order({card.id: card.id for card in found}, ids)
-            if told:
-                yield from append_event(scope, "read", told, "message", now)
-            return told
-
-        return await self._store.change("mark_read", steps)
+        found = yield from every(_seen(scope, *where, is_for_reader, unread))
+        if found:
+            yield from check_writable(scope)
+            read = (
+                card.model_copy(update={"read_by": tuple(sorted({*card.read_by, reader}))})
+                for card in found
+            )
+            yield from replace(CARDS, scope, *read)
+        told = in_order({card.id: card.id for card in found}, ids)
+        if told:
+            yield from append_event(scope, "read", told, "message", now)
+        return told
 
     async def cards(self, scope: Scope, ids: Sequence[str]) -> tuple[Card, ...]:
         """Return the visible cards among ``ids``, redacted ones too, in the order asked."""

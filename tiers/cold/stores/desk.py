@@ -12,7 +12,7 @@ from .belief_projection import commitment_of
 from .beliefs import active_in
 from .graphs import standing
 from .log import put_receipt
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing
 from .rules import matching, ranked
 from .statements import core_of
 from .turns import append, check_new
@@ -46,9 +46,10 @@ class ColdDesk(OverEngine):
 
         await self._store.change("keep_receipt", steps)
 
-    async def keep_turn(
+    @changing
+    def keep_turn(
         self, scope: Scope, turn: Turn, work: Sequence[WorkDraft], charge: Charge
-    ) -> tuple[Turn, bool]:
+    ) -> Steps[tuple[Turn, bool]]:
         """Store a turn as its agent's next with its work, and charge it if it is new.
 
         Raises:
@@ -56,14 +57,10 @@ class ColdDesk(OverEngine):
             Conflict: As ``ColdTurns.append_turn``.
         """
         check_new(scope, turn)
-
-        def steps() -> Steps[tuple[Turn, bool]]:
-            stored, was_new = yield from append(scope, turn, work)
-            if was_new:
-                yield from charged(scope, charge)
-            return stored, was_new
-
-        return await self._store.change("keep_turn", steps)
+        stored, was_new = yield from append(scope, turn, work)
+        if was_new:
+            yield from charged(scope, charge)
+        return stored, was_new
 
 
 def _opening(

@@ -28,7 +28,7 @@ from ..shelving import (
 )
 from .graphs import check_writable
 from .log import append_event
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES, index_again, move_passages, places_of, put_passages, retire_passages
 from .questions import among, by_then, not_by, numbers, own
 from .rows import all_bare, bare, kept, moments, over, plain, put, replace
@@ -101,9 +101,10 @@ class ColdDocuments(OverEngine):
             is_brief=False,
         )
 
-    async def remove(
+    @changing_long
+    def remove(
         self, scope: Scope, document_ids: Sequence[str], reason: str, now: datetime
-    ) -> tuple[str, ...]:
+    ) -> Steps[tuple[str, ...]]:
         """Remove visible documents of the own graph, in one transaction; return which were there.
 
         Raises:
@@ -111,21 +112,48 @@ class ColdDocuments(OverEngine):
             UsageError: There are more than ``DOCUMENTS_PER_CALL_MAX`` ids.
         """
         check_removal(document_ids)
-        return await self._store.change(
-            "remove", lambda: _remove(scope, document_ids, reason, now), is_brief=False
-        )
+        found = yield from every(among(DOCUMENTS, scope, document_ids, *_THERE))
+        there = in_order({document.id: document for document in found}, document_ids)
+        if not there:
+            return ()
+        yield from check_writable(scope)
+        for document in there:
+            at = max(now, document.changed_at)
+            yield from replace(DOCUMENTS, scope, document.model_copy(update={"removed_at": at}))
+            current = yield from places_of(scope, document.id)
+            ids = [placed.id for placed in current]
+            yield from retire_passages(scope, ids, document.revision + 1, at, document)
+        told = tuple(document.id for document in there)
+        yield from append_event(scope, REMOVED_AUDIT_KIND, told, reason, now)
+        return told
 
-    async def documents(
+    @reading
+    def documents(
         self, scope: Scope, ids: Sequence[str], *, as_of: datetime | None = None
-    ) -> tuple[Document, ...]:
+    ) -> Steps[tuple[Document, ...]]:
         """Return the visible ones among ``ids``, removed ones too, in the order asked.
 
         Of the own graph, and of ancestors that carry ``document``. With ``as_of``, and of an
         ancestor that is read as of a moment, of each the revision that was current then.
         """
-        return await self._store.read("documents", lambda: _documents(scope, ids, as_of))
+        moments = {name: _earlier(as_of, at) for name, at in _readable(scope).items()}
+        standing = yield from every(
+            *(among(DOCUMENTS, scope, ids, graph_id=name) for name in moments)
+        )
+        found: dict[str, Document] = {}
+        changed: dict[str, list[str]] = defaultdict(list)
+        for document in standing:
+            then = moments[document.graph_id]
+            if then is None or document.changed_at <= then:
+                found[document.id] = as_of_then(document, then)
+            else:
+                changed[document.graph_id].append(document.id)
+        for name, earlier in changed.items():
+            found |= yield from _as_they_were(scope, name, earlier, moments[name])
+        return in_order(found, ids)
 
-    async def on_shelf(
+    @reading
+    def on_shelf(
         self,
         scope: Scope,
         shelf: str | None,
@@ -134,7 +162,7 @@ class ColdDocuments(OverEngine):
         limit: int = 1000,
         removed: bool = False,
         as_of: datetime | None = None,
-    ) -> tuple[Document, ...]:
+    ) -> Steps[tuple[Document, ...]]:
         """Return visible documents of the own graph in the order of shelf and name.
 
         Redacted ones come with the removed ones.
@@ -144,19 +172,16 @@ class ColdDocuments(OverEngine):
         """
         check_limit(limit, LISTED_MAX)
         by = "all" if removed or as_of is not None else "there"
+        last = yield from _last_seen(scope, behind)
+        page = Find(DOCUMENTS, scope, by, _listed(shelf, last), _NAMED, limit)
+        if as_of is None:
+            return tuple((yield from every(page)))
+        return (yield from _listed_then(page, shelf, as_of, removed=removed))
 
-        def steps() -> Steps[tuple[Document, ...]]:
-            last = yield from _last_seen(scope, behind)
-            page = Find(DOCUMENTS, scope, by, _listed(shelf, last), _NAMED, limit)
-            if as_of is None:
-                return tuple((yield from every(page)))
-            return (yield from _listed_then(page, shelf, as_of, removed=removed))
-
-        return await self._store.read("on_shelf", steps)
-
-    async def revisions(
+    @reading
+    def revisions(
         self, scope: Scope, document_id: str, *, before: int | None = None, limit: int = 100
-    ) -> tuple[Document, ...]:
+    ) -> Steps[tuple[Document, ...]]:
         """Return revisions of a document as they were, the latest first, lower than ``before``.
 
         Of a document of the own graph. A revision that the scope may not see is left out, even
@@ -166,9 +191,15 @@ class ColdDocuments(OverEngine):
             UsageError: A limit outside 1 to ``LISTED_MAX``.
         """
         check_limit(limit, LISTED_MAX)
-        return await self._store.read(
-            "revisions", lambda: _revisions(scope, document_id, before, limit)
-        )
+        last = yield from one(among(DOCUMENTS, scope, [document_id]))
+        if last is None:
+            return ()
+        is_wanted = before is None or last.revision < before
+        lower = last.revision if before is None else min(before, last.revision)
+        where = (Is("document_id", document_id), Within("revision", until=lower))
+        former = yield from every(Find(FORMERS, scope, "revision", where, ("-revision",), limit))
+        found = [last] if is_wanted else []
+        return (*found, *all_bare(Document, former))[:limit]
 
     async def passages(self, scope: Scope, ids: Sequence[str]) -> tuple[Passage, ...]:
         """Return the visible passages among ``ids``, retired ones too, in the order asked.
@@ -297,43 +328,6 @@ def _numbered(scope: Scope, document_id: str, revision: int) -> Find[Followed]:
     return Find(FORMERS, scope, "revision", where, reach="own")
 
 
-def _remove(
-    scope: Scope, document_ids: Sequence[str], reason: str, now: datetime
-) -> Steps[tuple[str, ...]]:
-    found = yield from every(among(DOCUMENTS, scope, document_ids, *_THERE))
-    there = in_order({document.id: document for document in found}, document_ids)
-    if not there:
-        return ()
-    yield from check_writable(scope)
-    for document in there:
-        at = max(now, document.changed_at)
-        yield from replace(DOCUMENTS, scope, document.model_copy(update={"removed_at": at}))
-        current = yield from places_of(scope, document.id)
-        ids = [placed.id for placed in current]
-        yield from retire_passages(scope, ids, document.revision + 1, at, document)
-    told = tuple(document.id for document in there)
-    yield from append_event(scope, REMOVED_AUDIT_KIND, told, reason, now)
-    return told
-
-
-def _documents(
-    scope: Scope, ids: Sequence[str], as_of: datetime | None
-) -> Steps[tuple[Document, ...]]:
-    moments = {name: _earlier(as_of, at) for name, at in _readable(scope).items()}
-    standing = yield from every(*(among(DOCUMENTS, scope, ids, graph_id=name) for name in moments))
-    found: dict[str, Document] = {}
-    changed: dict[str, list[str]] = defaultdict(list)
-    for document in standing:
-        then = moments[document.graph_id]
-        if then is None or document.changed_at <= then:
-            found[document.id] = as_of_then(document, then)
-        else:
-            changed[document.graph_id].append(document.id)
-    for name, earlier in changed.items():
-        found |= yield from _as_they_were(scope, name, earlier, moments[name])
-    return in_order(found, ids)
-
-
 def _as_they_were(
     scope: Scope, graph_id: str, ids: Sequence[str], then: datetime | None, *where: Condition
 ) -> Steps[dict[str, Document]]:
@@ -378,20 +372,6 @@ def _listed_then(
         if len(standing) < page.limit or len(listed) >= page.limit:
             return tuple(listed[: page.limit])
         where = _listed(shelf, standing[-1])
-
-
-def _revisions(
-    scope: Scope, document_id: str, before: int | None, limit: int
-) -> Steps[tuple[Document, ...]]:
-    last = yield from one(among(DOCUMENTS, scope, [document_id]))
-    if last is None:
-        return ()
-    is_wanted = before is None or last.revision < before
-    lower = last.revision if before is None else min(before, last.revision)
-    where = (Is("document_id", document_id), Within("revision", until=lower))
-    former = yield from every(Find(FORMERS, scope, "revision", where, ("-revision",), limit))
-    found = [last] if is_wanted else []
-    return (*found, *all_bare(Document, former))[:limit]
 
 
 def _last_seen(scope: Scope, behind: str) -> Steps[Document | None]:

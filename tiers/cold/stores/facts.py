@@ -20,7 +20,7 @@ from ..port import Collection, Find, Index, Put, RecordStore, Replace, Steps, ev
 from ..spans import begun, moved
 from .graphs import check_writable
 from .log import append_event
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing
 from .questions import among
 from .recall import Ranking, live_among, recalled
 from .rows import joined_id, put, replace
@@ -146,7 +146,8 @@ class ColdFacts(OverEngine):
             return ()
         return await self._store.change("add_uses", lambda: _add_uses(scope, cause, fact_ids, now))
 
-    async def set_tier(
+    @changing
+    def set_tier(
         self,
         scope: Scope,
         fact: Fact,
@@ -154,7 +155,7 @@ class ColdFacts(OverEngine):
         reason: str,
         now: datetime,
         work: Sequence[WorkDraft] = (),
-    ) -> bool:
+    ) -> Steps[bool]:
         """Move a fact between archival and core, with an audit event that holds the reason.
 
         Compare-and-set on ``fact.tier``: returns ``False``, writing nothing, when it has moved,
@@ -163,21 +164,18 @@ class ColdFacts(OverEngine):
         """
         if tier == fact.tier:
             raise UsageError("tier", tier, "the tier that the fact is not in")
+        known = yield from one(among(FACTS, scope, [fact.id]))
+        if known is None or not is_live(known) or known.tier != fact.tier:
+            return False
+        yield from replace(FACTS, scope, _moved(known, tier, now))
+        yield from set_tier(scope, fact.id, tier)
+        kind = "promoted" if tier == "core" else "demoted"
+        yield from append_event(scope, kind, (fact.id,), reason, now)
+        yield from queue_work(scope, work, now)
+        return True
 
-        def steps() -> Steps[bool]:
-            known = yield from one(among(FACTS, scope, [fact.id]))
-            if known is None or not is_live(known) or known.tier != fact.tier:
-                return False
-            yield from replace(FACTS, scope, _moved(known, tier, now))
-            yield from set_tier(scope, fact.id, tier)
-            kind = "promoted" if tier == "core" else "demoted"
-            yield from append_event(scope, kind, (fact.id,), reason, now)
-            yield from queue_work(scope, work, now)
-            return True
-
-        return await self._store.change("set_tier", steps)
-
-    async def supersede(
+    @changing
+    def supersede(
         self,
         scope: Scope,
         fact_id: str,
@@ -186,7 +184,7 @@ class ColdFacts(OverEngine):
         work: Sequence[WorkDraft] = (),
         *,
         how: Superseded = "natural",
-    ) -> bool:
+    ) -> Steps[bool]:
         """Let the fact ``by`` take the place of another, with an audit event ``superseded``.
 
         The old fact stays, and no search and no context has it any more; a core span ends.
@@ -199,7 +197,18 @@ class ColdFacts(OverEngine):
         if by == fact_id:
             raise UsageError("by", by, "another fact")
         verdict = Verdict(fact_id=fact_id, by=by, how=how)
-        return await self._store.change("supersede", lambda: _supersede(scope, verdict, now, work))
+        pair = (verdict.fact_id, verdict.by)
+        found = nearest((yield from every(among(FACTS, scope, pair, Absent("redacted_at")))))
+        for name in pair:
+            if name not in found:
+                raise NotFound("fact", name)
+        old, new = (found[name] for name in pair)
+        if not is_live(old) or new.forgotten_at is not None:
+            return False
+        yield from end_fact(scope, given_way(old, verdict, now))
+        yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
+        yield from queue_work(scope, work, now)
+        return True
 
 
 def put_fact(scope: Scope, fact: Fact, work: Sequence[WorkDraft]) -> Steps[tuple[Fact, bool]]:
@@ -280,20 +289,3 @@ def _moved(fact: Fact, tier: FactTier, now: datetime) -> Fact:
     earned_from = fact.uses if tier == "archival" else fact.earned_from
     changed = {"tier": tier, "core_spans": spans, "earned_from": earned_from}
     return fact.model_copy(update=changed)
-
-
-def _supersede(
-    scope: Scope, verdict: Verdict, now: datetime, work: Sequence[WorkDraft]
-) -> Steps[bool]:
-    pair = (verdict.fact_id, verdict.by)
-    found = nearest((yield from every(among(FACTS, scope, pair, Absent("redacted_at")))))
-    for name in pair:
-        if name not in found:
-            raise NotFound("fact", name)
-    old, new = (found[name] for name in pair)
-    if not is_live(old) or new.forgotten_at is not None:
-        return False
-    yield from end_fact(scope, given_way(old, verdict, now))
-    yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
-    yield from queue_work(scope, work, now)
-    return True

@@ -27,7 +27,7 @@ from ..ownership import check_agent, check_limit
 from ..port import Collection, Find, Index, Steps, count, every, one, write
 from .known_graphs import GRAPHS, OLDEST_FIRST, KeptGraph, made_graph
 from .log import append_event
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing
 from .questions import among, by_then
 from .rows import all_bare, bare, kept, moments, over, put, replace
 
@@ -73,7 +73,8 @@ LINKS: Collection[Links] = Collection("links", Links, extent="tenant", key=lambd
 class ColdGraphs(OverEngine):
     """A ``GraphStore`` over any engine."""
 
-    async def create_graph(self, graph: SessionGraph) -> None:
+    @changing
+    def create_graph(self, graph: SessionGraph) -> Steps[None]:
         """Store a new graph, with its links to parents.
 
         Raises:
@@ -83,7 +84,16 @@ class ColdGraphs(OverEngine):
                 be more than ``ANCESTORS_MAX`` ancestors.
         """
         check_parents(graph.id, graph.parents)
-        await self._store.change("create_graph", lambda: _create(graph))
+        scope = Scope.of_graph(graph.tenant, graph.id)
+        names = graph.inherits_from
+        known = yield from _known(graph.tenant, (graph.id, *names))
+        if graph.id in known:
+            raise Conflict("session graph", "a new id", graph.id)
+        _check_known(names, known)
+        if names:
+            links = yield from _links_above(graph.tenant, known.values())
+            check_acyclic(graph.id, names[0], {**links, graph.id: graph.parents})
+        yield from put(GRAPHS, scope, made_graph(graph))
 
     async def graph(self, tenant: str, graph_id: str) -> SessionGraph | None:
         """Return a graph, or ``None``."""
@@ -103,14 +113,15 @@ class ColdGraphs(OverEngine):
         """
         return await self._store.read("standing", lambda: standing(scope))
 
-    async def set_state(
+    @changing
+    def set_state(
         self,
         scope: Scope,
         state: GraphState,
         now: datetime,
         only_from: Sequence[GraphState] | None = None,
         event: str | None = None,
-    ) -> bool:
+    ) -> Steps[bool]:
         """Move the scope's graph to ``state``; ``closed_at`` is set on closing, cleared on opening.
 
         ``False``, writing nothing, when the graph is in none of the states of ``only_from``. A
@@ -119,23 +130,20 @@ class ColdGraphs(OverEngine):
         Raises:
             NotFound: The graph does not exist.
         """
+        graph = yield from _existing(scope)
+        if only_from is not None and graph.state not in only_from:
+            return False
+        if graph.state != state:
+            opened = state == GraphState.ACTIVE
+            closed_at = None if opened else graph.closed_at or now
+            moved = graph.model_copy(update={"state": state, "closed_at": closed_at})
+            yield from replace(GRAPHS, scope, moved)
+            if event is not None:
+                yield from append_event(scope, event, (), "", now)
+        return True
 
-        def steps() -> Steps[bool]:
-            graph = yield from _existing(scope)
-            if only_from is not None and graph.state not in only_from:
-                return False
-            if graph.state != state:
-                opened = state == GraphState.ACTIVE
-                closed_at = None if opened else graph.closed_at or now
-                moved = graph.model_copy(update={"state": state, "closed_at": closed_at})
-                yield from replace(GRAPHS, scope, moved)
-                if event is not None:
-                    yield from append_event(scope, event, (), "", now)
-            return True
-
-        return await self._store.change("set_state", steps)
-
-    async def link(self, scope: Scope, parent: Parent) -> None:
+    @changing
+    def link(self, scope: Scope, parent: Parent) -> Steps[None]:
         """Let the scope's graph inherit from one more graph, after those it has.
 
         Raises:
@@ -145,24 +153,32 @@ class ColdGraphs(OverEngine):
                 the parent is the catalog.
         """
         check_parents(scope.graph_id, (parent,))
-        await self._store.change("link", lambda: _link(scope, parent))
+        known = yield from _known(scope.tenant, (scope.graph_id, parent.id))
+        _check_known((scope.graph_id, parent.id), known)
+        graph = known[scope.graph_id]
+        yield from check_writable(scope)
+        if parent.id in graph.inherits_from:
+            raise Conflict(f"link of session graph {scope.graph_id!r}", "a new parent", parent.id)
+        links = yield from _links_above(scope.tenant, known.values())
+        check_acyclic(scope.graph_id, parent.id, links)
+        linked = graph.model_copy(update={"parents": (*graph.parents, parent)})
+        yield from replace(GRAPHS, scope, linked)
+        yield from _count_link(scope)
 
-    async def unlink(self, scope: Scope, parent_id: str) -> bool:
+    @changing
+    def unlink(self, scope: Scope, parent_id: str) -> Steps[bool]:
         """Revoke a link; ``False`` when there is none. Holds from the next ``standing`` on."""
+        graph = yield from _graph(scope.tenant, scope.graph_id)
+        if graph is None or parent_id not in graph.inherits_from:
+            return False
+        left = tuple(parent for parent in graph.parents if parent.id != parent_id)
+        yield from replace(GRAPHS, scope, graph.model_copy(update={"parents": left}))
+        return True
 
-        def steps() -> Steps[bool]:
-            graph = yield from _graph(scope.tenant, scope.graph_id)
-            if graph is None or parent_id not in graph.inherits_from:
-                return False
-            left = tuple(parent for parent in graph.parents if parent.id != parent_id)
-            yield from replace(GRAPHS, scope, graph.model_copy(update={"parents": left}))
-            return True
-
-        return await self._store.change("unlink", steps)
-
-    async def configure(
+    @changing
+    def configure(
         self, scope: Scope, *, budget: Budget | None = None, retention: Retention | None = None
-    ) -> SessionGraph:
+    ) -> Steps[SessionGraph]:
         """Replace what is given and return the graph as it now is.
 
         Raises:
@@ -170,19 +186,16 @@ class ColdGraphs(OverEngine):
         """
         given = {"budget": budget, "retention": retention}
         changed = {name: value for name, value in given.items() if value is not None}
-
-        def steps() -> Steps[SessionGraph]:
-            graph = (yield from _existing(scope)).model_copy(update=changed)
-            yield from replace(GRAPHS, scope, graph)
-            return bare(SessionGraph, graph)
-
-        return await self._store.change("configure", steps)
+        graph = (yield from _existing(scope)).model_copy(update=changed)
+        yield from replace(GRAPHS, scope, graph)
+        return bare(SessionGraph, graph)
 
 
 class ColdFleet(OverEngine):
     """A ``FleetStore`` over any engine."""
 
-    async def spawn(self, agent: AgentRecord) -> bool:
+    @changing
+    def spawn(self, agent: AgentRecord) -> Steps[bool]:
         """Add a member, or re-attach one of the same id; return whether it is new.
 
         A re-attach takes over everything but the time of the first spawn, and clears ``left_at``
@@ -195,48 +208,41 @@ class ColdFleet(OverEngine):
         scope = Scope.of_graph(agent.tenant, agent.graph_id)
         seen_at = max(agent.seen_at, agent.spawned_at)
         present = agent.model_copy(update={"seen_at": seen_at, "left_at": None, "released": False})
+        yield from _existing(scope)
+        yield from check_writable(scope)
+        known = yield from one(among(AGENTS, scope, [agent.id]))
+        if known is None:
+            yield from put(AGENTS, scope, made_agent(present))
+            return True
+        first = {"spawned_at": known.spawned_at, "made": known.made}
+        yield from replace(AGENTS, scope, kept(KeptAgent, present, **first))
+        return False
 
-        def steps() -> Steps[bool]:
-            yield from _existing(scope)
-            yield from check_writable(scope)
-            known = yield from one(among(AGENTS, scope, [agent.id]))
-            if known is None:
-                yield from put(AGENTS, scope, made_agent(present))
-                return True
-            first = {"spawned_at": known.spawned_at, "made": known.made}
-            yield from replace(AGENTS, scope, kept(KeptAgent, present, **first))
-            return False
-
-        return await self._store.change("spawn", steps)
-
-    async def leave(
+    @changing
+    def leave(
         self,
         scope: Scope,
         now: datetime,
         *,
         silent_since: datetime | None = None,
         reason: str | None = None,
-    ) -> Departure:
+    ) -> Steps[Departure]:
         """Mark the scope's agent as gone and return what came of it. Idempotent.
 
         With ``silent_since`` the agent is released instead: only if its last sign of life is at or
         before that moment. With ``reason`` the audit feed is told, in the same transaction.
         """
         agent_id = check_agent(scope)
-
-        def steps() -> Steps[Departure]:
-            agent = yield from one(among(AGENTS, scope, [agent_id]))
-            left = agent is not None and _leaves(agent, silent_since)
-            if agent is not None and left:
-                gone = {"left_at": now, "released": silent_since is not None}
-                yield from replace(AGENTS, scope, agent.model_copy(update=gone))
-                if reason is not None:
-                    kind = "left" if silent_since is None else "released"
-                    yield from append_event(scope, kind, (), reason, now)
-            remaining = yield from count(Find(AGENTS, scope, by="present"))
-            return Departure(left=left, remaining=remaining)
-
-        return await self._store.change("leave", steps)
+        agent = yield from one(among(AGENTS, scope, [agent_id]))
+        left = agent is not None and _leaves(agent, silent_since)
+        if agent is not None and left:
+            gone = {"left_at": now, "released": silent_since is not None}
+            yield from replace(AGENTS, scope, agent.model_copy(update=gone))
+            if reason is not None:
+                kind = "left" if silent_since is None else "released"
+                yield from append_event(scope, kind, (), reason, now)
+        remaining = yield from count(Find(AGENTS, scope, by="present"))
+        return Departure(left=left, remaining=remaining)
 
     async def agents(self, scope: Scope) -> tuple[AgentRecord, ...]:
         """Return all members of the scope's graph, those who left included, in order of spawn."""
@@ -312,34 +318,6 @@ def standing(scope: Scope) -> Steps[Standing | None]:
         agent=bare(AgentRecord, agents[0]) if agents else None,
         lineage=lineage_of(scope.graph_id, links, has_catalog=CATALOG in found),
     )
-
-
-def _create(graph: SessionGraph) -> Steps[None]:
-    scope = Scope.of_graph(graph.tenant, graph.id)
-    names = graph.inherits_from
-    known = yield from _known(graph.tenant, (graph.id, *names))
-    if graph.id in known:
-        raise Conflict("session graph", "a new id", graph.id)
-    _check_known(names, known)
-    if names:
-        links = yield from _links_above(graph.tenant, known.values())
-        check_acyclic(graph.id, names[0], {**links, graph.id: graph.parents})
-    yield from put(GRAPHS, scope, made_graph(graph))
-
-
-def _link(scope: Scope, parent: Parent) -> Steps[None]:
-    names = (scope.graph_id, parent.id)
-    known = yield from _known(scope.tenant, names)
-    _check_known(names, known)
-    graph = known[scope.graph_id]
-    yield from check_writable(scope)
-    if parent.id in graph.inherits_from:
-        raise Conflict(f"link of session graph {scope.graph_id!r}", "a new parent", parent.id)
-    links = yield from _links_above(scope.tenant, known.values())
-    check_acyclic(scope.graph_id, parent.id, links)
-    linked = graph.model_copy(update={"parents": (*graph.parents, parent)})
-    yield from replace(GRAPHS, scope, linked)
-    yield from _count_link(scope)
 
 
 def _count_link(scope: Scope) -> Steps[None]:

@@ -11,7 +11,7 @@ from ..conditions import Within
 from ..ownership import check_limit
 from ..port import Collection, Find, Index, Steps, one
 from .log import raise_marks
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing
 from .questions import among
 from .rows import put
 
@@ -34,7 +34,8 @@ HEADS: Collection[SignedHead] = Collection(
 class ColdHeads(OverEngine):
     """A ``HeadStore`` over any engine."""
 
-    async def put_head(self, scope: Scope, head: SignedHead) -> bool:
+    @changing
+    def put_head(self, scope: Scope, head: SignedHead) -> Steps[bool]:
         """Keep a head; ``False`` when there is one of its size and key already.
 
         So it is when the last one is not the one that it follows.
@@ -45,18 +46,14 @@ class ColdHeads(OverEngine):
         owner = (head.tenant, head.graph_id)
         if owner != (scope.tenant, scope.graph_id):
             raise UsageError("head", owner, f"a head of {scope.tenant!r}, {scope.graph_id!r}")
-
-        def steps() -> Steps[bool]:
-            known, last = yield (
-                among(HEADS, scope, [HEADS.key(head)]),
-                _last(scope),
-            )
-            if known or not follows(head, last[0] if last else None):
-                return False
-            yield from insert_head(scope, head)
-            return True
-
-        return await self._store.change("put_head", steps)
+        known, last = yield (
+            among(HEADS, scope, [HEADS.key(head)]),
+            _last(scope),
+        )
+        if known or not follows(head, last[0] if last else None):
+            return False
+        yield from insert_head(scope, head)
+        return True
 
     async def heads(
         self, scope: Scope, after: int = 0, limit: int = 1000

@@ -29,7 +29,7 @@ from ..edges import Step, at_moment, edge_of, key_of, keys_of
 from ..ownership import check_limit
 from ..port import RECORDS_MAX, Count, Find, Steps, asked, every
 from ..walking import Joined, Said, Walk, check_depth, entities_of, has_met, next_walk, shortest
-from .over_engine import OverEngine
+from .over_engine import OverEngine, reading
 from .statements import FACTS, nearest, of_family, readable, standing
 
 _SPELT = (
@@ -84,7 +84,8 @@ class ColdKnowledge(OverEngine):
             return None
         return await self._store.read("path", lambda: _Reading(scope, as_of).path(*ends, depth))
 
-    async def statements(
+    @reading
+    def statements(
         self,
         scope: Scope,
         subject: str,
@@ -93,7 +94,7 @@ class ColdKnowledge(OverEngine):
         *,
         live_only: bool = False,
         behind: Place | None = None,
-    ) -> tuple[Fact, ...]:
+    ) -> Steps[tuple[Fact, ...]]:
         """Return what was ever stated of an entity, oldest first: live facts and ended ones."""
         check_limit(limit, NAMES_MAX)
         keys = keys_of([subject])
@@ -102,25 +103,19 @@ class ColdKnowledge(OverEngine):
             where.append(Is("predicate_key", key_of(predicate)))
         if behind is not None:
             where.append(Beyond(("recorded_at", "id"), (microseconds(behind.at), behind.id)))
-        return await self._store.read("statements", lambda: _stated(scope, keys, where, limit))
-
-
-def _stated(
-    scope: Scope, keys: Sequence[str], where: Sequence[Condition], limit: int
-) -> Steps[tuple[Fact, ...]]:
-    names = yield from _Reading(scope, None).names(keys)
-    find = Find(
-        FACTS,
-        scope,
-        by="subject",
-        where=(Among("subject_key", names), *where),
-        order=("recorded_at", "id"),
-        limit=limit,
-        sorts=len(names) > 1,
-    )
-    found = yield from every(*of_family(find, readable(scope)))
-    found.sort(key=lambda fact: (fact.recorded_at, fact.id))
-    return tuple(found[:limit])
+        names = yield from _Reading(scope, None).names(keys)
+        find = Find(
+            FACTS,
+            scope,
+            by="subject",
+            where=(Among("subject_key", names), *where),
+            order=("recorded_at", "id"),
+            limit=limit,
+            sorts=len(names) > 1,
+        )
+        found = yield from every(*of_family(find, readable(scope)))
+        found.sort(key=lambda fact: (fact.recorded_at, fact.id))
+        return tuple(found[:limit])
 
 
 class _Reading:

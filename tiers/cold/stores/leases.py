@@ -9,7 +9,7 @@ from ...leases import Lease
 from ...records import Scope
 from ..ownership import check_lease
 from ..port import Collection, Find, Steps, every, one, write
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing
 from .questions import among
 from .rows import over, replace
 
@@ -43,9 +43,10 @@ def free_leases() -> Steps[None]:
 class ColdLeases(OverEngine):
     """A ``LeaseStore`` over any engine."""
 
-    async def acquire(
+    @changing
+    def acquire(
         self, name: str, owner: str, lease_seconds: float, now: datetime
-    ) -> Lease | None:
+    ) -> Steps[Lease | None]:
         """Take or prolong a lease; ``None`` while another owner's has not run out.
 
         ``token`` rises when the owner changes, or takes it again after giving it back, and stays
@@ -53,19 +54,15 @@ class ColdLeases(OverEngine):
         """
         check_lease(owner, lease_seconds)
         until = now + timedelta(seconds=lease_seconds)
-
-        def steps() -> Steps[Lease | None]:
-            known = yield from one(among(LEASES, _NOBODY, [name]))
-            token = 0 if known is None else known.token
-            if known is None or known.owner != owner:
-                if known is not None and known.owner is not None and known.expires_at > now:
-                    return None
-                token += 1
-            held = Held(name=name, owner=owner, token=token, expires_at=until)
-            yield from write(over(known, LEASES, _NOBODY, held))
-            return Lease(name=name, owner=owner, token=token, expires_at=until)
-
-        return await self._store.change("acquire", steps)
+        known = yield from one(among(LEASES, _NOBODY, [name]))
+        token = 0 if known is None else known.token
+        if known is None or known.owner != owner:
+            if known is not None and known.owner is not None and known.expires_at > now:
+                return None
+            token += 1
+        held = Held(name=name, owner=owner, token=token, expires_at=until)
+        yield from write(over(known, LEASES, _NOBODY, held))
+        return Lease(name=name, owner=owner, token=token, expires_at=until)
 
     async def release(self, lease: Lease) -> None:
         """Give a lease back; one that has passed to another owner stays with it."""

@@ -15,7 +15,7 @@ from ..port import Collection, Find, Steps, every
 from .belief_projection import BELIEFS
 from .documents import DOCUMENTS
 from .episodes import EPISODES, SUMMARIES
-from .over_engine import OverEngine
+from .over_engine import OverEngine, reading
 from .passages import PASSAGES
 from .questions import MANY, among, numbers
 from .reading import live_among, read_hits, records_of
@@ -30,20 +30,17 @@ from .work import count_work
 class ColdLexicalIndex(OverEngine):
     """A ``LexicalIndex`` over any engine."""
 
-    async def search_words(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+    @reading
+    def search_words(self, scope: Scope, query: SearchQuery) -> Steps[tuple[Hit, ...]]:
         """Return visible records of the asked kinds by BM25, best first, ties by id.
 
         Only the scope's own graph is searched, and only its word statistics count. A question
         without words, or to the ancestors (``query.inherited``), finds nothing. ``query.vector``
         is not used. What it costs is said in ``word_search``.
         """
-
-        def steps() -> Steps[tuple[Hit, ...]]:
-            words = yield from words_of(scope, query)
-            found = [] if words is None else (yield from ranked(scope, query, words))
-            return (yield from read_hits(scope, found))
-
-        return await self._store.read("search_words", steps)
+        words = yield from words_of(scope, query)
+        found = [] if words is None else (yield from ranked(scope, query, words))
+        return (yield from read_hits(scope, found))
 
     async def sight_words(
         self, scope: Scope, queries: Sequence[SearchQuery], known: Known
@@ -68,37 +65,31 @@ class ColdLexicalIndex(OverEngine):
         found = {one.id: entry_of(one) for one in records if is_current(one)}
         return in_order(found, ids)
 
-    async def live(
+    @reading
+    def live(
         self, scope: Scope, query: SearchQuery, keys: Sequence[RecordKey]
-    ) -> frozenset[RecordKey]:
+    ) -> Steps[frozenset[RecordKey]]:
         """Return which records a search may answer with at this moment; see ``LexicalIndex``."""
+        found: set[RecordKey] = set()
+        for there, question, ids in by_graph(scope, query, keys):
+            live = yield from live_among(there, question, ids)
+            found |= {(there.graph_id, record_id) for record_id in live}
+        return frozenset(found)
 
-        def steps() -> Steps[frozenset[RecordKey]]:
-            found: set[RecordKey] = set()
-            for there, question, ids in by_graph(scope, query, keys):
-                live = yield from live_among(there, question, ids)
-                found |= {(there.graph_id, record_id) for record_id in live}
-            return frozenset(found)
-
-        return await self._store.read("live", steps)
-
-    async def census(self, scope: Scope) -> dict[str, int]:
+    @reading
+    def census(self, scope: Scope) -> Steps[dict[str, int]]:
         """Return what the scope's graph holds, by name.
 
         Names: turns, covered_turns, summaries, episodes, facts_core, facts_archival, rules,
         beliefs, documents, passages, waiting_work. Superseded facts and beliefs, forgotten facts,
         removed documents and parked work are not counted.
         """
-
-        def steps() -> Steps[dict[str, int]]:
-            found = yield from numbers(*(_held(scope, *one) for one in _CENSUS.values()))
-            counts = dict(zip(_CENSUS, found, strict=True))
-            covered = counts["turns"] - counts.pop("tail")
-            work = yield from count_work(scope)
-            waiting = sum(work.values()) - work["parked"]
-            return counts | {"covered_turns": covered, "waiting_work": waiting}
-
-        return await self._store.read("census", steps)
+        found = yield from numbers(*(_held(scope, *one) for one in _CENSUS.values()))
+        counts = dict(zip(_CENSUS, found, strict=True))
+        covered = counts["turns"] - counts.pop("tail")
+        work = yield from count_work(scope)
+        waiting = sum(work.values()) - work["parked"]
+        return counts | {"covered_turns": covered, "waiting_work": waiting}
 
 
 def _sighted_words(scope: Scope, query: SearchQuery, known: Known) -> Steps[SightedWords]:

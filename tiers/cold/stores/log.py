@@ -16,7 +16,7 @@ from ..conditions import Among, Beyond, Condition, Holds, Is, Within
 from ..ownership import check_limit, check_owned, check_whole_graph
 from ..port import Collection, Find, Index, Lookup, Steps, every, one, write
 from .known_graphs import oldest_first
-from .over_engine import OverEngine
+from .over_engine import OverEngine, reading
 from .questions import among, equal, window
 from .rows import all_bare, over, plain, put
 from .work import queue_work
@@ -75,7 +75,8 @@ class ColdLog(OverEngine):
         """Return a receipt of the scope's graph, or ``None``."""
         return await self._store.read("receipt", lambda: _receipt(scope, receipt_id))
 
-    async def find_receipt(self, tenant: str, receipt_id: str) -> Receipt | None:
+    @reading
+    def find_receipt(self, tenant: str, receipt_id: str) -> Steps[Receipt | None]:
         """Return a receipt of whichever graph of the tenant has it, or ``None``.
 
         Of several of this id, that of the oldest graph.
@@ -83,15 +84,11 @@ class ColdLog(OverEngine):
         check_tenant(tenant)
         scope = Scope.of_graph(tenant, tenant)
         find = Find(RECEIPTS, scope, by="named", where=(Is("id", receipt_id),), reach="tenant")
-
-        def steps() -> Steps[Receipt | None]:
-            found = yield from every(find)
-            if len(found) > 1:
-                oldest = yield from oldest_first(tenant, [one.graph_id for one in found])
-                found.sort(key=lambda receipt: oldest.index(receipt.graph_id))
-            return found[0] if found else None
-
-        return await self._store.read("find_receipt", steps)
+        found = yield from every(find)
+        if len(found) > 1:
+            oldest = yield from oldest_first(tenant, [one.graph_id for one in found])
+            found.sort(key=lambda receipt: oldest.index(receipt.graph_id))
+        return found[0] if found else None
 
     async def receipts(
         self, scope: Scope, after: str = "", limit: int = 1000

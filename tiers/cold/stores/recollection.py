@@ -21,7 +21,7 @@ from .belief_log import EVENTS, seq_by
 from .belief_projection import BELIEFS
 from .belief_spans import spans_at
 from .facts import USES
-from .over_engine import OverEngine
+from .over_engine import OverEngine, reading
 from .questions import MANY, among, by_then
 from .reading import read_hits
 from .turns import TURNS, KeptTurn
@@ -93,26 +93,23 @@ class ColdRecollection(OverEngine):
         check_limit(limit)
         return tuple(await self._store.read("speakers", lambda: _speakers(scope, limit)))
 
-    async def word_statistics(
+    @reading
+    def word_statistics(
         self, scope: Scope, text: str, kinds: Sequence[Kind], *, as_of: datetime | None = None
-    ) -> WordStatistics:
+    ) -> Steps[WordStatistics]:
         """Return how many records of the scope's own graph have each content word of a text.
 
         Of the first ``QUERY_WORDS_MAX`` words; outputs of tools are counted as turns. More than
         ``word_search.COUNTED_MAX`` records of a kind are an estimate.
         """
         stored, terms = stored_kinds(kinds), [one.term for one in asked_terms(text)]
-
-        def steps() -> Steps[WordStatistics]:
-            totals = yield from totals_of(scope)
-            held = [kind for kind in stored if totals.of_kind.get(kind)]
-            having = yield from having_of(scope, terms, held, totals, as_of=as_of)
-            records = sum(totals.of_kind[kind] for kind in held)
-            if as_of is not None:
-                records -= yield from _later(scope, held, as_of)
-            return statistics(text, having, records)
-
-        return await self._store.read("word_statistics", steps)
+        totals = yield from totals_of(scope)
+        held = [kind for kind in stored if totals.of_kind.get(kind)]
+        having = yield from having_of(scope, terms, held, totals, as_of=as_of)
+        records = sum(totals.of_kind[kind] for kind in held)
+        if as_of is not None:
+            records -= yield from _later(scope, held, as_of)
+        return statistics(text, having, records)
 
     async def uses_by(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> dict[str, Uses]:
         """Return of facts of the own graph how often they were used since, and when last by then.

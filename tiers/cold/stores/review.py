@@ -17,7 +17,7 @@ from ..learnt import VERDICT_EVENTS, check_verdicts, forgotten, given_way
 from ..ownership import check_limit, check_whole_graph, private_to
 from ..port import Find, Steps, asked, every, one
 from .log import append_event
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing, reading
 from .questions import among, own
 from .rows import replace
 from .statements import FACTS, SPOKEN, end_fact, nearest
@@ -69,14 +69,15 @@ class ColdReview(OverEngine):
         find = Find(FACTS, scope, "unjudged", order=SPOKEN, limit=limit, reach="own")
         return await self._all("unjudged", find)
 
-    async def settle(
+    @changing
+    def settle(
         self,
         scope: Scope,
         fact_id: str,
         verdicts: Sequence[Verdict],
         now: datetime,
         work: Sequence[WorkDraft] = (),
-    ) -> bool:
+    ) -> Steps[bool]:
         """Stamp a fact as judged, and let facts give way to others, in one transaction.
 
         An audit event ``superseded`` or ``deduplicated`` for each verdict has both ids. ``False``,
@@ -90,9 +91,26 @@ class ColdReview(OverEngine):
         """
         check_whole_graph(scope)
         check_verdicts(verdicts)
-        return await self._store.change(
-            "settle", lambda: _settle(scope, fact_id, verdicts, now, work)
-        )
+        named = [fact_id, *(name for verdict in verdicts for name in (verdict.fact_id, verdict.by))]
+        facts = nearest((yield from every(own(FACTS, scope, named))))
+        for name in named:
+            if name not in facts:
+                raise NotFound("fact", name)
+        if facts[fact_id].judged_at is not None or not all(map(is_live, facts.values())):
+            return False
+        before = dict(facts)
+        facts[fact_id] = facts[fact_id].model_copy(update={"judged_at": now})
+        for verdict in verdicts:
+            stands, old = facts[verdict.by], facts[verdict.fact_id]
+            if verdict.how == "duplicate":
+                facts[verdict.by] = said_again(stands, old) or stands
+            facts[verdict.fact_id] = given_way(old, verdict, now)
+        yield from _store(scope, [fact for name, fact in facts.items() if fact != before[name]])
+        for verdict in verdicts:
+            pair = (verdict.fact_id, verdict.by)
+            yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
+        yield from queue_work(scope, work, now)
+        return True
 
     async def forget(
         self,
@@ -134,9 +152,16 @@ class ColdReview(OverEngine):
             )
         return tuple(done)
 
-    async def twins(self, scope: Scope, fact_id: str) -> tuple[str, ...]:
+    @reading
+    def twins(self, scope: Scope, fact_id: str) -> Steps[tuple[str, ...]]:
         """Return the other visible live facts of the own graph that say the same, by id."""
-        return await self._store.read("twins", lambda: _twins(scope, fact_id))
+        fact = yield from one(among(FACTS, scope, [fact_id]))
+        said = None if fact is None else said_by(fact)
+        if fact is None or said is None:
+            return ()
+        where = (Is("said", said), Is("private_to", private_to(fact)), Other("id", fact_id))
+        found = yield from every(Find(FACTS, scope, "said", where, ("id",), TWINS_MAX))
+        return tuple(twin.id for twin in found)
 
     async def ended(
         self, scope: Scope, superseded_before: datetime, forgotten_before: datetime, limit: int
@@ -174,45 +199,6 @@ def _forget(
     if done:
         yield from queue_work(scope, work, now)
     return done
-
-
-def _twins(scope: Scope, fact_id: str) -> Steps[tuple[str, ...]]:
-    fact = yield from one(among(FACTS, scope, [fact_id]))
-    said = None if fact is None else said_by(fact)
-    if fact is None or said is None:
-        return ()
-    where = (Is("said", said), Is("private_to", private_to(fact)), Other("id", fact_id))
-    found = yield from every(Find(FACTS, scope, "said", where, ("id",), TWINS_MAX))
-    return tuple(twin.id for twin in found)
-
-
-def _settle(
-    scope: Scope,
-    fact_id: str,
-    verdicts: Sequence[Verdict],
-    now: datetime,
-    work: Sequence[WorkDraft],
-) -> Steps[bool]:
-    named = [fact_id, *(name for verdict in verdicts for name in (verdict.fact_id, verdict.by))]
-    facts = nearest((yield from every(own(FACTS, scope, named))))
-    for name in named:
-        if name not in facts:
-            raise NotFound("fact", name)
-    if facts[fact_id].judged_at is not None or not all(map(is_live, facts.values())):
-        return False
-    before = dict(facts)
-    facts[fact_id] = facts[fact_id].model_copy(update={"judged_at": now})
-    for verdict in verdicts:
-        stands, old = facts[verdict.by], facts[verdict.fact_id]
-        if verdict.how == "duplicate":
-            facts[verdict.by] = said_again(stands, old) or stands
-        facts[verdict.fact_id] = given_way(old, verdict, now)
-    yield from _store(scope, [fact for name, fact in facts.items() if fact != before[name]])
-    for verdict in verdicts:
-        pair = (verdict.fact_id, verdict.by)
-        yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
-    yield from queue_work(scope, work, now)
-    return True
 
 
 def _store(scope: Scope, facts: Sequence[Fact]) -> Steps[None]:

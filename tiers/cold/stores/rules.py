@@ -17,7 +17,7 @@ from ..ownership import check_limit, check_owned, in_order
 from ..port import RECORDED, Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, one, write
 from .graphs import check_writable
 from .log import append_event
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing
 from .questions import among, own
 from .rows import joined_id, moments, put, replace
 from .words import file_again, file_words
@@ -100,9 +100,10 @@ class ColdPlaybooks(OverEngine):
         found = await self._all("rules", among(RULES, scope, ids, Absent("redacted_at")))
         return in_order({rule.id: rule for rule in found}, ids)
 
-    async def record_outcome(
+    @changing
+    def record_outcome(
         self, scope: Scope, rule_id: str, cause: str, now: datetime, *, is_success: bool
-    ) -> Rule | None:
+    ) -> Steps[Rule | None]:
         """Count one success or failure of a rule of the own graph; return it as it now is.
 
         The same cause never counts twice, whatever it says. An agent counts what it may see, the
@@ -121,12 +122,8 @@ class ColdPlaybooks(OverEngine):
             is_success=is_success,
             recorded_at=now,
         )
-
-        def steps() -> Steps[Rule | None]:
-            rule = yield from _counted_rule(scope, rule_id)
-            return None if rule is None else (yield from _count(scope, rule, outcome))
-
-        return await self._store.change("record_outcome", steps)
+        rule = yield from _counted_rule(scope, rule_id)
+        return None if rule is None else (yield from _count(scope, rule, outcome))
 
     async def refine(
         self,

@@ -187,11 +187,17 @@ def rows_of(tenant: str, table: Table, found: Sequence[Any]) -> Steps[list[Recor
     return list(map(SHELVES[table].shows, found))
 
 
+def graph_of(row: Record) -> str:
+    """Return the graph of a row; of what belongs to none, the catalog's name."""
+    graph_id: str = getattr(core_of(row), "graph_id", CATALOG)
+    return graph_id
+
+
 def by_graph(records: Iterable[R]) -> dict[str, list[R]]:
     """Return rows or what is kept by their graphs, each in the order given."""
     found: dict[str, list[R]] = {}
     for one in records:
-        found.setdefault(getattr(core_of(one), "graph_id", CATALOG), []).append(one)
+        found.setdefault(graph_of(one), []).append(one)
     return found
 
 

@@ -18,7 +18,7 @@ from ...upkeep import QueuedWork
 from ..conditions import Condition, Is, Present
 from ..ownership import WORK_KINDS, check_lease, check_limit
 from ..port import Collection, Find, Index, Replace, Steps, counts, delete, every, one, write
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing
 from .questions import among, by_then, own
 from .rows import kept, over
 
@@ -92,7 +92,8 @@ class ColdWork(OverEngine):
             return 0
         return await self._store.change("enqueue", lambda: queue_work(scope, work, now))
 
-    async def claim(
+    @changing
+    def claim(
         self,
         kinds: Sequence[WorkKind],
         owner: str,
@@ -102,7 +103,7 @@ class ColdWork(OverEngine):
         *,
         tenant: str | None = None,
         scope: Scope | None = None,
-    ) -> tuple[Work, ...]:
+    ) -> Steps[tuple[Work, ...]]:
         """Claim due items, oldest first: never claimed, or with a lease that has run out.
 
         Items that wait for a retry or are parked are not due. ``tenant`` restricts to one tenant,
@@ -115,21 +116,17 @@ class ColdWork(OverEngine):
             raise UsageError("kinds", unknown, ", ".join(WORK_KINDS))
         until = now + timedelta(seconds=lease_seconds)
         is_due = by_then("due_at", now)
-
-        def steps() -> Steps[tuple[Work, ...]]:
-            finds = (
-                _find("kind", tenant, scope, Is("kind", kind), *is_due, limit=limit)
-                for kind in dict.fromkeys(kinds)
-            )
-            due = sorted((yield from every(*finds)), key=lambda item: item.made)
-            claimed = [_claimed(item, owner, until) for item in due[:limit]]
-            yield from _replace(*claimed)
-            return tuple(
-                _work(item, was_lost=before.lease_owner is not None)
-                for item, before in zip(claimed, due, strict=False)
-            )
-
-        return await self._store.change("claim", steps)
+        finds = (
+            _find("kind", tenant, scope, Is("kind", kind), *is_due, limit=limit)
+            for kind in dict.fromkeys(kinds)
+        )
+        due = sorted((yield from every(*finds)), key=lambda item: item.made)
+        claimed = [_claimed(item, owner, until) for item in due[:limit]]
+        yield from _replace(*claimed)
+        return tuple(
+            _work(item, was_lost=before.lease_owner is not None)
+            for item, before in zip(claimed, due, strict=False)
+        )
 
     async def begin(self, work: Work) -> bool:
         """Count an attempt of a claimed item; ``False`` when a later claim holds it."""
@@ -183,23 +180,20 @@ class ColdWork(OverEngine):
         find = _find("parked", tenant, None, limit=limit)
         return tuple(map(_work, await self._all("parked", find)))
 
-    async def rerun(self, work_ids: Sequence[str], *, tenant: str | None = None) -> int:
+    @changing
+    def rerun(self, work_ids: Sequence[str], *, tenant: str | None = None) -> Steps[int]:
         """Put parked items back into the queue with no attempts; return how many."""
         names = [name for name in map(_named, dict.fromkeys(work_ids)) if name is not None]
-
-        def steps() -> Steps[int]:
-            done = 0
-            for owner, graph_id, item_id, made in names:
-                if tenant not in {None, owner}:
-                    continue
-                item = yield from _item(Scope.of_graph(owner, graph_id), item_id)
-                if item is not None and item.parked and item.made == made:
-                    again = {"parked": False, "attempts": 0, "due_at": item.queued_at}
-                    yield from _replace(item.model_copy(update=again))
-                    done += 1
-            return done
-
-        return await self._store.change("rerun", steps)
+        done = 0
+        for owner, graph_id, item_id, made in names:
+            if tenant not in {None, owner}:
+                continue
+            item = yield from _item(Scope.of_graph(owner, graph_id), item_id)
+            if item is not None and item.parked and item.made == made:
+                again = {"parked": False, "attempts": 0, "due_at": item.queued_at}
+                yield from _replace(item.model_copy(update=again))
+                done += 1
+        return done
 
     async def _held(self, operation: str, work: Work, change: Any) -> bool:  # noqa: ANN401
         """Change a claimed item; ``False`` when a later claim holds it."""
