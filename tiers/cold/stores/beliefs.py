@@ -62,9 +62,10 @@ class ColdBeliefs(OverEngine):
         super().__init__(store)
         self._salts = salts
 
-    async def commit(
+    @changing
+    def commit(
         self, scope: Scope, belief: Commitment, settled: Sequence[Settlement] = ()
-    ) -> Committed:
+    ) -> Steps[Committed]:
         """Append ``committed`` and make the belief active, with its rivals settled.
 
         A belief without topics is seen under its ``topic``.
@@ -75,28 +76,27 @@ class ColdBeliefs(OverEngine):
             UsageError: A settlement names a belief of another user, or somebody else's own.
         """
         check_owned(scope, belief)
-        filed = _filed(belief)
-        return await self._store.change(
-            "commit", lambda: _commit(scope, filed, settled, self._salts)
-        )
+        return _commit(scope, _filed(belief), settled, self._salts)
 
-    async def pin(self, scope: Scope, belief_id: str, now: datetime) -> Commitment:
+    @changing
+    def pin(self, scope: Scope, belief_id: str, now: datetime) -> Steps[Commitment]:
         """Mark an active visible belief as pinned, with its event. Idempotent.
 
         Raises:
             NotFound: No such active belief in the scope.
             Conflict: The graph is archived.
         """
-        return await self._pinned("pin", scope, belief_id, now, pinned=True)
+        return self._pinned(scope, belief_id, now, pinned=True)
 
-    async def unpin(self, scope: Scope, belief_id: str, now: datetime) -> Commitment:
+    @changing
+    def unpin(self, scope: Scope, belief_id: str, now: datetime) -> Steps[Commitment]:
         """Take the mark away, with its event. Idempotent.
 
         Raises:
             NotFound: No such active belief in the scope.
             Conflict: The graph is archived.
         """
-        return await self._pinned("unpin", scope, belief_id, now, pinned=False)
+        return self._pinned(scope, belief_id, now, pinned=False)
 
     @changing
     def revert(self, scope: Scope, belief_id: str, reason: str, now: datetime) -> Steps[Changed]:
@@ -147,10 +147,9 @@ class ColdBeliefs(OverEngine):
         yield from self._changed(scope, told, now)
         return trust_of(agent_id, topic)
 
-    @changing_long
-    def adopt(
+    async def adopt(
         self, scope: Scope, point: BranchPoint, beliefs: Sequence[Commitment], now: datetime
-    ) -> Steps[bool]:
+    ) -> bool:
         """Begin the graph's log as a branch: ``branched``, then each belief ``adopted``.
 
         Raises:
@@ -163,28 +162,29 @@ class ColdBeliefs(OverEngine):
         filed = [_filed(belief) for belief in beliefs]
         _check_adopted(scope, filed)
         told = adopt_plan(point, filed)
-        first = yield from entries_at(scope, [1])
-        if not first:
-            yield from self._changed(scope, told, now)
-            return True
-        if first[0].content == canonical(told[0].content).decode():
-            return False
-        begun = f"{first[0].event.kind!r} in it"
-        raise Conflict("belief log", "one that has not begun", begun)
+
+        def steps() -> Steps[bool]:
+            first = yield from entries_at(scope, [1])
+            if not first:
+                yield from self._changed(scope, told, now)
+                return True
+            if first[0].content == canonical(told[0].content).decode():
+                return False
+            begun = f"{first[0].event.kind!r} in it"
+            raise Conflict("belief log", "one that has not begun", begun)
+
+        return await self._store.change("adopt", steps, is_brief=False)
 
     async def active(self, scope: Scope) -> tuple[Commitment, ...]:
         """Return the visible active beliefs, from the index, in order of commitment."""
         return tuple(map(commitment_of, await self._all("active", active_in(scope))))
 
-    async def _pinned(
-        self, operation: str, scope: Scope, belief_id: str, now: datetime, *, pinned: bool
-    ) -> Commitment:
-        def steps() -> Steps[Commitment]:
-            belief = yield from _changeable(scope, belief_id)
-            yield from self._changed(scope, pin_plan(belief, pinned=pinned), now)
-            return belief.model_copy(update={"pinned": pinned})
-
-        return await self._store.change(operation, steps)
+    def _pinned(
+        self, scope: Scope, belief_id: str, now: datetime, *, pinned: bool
+    ) -> Steps[Commitment]:
+        belief = yield from _changeable(scope, belief_id)
+        yield from self._changed(scope, pin_plan(belief, pinned=pinned), now)
+        return belief.model_copy(update={"pinned": pinned})
 
     def _changed(self, scope: Scope, told: Sequence[Told], now: datetime) -> Steps[Changed]:
         """Carry out a plan, if it has anything in it, and return what ended and what is back."""

@@ -12,7 +12,7 @@ from .belief_projection import commitment_of
 from .beliefs import active_in
 from .graphs import standing
 from .log import put_receipt
-from .over_engine import OverEngine, changing
+from .over_engine import OverEngine, changing, reading
 from .rules import matching, ranked
 from .statements import core_of
 from .turns import append, check_new
@@ -22,12 +22,13 @@ from .usage import charged
 class ColdDesk(OverEngine):
     """A ``TurnDesk`` over any engine."""
 
-    async def opening(
+    @reading
+    def opening(
         self, scope: Scope, asker: Callable[[Standing], Scope], text: str, rules: int
-    ) -> Opening | None:
+    ) -> Steps[Opening | None]:
         """Return what a turn begins with, from one snapshot; ``None``: there is no such graph."""
         check_limit(rules)
-        return await self._store.read("opening", lambda: _opening(scope, asker, text, rules))
+        return _opening(scope, asker, text, rules)
 
     async def keep_receipt(
         self, scope: Scope, receipt: Receipt, work: Sequence[WorkDraft], charge: Charge

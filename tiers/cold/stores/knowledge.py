@@ -47,17 +47,16 @@ JOINS_MAX = 10_000
 class ColdKnowledge(OverEngine):
     """A ``KnowledgeGraph`` over any engine."""
 
-    async def entities(
+    @reading
+    def entities(
         self, scope: Scope, names: Sequence[str], limit: int, *, as_of: datetime | None = None
-    ) -> tuple[Entity, ...]:
+    ) -> Steps[tuple[Entity, ...]]:
         """Return the entities that some of the names name, in the order in which they do."""
         check_limit(limit, NAMES_MAX)
-        keys = keys_of(names)
-        return await self._store.read(
-            "entities", lambda: _Reading(scope, as_of).entities(keys, limit)
-        )
+        return _Reading(scope, as_of).entities(keys_of(names), limit)
 
-    async def neighbours(
+    @reading
+    def neighbours(
         self,
         scope: Scope,
         names: Sequence[str],
@@ -65,14 +64,11 @@ class ColdKnowledge(OverEngine):
         limit: int,
         *,
         as_of: datetime | None = None,
-    ) -> tuple[Neighbour, ...]:
+    ) -> Steps[tuple[Neighbour, ...]]:
         """Return the facts within some steps of any of the names, nearest first, then by id."""
         check_depth(depth, NEIGHBOUR_DEPTH_MAX)
         check_limit(limit, NEIGHBOURS_MAX)
-        keys = keys_of(names)
-        return await self._store.read(
-            "neighbours", lambda: _Reading(scope, as_of).neighbours(keys, depth, limit)
-        )
+        return _Reading(scope, as_of).neighbours(keys_of(names), depth, limit)
 
     async def path(
         self, scope: Scope, start: str, end: str, depth: int, *, as_of: datetime | None = None

@@ -85,13 +85,23 @@ class ColdRecollection(OverEngine):
             for run in found
         )
 
-    async def speakers(self, scope: Scope, limit: int) -> tuple[str, ...]:
+    @reading
+    def speakers(self, scope: Scope, limit: int) -> Steps[tuple[str, ...]]:
         """Return different speakers of the graph's turns, whoever may see them, by name.
 
         From one name to the next in an index; redacted turns have none.
         """
         check_limit(limit)
-        return tuple(await self._store.read("speakers", lambda: _speakers(scope, limit)))
+        names: list[str] = []
+        while len(names) < limit:
+            where = (Beyond(("said_by",), (names[-1] if names else "",)),)
+            turn = yield from one(
+                Find(TURNS, scope, "said_by", where, ("said_by",), limit=1, reach="own")
+            )
+            if turn is None:
+                break
+            names.append(turn.speaker or turn.agent_id)
+        return tuple(names)
 
     @reading
     def word_statistics(
@@ -184,19 +194,6 @@ def _beliefs_ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[li
     events = yield from every(Find(EVENTS, scope, by="seq", where=at))
     moments = {event.seq: microseconds(event.recorded_at) for event in events}
     return [(moments[end], belief_id, "belief") for belief_id, end in ends.items()]
-
-
-def _speakers(scope: Scope, limit: int) -> Steps[list[str]]:
-    names: list[str] = []
-    while len(names) < limit:
-        where = (Beyond(("said_by",), (names[-1] if names else "",)),)
-        turn = yield from one(
-            Find(TURNS, scope, "said_by", where, ("said_by",), limit=1, reach="own")
-        )
-        if turn is None:
-            break
-        names.append(turn.speaker or turn.agent_id)
-    return names
 
 
 def _later(scope: Scope, kinds: Sequence[Kind], as_of: datetime) -> Steps[int]:
