@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from ..errors import BudgetExceeded, Conflict, UsageError
 from ..records import (
@@ -163,6 +163,12 @@ def check_budget(scope: Scope, whose: str, used: Usage, amount: Usage, limit: Bu
 def private_to(record: Owned) -> str:
     """Return the agent that alone may see the record, or ``SHARED``."""
     return record.agent_id if record.private else SHARED
+
+
+def whose(record: Owned) -> dict[str, Any]:
+    """Return whose a record is, for another that the same are to see."""
+    names = ("tenant", "graph_id", "agent_id", "user_id", "topics", "private")
+    return {name: getattr(record, name) for name in names}
 
 
 def index_work(record_id: str, agent_id: str) -> WorkDraft:

@@ -22,6 +22,7 @@ from ..owned import REDACTED
 from ..records import Commitment, Episode, Fact, Kind, Receipt, Rule, Summary, Turn
 from ..upkeep import Redacted
 from .mentions import Texts
+from .ownership import whose
 from .texts import of_kind, texts_of
 
 Redactable: TypeAlias = (
@@ -298,12 +299,7 @@ def stand_in(turn: Turn, now: datetime) -> Summary:
     """
     return Summary(
         id=stand_in_id(turn),
-        tenant=turn.tenant,
-        graph_id=turn.graph_id,
-        agent_id=turn.agent_id,
-        user_id=turn.user_id,
-        topics=turn.topics,
-        private=turn.private,
+        **whose(turn),
         recorded_at=now,
         redacted_at=now,
         text=REDACTED,

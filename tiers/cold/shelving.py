@@ -25,7 +25,7 @@ from ..documents import (
 from ..errors import Conflict, UsageError, WasRedacted
 from ..ids import derived_id
 from ..records import Scope
-from .ownership import check_owned, private_to
+from .ownership import check_owned, private_to, whose
 
 LISTED_MAX = 1_000
 """Documents, revisions or passages of one page."""
@@ -215,12 +215,7 @@ def _passage(document: Document, number: int, draft: PassageDraft, name: str) ->
                 name,
                 str(number),
             ),
-            tenant=document.tenant,
-            graph_id=document.graph_id,
-            agent_id=document.agent_id,
-            user_id=document.user_id,
-            topics=document.topics,
-            private=document.private,
+            **whose(document),
             recorded_at=document.changed_at,
             document_id=document.id,
             number=number,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from ...documents import Document, Passage
 from ...records import Scope
@@ -37,11 +38,8 @@ def places_of(scope: Scope, document_id: str) -> Steps[list[Placed]]:
     They are counted by what is wanted of them, so that not one of their texts is read.
     """
     find = Find(PASSAGES, scope, by="current", where=(Is("document_id", document_id),), reach="own")
-    found = yield from counts(find, "number", "page", "id", "digest")
-    return [
-        Placed(str(name), str(digest), _number(number), None if page is None else _number(page))
-        for number, page, name, digest in found
-    ]
+    found: Iterable[Any] = yield from counts(find, "number", "page", "id", "digest")
+    return [Placed(name, digest, number, page) for number, page, name, digest in found]
 
 
 def put_passages(scope: Scope, passages: Sequence[Passage]) -> Steps[None]:
@@ -85,9 +83,3 @@ def index_again(scope: Scope, ids: Sequence[str], document: Document, now: datet
     for some in pages(ids):
         work = [index_work(one, private_to(document)) for one in some]
         yield from queue_work(scope, work, now)
-
-
-def _number(value: object) -> int:
-    if not isinstance(value, int):
-        raise TypeError(f"{value!r} is no place")
-    return value
