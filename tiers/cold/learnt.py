@@ -7,15 +7,7 @@ from datetime import datetime
 
 from ..errors import UsageError
 from ..learning import DENIAL_COSTS, Verdict
-from ..records import (
-    FORMER_VERSIONS_MAX,
-    TEXT_CHARS_MAX,
-    Fact,
-    FormerSteps,
-    Rule,
-    Span,
-    Superseded,
-)
+from ..records import FORMER_VERSIONS_MAX, TEXT_CHARS_MAX, Fact, FormerSteps, Rule, Span, Superseded
 from .spans import begun, moved
 
 VERDICT_EVENTS: Mapping[Superseded, str] = {

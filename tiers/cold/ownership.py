@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from ..errors import BudgetExceeded, Conflict, UsageError
-from ..records import NAME_CHARS_MAX, Budget, Owned, Receipt, Scope, Turn, Usage, WorkKind
+from ..records import (
+    NAME_CHARS_MAX,
+    Budget,
+    Owned,
+    Receipt,
+    Scope,
+    Turn,
+    Usage,
+    WorkDraft,
+    WorkKind,
+)
 
 R = TypeVar("R")
 
@@ -153,6 +163,24 @@ def check_budget(scope: Scope, whose: str, used: Usage, amount: Usage, limit: Bu
 def private_to(record: Owned) -> str:
     """Return the agent that alone may see the record, or ``SHARED``."""
     return record.agent_id if record.private else SHARED
+
+
+def whose(record: Owned) -> dict[str, Any]:
+    """Return whose a record is, for another that the same are to see."""
+    names = ("tenant", "graph_id", "agent_id", "user_id", "topics", "private")
+    return {name: getattr(record, name) for name in names}
+
+
+def index_work(record_id: str, agent_id: str) -> WorkDraft:
+    """Return the work by which a record enters the warm index, or leaves it.
+
+    Args:
+        record_id: Of the record.
+        agent_id: The agent as which the index asks for it; an empty one: as anybody.
+    """
+    return WorkDraft(
+        kind="index", key=record_id, agent_id=agent_id or None, payload={"id": record_id}
+    )
 
 
 def in_order(records: Mapping[str, R], ids: Sequence[str]) -> tuple[R, ...]:

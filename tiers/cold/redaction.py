@@ -8,39 +8,29 @@ is one that retention has emptied; it says that instead, and not whose it was.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import singledispatch
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from ..board import TASK_LOGS, Card
 from ..documents import Document, Passage
 from ..errors import NotFound, UsageError
-from ..grains import RETIRED, RETIRED_PER_CALL_MAX
+from ..grains import RETIRED
 from ..ids import derived_id
 from ..lexical import estimate_tokens
 from ..owned import REDACTED
-from ..records import (
-    Commitment,
-    Episode,
-    Fact,
-    Kind,
-    Owned,
-    Receipt,
-    Rule,
-    Summary,
-    Turn,
-    WorkDraft,
-)
+from ..records import Commitment, Episode, Fact, Kind, Receipt, Rule, Summary, Turn
 from ..upkeep import Redacted
 from .mentions import Texts
-from .texts import texts_of
+from .ownership import whose
+from .texts import of_kind, texts_of
 
 Redactable: TypeAlias = (
     Turn | Summary | Episode | Fact | Rule | Commitment | Document | Passage | Card
 )
 Retainable: TypeAlias = Turn | Summary | Episode | Fact
 Written: TypeAlias = Summary | Episode
+T = TypeVar("T")
 Fields: TypeAlias = dict[str, object]
 
 RecordKind: TypeAlias = Kind | Literal["passage", "card"]
@@ -193,8 +183,10 @@ class Survey(NamedTuple):
         return Redacted(ids={kind: tuple(sorted(ids[kind])) for kind in order if kind in ids})
 
 
-def checked_request(record_ids: Sequence[str], reason: str) -> tuple[str, ...]:
-    """Return the asked ids, each once.
+def checked_request(
+    record_ids: Sequence[str], reason: str, most: int = IDS_MAX, name: str = "record_ids"
+) -> tuple[str, ...]:
+    """Return the asked ids, each once; ``most`` of them, under their ``name`` in errors.
 
     Raises:
         UsageError: The reason is blank, or there are too many ids.
@@ -202,8 +194,8 @@ def checked_request(record_ids: Sequence[str], reason: str) -> tuple[str, ...]:
     if not reason.strip():
         raise UsageError("reason", reason, "a reason that is not blank")
     asked = tuple(dict.fromkeys(record_ids))
-    if len(asked) > IDS_MAX:
-        raise UsageError("record_ids", len(asked), f"at most {IDS_MAX:,} ids")
+    if len(asked) > most:
+        raise UsageError(name, len(asked), f"at most {most:,} ids")
     return asked
 
 
@@ -219,20 +211,6 @@ def known_of(asked: Sequence[str], found: Iterable[Trace]) -> list[Trace]:
     if missing:
         raise NotFound("record", min(missing, key=lambda one: places[one]))
     return known
-
-
-def checked_retirement(record_ids: Sequence[str], reason: str) -> tuple[str, ...]:
-    """Return the ids of what is to be retired, each once.
-
-    Raises:
-        UsageError: The reason is blank, or there are too many ids.
-    """
-    if not reason.strip():
-        raise UsageError("reason", reason, "a reason that is not blank")
-    ids = tuple(dict.fromkeys(record_ids))
-    if len(ids) > RETIRED_PER_CALL_MAX:
-        raise UsageError("ids", len(ids), f"at most {RETIRED_PER_CALL_MAX:,} ids")
-    return ids
 
 
 def redacted_form(record: Redactable, now: datetime) -> Redactable:
@@ -264,65 +242,48 @@ def is_retired(record: Redactable) -> bool:
     return isinstance(record, Retainable) and record.retired_at is not None
 
 
-@singledispatch
-def _nothing(record: Redactable, _: str) -> Fields:
-    """Return what a record says instead of what it said, in words that say why."""
-    message = f"{type(record).__name__} cannot be redacted"
-    raise TypeError(message)
-
-
-@_nothing.register
 def _of_turn(turn: Turn, why: str) -> Fields:
     silent = tuple(one.model_copy(update={"output": ""}) for one in turn.tool_outputs)
     # Who said it is what somebody is called; it is found under its agent's id from now on.
     return {"input": why, "response": "", "tool_outputs": silent, "speaker": ""}
 
 
-@_nothing.register
-def _of_summary(_: Summary, why: str) -> Fields:
-    return {"text": why, "tokens": estimate_tokens(why)}
-
-
-@_nothing.register
-def _of_episode(_: Episode, why: str) -> Fields:
-    return {"text": why}
-
-
-@_nothing.register
-def _of_fact(_: Fact, why: str) -> Fields:
-    return {"text": why, "subject": None, "predicate": None, "object": None}
-
-
-@_nothing.register
 def _of_rule(rule: Rule, why: str) -> Fields:
     former = tuple(one.model_copy(update={"steps": ()}) for one in rule.former)
     return {"trigger": why, "steps": (why,), "former": former}
 
 
-@_nothing.register
-def _of_belief(_: Commitment, why: str) -> Fields:
-    # The topic stays: scopes are made of it. A key says what it is about as much as the claim does.
-    return {"claim": why, "key": None, "value": None}
-
-
-@_nothing.register
-def _of_document(document: Document, why: str) -> Fields:
-    # What a file is called may be what somebody is called; its id still leads to it.
-    gone: Fields = {"name": document.id, "title": why, "properties": {}, "text": "", "digest": ""}
-    return gone
-
-
-@_nothing.register
-def _of_passage(_: Passage, why: str) -> Fields:
-    return {"text": why, "headings": (), "digest": ""}
-
-
-@_nothing.register
 def _of_card(card: Card, why: str) -> Fields:
     # What sort of thing it was, and where it was written, are its writer's own words as well.
     kept = card.type if card.type in TASK_LOGS.values() else ""
     gone: Fields = {"type": kept, "title": "", "text": why, "tags": (), "details": {}}
     return gone | {"machine": ""}
+
+
+_NOTHING: Mapping[type[Redactable], Callable[[Any, str], Fields]] = {
+    Turn: _of_turn,
+    Summary: lambda _, why: {"text": why, "tokens": estimate_tokens(why)},
+    Episode: lambda _, why: {"text": why},
+    Fact: lambda _, why: {"text": why, "subject": None, "predicate": None, "object": None},
+    Rule: _of_rule,
+    # The topic stays: scopes are made of it. A key says what it is about as much as the claim does.
+    Commitment: lambda _, why: {"claim": why, "key": None, "value": None},
+    # What a file is called may be what somebody is called; its id still leads to it.
+    Document: lambda one, why: {
+        "name": one.id,
+        "title": why,
+        "properties": {},
+        "text": "",
+        "digest": "",
+    },
+    Passage: lambda _, why: {"text": why, "headings": (), "digest": ""},
+    Card: _of_card,
+}
+"""What records say instead of what they said, in words that say why."""
+
+
+def _nothing(record: Redactable, why: str) -> Fields:
+    return of_kind(_NOTHING, record, "cannot be redacted")(record, why)
 
 
 def stand_in_id(turn: Turn) -> str:
@@ -338,12 +299,7 @@ def stand_in(turn: Turn, now: datetime) -> Summary:
     """
     return Summary(
         id=stand_in_id(turn),
-        tenant=turn.tenant,
-        graph_id=turn.graph_id,
-        agent_id=turn.agent_id,
-        user_id=turn.user_id,
-        topics=turn.topics,
-        private=turn.private,
+        **whose(turn),
         recorded_at=now,
         redacted_at=now,
         text=REDACTED,
@@ -371,18 +327,8 @@ def check_new_text(record: Written) -> None:
         raise UsageError("record.text", record.text, "a text that is not blank")
 
 
-def leaves_index(record: Owned) -> WorkDraft:
-    """Return the work by which a redacted record leaves the warm index."""
-    return WorkDraft(
-        kind="index",
-        key=record.id,
-        agent_id=record.agent_id or None,
-        payload={"id": record.id},
-    )
-
-
-def pages(ids: Iterable[str]) -> Iterator[list[str]]:
-    """Cut ids into pages of ``PAGE_IDS``."""
+def pages(ids: Iterable[T]) -> Iterator[list[T]]:
+    """Cut ids, or what else there are many of, into pages of ``PAGE_IDS``."""
     whole = list(ids)
     for start in range(0, len(whole), PAGE_IDS):
         yield whole[start : start + PAGE_IDS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -24,8 +24,8 @@ from ..documents import (
 )
 from ..errors import Conflict, UsageError, WasRedacted
 from ..ids import derived_id
-from ..records import Scope, WorkDraft
-from .ownership import check_limit, check_owned, private_to
+from ..records import Scope
+from .ownership import check_owned, private_to, whose
 
 LISTED_MAX = 1_000
 """Documents, revisions or passages of one page."""
@@ -105,15 +105,6 @@ def check_removal(document_ids: Sequence[str]) -> None:
         raise UsageError("document_ids", len(document_ids), accepted)
 
 
-def check_page(limit: int) -> None:
-    """Refuse a limit outside 1 to ``LISTED_MAX``.
-
-    Raises:
-        UsageError: It is.
-    """
-    check_limit(limit, LISTED_MAX)
-
-
 def is_repeated(known: Document, document: Document) -> bool:
     """Whether a stored document says what is to be stored, so that there is nothing to do."""
     if known.removed_at is not None or known.redacted_at is not None:
@@ -188,18 +179,6 @@ def as_of_then(document: Document, as_of: datetime | None) -> Document:
     return document.model_copy(update={"removed_at": None})
 
 
-def index_work(ids: Iterable[str], private_agent: str | None) -> list[WorkDraft]:
-    """Return the work by which passages enter the warm index, or leave it."""
-    return [
-        WorkDraft(kind="index", key=one, agent_id=private_agent, payload={"id": one}) for one in ids
-    ]
-
-
-def reader_of(document: Document) -> str | None:
-    """Return the agent as which the index must ask to see the passages; ``None``: as anybody."""
-    return private_to(document) or None
-
-
 def _said(document: Document) -> tuple[object, ...]:
     return document.digest, document.title, document.properties
 
@@ -236,12 +215,7 @@ def _passage(document: Document, number: int, draft: PassageDraft, name: str) ->
                 name,
                 str(number),
             ),
-            tenant=document.tenant,
-            graph_id=document.graph_id,
-            agent_id=document.agent_id,
-            user_id=document.user_id,
-            topics=document.topics,
-            private=document.private,
+            **whose(document),
             recorded_at=document.changed_at,
             document_id=document.id,
             number=number,

@@ -19,6 +19,7 @@ from ..errors import UsageError
 from ..ids import first_id
 from ..records import Receipt
 from ..upkeep import PAGE_ROWS_MAX, Page, RecordRef
+from .cursors import place_of
 from .mentions import Name, Texts
 from .ownership import check_limit
 from .redaction import MODELS, RecordKind, Redactable, blanked, is_retired
@@ -29,8 +30,6 @@ KINDS: tuple[RecordKind, ...] = tuple(MODELS)
 
 LOOKED_THROUGH_MAX = 500
 """How many records one page looks at, whatever it finds."""
-
-CURSOR_CHARS_MAX = 4_000
 
 CLOCKS_APART = timedelta(days=1)
 """An id may tell another time than its receipt does by no more than this."""
@@ -250,12 +249,8 @@ def _ref(record: Redactable) -> RecordRef:
 
 def _place_of(cursor: str) -> Place:
     """Return where a page begins."""
-    if not cursor:
-        return Place()
-    try:
-        kind, after = json.loads(cursor[:CURSOR_CHARS_MAX])
-    except (ValueError, TypeError, RecursionError):
-        kind, after = None, None
-    if type(kind) is int and 0 <= kind < len(KINDS) and isinstance(after, str):
-        return Place(kind, after)
-    raise UsageError("cursor", cursor, "the cursor of a page, or an empty one to begin")
+    accepted = "the cursor of a page, or an empty one to begin"
+    place = Place(*(place_of(cursor, (int, str), accepted) or ()))
+    if not 0 <= place.kind < len(KINDS):
+        raise UsageError("cursor", cursor, accepted)
+    return place

@@ -2,72 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import singledispatch
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from ..board import Card
 from ..documents import Document, Passage
 from ..records import Commitment, Episode, Fact, Owned, Rule, Summary, Turn
 
-
-@singledispatch
-def texts_of(record: Owned) -> Iterable[str]:
-    """Return what a record says: all that redacting it destroys. Names of tools are none of it."""
-    message = f"{type(record).__name__} has no texts"
-    raise TypeError(message)
+T = TypeVar("T")
 
 
-@texts_of.register
-def _of_turn(turn: Turn) -> Iterable[str]:
-    return (turn.speaker, turn.input, turn.response, *(one.output for one in turn.tool_outputs))
-
-
-@texts_of.register
-def _of_summary(summary: Summary) -> Iterable[str]:
-    return (summary.text,)
-
-
-@texts_of.register
-def _of_episode(episode: Episode) -> Iterable[str]:
-    return (episode.text,)
-
-
-@texts_of.register
-def _of_fact(fact: Fact) -> Iterable[str]:
-    return filter(None, (fact.text, fact.subject, fact.predicate, fact.object))
-
-
-@texts_of.register
 def _of_rule(rule: Rule) -> Iterable[str]:
     former = (step for version in rule.former for step in version.steps)
     return (rule.trigger, *rule.steps, *former)
 
 
-@texts_of.register
-def _of_belief(belief: Commitment) -> Iterable[str]:
-    return (belief.claim, *(belief.key or ()), *filter(None, (belief.value,)))
-
-
-@texts_of.register
-def _of_document(document: Document) -> Iterable[str]:
-    return (
-        document.name,
-        document.title,
-        document.text,
-        *said_in(document.properties, names=True),
-    )
-
-
-@texts_of.register
-def _of_passage(passage: Passage) -> Iterable[str]:
-    return (*passage.headings, passage.text)
-
-
-@texts_of.register
 def _of_card(card: Card) -> Iterable[str]:
     said = said_in(card.details, names=True)
     return (card.type, card.title, card.text, card.machine, *card.tags, *said)
+
+
+_TEXTS: Mapping[type[Owned], Callable[[Any], Iterable[str]]] = {
+    Turn: lambda one: (one.speaker, one.input, one.response, *(t.output for t in one.tool_outputs)),
+    Summary: lambda one: (one.text,),
+    Episode: lambda one: (one.text,),
+    Fact: lambda one: filter(None, (one.text, one.subject, one.predicate, one.object)),
+    Rule: _of_rule,
+    Commitment: lambda one: (one.claim, *(one.key or ()), *filter(None, (one.value,))),
+    Document: lambda one: (
+        *(one.name, one.title, one.text),
+        *said_in(one.properties, names=True),
+    ),
+    Passage: lambda one: (*one.headings, one.text),
+    Card: _of_card,
+}
+
+
+def texts_of(record: Owned) -> Iterable[str]:
+    """Return what a record says: all that redacting it destroys. Names of tools are none of it."""
+    return of_kind(_TEXTS, record, "has no texts")(record)
+
+
+def of_kind(table: Mapping[type[Any], T], record: Owned, problem: str) -> T:
+    """Return what a table has for a record of its type, or of one that it is a form of.
+
+    Raises:
+        TypeError: It has nothing.
+    """
+    for kind in type(record).__mro__:
+        if kind in table:
+            return table[kind]
+    message = f"{type(record).__name__} {problem}"
+    raise TypeError(message)
 
 
 def said_in(whole: Any, *, names: bool = False) -> Iterable[str]:  # noqa: ANN401 - any JSON

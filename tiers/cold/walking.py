@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import UsageError
-from ..knowledge import ALIAS_STEPS_MAX, NEIGHBOUR_DEPTH_MAX, PATH_DEPTH_MAX, Entity
+from ..knowledge import ALIAS_STEPS_MAX, Entity
 from .edges import Step
 
 Joined = tuple[str, str]
@@ -27,16 +27,6 @@ def check_depth(depth: int, most: int) -> None:
     """
     if not 1 <= depth <= most:
         raise UsageError("depth", depth, f"1 to {most}")
-
-
-def check_neighbour_depth(depth: int) -> None:
-    """Refuse a depth that neighbours are not looked for in."""
-    check_depth(depth, NEIGHBOUR_DEPTH_MAX)
-
-
-def check_path_depth(depth: int) -> None:
-    """Refuse a depth that no path is looked for in."""
-    check_depth(depth, PATH_DEPTH_MAX)
 
 
 class Walk:

@@ -64,42 +64,24 @@ class Server(NamedTuple):
     kind: Literal["replica set", "sharded cluster"]
 
 
-class Session:
+class Session(NamedTuple):
     """What a step or a reading works with: the collections, in its transaction or snapshot.
 
-    Args:
-        database: The driver's database.
-        session: The driver's session, if there is one.
+    Attributes:
+        raw: The driver's database.
+        transaction: The driver's session of the transaction or snapshot, if there is one.
         seconds: The most that a command may take; as long as all of them, if it is not given.
         is_atomic: Whether everything done here is kept or undone together by the server.
     """
 
-    def __init__(
-        self,
-        database: Any,  # noqa: ANN401 - of either driver
-        session: Any = None,  # noqa: ANN401 - of either driver
-        *,
-        seconds: float | None = None,
-        is_atomic: bool = False,
-    ) -> None:
-        self._database = database
-        self._session = session
-        self._seconds = seconds
-        self.is_atomic = is_atomic
-
-    @property
-    def raw(self) -> Any:  # noqa: ANN401 - of either driver
-        """The driver's database."""
-        return self._database
-
-    @property
-    def transaction(self) -> Any:  # noqa: ANN401 - of either driver
-        """The driver's session of the transaction or snapshot, if there is one."""
-        return self._session
+    raw: Any
+    transaction: Any = None
+    seconds: float | None = None
+    is_atomic: bool = False
 
     def limited(self) -> AbstractContextManager[object]:
         """Let the commands of the block take no longer than one may."""
-        return nullcontext() if self._seconds is None else limited(self._seconds)
+        return nullcontext() if self.seconds is None else limited(self.seconds)
 
 
 class Database:
@@ -135,11 +117,12 @@ class Database:
         self._turns: WeakValueDictionary[tuple[str, ...], asyncio.Lock] = WeakValueDictionary()
         self._changing: dict[asyncio.Task[Any], float] = {}
         self._state: Literal["new", "open", "closed"] = "new"
-        self._server = Server((0,), "replica set")
+        self.server = Server((0,), "replica set")
+        """What the server said about itself."""
 
     async def __aenter__(self) -> Self:
         with limited(self._timeout_seconds):
-            self._server = await asked(self._client)
+            self.server = await asked(self._client)
         await self._prepare(self.raw)
         self._state = "open"
         return self
@@ -148,11 +131,6 @@ class Database:
         """Let what has begun come to its end; refuse what has not."""
         self._state = "closed"
         await to_the_end(self._drained())
-
-    @property
-    def server(self) -> Server:
-        """What the server said about itself."""
-        return self._server
 
     async def read(self, operation: str, question: Callable[[Session], Awaitable[T]]) -> T:
         """Run ``question``, which changes no record; each command sees the moment it comes in.
@@ -301,7 +279,7 @@ class Database:
         command_seconds = self._timeout_seconds
 
         async def attempt(session: Any) -> T:  # noqa: ANN401 - of either driver
-            inside = Session(self.raw, session, seconds=command_seconds, is_atomic=True)
+            inside = Session(self.raw, session, command_seconds, is_atomic=True)
             try:
                 return await change(inside)
             except EzraError as error:

@@ -41,15 +41,8 @@ class _Findings:
     problems: list[str] = field(default_factory=list)
 
     def as_health(self) -> TierHealth:
-        return TierHealth(
-            tier="cold",
-            engine="mongodb",
-            version=self.version,
-            reachable=self.reachable,
-            round_trip_ms=self.round_trip_ms,
-            details=self.details,
-            problems=tuple(self.problems),
-        )
+        found = {**self.__dict__, "problems": tuple(self.problems)}
+        return TierHealth(tier="cold", engine="mongodb", **found)
 
 
 async def mongo_health(

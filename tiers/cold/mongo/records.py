@@ -6,11 +6,11 @@ is one of MongoDB's, which the server undoes or commits as a whole.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from itertools import groupby
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from pymongo import UpdateOne
 
@@ -36,7 +36,9 @@ from .driver import DriverName, connected, settled
 from .rendering import (
     BODY,
     Document,
+    Question,
     document,
+    found_by,
     keys,
     order,
     posted,
@@ -49,7 +51,6 @@ from .schema import prepare
 from .translation import DuplicateKey, translated
 
 T = TypeVar("T")
-Question: TypeAlias = Find[Any] | Count[Any] | Postings[Any]
 
 ATTEMPTS_MAX = 20
 """Tries of a transaction that others were faster than: the next one sees what they wrote."""
@@ -58,23 +59,14 @@ CONNECTIONS_MAX = 50
 
 
 class MongoRecordStore:
-    """A ``RecordStore`` in one MongoDB database."""
+    """A ``RecordStore`` in one MongoDB database, which has what is no record as well."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-
-    @property
-    def database(self) -> Database:
-        """The database, for what is no record."""
-        return self._database
+        self.database = database
 
     async def read(self, operation: str, steps: Callable[[], Steps[T]]) -> T:
         """Answer questions, all from one snapshot; those of one step by one command."""
-
-        async def question(session: Session) -> T:
-            return await run_async(steps(), _Transaction(operation, session).answered)
-
-        return await self._database.snapshot(operation, question)
+        return await self.database.snapshot(operation, _carried_out(operation, steps))
 
     async def change(
         self,
@@ -87,12 +79,9 @@ class MongoRecordStore:
 
         Those of one tenant follow each other in this process: they meet in its audit feed.
         """
-
-        async def transaction(session: Session) -> T:
-            return await run_async(steps(), _Transaction(operation, session).answered)
-
         alone = ("change", scope_of(steps()).tenant)
-        step = partial(self._database.step, operation, transaction, alone=alone, is_brief=is_brief)
+        transaction = _carried_out(operation, steps)
+        step = partial(self.database.step, operation, transaction, alone=alone, is_brief=is_brief)
         for _ in range(ATTEMPTS_MAX - 1):
             try:
                 return await step()
@@ -134,6 +123,12 @@ async def mongo_record_store(
         yield MongoRecordStore(opened)
 
 
+def _carried_out(
+    operation: str, steps: Callable[[], Steps[T]]
+) -> Callable[[Session], Awaitable[T]]:
+    return lambda session: run_async(steps(), _Transaction(operation, session).answered)
+
+
 class _Transaction:
     """What answers the requests of one transaction, or of one reading."""
 
@@ -147,7 +142,8 @@ class _Transaction:
             questions = [one for one in requests if isinstance(one, Find | Count | Postings)]
             if len(questions) == len(requests) > 1:
                 return await self._asked(questions)
-            return [one for some in _alike(requests) for one in await self._in_order(some)]
+            alike = [list(some) for _, some in groupby(requests, key=_sort_of)]
+            return [one for some in alike for one in await self._in_order(some)]
 
     async def _in_order(self, requests: Sequence[Any]) -> Sequence[Any]:
         """Answer requests that are alike: several writes by one command."""
@@ -183,7 +179,7 @@ class _Transaction:
     async def _asked(self, questions: Sequence[Question]) -> Sequence[Any]:
         """Answer several questions by one command: a union, whose parts are told apart by ``n``."""
         first, *rest = (
-            (_find(question), stages_of(question, number))
+            (found_by(question), stages_of(question, number))
             for number, question in enumerate(questions)
         )
         union = [
@@ -211,10 +207,7 @@ class _Transaction:
             await raw.insert_many(stored, session=self._transaction)
             return
         replaced = [
-            UpdateOne(
-                collection.name_of(record),
-                replacement(collection, record),
-            )
+            UpdateOne(collection.name_of(record), replacement(collection, record))
             for record in records
         ]
         done = await raw.bulk_write(replaced, session=self._transaction)
@@ -240,18 +233,8 @@ class _Transaction:
         return self._session.transaction
 
 
-def _alike(requests: Sequence[Request]) -> Iterator[list[Any]]:
-    """Yield requests that follow each other and are of one sort and collection together."""
-    for _, some in groupby(requests, key=_sort_of):
-        yield list(some)
-
-
 def _sort_of(request: Request) -> tuple[type, str]:
     return type(request), request.collection.name if isinstance(request, Put | Replace) else ""
-
-
-def _find(question: Question) -> Find[Any]:
-    return question if isinstance(question, Find) else question.found
 
 
 def _told(question: Question, rows: Sequence[Document]) -> Any:  # noqa: ANN401 - of any question

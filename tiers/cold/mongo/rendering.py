@@ -88,16 +88,11 @@ def document(collection: Collection[Any], record: Any) -> Document:  # noqa: ANN
         for name, found in collection.stretched(record).items()
     }
     stored = {**values, **listed, **topics, **stretches, BODY: body(record)}
-    if len(stored[BODY]) > CHARS_UNMEASURED:
-        _check_size(stored)
-    return stored
-
-
-def _check_size(stored: Document) -> None:
-    """Refuse what the server would: it calls some of it a bad value, and some too large."""
-    size = len(bson.encode(stored))
+    # The server would refuse it too; it calls some of it a bad value, and some too large.
+    size = len(bson.encode(stored)) if len(stored[BODY]) > CHARS_UNMEASURED else 0
     if size > BYTES_MAX:
         raise UsageError("record", f"{size} bytes", "what fits into a document of 16 MiB")
+    return stored
 
 
 def replacement(collection: Collection[Any], record: Any) -> Document:  # noqa: ANN401 - of any collection
@@ -197,21 +192,33 @@ def order(find: Find[Any]) -> Keys:
     ]
 
 
-def pipeline(request: Find[Any] | Count[Any], number: int) -> list[Document]:
+Question: TypeAlias = Find[Any] | Count[Any] | Postings[Any]
+
+
+def found_by(question: Question) -> Find[Any]:
+    """Return the question for the records that a question is about."""
+    return question if isinstance(question, Find) else question.found
+
+
+def stages_of(question: Question, number: int) -> list[Document]:
     """Return the stages that answer one of several questions; ``n`` says which it was."""
-    if isinstance(request, Count):
-        key = {name: f"${name}" for name in request.of}
+    find = found_by(question)
+    stages: list[Document] = [{"$match": where(find)}]
+    if isinstance(question, Count):
+        key = {name: f"${name}" for name in question.of}
+        if find.limit < RECORDS_MAX:
+            stages.append({"$limit": find.limit})
         counted = {"$group": {"_id": key, "count": {"$sum": 1}}}
-        some: list[Document] = [{"$match": where(request.found)}]
-        if request.found.limit < RECORDS_MAX:
-            some.append({"$limit": request.found.limit})
-        return [*some, counted, {"$set": {"n": number}}]
-    stages: list[Document] = [{"$match": where(request)}]
-    if request.order:
-        stages.append({"$sort": dict(order(request))})
-    if request.skip:
-        stages.append({"$skip": request.skip})
-    return [*stages, {"$limit": request.limit}, {"$set": {"n": number}}]
+        return [*stages, counted, {"$set": {"n": number}}]
+    if find.order:
+        stages.append({"$sort": dict(order(find))})
+    if find.skip:
+        stages.append({"$skip": find.skip})
+    stages += [{"$limit": find.limit}, {"$set": {"n": number}}]
+    if isinstance(question, Postings):
+        wanted = (_list(question.list), _times(question.list), *question.of, "n")
+        stages.append({"$project": dict.fromkeys(wanted, 1)})
+    return stages
 
 
 def _all(conditions: Sequence[Condition]) -> Document:
@@ -268,18 +275,6 @@ def _during(one: During) -> Document:
 
 def _stretches(name: str) -> str:
     return f"{name}_stretches"
-
-
-def stages_of(request: Find[Any] | Count[Any] | Postings[Any], number: int) -> list[Document]:
-    """Return the stages that answer one of several questions; ``n`` says which it was."""
-    return postings(request, number) if isinstance(request, Postings) else pipeline(request, number)
-
-
-def postings(request: Postings[Any], number: int) -> list[Document]:
-    """Return the stages that tell who has the values of a list."""
-    wanted = (_list(request.list), _times(request.list), *request.of)
-    stages = pipeline(request.found, number)
-    return [*stages, {"$project": dict.fromkeys((*wanted, "n"), 1)}]
 
 
 def posted(request: Postings[Any], row: Document) -> list[tuple[Any, ...]]:

@@ -6,7 +6,6 @@ rows that are put in bring it about: see ``arrival``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from ...errors import Conflict, NotFound
@@ -15,29 +14,29 @@ from ...registry import CATALOG
 from ...upkeep import PAGE_ROWS_MAX, Page, Table
 from ..archive_rows import check_row, check_tenant
 from ..conditions import Beyond
+from ..cursors import cursor_of, cut
 from ..ownership import check_limit
-from ..port import Find, RecordStore, Steps, count, counts, every
+from ..port import Find, Steps, count, counts, every
 from .arrival import stored
 from .known_graphs import GRAPHS
-from .shelves import Shelf, after_cursor, rows_of, shelf_of
+from .over_engine import OverEngine, reading
+from .questions import MANY
+from .shelves import after_cursor, rows_of, shelf_of
 
-_ALL = 1 << 40
-"""More than there is of anything: what is counted is not brought back."""
 
-
-class ColdRows:
+class ColdRows(OverEngine):
     """A ``ColdArchive`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def tenants(self) -> tuple[str, ...]:
         """Return every tenant that has a graph, sorted."""
-        graphs = Find(GRAPHS, Scope.of_graph(CATALOG, CATALOG), limit=_ALL, reach="store")
+        graphs = Find(GRAPHS, Scope.of_graph(CATALOG, CATALOG), limit=MANY, reach="store")
         found = await self._store.read("tenants", lambda: counts(graphs, "tenant"))
         return tuple(sorted(str(tenant) for (tenant,) in found))
 
-    async def export_rows(self, tenant: str, table: Table, cursor: str, limit: int) -> Page[Record]:
+    @reading
+    def export_rows(
+        self, tenant: str, table: Table, cursor: str, limit: int
+    ) -> Steps[Page[Record]]:
         """Return rows after a cursor in a stable order; ``""`` begins.
 
         Graphs, agents and work come as they were made, oldest first; everything else graph by
@@ -57,15 +56,10 @@ class ColdRows:
         find = Find(
             shelf.collection, whole, shelf.by, where, shelf.order, limit + 1, reach="tenant"
         )
-
-        def steps() -> Steps[Page[Record]]:
-            found = yield from every(find)
-            rows = yield from rows_of(tenant, table, found[:limit])
-            more = len(found) > limit
-            end = _cursor(shelf, found[limit - 1]) if more else None
-            return Page[Record](rows=tuple(rows), cursor=end)
-
-        return await self._store.read("export_rows", steps)
+        found = yield from every(find)
+        shown, end = cut(found, limit, lambda last: cursor_of(shelf.place(last)))
+        rows = yield from rows_of(tenant, table, shown)
+        return Page[Record](rows=tuple(rows), cursor=end)
 
     async def import_rows(self, tenant: str, table: Table, rows: Sequence[Record]) -> int:
         """Store rows as they are, in order, with what follows from them; return how many are new.
@@ -96,9 +90,5 @@ class ColdRows:
         shelf = shelf_of(table)
         check_tenant(tenant)
         whole = Scope.of_graph(tenant, CATALOG)
-        find = Find(shelf.collection, whole, shelf.by, limit=_ALL, reach="tenant")
+        find = Find(shelf.collection, whole, shelf.by, limit=MANY, reach="tenant")
         return await self._store.read("count_rows", lambda: count(find))
-
-
-def _cursor(shelf: Shelf, last: Record) -> str:
-    return json.dumps(shelf.place(last), ensure_ascii=False)

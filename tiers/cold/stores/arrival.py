@@ -5,24 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ...documents import Document, Passage
 from ...errors import Conflict
 from ...evidence import ChainedAudit, EvidenceMarks
 from ...history.audit_chain import chained, placed
-from ...records import (
-    Episode,
-    LoggedBelief,
-    Owned,
-    ProjectedBelief,
-    Record,
-    Scope,
-    SignedHead,
-    Summary,
-)
-from ...registry import CATALOG
-from ...upkeep import FactUse, RuleOutcome, Table
+from ...records import LoggedBelief, ProjectedBelief, Record, Scope
+from ...upkeep import Table
 from ..conditions import Among, Value, holds
-from ..port import Collection, Find, Index, Put, Steps, every, write
+from ..port import Collection, Find, Index, Steps, every
 from .belief_log import last_seq, put_entries
 from .belief_projection import put_beliefs
 from .documents import put_document, put_former
@@ -30,13 +19,18 @@ from .episodes import put_episode, put_summary
 from .heads import insert_head
 from .log import AUDIT, raise_marks
 from .passages import put_passages
+from .questions import own
+from .rows import put
 from .rules import RULES
-from .shelves import Key, Shelf, by_graph, rows_of, shelf_of
+from .shelves import graph_of, rows_of, shelf_of
 from .statements import FACTS
 from .words import file_words
 
 _BOUND = ("salt", "reason_digest", "previous_hash", "hash")
 """What an audit event from before feeds were chained has only got here."""
+
+_Pair: TypeAlias = tuple[Any, Any]
+"""A row, and what is kept of it."""
 
 
 def stored(tenant: str, table: Table, rows: Sequence[Record]) -> Steps[int]:
@@ -46,48 +40,44 @@ def stored(tenant: str, table: Table, rows: Sequence[Record]) -> Steps[int]:
         Conflict: A row differs from the one that is there, or contradicts what is there.
         NotFound: It names a record that is not there.
     """
-    shelf = shelf_of(table)
-    records = [shelf.keeps(tenant, row) for row in rows]
-    known = yield from _known(tenant, table, shelf, records)
-    new: list[tuple[Any, Any]] = []
-    for row, record in zip(rows, records, strict=True):
-        key = shelf.key(record)
-        if key not in known:
-            known[key] = row
+    collection, keeps = shelf_of(table).collection, shelf_of(table).keeps
+    pairs: dict[str, list[_Pair]] = {}
+    for row in rows:
+        # Of several graphs, too, what comes later is kept as what was made later.
+        pairs.setdefault(graph_of(row), []).append((row, keeps(tenant, row)))
+    new = 0
+    for graph_id, some in pairs.items():
+        new += yield from _stored_in(Scope.of_graph(tenant, graph_id), table, collection, some)
+    return new
+
+
+def _stored_in(
+    scope: Scope, table: Table, collection: Collection[Any], pairs: Sequence[_Pair]
+) -> Steps[int]:
+    """Store the rows of one graph; those of no graph are the catalog's."""
+    ids = [collection.key(record) for _, record in pairs]
+    found = yield from every(own(collection, scope, ids))
+    there = yield from rows_of(scope.tenant, table, found)
+    known = dict(zip(map(collection.key, found), there, strict=True))
+    new: list[_Pair] = []
+    for name, (row, record) in zip(ids, pairs, strict=True):
+        if name not in known:
+            known[name] = row
             new.append((row, record))
-        elif known[key] != _as_known(row, known[key]):
+        elif known[name] != _as_known(row, known[name]):
             # Neither row is shown: it may hold what somebody said.
-            raise Conflict(_name(table, *key), "the row that is imported", "another row")
-    yield from _check_unique(tenant, table, shelf, [record for _, record in new])
-    store = _STORED.get(table)
-    if store is None:
-        yield from _put(tenant, shelf.collection, [record for _, record in new])
-    else:
-        yield from store(tenant, [row for row, _ in new])
+            what = _name(scope, table, name)
+            raise Conflict(what, "the row that is imported", "another row")
+    new_rows, new_records = [row for row, _ in new], [record for _, record in new]
+    yield from _check_unique(scope, table, collection, new_records)
+    yield from _check_there(scope, table, new_rows)
+    if table in _STORED:
+        yield from _STORED[table](scope, new_rows)
+    else:  # nothing follows, besides words: a use that is stored here was counted already
+        yield from put(collection, scope, *new_records)
     if table in _WORDED:
-        yield from _file_words(tenant, [row for row, _ in new])
+        yield from file_words(scope, *new_rows)
     return len(new)
-
-
-def _known(
-    tenant: str, table: Table, shelf: Shelf, records: Sequence[Any]
-) -> Steps[dict[Key, Record]]:
-    """Return the rows that are there under the ids of these."""
-    ids: dict[str, list[str]] = {}
-    for graph_id, record_id in map(shelf.key, records):
-        ids.setdefault(graph_id, []).append(record_id)
-    found = yield from every(
-        *(_named(shelf.collection, tenant, graph_id, some) for graph_id, some in ids.items())
-    )
-    rows = yield from rows_of(tenant, table, found)
-    return dict(zip(map(shelf.key, found), rows, strict=True))
-
-
-def _named(
-    collection: Collection[Any], tenant: str, graph_id: str, ids: Sequence[str]
-) -> Find[Any]:
-    where = (Among("id", tuple(dict.fromkeys(ids))),)
-    return Find(collection, Scope.of_graph(tenant, graph_id), where=where, reach="own")
 
 
 def _as_known(row: Record, known: Record) -> Record:
@@ -99,49 +89,32 @@ def _as_known(row: Record, known: Record) -> Record:
     return row.model_copy(update=place)
 
 
-def _check_unique(tenant: str, table: Table, shelf: Shelf, records: Sequence[Any]) -> Steps[None]:
+def _check_unique(
+    scope: Scope, table: Table, collection: Collection[Any], records: Sequence[Any]
+) -> Steps[None]:
     """Refuse rows that have what only one row of a graph may have, and another has.
 
     Raises:
         Conflict: There is one.
     """
-    for index in shelf.collection.indexes.values():
+    for name, index in collection.indexes.items():
         if not index.unique or index.of is not None:
             continue
-        for graph_id, some in by_graph(records).items():
-            wanted: dict[tuple[Value, ...], str] = {}
-            for record in some:
-                values = _only_once(shelf.collection, index, record)
-                if values is None:
-                    continue
-                if values in wanted:
-                    raise _contradicting(table, graph_id, shelf.collection.key(record))
-                wanted[values] = shelf.collection.key(record)
-            if not wanted:
-                continue
-            taken = yield from _having(tenant, graph_id, shelf.collection, index, list(wanted))
-            for values in taken:
-                raise _contradicting(table, graph_id, wanted[values])
-
-
-def _having(
-    tenant: str,
-    graph_id: str,
-    collection: Collection[Any],
-    index: Index,
-    wanted: Sequence[tuple[Value, ...]],
-) -> Steps[list[tuple[Value, ...]]]:
-    """Return which of some values of a unique index records of a graph have."""
-    name = next(name for name, one in collection.indexes.items() if one is index)
-    parts: Any = zip(*wanted, strict=True)
-    where = tuple(
-        Among(field, tuple(dict.fromkeys(part)))
-        for field, part in zip(index.fields, parts, strict=True)
-    )
-    scope = Scope.of_graph(tenant, graph_id)
-    found = yield from every(Find(collection, scope, name, where, reach="own"))
-    have = (_only_once(collection, index, record) for record in found)
-    return [values for values in have if values in set(wanted)]
+        wanted: dict[tuple[Value, ...], str] = {}
+        for record in records:
+            values = _only_once(collection, index, record)
+            if values in wanted:
+                raise _contradicting(scope, table, collection.key(record))
+            if values is not None:
+                wanted[values] = collection.key(record)
+        if not wanted:
+            continue
+        parts: Any = zip(index.fields, zip(*wanted, strict=True), strict=True)
+        where = tuple(Among(field, tuple(dict.fromkeys(part))) for field, part in parts)
+        for record in (yield from every(Find(collection, scope, name, where, reach="own"))):
+            values = _only_once(collection, index, record)
+            if values in wanted:
+                raise _contradicting(scope, table, wanted[values])
 
 
 def _only_once(
@@ -155,121 +128,67 @@ def _only_once(
     return None if None in values or not holds(index.where, seen) else values
 
 
-def _put(tenant: str, collection: Collection[Any], records: Sequence[Any]) -> Steps[None]:
-    """Store records from which nothing follows: a use that is stored here was counted already."""
-    yield from write(
-        *(
-            Put(collection, Scope.of_graph(tenant, getattr(record, "graph_id", CATALOG)), record)
-            for record in records
-        )
-    )
-
-
-def _file_words(tenant: str, rows: Sequence[Owned]) -> Steps[None]:
-    for graph_id, some in by_graph(rows).items():
-        yield from file_words(Scope.of_graph(tenant, graph_id), *some)
-
-
-def _summaries(tenant: str, rows: Sequence[Summary]) -> Steps[None]:
-    for row in rows:
-        yield from put_summary(Scope.of_graph(tenant, row.graph_id), row, ())
-
-
-def _episodes(tenant: str, rows: Sequence[Episode]) -> Steps[None]:
-    for row in rows:
-        yield from put_episode(Scope.of_graph(tenant, row.graph_id), row, ())
-
-
-def _documents(tenant: str, rows: Sequence[Document]) -> Steps[None]:
-    for row in rows:
-        yield from put_document(Scope.of_graph(tenant, row.graph_id), row)
-
-
-def _formers(tenant: str, rows: Sequence[Document]) -> Steps[None]:
-    for row in rows:
-        yield from put_former(Scope.of_graph(tenant, row.graph_id), row)
-
-
-def _passages(tenant: str, rows: Sequence[Passage]) -> Steps[None]:
-    for graph_id, some in by_graph(rows).items():
-        yield from put_passages(Scope.of_graph(tenant, graph_id), some)
-
-
-def _heads(tenant: str, rows: Sequence[SignedHead]) -> Steps[None]:
-    for row in rows:
-        yield from insert_head(Scope.of_graph(tenant, row.graph_id), row)
-
-
-def _events(tenant: str, rows: Sequence[LoggedBelief]) -> Steps[None]:
-    """Append events to their logs.
-
-    Raises:
-        Conflict: One does not follow the last.
-    """
-    for graph_id, some in by_graph(rows, lambda row: row.event.graph_id).items():
-        scope = Scope.of_graph(tenant, graph_id)
-        first = (yield from last_seq(scope)) + 1
-        for wanted, row in enumerate(some, first):
-            if row.event.seq != wanted:
-                name = _name("belief_events", graph_id, str(row.event.seq))
-                raise Conflict(name, f"event {wanted}", "a gap before it")
-        yield from put_entries(scope, some)
-
-
-def _beliefs(tenant: str, rows: Sequence[ProjectedBelief]) -> Steps[None]:
-    """Store beliefs as they stand, which is all that is left of one whose content is destroyed."""
-    for graph_id, some in by_graph(rows, lambda row: row.belief.graph_id).items():
-        yield from put_beliefs(Scope.of_graph(tenant, graph_id), *some)
-
-
-def _uses(tenant: str, rows: Sequence[FactUse]) -> Steps[None]:
-    facts = [(row.graph_id, row.fact_id) for row in rows]
-    yield from _check_there(tenant, "fact_uses", FACTS, facts)
-    shelf = shelf_of("fact_uses")
-    yield from _put(tenant, shelf.collection, [shelf.keeps(tenant, row) for row in rows])
-
-
-def _outcomes(tenant: str, rows: Sequence[RuleOutcome]) -> Steps[None]:
-    rules = [(row.graph_id, row.rule_id) for row in rows]
-    yield from _check_there(tenant, "rule_outcomes", RULES, rules)
-    shelf = shelf_of("rule_outcomes")
-    yield from _put(tenant, shelf.collection, [shelf.keeps(tenant, row) for row in rows])
-
-
-def _check_there(
-    tenant: str, table: Table, collection: Collection[Any], keys: Sequence[Key]
-) -> Steps[None]:
+def _check_there(scope: Scope, table: Table, rows: Sequence[Any]) -> Steps[None]:
     """Refuse rows that are about a record that is not there.
 
     Raises:
         Conflict: There is one.
     """
-    ids = {
-        graph_id: [one for _, one in some]
-        for graph_id, some in by_graph(keys, lambda key: key[0]).items()
-    }
-    found = yield from every(
-        *(_named(collection, tenant, graph_id, some) for graph_id, some in ids.items())
-    )
-    missing = set(keys) - {(one.graph_id, one.id) for one in found}
+    if table not in _ABOUT:
+        return
+    collection, about = _ABOUT[table]
+    ids = set(map(about, rows))
+    missing = ids - {one.id for one in (yield from every(own(collection, scope, ids)))}
     if missing:
-        raise Conflict(_name(table, *min(missing)), "the record it is about", "no such record")
+        name = _name(scope, table, min(missing))
+        raise Conflict(name, "the record it is about", "no such record")
 
 
-def _audit(tenant: str, rows: Sequence[ChainedAudit]) -> Steps[None]:
+def _each(store: Callable[[Scope, Any], Steps[object]]) -> _Store:
+    """Return what stores rows one by one."""
+
+    def each(scope: Scope, rows: Sequence[Any]) -> Steps[None]:
+        for row in rows:
+            yield from store(scope, row)
+
+    return each
+
+
+def _events(scope: Scope, rows: Sequence[LoggedBelief]) -> Steps[None]:
+    """Append events to their log.
+
+    Raises:
+        Conflict: One does not follow the last.
+    """
+    first = (yield from last_seq(scope)) + 1
+    for wanted, row in enumerate(rows, first):
+        if row.event.seq != wanted:
+            name = _name(scope, "belief_events", str(row.event.seq))
+            raise Conflict(name, f"event {wanted}", "a gap before it")
+    yield from put_entries(scope, rows)
+
+
+def _beliefs(scope: Scope, rows: Sequence[ProjectedBelief]) -> Steps[None]:
+    """Store beliefs as they stand, which is all that is left of one whose content is destroyed."""
+    yield from put_beliefs(scope, *rows)
+
+
+def _audit(scope: Scope, rows: Sequence[ChainedAudit]) -> Steps[None]:
     """Store audit events with a position in the tenant's feed: their own if it is free.
 
     Otherwise, as for events from before there were positions, the next one.
     """
-    whole = Scope.of_graph(tenant, CATALOG)
+    if not rows:
+        return
     wanted = (Among("position", tuple(dict.fromkeys(row.position for row in rows))),)
-    found, latest = yield (
-        Find(AUDIT, whole, "position", wanted, reach="tenant"),
-        Find(AUDIT, whole, "position", order=("-position",), limit=1, reach="tenant"),
+    found, latest, before = yield (
+        Find(AUDIT, scope, "position", wanted, reach="tenant"),
+        Find(AUDIT, scope, "position", order=("-position",), limit=1, reach="tenant"),
+        Find(AUDIT, scope, "seq", order=("-seq",), limit=1),
     )
     taken = {event.position for event in found}
     last = latest[0].position if latest else 0
-    before = yield from _last_audited(tenant, rows)
+    previous = before[0].hash if before else ""
     events = []
     for row in rows:
         is_free = row.position > 0 and row.position not in taken
@@ -277,52 +196,41 @@ def _audit(tenant: str, rows: Sequence[ChainedAudit]) -> Steps[None]:
         last = max(last, position)
         taken.add(position)
         # One from before feeds were chained gets a chain.
-        event = row if row.hash else chained(before.get(row.graph_id, ""), row)
-        before[row.graph_id] = event.hash
+        event = row if row.hash else chained(previous, row)
+        previous = event.hash
         events.append(placed(event, position))
-    yield from _put(tenant, AUDIT, events)
-    for graph_id, some in by_graph(events).items():
-        reached = max(event.seq for event in some)
-        scope = Scope.of_graph(tenant, graph_id)
-        yield from raise_marks(scope, EvidenceMarks(audit=reached))
+    yield from put(AUDIT, scope, *events)
+    yield from raise_marks(scope, EvidenceMarks(audit=max(event.seq for event in events)))
 
 
-def _last_audited(tenant: str, rows: Sequence[ChainedAudit]) -> Steps[dict[str, str]]:
-    """Return by graph the hash of the last event, of the graphs of rows that have none."""
-    graphs = dict.fromkeys(row.graph_id for row in rows if not row.hash)
-    last = yield from every(
-        *(
-            Find(AUDIT, Scope.of_graph(tenant, graph_id), "seq", order=("-seq",), limit=1)
-            for graph_id in graphs
-        )
-    )
-    return {event.graph_id: event.hash for event in last}
+def _name(scope: Scope, table: Table, record_id: str) -> str:
+    return f"{table} row {scope.graph_id}/{record_id}"
 
 
-def _name(table: Table, graph_id: str, record_id: str) -> str:
-    return f"{table} row {graph_id}/{record_id}"
+def _contradicting(scope: Scope, table: Table, record_id: str) -> Conflict:
+    return Conflict(_name(scope, table, record_id), "rows that it fits to", "another such row")
 
 
-def _contradicting(table: Table, graph_id: str, record_id: str) -> Conflict:
-    return Conflict(_name(table, graph_id, record_id), "rows that it fits to", "another such row")
-
-
-_Store: TypeAlias = Callable[[str, Sequence[Any]], Steps[None]]
+_Store: TypeAlias = Callable[[Scope, Sequence[Any]], Steps[None]]
 
 _STORED: Mapping[Table, _Store] = {
-    "summaries": _summaries,
-    "episodes": _episodes,
-    "fact_uses": _uses,
-    "rule_outcomes": _outcomes,
-    "documents": _documents,
-    "document_revisions": _formers,
-    "passages": _passages,
+    "summaries": _each(put_summary),
+    "episodes": _each(put_episode),
+    "documents": _each(put_document),
+    "document_revisions": _each(put_former),
+    "passages": put_passages,
     "belief_events": _events,
     "beliefs": _beliefs,
-    "heads": _heads,
+    "heads": _each(insert_head),
     "audit": _audit,
 }
-"""How the rows are stored from which more follows than that they are there."""
+"""How the rows of a graph are stored from which more follows than that they are there."""
+
+_ABOUT: Mapping[Table, tuple[Collection[Any], Callable[[Any], str]]] = {
+    "fact_uses": (FACTS, lambda use: use.fact_id),
+    "rule_outcomes": (RULES, lambda outcome: outcome.rule_id),
+}
+"""What rows are about that stand beside the record."""
 
 _WORDED: frozenset[Table] = frozenset({"turns", "facts", "rules"})
 """Tables of which only words follow."""

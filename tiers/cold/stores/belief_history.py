@@ -16,21 +16,20 @@ from ...records import (
     Scope,
     TrustRow,
 )
-from ..conditions import Among, Holds, Is, Within
+from ..conditions import Holds, Is, Within
 from ..ownership import check_limit, check_whole_graph
-from ..port import Find, RecordStore, Steps, asked, every
-from .belief_log import CONTENTS, EVENTS, by_then, entries_after, entries_at, last_of
+from ..port import Find, Steps, asked, every
+from .belief_log import CONTENTS, EVENTS, entries_after, entries_at, last_by, last_of
 from .belief_projection import BELIEFS, TRUSTS, audited, commitment_of
 from .belief_query import answered
 from .belief_spans import spans_at, spans_of
-from .rows import bare
+from .over_engine import OverEngine, reading
+from .questions import among
+from .rows import all_bare
 
 
-class ColdBeliefHistory:
+class ColdBeliefHistory(OverEngine):
     """A ``BeliefHistory`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def events(
         self, scope: Scope, after: int = 0, limit: int = 1000, *, turn_id: str | None = None
@@ -42,11 +41,12 @@ class ColdBeliefHistory:
         if turn_id is not None:
             where = (Is("turn_id", turn_id), behind)
             find = Find(EVENTS, scope, by="turn_id", where=where, order=("seq",), limit=limit)
-        return tuple(await self._store.read("events", lambda: every(find)))
+        return await self._all("events", find)
 
-    async def logged(
+    @reading
+    def logged(
         self, scope: Scope, after: int = 0, limit: int = 1000
-    ) -> tuple[LoggedBelief, ...]:
+    ) -> Steps[tuple[LoggedBelief, ...]]:
         """Return the same with contents and salts.
 
         Raises:
@@ -54,12 +54,12 @@ class ColdBeliefHistory:
         """
         check_whole_graph(scope)
         check_limit(limit)
-        found = await self._store.read("logged", lambda: entries_after(scope, after, limit))
-        return tuple(found)
+        return tuple((yield from entries_after(scope, after, limit)))
 
-    async def naming(
+    @reading
+    def naming(
         self, scope: Scope, belief_id: str, after: int = 0, limit: int = 1000
-    ) -> tuple[LoggedBelief, ...]:
+    ) -> Steps[tuple[LoggedBelief, ...]]:
         """Return the events that are about a belief, or whose content names it, in order.
 
         Raises:
@@ -67,8 +67,15 @@ class ColdBeliefHistory:
         """
         check_whole_graph(scope)
         check_limit(limit)
-        found = await self._store.read("naming", lambda: _naming(scope, belief_id, after, limit))
-        return tuple(found)
+        behind, about = Within("seq", since=after + 1), Is("belief_id", belief_id)
+        # What was destroyed names nobody any more: only contents say whom they name.
+        named = Holds("names", (belief_id,))
+        found = yield (
+            Find(EVENTS, scope, "belief", (about, behind), ("seq",), limit),
+            Find(CONTENTS, scope, "names", (named, behind), ("seq",), limit),
+        )
+        seqs = sorted({one.seq for answer in found for one in answer})
+        return tuple((yield from entries_at(scope, seqs[:limit])))
 
     async def seq_at(
         self, scope: Scope, *, time: datetime | None = None, turn: int | None = None
@@ -79,7 +86,7 @@ class ColdBeliefHistory:
         """
         finds = []
         if time is not None:
-            finds.append(by_then(scope, time))
+            finds.append(last_by(scope, time))
         if turn is not None:
             where = (Within("turn", until=turn + 1),)
             order = ("-turn", "-seq")
@@ -89,7 +96,8 @@ class ColdBeliefHistory:
         answers = await self._store.read("seq_at", lambda: asked(*finds))
         return min(found[0].seq if found else 0 for found in answers)
 
-    async def as_of(self, scope: Scope, seq: int) -> tuple[Commitment, ...]:
+    @reading
+    def as_of(self, scope: Scope, seq: int) -> Steps[tuple[Commitment, ...]]:
         """Return the beliefs that were active right after an event, in order of commitment.
 
         Raises:
@@ -97,15 +105,21 @@ class ColdBeliefHistory:
         """
         if seq < 0:
             raise UsageError("seq", seq, "0 or above")
-        return tuple(await self._store.read("as_of", lambda: _as_of(scope, seq)))
+        pinned = {span.belief_id: span.pinned for span in (yield from spans_at(scope, seq))}
+        found = yield from _beliefs(scope, tuple(pinned))
+        return tuple(
+            commitment_of(one).model_copy(update={"pinned": pinned[one.id]}) for one in found
+        )
 
-    async def query(self, scope: Scope, query: BeliefQuery) -> tuple[HistoricBelief, ...]:
+    @reading
+    def query(self, scope: Scope, query: BeliefQuery) -> Steps[tuple[HistoricBelief, ...]]:
         """Return beliefs in order of commitment, active or not, at most ``query.limit``."""
-        return tuple(await self._store.read("query", lambda: answered(scope, query)))
+        return tuple((yield from answered(scope, query)))
 
-    async def projected(
+    @reading
+    def projected(
         self, scope: Scope, after: int = 0, limit: int = 1000
-    ) -> tuple[ProjectedBelief, ...]:
+    ) -> Steps[tuple[ProjectedBelief, ...]]:
         """Return the projection as it is stored after a ``committed_seq``, in order.
 
         Raises:
@@ -113,45 +127,19 @@ class ColdBeliefHistory:
         """
         check_whole_graph(scope)
         check_limit(limit)
-        return tuple(await self._store.read("projected", lambda: _projected(scope, after, limit)))
+        where, order = (Within("committed_seq", since=after + 1),), ("committed_seq",)
+        find = Find(BELIEFS, scope, "committed", where, order, limit, reach="own")
+        beliefs = yield from every(find)
+        spans = yield from spans_of(scope, [belief.id for belief in beliefs])
+        return tuple(ProjectedBelief(belief=one, spans=spans[one.id]) for one in beliefs)
 
     async def trusts(self, scope: Scope) -> tuple[TrustRow, ...]:
         """Return the trust in every agent of the graph of which the log says something."""
         find = Find(TRUSTS, scope, by="agent", order=("agent_id", "topic"))
-        found = await self._store.read("trusts", lambda: every(find))
-        return tuple(bare(TrustRow, row) for row in found)
-
-
-def _naming(scope: Scope, belief_id: str, after: int, limit: int) -> Steps[list[LoggedBelief]]:
-    """What was destroyed names nobody any more: only contents say whom they name."""
-    behind, about = Within("seq", since=after + 1), Is("belief_id", belief_id)
-    named = Holds("names", (belief_id,))
-    found = yield (
-        Find(EVENTS, scope, "belief", (about, behind), ("seq",), limit),
-        Find(CONTENTS, scope, "names", (named, behind), ("seq",), limit),
-    )
-    seqs = sorted({one.seq for answer in found for one in answer})
-    return (yield from entries_at(scope, seqs[:limit]))
-
-
-def _as_of(scope: Scope, seq: int) -> Steps[list[Commitment]]:
-    spans = yield from spans_at(scope, seq)
-    pinned = {span.belief_id: span.pinned for span in spans}
-    found = yield from _beliefs(scope, tuple(pinned))
-    return [
-        commitment_of(belief).model_copy(update={"pinned": pinned[belief.id]}) for belief in found
-    ]
+        return all_bare(TrustRow, await self._all("trusts", find))
 
 
 def _beliefs(scope: Scope, ids: Sequence[str]) -> Steps[list[HistoricBelief]]:
     """Return beliefs by id, in order of commitment."""
-    where = (Among("id", tuple(ids)),)
-    found = yield from every(Find(BELIEFS, scope, where=where, reach=audited(scope)))
+    found = yield from every(among(BELIEFS, scope, ids, reach=audited(scope)))
     return sorted(found, key=lambda belief: belief.committed_seq)
-
-
-def _projected(scope: Scope, after: int, limit: int) -> Steps[list[ProjectedBelief]]:
-    where, order = (Within("committed_seq", since=after + 1),), ("committed_seq",)
-    beliefs = yield from every(Find(BELIEFS, scope, "committed", where, order, limit, reach="own"))
-    spans = yield from spans_of(scope, [belief.id for belief in beliefs])
-    return [ProjectedBelief(belief=belief, spans=spans[belief.id]) for belief in beliefs]

@@ -18,6 +18,8 @@ from ...records import BeliefEvent, LoggedBelief, Record, Scope
 from ..conditions import Among, Condition, Present, Within
 from ..port import Collection, Find, Index, Lookup, Put, Steps, one, write
 from .log import raise_marks
+from .questions import by_then
+from .rows import plain
 
 Salts = Callable[[], bytes]
 """Makes the salt of each event's content; must be unpredictable outside tests."""
@@ -29,10 +31,7 @@ EVENTS: Collection[BeliefEvent] = Collection(
     "belief_events",
     BeliefEvent,
     fields={
-        "seq": lambda event: event.seq,
-        "kind": lambda event: event.kind,
-        "belief_id": lambda event: event.belief_id,
-        "turn": lambda event: event.turn,
+        **plain("seq", "kind", "belief_id", "turn"),
         "turn_id": lambda event: event.turn_id or None,
         "recorded_at": lambda event: microseconds(event.recorded_at),
     },
@@ -77,11 +76,7 @@ def mentioned_in(content: Content) -> list[str]:
 CONTENTS: Collection[Content] = Collection(
     "belief_contents",
     Content,
-    fields={
-        "seq": lambda content: content.seq,
-        "kind": lambda content: content.kind,
-        "belief_id": lambda content: content.belief_id,
-    },
+    fields=plain("seq", "kind", "belief_id"),
     indexes={
         "seq": Index(("seq",), unique=True),
         "belief": Index(("belief_id", "seq")),
@@ -152,15 +147,15 @@ def last_of(scope: Scope) -> Find[BeliefEvent]:
     return Find(EVENTS, scope, "seq", (Within("seq", since=1),), ("-seq",), 1)
 
 
-def by_then(scope: Scope, then: datetime) -> Find[BeliefEvent]:
+def last_by(scope: Scope, then: datetime) -> Find[BeliefEvent]:
     """Ask for the last event of the graph's log that was recorded at or before a moment."""
-    where = (Within("recorded_at", until=microseconds(then) + 1),)
-    return Find(EVENTS, scope, "time", where, ("-recorded_at", "-seq"), limit=1)
+    order = ("-recorded_at", "-seq")
+    return Find(EVENTS, scope, "time", by_then("recorded_at", then), order, limit=1)
 
 
 def seq_by(scope: Scope, then: datetime) -> Steps[int]:
     """Return the last event recorded at or before a moment; 0 when there is none."""
-    found = yield from one(by_then(scope, then))
+    found = yield from one(last_by(scope, then))
     return 0 if found is None else found.seq
 
 

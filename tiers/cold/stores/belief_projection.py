@@ -29,13 +29,14 @@ from ...records import (
     TrustRow,
     WorkDraft,
 )
-from ..conditions import Among, Is
-from ..ownership import private_to
-from ..port import Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, every, one, write
+from ..conditions import Is
+from ..ownership import index_work, private_to
+from ..port import Collection, Index, Lookup, Put, Reach, Replace, Steps, every, one, write
 from .belief_log import Making, Salts, last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, bare_span, held_span, open_spans
 from .belief_turns import turn_under_way
-from .rows import bare
+from .questions import among, own
+from .rows import bare, joined_id, over, plain
 from .words import file_words, set_live
 from .work import queue_work
 
@@ -70,11 +71,9 @@ BELIEFS: Collection[HistoricBelief] = Collection(
     "beliefs",
     HistoricBelief,
     fields={
-        "agent_id": lambda belief: belief.agent_id,
-        "status": lambda belief: belief.status,
+        **plain("agent_id", "status"),
         "active": lambda belief: int(belief.status == "active"),
-        "committed_seq": lambda belief: belief.committed_seq,
-        "superseded_by": lambda belief: belief.superseded_by,
+        **plain("committed_seq", "superseded_by"),
         "subject": lambda belief: None if belief.key is None else belief.key[0],
         "attribute": lambda belief: None if belief.key is None else belief.key[1],
         "held_key": lambda belief: key_of(belief) if belief.status == "active" else None,
@@ -120,7 +119,7 @@ TRUSTS: Collection[Trust] = Collection(
         "topic": lambda row: row.topic or "",  # no topic is called that
     },
     indexes={"agent": Index(("agent_id", "topic"))},
-    key=lambda row: _trust_key((row.agent_id, row.topic)),
+    key=lambda row: joined_id(row.agent_id, row.topic),
 )
 
 
@@ -184,15 +183,13 @@ def put_beliefs(scope: Scope, *projected: ProjectedBelief) -> Steps[None]:
 def put_trust(scope: Scope, row: TrustRow) -> Steps[None]:
     """Store the trust in an agent about a topic, over what was stored of it before."""
     trust = Trust(tenant=scope.tenant, **row.model_dump())
-    where = (Is("id", _trust_key((row.agent_id, row.topic))),)
-    known = yield from one(Find(TRUSTS, scope, where=where))
-    yield from write((Put if known is None else Replace)(TRUSTS, scope, trust))
+    known = yield from one(among(TRUSTS, scope, [TRUSTS.key(trust)]))
+    yield from write(over(known, TRUSTS, scope, trust))
 
 
 def trusts_of(scope: Scope, asked: Iterable[Trusted]) -> Steps[TrustOf]:
     """Return the trust in agents about topics, in the form in which plans ask for it."""
-    where = (Among("id", tuple(dict.fromkeys(map(_trust_key, asked)))),)
-    found = yield from every(Find(TRUSTS, scope, where=where))
+    found = yield from every(among(TRUSTS, scope, (joined_id(*one) for one in asked)))
     trusts = {(row.agent_id, row.topic): row.trust for row in found}
     return lambda agent_id, topic: trusts.get((agent_id, topic), TRUST_AT_FIRST)
 
@@ -207,10 +204,6 @@ def commitment_of(belief: HistoricBelief) -> Commitment:
     return bare(Commitment, belief)
 
 
-def _trust_key(asked: Trusted) -> str:
-    return json.dumps(asked, ensure_ascii=False)
-
-
 def _standing(scope: Scope, told: Sequence[Told]) -> Steps[dict[str, _Standing]]:
     ids = tuple(dict.fromkeys(each.belief_id for each in told if each.belief_id))
     if not ids:
@@ -218,7 +211,7 @@ def _standing(scope: Scope, told: Sequence[Told]) -> Steps[dict[str, _Standing]]
     beliefs: Sequence[HistoricBelief]
     spans: Sequence[HeldSpan]
     beliefs, spans = yield (
-        Find(BELIEFS, scope, where=(Among("id", ids),), reach="own"),
+        own(BELIEFS, scope, ids),
         open_spans(ids, scope),
     )
     since = {span.belief_id: bare_span(span) for span in spans}
@@ -309,12 +302,4 @@ def _state(folded: FoldedBelief) -> dict[str, object]:
 def _reindexing(told: Sequence[Told], agents: Mapping[str, str]) -> list[WorkDraft]:
     """Return the work by which the warm index learns what is believed now, once per belief."""
     moved = (one.belief_id for one in told if one.kind in BEGINNING or one.kind in ENDING)
-    return [
-        WorkDraft(
-            kind="index",
-            key=belief_id,
-            agent_id=agents[belief_id] or None,
-            payload={"id": belief_id},
-        )
-        for belief_id in dict.fromkeys(moved)
-    ]
+    return [index_work(one, agents[one]) for one in dict.fromkeys(moved)]

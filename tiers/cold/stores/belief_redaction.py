@@ -13,6 +13,7 @@ from ..port import Find, Steps, delete, every
 from ..redaction import as_redacted
 from .belief_log import CONTENTS, Content, Salts, mentioned_in
 from .belief_projection import BELIEFS, append, commitment_of
+from .questions import own
 
 
 def silence(
@@ -32,8 +33,7 @@ def silence(
         *(CONTENTS, scope, "belief"),
         where=(Among("belief_id", ids), Among("kind", tuple(sorted(SPEAKING_KINDS)))),
     )
-    where = (Among("id", ids),)
-    beliefs = yield from every(Find(BELIEFS, scope, where=where, reach="own"))
+    beliefs = yield from every(own(BELIEFS, scope, ids))
     left = {one.id: left_digest(as_redacted(commitment_of(one), now)) for one in beliefs}
     rival_in = _rival_in((yield from every(against)), ids)
     told = [

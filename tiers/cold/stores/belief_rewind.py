@@ -14,6 +14,7 @@ from ..port import Find, Steps, every
 from .belief_log import EVENTS, entries_at
 from .belief_projection import BELIEFS, commitment_of
 from .belief_spans import HeldSpan, spans_among
+from .questions import own
 
 CHANGED_MAX = 10_000
 """How many beliefs a rewind may change, and how many a branch may begin with."""
@@ -120,9 +121,8 @@ def _moved(scope: Scope, ids: Sequence[str], to_seq: int) -> Steps[list[_Moved]]
         return []
     beliefs: Sequence[HistoricBelief]
     spans: Sequence[HeldSpan]
-    where = (Among("id", tuple(ids)), Absent("redacted_at"))
     beliefs, spans = yield (
-        Find(BELIEFS, scope, where=where, reach="own"),
+        own(BELIEFS, scope, ids, Absent("redacted_at")),
         spans_among(ids, scope, to_seq),
     )
     pinned = {span.belief_id: span.pinned for span in spans}

@@ -11,9 +11,11 @@ from datetime import datetime
 
 from ...history.spans import node_of, stations
 from ...records import BeliefSpan, Scope
-from ..conditions import Absent, Among, Either, Present, Within
+from ..conditions import Absent, Among, Present, Within
 from ..port import Collection, Find, Index, Steps, every
 from .belief_log import last_seq, seq_by
+from .questions import not_by
+from .rows import plain
 
 
 class HeldSpan(BeliefSpan):
@@ -34,9 +36,7 @@ SPANS: Collection[HeldSpan] = Collection(
     "belief_spans",
     HeldSpan,
     fields={
-        "belief_id": lambda span: span.belief_id,
-        "since_seq": lambda span: span.since_seq,
-        "until_seq": lambda span: span.until_seq,
+        **plain("belief_id", "since_seq", "until_seq"),
         "node": _node,
         "pinned": lambda span: int(span.pinned),
     },
@@ -84,8 +84,8 @@ def open_spans(ids: Sequence[str], scope: Scope) -> Find[HeldSpan]:
 
 def spans_among(ids: Sequence[str], scope: Scope, seq: int) -> Find[HeldSpan]:
     """Ask for the spans in which some of these beliefs were active right after an event."""
-    has_not_ended = Either(((Absent("until_seq"),), (Within("until_seq", since=seq + 1),)))
-    where = (Among("belief_id", tuple(ids)), Within("since_seq", until=seq + 1), has_not_ended)
+    has_begun, has_not_ended = Within("since_seq", until=seq + 1), not_by("until_seq", seq)
+    where = (Among("belief_id", tuple(ids)), has_begun, has_not_ended)
     return Find(SPANS, scope, by="belief", where=where)
 
 
@@ -98,13 +98,12 @@ def spans_at(scope: Scope, seq: int) -> Steps[list[HeldSpan]]:
         Within("until_seq", since=seq + 1),
     )
     after, before = Among("node", found.after), Among("node", found.before)
-    return (
-        yield from every(
-            Find(SPANS, scope, by="open", where=(has_begun,)),
-            Find(SPANS, scope, by="begins", where=(after, has_begun)),
-            Find(SPANS, scope, by="ends", where=(before, has_not_ended)),
-        )
+    finds = (
+        Find(SPANS, scope, by="open", where=(has_begun,)),
+        Find(SPANS, scope, by="begins", where=(after, has_begun)),
+        Find(SPANS, scope, by="ends", where=(before, has_not_ended)),
     )
+    return (yield from every(*finds))
 
 
 def active_then(scope: Scope, then: datetime, ids: Sequence[str]) -> Steps[frozenset[str]]:

@@ -41,19 +41,14 @@ from ..ownership import check_owned, check_placed, in_order
 from ..port import Find, RecordStore, Steps, every, one
 from ..topics import accepted_topics
 from .belief_log import Salts, entries_at, last_seq
-from .belief_projection import (
-    BELIEFS,
-    append,
-    audited,
-    commitment_of,
-    key_of,
-    trusts_of,
-)
+from .belief_projection import BELIEFS, append, audited, commitment_of, key_of, trusts_of
 from .belief_rewind import CHANGED_MAX, changed_since
 from .graphs import check_writable
+from .over_engine import OverEngine, changing, changing_long
+from .questions import among, own
 
 
-class ColdBeliefs:
+class ColdBeliefs(OverEngine):
     """A ``BeliefStore`` over any engine.
 
     Args:
@@ -64,12 +59,13 @@ class ColdBeliefs:
     def __init__(
         self, store: RecordStore, salts: Salts = lambda: secrets.token_bytes(SALT_BYTES)
     ) -> None:
-        self._store = store
+        super().__init__(store)
         self._salts = salts
 
-    async def commit(
+    @changing
+    def commit(
         self, scope: Scope, belief: Commitment, settled: Sequence[Settlement] = ()
-    ) -> Committed:
+    ) -> Steps[Committed]:
         """Append ``committed`` and make the belief active, with its rivals settled.
 
         A belief without topics is seen under its ``topic``.
@@ -80,44 +76,41 @@ class ColdBeliefs:
             UsageError: A settlement names a belief of another user, or somebody else's own.
         """
         check_owned(scope, belief)
-        filed = _filed(belief)
-        return await self._store.change(
-            "commit", lambda: _commit(scope, filed, settled, self._salts)
-        )
+        return _commit(scope, _filed(belief), settled, self._salts)
 
-    async def pin(self, scope: Scope, belief_id: str, now: datetime) -> Commitment:
+    @changing
+    def pin(self, scope: Scope, belief_id: str, now: datetime) -> Steps[Commitment]:
         """Mark an active visible belief as pinned, with its event. Idempotent.
 
         Raises:
             NotFound: No such active belief in the scope.
             Conflict: The graph is archived.
         """
-        return await self._pinned("pin", scope, belief_id, now, pinned=True)
+        return self._pinned(scope, belief_id, now, pinned=True)
 
-    async def unpin(self, scope: Scope, belief_id: str, now: datetime) -> Commitment:
+    @changing
+    def unpin(self, scope: Scope, belief_id: str, now: datetime) -> Steps[Commitment]:
         """Take the mark away, with its event. Idempotent.
 
         Raises:
             NotFound: No such active belief in the scope.
             Conflict: The graph is archived.
         """
-        return await self._pinned("unpin", scope, belief_id, now, pinned=False)
+        return self._pinned(scope, belief_id, now, pinned=False)
 
-    async def revert(self, scope: Scope, belief_id: str, reason: str, now: datetime) -> Changed:
+    @changing
+    def revert(self, scope: Scope, belief_id: str, reason: str, now: datetime) -> Steps[Changed]:
         """Take an active visible belief back; what it superseded is active again.
 
         Raises:
             NotFound: No such active belief in the scope.
             Conflict: The graph is archived.
         """
+        told = yield from _revert(scope, belief_id, reason)
+        return (yield from self._changed(scope, told, now))
 
-        def steps() -> Steps[Changed]:
-            told = yield from _revert(scope, belief_id, reason)
-            return (yield from self._changed(scope, told, now))
-
-        return await self._store.change("revert", steps)
-
-    async def rewind(self, scope: Scope, to_seq: int, reason: str, now: datetime) -> Changed:
+    @changing_long
+    def rewind(self, scope: Scope, to_seq: int, reason: str, now: datetime) -> Steps[Changed]:
         """Let exactly those beliefs of the graph be active that were right after an event.
 
         Raises:
@@ -125,14 +118,11 @@ class ColdBeliefs:
                 beliefs of one key were active, or more than ``CHANGED_MAX`` beliefs would change.
             Conflict: The graph is archived.
         """
+        told = yield from _rewind(scope, to_seq, reason)
+        return (yield from self._changed(scope, told, now))
 
-        def steps() -> Steps[Changed]:
-            told = yield from _rewind(scope, to_seq, reason)
-            return (yield from self._changed(scope, told, now))
-
-        return await self._store.change("rewind", steps, is_brief=False)
-
-    async def set_trust(
+    @changing
+    def set_trust(
         self,
         scope: Scope,
         agent_id: str,
@@ -140,7 +130,7 @@ class ColdBeliefs:
         trust: float,
         reason: str,
         now: datetime,
-    ) -> float:
+    ) -> Steps[float]:
         """Set the trust in an agent about a topic, with its event; return what it was.
 
         Raises:
@@ -152,14 +142,10 @@ class ColdBeliefs:
         if not agent_id:
             raise UsageError("agent_id", agent_id, "the id of an agent")
         _check_topic(topic)
-
-        def steps() -> Steps[float]:
-            trust_of = yield from trusts_of(scope, [(agent_id, topic)])
-            told = trust_plan(agent_id, topic, trust, reason, trust_of)
-            yield from self._changed(scope, told, now)
-            return trust_of(agent_id, topic)
-
-        return await self._store.change("set_trust", steps)
+        trust_of = yield from trusts_of(scope, [(agent_id, topic)])
+        told = trust_plan(agent_id, topic, trust, reason, trust_of)
+        yield from self._changed(scope, told, now)
+        return trust_of(agent_id, topic)
 
     async def adopt(
         self, scope: Scope, point: BranchPoint, beliefs: Sequence[Commitment], now: datetime
@@ -191,18 +177,14 @@ class ColdBeliefs:
 
     async def active(self, scope: Scope) -> tuple[Commitment, ...]:
         """Return the visible active beliefs, from the index, in order of commitment."""
-        found = await self._store.read("active", lambda: every(active_in(scope)))
-        return tuple(map(commitment_of, found))
+        return tuple(map(commitment_of, await self._all("active", active_in(scope))))
 
-    async def _pinned(
-        self, operation: str, scope: Scope, belief_id: str, now: datetime, *, pinned: bool
-    ) -> Commitment:
-        def steps() -> Steps[Commitment]:
-            belief = yield from _changeable(scope, belief_id)
-            yield from self._changed(scope, pin_plan(belief, pinned=pinned), now)
-            return belief.model_copy(update={"pinned": pinned})
-
-        return await self._store.change(operation, steps)
+    def _pinned(
+        self, scope: Scope, belief_id: str, now: datetime, *, pinned: bool
+    ) -> Steps[Commitment]:
+        belief = yield from _changeable(scope, belief_id)
+        yield from self._changed(scope, pin_plan(belief, pinned=pinned), now)
+        return belief.model_copy(update={"pinned": pinned})
 
     def _changed(self, scope: Scope, told: Sequence[Told], now: datetime) -> Steps[Changed]:
         """Carry out a plan, if it has anything in it, and return what ended and what is back."""
@@ -263,8 +245,8 @@ def _commit(
 def _met(scope: Scope, belief: Commitment, settled: Sequence[Settlement]) -> Steps[_Met]:
     asked = tuple(dict.fromkeys(each.rival_id for each in settled))
     known, named, of_key = yield (
-        Find(BELIEFS, scope, where=(Is("id", belief.id),), reach="own"),
-        Find(BELIEFS, scope, where=(Among("id", asked), Is("active", 1)), reach="own"),
+        own(BELIEFS, scope, [belief.id]),
+        own(BELIEFS, scope, asked, Is("active", 1)),
         _holding(scope, key_of(belief)),
     )
     seen = {each.id: commitment_of(each) for each in named if sees(scope, each)}
@@ -335,8 +317,8 @@ def _holding(scope: Scope, *keys: str | None) -> Find[HistoricBelief]:
 
 
 def _changeable(scope: Scope, belief_id: str) -> Steps[Commitment]:
-    where = (Is("id", belief_id), Is("active", 1), Absent("redacted_at"))
-    found = yield from one(Find(BELIEFS, scope, where=where, reach=audited(scope)))
+    where = (Is("active", 1), Absent("redacted_at"))
+    found = yield from one(among(BELIEFS, scope, [belief_id], *where, reach=audited(scope)))
     if found is None:
         raise NotFound("active belief", belief_id)
     return commitment_of(found)

@@ -9,11 +9,13 @@ from typing import TypeAlias
 
 from ...records import Receipt, Scope
 from ...upkeep import Retiring
-from ..conditions import Among, Beyond, Condition, Within
-from ..port import Find, RecordStore, Replace, Steps, every, write
+from ..conditions import Beyond, Condition, Within
+from ..port import Find, RecordStore, Steps, every
 from ..redaction import RECEIPTS_PER_PAGE, RETIRED_AUDIT_KIND, blanked, pages
 from ..texts import said_in
 from .log import RECEIPTS, append_event
+from .questions import own
+from .rows import replace
 
 Test: TypeAlias = Callable[[Receipt], bool]
 
@@ -49,9 +51,8 @@ def blank(scope: Scope, ids: Sequence[str], retiring: Retiring | None = None) ->
     With ``retiring`` the audit feed names them.
     """
     for page in pages(ids):
-        find = Find(RECEIPTS, scope, where=(Among("id", tuple(page)),), reach="own")
-        receipts = yield from every(find)
-        yield from write(*(Replace(RECEIPTS, scope, blanked(one)) for one in receipts))
+        receipts = yield from every(own(RECEIPTS, scope, page))
+        yield from replace(RECEIPTS, scope, *map(blanked, receipts))
     if retiring is not None:
         yield from append_event(scope, RETIRED_AUDIT_KIND, ids, *retiring)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ...board import AGENTS_MAX, CARDS_MAX, COUNTS_MAX, Card, CardCount, CardQuery
 from ...errors import Conflict, UsageError
-from ...moments import maybe_microseconds, microseconds
+from ...moments import microseconds
 from ...recollection import Place
 from ...records import Scope
 from ..cards import changed_columns, check_change, check_log, check_reader
@@ -25,24 +26,12 @@ from ..conditions import (
     Within,
 )
 from ..ownership import check_limit, check_owned, in_order
-from ..port import (
-    Collection,
-    Count,
-    Find,
-    Index,
-    Lookup,
-    Put,
-    RecordStore,
-    Replace,
-    Steps,
-    asked,
-    counts,
-    every,
-    one,
-    write,
-)
+from ..port import Collection, Find, Index, Lookup, Steps, counts, every, one
 from .graphs import check_writable
 from .log import append_event
+from .over_engine import OverEngine, changing
+from .questions import equal, numbers, own, window
+from .rows import moments, plain, put, replace
 
 FOR_ALL = ""
 """The recipient of a message for everybody; no agent is called that."""
@@ -61,17 +50,12 @@ CARDS: Collection[Card] = Collection(
     "cards",
     Card,
     fields={
-        "agent_id": lambda card: card.agent_id,
-        "kind": lambda card: card.kind,
-        "type": lambda card: card.type,
-        "status": lambda card: card.status,
+        **plain("agent_id", "kind", "type", "status"),
         "state": lambda card: card.status or card.type,
         "thread": lambda card: card.thread,
         "for_all": lambda card: int(_recipients(card) == (FOR_ALL,)),
         "day": lambda card: f"{card.recorded_at:%Y-%m-%d}",
-        "recorded_at": lambda card: microseconds(card.recorded_at),
-        "changed_at": lambda card: microseconds(card.changed_at),
-        "redacted_at": lambda card: maybe_microseconds(card.redacted_at),
+        **moments("recorded_at", "changed_at", "redacted_at"),
     },
     indexes={
         "latest": Index(("kind", *_CHANGED), where=(Absent("redacted_at"),)),
@@ -86,13 +70,11 @@ CARDS: Collection[Card] = Collection(
 )
 
 
-class ColdBoard:
+class ColdBoard(OverEngine):
     """A ``Board`` over any engine."""
 
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
-
-    async def post(self, scope: Scope, card: Card, log: Card | None = None) -> tuple[Card, bool]:
+    @changing
+    def post(self, scope: Scope, card: Card, log: Card | None = None) -> Steps[tuple[Card, bool]]:
         """Store a card and return it, and whether it is new.
 
         Raises:
@@ -102,22 +84,19 @@ class ColdBoard:
         check_owned(scope, card)
         if log is not None:
             check_log(scope, log)
+        known = yield from _known(scope, card)
+        if known is not None:
+            return known, False
+        yield from check_writable(scope)
+        posted = [card] if log is None else [card, log]
+        for each in posted:
+            yield from _post(scope, each)
+        ids = [each.id for each in posted]
+        yield from append_event(scope, "posted", ids, card.kind, card.recorded_at)
+        return card, True
 
-        def steps() -> Steps[tuple[Card, bool]]:
-            known = yield from _known(scope, card)
-            if known is not None:
-                return known, False
-            yield from check_writable(scope)
-            posted = [card] if log is None else [card, log]
-            for each in posted:
-                yield from _post(scope, each)
-            ids = [each.id for each in posted]
-            yield from append_event(scope, "posted", ids, card.kind, card.recorded_at)
-            return card, True
-
-        return await self._store.change("post", steps)
-
-    async def change(self, scope: Scope, card: Card, log: Card) -> bool:
+    @changing
+    def change(self, scope: Scope, card: Card, log: Card) -> Steps[bool]:
         """Replace a visible task; ``False`` when it is not of the version before.
 
         Raises:
@@ -126,26 +105,22 @@ class ColdBoard:
         """
         check_change(scope, card, log)
         where = (Is("id", card.id), Is("kind", "task"), Absent("redacted_at"))
+        yield from check_writable(scope)
+        known = yield from one(_seen(scope, *where))
+        if known is None or known.version != card.version - 1:
+            return False
+        yield from replace(CARDS, scope, known.model_copy(update=changed_columns(card)))
+        if (yield from _known(scope, log)) is not None:
+            raise Conflict("card", "an id of its own", log.id)
+        yield from _post(scope, log)
+        reason = f"task {card.status}"
+        yield from append_event(scope, "changed", [card.id, log.id], reason, card.changed_at)
+        return True
 
-        def steps() -> Steps[bool]:
-            yield from check_writable(scope)
-            known = yield from one(_seen(scope, *where))
-            if known is None or known.version != card.version - 1:
-                return False
-            changed = known.model_copy(update=changed_columns(card))
-            yield from write(Replace(CARDS, scope, changed))
-            if (yield from _known(scope, log)) is not None:
-                raise Conflict("card", "an id of its own", log.id)
-            yield from _post(scope, log)
-            reason = f"task {card.status}"
-            yield from append_event(scope, "changed", [card.id, log.id], reason, card.changed_at)
-            return True
-
-        return await self._store.change("change", steps)
-
-    async def mark_read(
+    @changing
+    def mark_read(
         self, scope: Scope, ids: Sequence[str], reader: str, now: datetime
-    ) -> tuple[str, ...]:
+    ) -> Steps[tuple[str, ...]]:
         """Note that an agent has read messages; return the ids of those it had not read before.
 
         Raises:
@@ -157,27 +132,22 @@ class ColdBoard:
         named = (Holds("recipients", (reader,)),)
         is_for_reader = Either((named, (Is("for_all", 1), Other("agent_id", reader))))
         unread = Lacks("readers", (reader,))
-
-        def steps() -> Steps[tuple[str, ...]]:
-            found = yield from every(_seen(scope, *where, is_for_reader, unread))
-            if found:
-                yield from check_writable(scope)
-                read = (
-                    card.model_copy(update={"read_by": tuple(sorted({*card.read_by, reader}))})
-                    for card in found
-                )
-                yield from write(*(Replace(CARDS, scope, card) for card in read))
-            told = in_order({card.id: card.id for card in found}, ids)
-            if told:
-                yield from append_event(scope, "read", told, "message", now)
-            return told
-
-        return await self._store.change("mark_read", steps)
+        found = yield from every(_seen(scope, *where, is_for_reader, unread))
+        if found:
+            yield from check_writable(scope)
+            read = (
+                card.model_copy(update={"read_by": tuple(sorted({*card.read_by, reader}))})
+                for card in found
+            )
+            yield from replace(CARDS, scope, *read)
+        told = in_order({card.id: card.id for card in found}, ids)
+        if told:
+            yield from append_event(scope, "read", told, "message", now)
+        return told
 
     async def cards(self, scope: Scope, ids: Sequence[str]) -> tuple[Card, ...]:
         """Return the visible cards among ``ids``, redacted ones too, in the order asked."""
-        find = _seen(scope, Among("id", tuple(ids)))
-        found = await self._store.read("cards", lambda: every(find))
+        found = await self._all("cards", _seen(scope, Among("id", tuple(ids))))
         return in_order({card.id: card for card in found}, ids)
 
     async def latest(
@@ -190,21 +160,16 @@ class ColdBoard:
         check_limit(limit, CARDS_MAX)
         where = _asked(query, behind)
         if query.inbox_of is None:
-            finds = [_latest(scope, "latest", limit, where)]
+            asked = [_seen(scope, *where, by="latest")]
         else:
-            is_mine = Either(((Is("for_all", 0),), (Other("agent_id", query.inbox_of),)))
-            finds = [
-                _latest(
-                    scope,
-                    "recipients",
-                    limit,
-                    (*where, is_mine, Holds("recipients", (whose,)), Absent("redacted_at")),
-                )
+            asked = [
+                _seen(scope, *where, *_inbox(query.inbox_of, whose), by="recipients")
                 for whose in (query.inbox_of, FOR_ALL)
             ]
-        found = await self._store.read("latest cards", lambda: every(*finds))
-        found.sort(key=lambda card: (card.changed_at, card.id), reverse=True)
-        return tuple(found[:limit])
+        finds = [dataclasses.replace(find, order=_LATEST_FIRST, limit=limit) for find in asked]
+        found = await self._all("latest cards", *finds)
+        latest = sorted(found, key=lambda card: (card.changed_at, card.id), reverse=True)
+        return tuple(latest[:limit])
 
     async def counts(self, scope: Scope, since: datetime, until: datetime) -> tuple[CardCount, ...]:
         """Return how many visible cards were recorded in ``[since, until)``, in order of day.
@@ -229,9 +194,9 @@ class ColdBoard:
         if len(agent_ids) > AGENTS_MAX:
             raise UsageError("agent_ids", len(agent_ids), f"at most {AGENTS_MAX:,}")
         readers = tuple(dict.fromkeys(agent_ids))
-        questions = [Count(_unread(scope, reader)) for reader in readers]
-        found = await self._store.read("unread", lambda: asked(*questions))
-        return {reader: counted.get((), 0) for reader, counted in zip(readers, found, strict=True)}
+        finds = [_unread(scope, reader) for reader in readers]
+        found = await self._store.read("unread", lambda: numbers(*finds))
+        return dict(zip(readers, found, strict=True))
 
 
 def _seen(scope: Scope, *where: Condition, by: str = "id") -> Find[Card]:
@@ -252,33 +217,25 @@ def _seen(scope: Scope, *where: Condition, by: str = "id") -> Find[Card]:
     return Find(CARDS, scope, by, (*where, mine))
 
 
-def _latest(scope: Scope, by: str, limit: int, where: tuple[Condition, ...]) -> Find[Card]:
-    find = _seen(scope, *where, by=by)
-    return Find(CARDS, scope, by, find.where, _LATEST_FIRST, limit)
+def _inbox(reader: str, *whose: str) -> tuple[Condition, ...]:
+    """Return that messages are for some recipients, and not what a reader wrote to all."""
+    not_its_own = Either(((Is("for_all", 0),), (Other("agent_id", reader),)))
+    return (Holds("recipients", whose), not_its_own, Absent("redacted_at"))
 
 
 def _unread(scope: Scope, reader: str) -> Find[Card]:
-    return _seen(
-        scope,
-        Holds("recipients", (reader, FOR_ALL)),
-        Either(((Is("for_all", 0),), (Other("agent_id", reader),))),
-        Lacks("readers", (reader,)),
-        Absent("redacted_at"),
-        by="recipients",
-    )
+    unread = Lacks("readers", (reader,))
+    return _seen(scope, *_inbox(reader, reader, FOR_ALL), unread, by="recipients")
 
 
 def _asked(query: CardQuery, behind: Place | None) -> tuple[Condition, ...]:
     """Return what a question asks for besides what may be seen."""
-    where: list[Condition] = [Is("kind", query.kind)]
-    if query.since is not None or query.until is not None:
-        since, until = map(maybe_microseconds, (query.since, query.until))
-        where.append(Within("changed_at", since, until))
+    where: list[Condition] = [
+        *equal(kind=query.kind, agent_id=query.agent_id, thread=query.thread),
+        *window("changed_at", query.since, query.until),
+    ]
     if behind is not None:
         where.append(Beyond(_LATEST_FIRST, (microseconds(behind.at), behind.id)))
-    for name, value in (("agent_id", query.agent_id), ("thread", query.thread)):
-        if value is not None:
-            where.append(Is(name, value))
     for name, values in (("type", query.types), ("status", query.statuses)):
         if values:
             where.append(Among(name, values))
@@ -307,9 +264,8 @@ def _known(scope: Scope, card: Card) -> Steps[Card | None]:
 def _post(scope: Scope, card: Card) -> Steps[None]:
     if (yield from _is_taken(scope, card.id)):
         raise Conflict("card", "an id of its own", card.id)
-    yield from write(Put(CARDS, scope, card))
+    yield from put(CARDS, scope, card)
 
 
 def _is_taken(scope: Scope, card_id: str) -> Steps[bool]:
-    found = yield from one(Find(CARDS, scope, where=(Is("id", card_id),), reach="own"))
-    return found is not None
+    return (yield from one(own(CARDS, scope, [card_id]))) is not None

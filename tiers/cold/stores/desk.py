@@ -7,29 +7,28 @@ from collections.abc import Callable, Sequence
 from ...records import Receipt, Scope, Standing, Turn, WorkDraft
 from ...turn_desk import Charge, Opening
 from ..ownership import check_limit, check_owned
-from ..port import RecordStore, Steps, asked
+from ..port import Steps, asked
 from .belief_projection import commitment_of
 from .beliefs import active_in
 from .graphs import standing
 from .log import put_receipt
+from .over_engine import OverEngine, changing, reading
 from .rules import matching, ranked
 from .statements import core_of
 from .turns import append, check_new
 from .usage import charged
 
 
-class ColdDesk:
+class ColdDesk(OverEngine):
     """A ``TurnDesk`` over any engine."""
 
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
-
-    async def opening(
+    @reading
+    def opening(
         self, scope: Scope, asker: Callable[[Standing], Scope], text: str, rules: int
-    ) -> Opening | None:
+    ) -> Steps[Opening | None]:
         """Return what a turn begins with, from one snapshot; ``None``: there is no such graph."""
         check_limit(rules)
-        return await self._store.read("opening", lambda: _opening(scope, asker, text, rules))
+        return _opening(scope, asker, text, rules)
 
     async def keep_receipt(
         self, scope: Scope, receipt: Receipt, work: Sequence[WorkDraft], charge: Charge
@@ -48,9 +47,10 @@ class ColdDesk:
 
         await self._store.change("keep_receipt", steps)
 
-    async def keep_turn(
+    @changing
+    def keep_turn(
         self, scope: Scope, turn: Turn, work: Sequence[WorkDraft], charge: Charge
-    ) -> tuple[Turn, bool]:
+    ) -> Steps[tuple[Turn, bool]]:
         """Store a turn as its agent's next with its work, and charge it if it is new.
 
         Raises:
@@ -58,14 +58,10 @@ class ColdDesk:
             Conflict: As ``ColdTurns.append_turn``.
         """
         check_new(scope, turn)
-
-        def steps() -> Steps[tuple[Turn, bool]]:
-            stored, was_new = yield from append(scope, turn, work)
-            if was_new:
-                yield from charged(scope, charge)
-            return stored, was_new
-
-        return await self._store.change("keep_turn", steps)
+        stored, was_new = yield from append(scope, turn, work)
+        if was_new:
+            yield from charged(scope, charge)
+        return stored, was_new
 
 
 def _opening(

@@ -9,31 +9,18 @@ from datetime import datetime
 from ...documents import Document, FormerDocument, Passage, PassageDraft, Revised
 from ...errors import UsageError
 from ...fields import Moment
-from ...moments import maybe_microseconds, microseconds
+from ...moments import microseconds
 from ...records import Scope
 from ..conditions import Absent, Among, Beyond, Condition, Either, Is, Within
-from ..ownership import in_order
-from ..port import (
-    Collection,
-    Count,
-    Find,
-    Index,
-    Put,
-    RecordStore,
-    Replace,
-    Steps,
-    asked,
-    every,
-    one,
-    write,
-)
+from ..ownership import check_limit, in_order
+from ..port import Collection, Find, Index, Steps, asked, every, one, write
 from ..shelving import (
+    LISTED_MAX,
     REMOVED_AUDIT_KIND,
     REVISED_AUDIT_KIND,
     Revision,
     as_of_then,
     check_follows,
-    check_page,
     check_removal,
     check_revision,
     is_repeated,
@@ -41,15 +28,10 @@ from ..shelving import (
 )
 from .graphs import check_writable
 from .log import append_event
-from .passages import (
-    PASSAGES,
-    index_again,
-    move_passages,
-    places_of,
-    put_passages,
-    retire_passages,
-)
-from .rows import bare, kept
+from .over_engine import OverEngine, changing_long, reading
+from .passages import PASSAGES, index_again, move_passages, places_of, put_passages, retire_passages
+from .questions import among, by_then, not_by, numbers, own
+from .rows import all_bare, bare, kept, moments, over, plain, put, replace
 
 _NAMED = ("shelf", "name")
 _THERE = (Absent("removed_at"), Absent("redacted_at"))
@@ -70,12 +52,8 @@ DOCUMENTS: Collection[Document] = Collection(
     "documents",
     Document,
     fields={
-        "shelf": lambda document: document.shelf,
-        "name": lambda document: document.name,
-        "recorded_at": lambda document: microseconds(document.recorded_at),
-        "changed_at": lambda document: microseconds(document.changed_at),
-        "removed_at": lambda document: maybe_microseconds(document.removed_at),
-        "redacted_at": lambda document: maybe_microseconds(document.redacted_at),
+        **plain("shelf", "name"),
+        **moments("recorded_at", "changed_at", "removed_at", "redacted_at"),
     },
     indexes={"all": Index(_NAMED), "there": Index(_NAMED, where=_THERE)},
 )
@@ -86,11 +64,7 @@ FORMERS: Collection[Followed] = Collection(
     fields={
         "document_id": lambda former: former.id,
         "revision": lambda former: former.revision,
-        "recorded_at": lambda former: microseconds(former.recorded_at),
-        "changed_at": lambda former: microseconds(former.changed_at),
-        "followed_at": lambda former: maybe_microseconds(former.followed_at),
-        "removed_at": lambda former: maybe_microseconds(former.removed_at),
-        "redacted_at": lambda former: maybe_microseconds(former.redacted_at),
+        **moments("recorded_at", "changed_at", "followed_at", "removed_at", "redacted_at"),
     },
     indexes={
         "revision": Index(("document_id", "revision"), unique=True),
@@ -100,11 +74,8 @@ FORMERS: Collection[Followed] = Collection(
 )
 
 
-class ColdDocuments:
+class ColdDocuments(OverEngine):
     """A ``DocumentShelf`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def revise(
         self,
@@ -130,9 +101,10 @@ class ColdDocuments:
             is_brief=False,
         )
 
-    async def remove(
+    @changing_long
+    def remove(
         self, scope: Scope, document_ids: Sequence[str], reason: str, now: datetime
-    ) -> tuple[str, ...]:
+    ) -> Steps[tuple[str, ...]]:
         """Remove visible documents of the own graph, in one transaction; return which were there.
 
         Raises:
@@ -140,21 +112,48 @@ class ColdDocuments:
             UsageError: There are more than ``DOCUMENTS_PER_CALL_MAX`` ids.
         """
         check_removal(document_ids)
-        return await self._store.change(
-            "remove", lambda: _remove(scope, document_ids, reason, now), is_brief=False
-        )
+        found = yield from every(among(DOCUMENTS, scope, document_ids, *_THERE))
+        there = in_order({document.id: document for document in found}, document_ids)
+        if not there:
+            return ()
+        yield from check_writable(scope)
+        for document in there:
+            at = max(now, document.changed_at)
+            yield from replace(DOCUMENTS, scope, document.model_copy(update={"removed_at": at}))
+            current = yield from places_of(scope, document.id)
+            ids = [placed.id for placed in current]
+            yield from retire_passages(scope, ids, document.revision + 1, at, document)
+        told = tuple(document.id for document in there)
+        yield from append_event(scope, REMOVED_AUDIT_KIND, told, reason, now)
+        return told
 
-    async def documents(
+    @reading
+    def documents(
         self, scope: Scope, ids: Sequence[str], *, as_of: datetime | None = None
-    ) -> tuple[Document, ...]:
+    ) -> Steps[tuple[Document, ...]]:
         """Return the visible ones among ``ids``, removed ones too, in the order asked.
 
         Of the own graph, and of ancestors that carry ``document``. With ``as_of``, and of an
         ancestor that is read as of a moment, of each the revision that was current then.
         """
-        return await self._store.read("documents", lambda: _documents(scope, ids, as_of))
+        moments = {name: _earlier(as_of, at) for name, at in _readable(scope).items()}
+        standing = yield from every(
+            *(among(DOCUMENTS, scope, ids, graph_id=name) for name in moments)
+        )
+        found: dict[str, Document] = {}
+        changed: dict[str, list[str]] = defaultdict(list)
+        for document in standing:
+            then = moments[document.graph_id]
+            if then is None or document.changed_at <= then:
+                found[document.id] = as_of_then(document, then)
+            else:
+                changed[document.graph_id].append(document.id)
+        for name, earlier in changed.items():
+            found |= yield from _as_they_were(scope, name, earlier, moments[name])
+        return in_order(found, ids)
 
-    async def on_shelf(
+    @reading
+    def on_shelf(
         self,
         scope: Scope,
         shelf: str | None,
@@ -163,7 +162,7 @@ class ColdDocuments:
         limit: int = 1000,
         removed: bool = False,
         as_of: datetime | None = None,
-    ) -> tuple[Document, ...]:
+    ) -> Steps[tuple[Document, ...]]:
         """Return visible documents of the own graph in the order of shelf and name.
 
         Redacted ones come with the removed ones.
@@ -171,21 +170,18 @@ class ColdDocuments:
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``, or ``behind`` is no visible document.
         """
-        check_page(limit)
+        check_limit(limit, LISTED_MAX)
         by = "all" if removed or as_of is not None else "there"
+        last = yield from _last_seen(scope, behind)
+        page = Find(DOCUMENTS, scope, by, _listed(shelf, last), _NAMED, limit)
+        if as_of is None:
+            return tuple((yield from every(page)))
+        return (yield from _listed_then(page, shelf, as_of, removed=removed))
 
-        def steps() -> Steps[tuple[Document, ...]]:
-            last = yield from _last_seen(scope, behind)
-            page = Find(DOCUMENTS, scope, by, _listed(shelf, last), _NAMED, limit)
-            if as_of is None:
-                return tuple((yield from every(page)))
-            return (yield from _listed_then(page, shelf, as_of, removed=removed))
-
-        return await self._store.read("on_shelf", steps)
-
-    async def revisions(
+    @reading
+    def revisions(
         self, scope: Scope, document_id: str, *, before: int | None = None, limit: int = 100
-    ) -> tuple[Document, ...]:
+    ) -> Steps[tuple[Document, ...]]:
         """Return revisions of a document as they were, the latest first, lower than ``before``.
 
         Of a document of the own graph. A revision that the scope may not see is left out, even
@@ -194,19 +190,24 @@ class ColdDocuments:
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``.
         """
-        check_page(limit)
-        return await self._store.read(
-            "revisions", lambda: _revisions(scope, document_id, before, limit)
-        )
+        check_limit(limit, LISTED_MAX)
+        last = yield from one(among(DOCUMENTS, scope, [document_id]))
+        if last is None:
+            return ()
+        is_wanted = before is None or last.revision < before
+        lower = last.revision if before is None else min(before, last.revision)
+        where = (Is("document_id", document_id), Within("revision", until=lower))
+        former = yield from every(Find(FORMERS, scope, "revision", where, ("-revision",), limit))
+        found = [last] if is_wanted else []
+        return (*found, *all_bare(Document, former))[:limit]
 
     async def passages(self, scope: Scope, ids: Sequence[str]) -> tuple[Passage, ...]:
         """Return the visible passages among ``ids``, retired ones too, in the order asked.
 
         Of the own graph, and of ancestors that carry ``document``.
         """
-        where = (Among("id", tuple(ids)),)
-        finds = [Find(PASSAGES, scope, where=where, graph_id=name) for name in _readable(scope)]
-        found = await self._store.read("passages", lambda: every(*finds))
+        finds = (among(PASSAGES, scope, ids, graph_id=name) for name in _readable(scope))
+        found = await self._all("passages", *finds)
         return in_order({passage.id: passage for passage in found}, ids)
 
     async def passages_of(
@@ -217,34 +218,33 @@ class ColdDocuments:
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``.
         """
-        check_page(limit)
+        check_limit(limit, LISTED_MAX)
         where = (
             Is("document_id", document_id),
             Within("number", since=behind + 1),
             Absent("redacted_at"),
         )
         find = Find(PASSAGES, scope, "current", where, ("number",), limit)
-        return tuple(await self._store.read("passages_of", lambda: every(find)))
+        return await self._all("passages_of", find)
 
     async def count(self, scope: Scope) -> tuple[int, int]:
         """Return how many documents and current passages of the own graph the scope sees."""
-        documents = Count(Find(DOCUMENTS, scope, by="there"))
-        passages = Count(Find(PASSAGES, scope, by="current", where=(Absent("redacted_at"),)))
-        found = await self._store.read("count", lambda: asked(documents, passages))
-        there, current = (counted.get((), 0) for counted in found)
+        documents = Find(DOCUMENTS, scope, by="there")
+        passages = Find(PASSAGES, scope, by="current", where=(Absent("redacted_at"),))
+        there, current = await self._store.read("count", lambda: numbers(documents, passages))
         return there, current
 
 
 def put_document(scope: Scope, document: Document) -> Steps[None]:
     """Store a document as it is, inside a transaction."""
-    yield from write(Put(DOCUMENTS, scope, document))
+    yield from put(DOCUMENTS, scope, document)
     yield from _end_former(scope, document)
 
 
 def put_former(scope: Scope, document: Document) -> Steps[None]:
     """Store a former revision as it is, inside a transaction, in whatever order they come."""
     last, former = yield from asked(
-        Find(DOCUMENTS, scope, where=(Is("id", document.id),), reach="own"),
+        own(DOCUMENTS, scope, [document.id]),
         _numbered(scope, document.id, document.revision + 1),
     )
     following = (one for one in (*former, *last) if one.revision == document.revision + 1)
@@ -264,11 +264,12 @@ def formers_of(scope: Scope, ids: Sequence[str]) -> Steps[dict[str, list[Documen
 def silence_formers(scope: Scope, document: Document) -> Steps[None]:
     """Let the former revisions of a redacted document say what it says, inside a transaction."""
     said = {name: getattr(document, name) for name in _SAID}
-    writes = []
-    for former in (yield from every(_formers(scope, (document.id,)))):
-        gone = {**said, "redacted_at": former.redacted_at or document.redacted_at}
-        writes.append(Replace(FORMERS, scope, former.model_copy(update=gone)))
-    yield from write(*writes)
+    former = yield from every(_formers(scope, (document.id,)))
+    silent = (
+        one.model_copy(update={**said, "redacted_at": one.redacted_at or document.redacted_at})
+        for one in former
+    )
+    yield from replace(FORMERS, scope, *silent)
 
 
 def _formers(scope: Scope, ids: Sequence[str]) -> Find[Followed]:
@@ -278,10 +279,8 @@ def _formers(scope: Scope, ids: Sequence[str]) -> Find[Followed]:
 def _revise(
     scope: Scope, document: Document, drafts: Sequence[PassageDraft], *, even_if_redacted: bool
 ) -> Steps[Revised]:
-    named = (Is("id", document.id),)
-    stored, seen = yield from asked(
-        Find(DOCUMENTS, scope, where=named, reach="own"), Find(DOCUMENTS, scope, where=named)
-    )
+    named = [document.id]
+    stored, seen = yield from asked(own(DOCUMENTS, scope, named), among(DOCUMENTS, scope, named))
     if seen and is_repeated(seen[0], document):
         return Revised(seen[0], was_new=False, added=0, kept=seen[0].passages, retired=0)
     known = stored[0] if stored else None
@@ -300,10 +299,10 @@ def _store(scope: Scope, revision: Revision, known: Document | None) -> Steps[No
     document = revision.document
     at = document.changed_at
     if known is None:
-        yield from write(Put(DOCUMENTS, scope, document))
+        yield from put(DOCUMENTS, scope, document)
     else:
         yield from _put_former(scope, known, at)
-        yield from write(Replace(DOCUMENTS, scope, document))
+        yield from replace(DOCUMENTS, scope, document)
         yield from retire_passages(scope, revision.retired, document.revision, at, known)
     yield from move_passages(scope, revision.moved)
     yield from put_passages(scope, revision.added)
@@ -313,63 +312,20 @@ def _store(scope: Scope, revision: Revision, known: Document | None) -> Steps[No
 def _put_former(scope: Scope, document: Document, followed_at: datetime | None) -> Steps[None]:
     """Store a revision that another follows; what moved here from elsewhere may have it already."""
     former = kept(Followed, document, followed_at=followed_at)
-    named = (Is("id", FORMERS.key(former)),)
-    known = yield from one(Find(FORMERS, scope, where=named, reach="own"))
-    yield from write((Put if known is None else Replace)(FORMERS, scope, former))
+    known = yield from one(own(FORMERS, scope, [FORMERS.key(former)]))
+    yield from write(over(known, FORMERS, scope, former))
 
 
 def _end_former(scope: Scope, document: Document) -> Steps[None]:
     """Note that the revision before a stored one stood until then."""
     ended = {"followed_at": document.changed_at}
-    for former in (yield from every(_numbered(scope, document.id, document.revision - 1))):
-        yield from write(Replace(FORMERS, scope, former.model_copy(update=ended)))
+    former = yield from every(_numbered(scope, document.id, document.revision - 1))
+    yield from replace(FORMERS, scope, *(one.model_copy(update=ended) for one in former))
 
 
 def _numbered(scope: Scope, document_id: str, revision: int) -> Find[Followed]:
     where = (Is("document_id", document_id), Is("revision", revision))
     return Find(FORMERS, scope, "revision", where, reach="own")
-
-
-def _remove(
-    scope: Scope, document_ids: Sequence[str], reason: str, now: datetime
-) -> Steps[tuple[str, ...]]:
-    where = (Among("id", tuple(document_ids)), *_THERE)
-    found = yield from every(Find(DOCUMENTS, scope, where=where))
-    there = in_order({document.id: document for document in found}, document_ids)
-    if not there:
-        return ()
-    yield from check_writable(scope)
-    for document in there:
-        at = max(now, document.changed_at)
-        removed = document.model_copy(update={"removed_at": at})
-        yield from write(Replace(DOCUMENTS, scope, removed))
-        current = yield from places_of(scope, document.id)
-        ids = [placed.id for placed in current]
-        yield from retire_passages(scope, ids, document.revision + 1, at, document)
-    told = tuple(document.id for document in there)
-    yield from append_event(scope, REMOVED_AUDIT_KIND, told, reason, now)
-    return told
-
-
-def _documents(
-    scope: Scope, ids: Sequence[str], as_of: datetime | None
-) -> Steps[tuple[Document, ...]]:
-    moments = {name: _earlier(as_of, at) for name, at in _readable(scope).items()}
-    where = (Among("id", tuple(ids)),)
-    standing = yield from every(
-        *(Find(DOCUMENTS, scope, where=where, graph_id=name) for name in moments)
-    )
-    found: dict[str, Document] = {}
-    changed: dict[str, list[str]] = defaultdict(list)
-    for document in standing:
-        then = moments[document.graph_id]
-        if then is None or document.changed_at <= then:
-            found[document.id] = as_of_then(document, then)
-        else:
-            changed[document.graph_id].append(document.id)
-    for name, earlier in changed.items():
-        found |= yield from _as_they_were(scope, name, earlier, moments[name])
-    return in_order(found, ids)
 
 
 def _as_they_were(
@@ -386,8 +342,7 @@ def _as_they_were(
     """
     if not ids or then is None:
         return {}
-    at = microseconds(then)
-    stood = (Within("changed_at", until=at + 1), Within("followed_at", since=at + 1))
+    stood = (*by_then("changed_at", then), Within("followed_at", since=microseconds(then) + 1))
     asked_for = (Among("document_id", tuple(ids)), *stood, *where)
     former = yield from every(Find(FORMERS, scope, "followed", asked_for, graph_id=graph_id))
     return {document.id: as_of_then(bare(Document, document), then) for document in former}
@@ -402,12 +357,10 @@ def _listed_then(
     asker may not see is left out.
     """
     scope, at = page.scope, microseconds(as_of)
-    was_there = () if removed else _there_at(at)
-    later = (Within("changed_at", since=at + 1),)
-    known_then = (
-        Within("recorded_at", until=at + 1),
-        *(() if removed else (Either((later, was_there)),)),
-    )
+    was_there = () if removed else (Absent("redacted_at"), not_by("removed_at", at))
+    known_then = by_then("recorded_at", as_of)
+    if was_there:
+        known_then += (Either(((Within("changed_at", since=at + 1),), was_there)),)
     where, listed = page.where, list[Document]()
     while True:
         find = Find(DOCUMENTS, scope, page.by, (*where, *known_then), _NAMED, page.limit)
@@ -421,25 +374,6 @@ def _listed_then(
         where = _listed(shelf, standing[-1])
 
 
-def _there_at(at: int) -> tuple[Condition, ...]:
-    not_removed = Either(((Absent("removed_at"),), (Within("removed_at", since=at + 1),)))
-    return Absent("redacted_at"), not_removed
-
-
-def _revisions(
-    scope: Scope, document_id: str, before: int | None, limit: int
-) -> Steps[tuple[Document, ...]]:
-    last = yield from one(Find(DOCUMENTS, scope, where=(Is("id", document_id),)))
-    if last is None:
-        return ()
-    is_wanted = before is None or last.revision < before
-    lower = last.revision if before is None else min(before, last.revision)
-    where = (Is("document_id", document_id), Within("revision", until=lower))
-    former = yield from every(Find(FORMERS, scope, "revision", where, ("-revision",), limit))
-    found = [last] if is_wanted else []
-    return tuple([*found, *(bare(Document, one) for one in former)][:limit])
-
-
 def _last_seen(scope: Scope, behind: str) -> Steps[Document | None]:
     """Return the visible document that a page begins behind; ``None``: at the beginning.
 
@@ -448,7 +382,7 @@ def _last_seen(scope: Scope, behind: str) -> Steps[Document | None]:
     """
     if not behind:
         return None
-    found = yield from one(Find(DOCUMENTS, scope, where=(Is("id", behind),)))
+    found = yield from one(among(DOCUMENTS, scope, [behind]))
     if found is None:
         raise UsageError("behind", behind, "the id of a document of this graph")
     return found

@@ -10,27 +10,16 @@ from pydantic import Field
 
 from ...errors import Conflict
 from ...grains import MADE_OF
-from ...moments import maybe_microseconds, microseconds
+from ...moments import microseconds
 from ...plans import GRAINS
 from ...records import Episode, Grain, Scope, Summary, WorkDraft
-from ..conditions import Absent, Among, Condition, Holds, Is, Present, Within
+from ..conditions import Absent, Holds, Is, Present, Within
 from ..ownership import check_limit, check_number, check_owned, in_order
-from ..port import (
-    Collection,
-    Find,
-    Index,
-    Lookup,
-    Put,
-    RecordStore,
-    Replace,
-    Request,
-    Steps,
-    asked,
-    every,
-    write,
-)
-from .rows import bare, kept
-from .turns import cover, own_turns
+from ..port import Collection, Find, Index, Lookup, Put, Replace, Request, Steps, asked, write
+from .over_engine import OverEngine
+from .questions import among, by_then, equal, own
+from .rows import all_bare, kept, moments, put
+from .turns import TURNS, cover
 from .words import file_words
 from .work import queue_work
 
@@ -68,11 +57,7 @@ SUMMARIES: Collection[KeptSummary] = Collection(
         "level": lambda summary: summary.level,
         "episode": lambda summary: next(iter(summary.told_in.values()), None),
         "daily": lambda summary: summary.told_in.get("daily"),
-        "starts_at": lambda summary: microseconds(summary.starts_at),
-        "expires_at": lambda summary: maybe_microseconds(summary.expires_at),
-        "recorded_at": lambda summary: microseconds(summary.recorded_at),
-        "redacted_at": lambda summary: maybe_microseconds(summary.redacted_at),
-        "retired_at": lambda summary: maybe_microseconds(summary.retired_at),
+        **moments("starts_at", "expires_at", "recorded_at", "redacted_at", "retired_at"),
     },
     indexes={
         "full": Index(_BY_PERIOD, where=(_FULL,)),
@@ -99,10 +84,7 @@ EPISODES: Collection[KeptEpisode] = Collection(
         "monthly": lambda episode: episode.told_in.get("monthly"),
         "quarterly": lambda episode: episode.told_in.get("quarterly"),
         "yearly": lambda episode: episode.told_in.get("yearly"),
-        "starts_at": lambda episode: microseconds(episode.starts_at),
-        "ends_at": lambda episode: microseconds(episode.ends_at),
-        "redacted_at": lambda episode: maybe_microseconds(episode.redacted_at),
-        "retired_at": lambda episode: maybe_microseconds(episode.retired_at),
+        **moments("starts_at", "ends_at", "redacted_at", "retired_at"),
     },
     indexes={
         "full": Index(_BY_PERIOD, where=(_FULL,)),
@@ -117,11 +99,8 @@ EPISODES: Collection[KeptEpisode] = Collection(
 )
 
 
-class ColdEpisodes:
+class ColdEpisodes(OverEngine):
     """An ``EpisodicStore`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def put_summary(
         self, scope: Scope, summary: Summary, work: Sequence[WorkDraft] = ()
@@ -143,7 +122,7 @@ class ColdEpisodes:
         Oldest period first.
         """
         find = Find(SUMMARIES, scope, by="full", order=_BY_PERIOD)
-        return await self._summaries("summaries", find)
+        return all_bare(Summary, await self._all("summaries", find))
 
     async def put_episode(
         self, scope: Scope, episode: Episode, work: Sequence[WorkDraft] = ()
@@ -167,9 +146,9 @@ class ColdEpisodes:
         ``limit``.
         """
         check_limit(limit)
-        where = (Within("expires_at", until=microseconds(before) + 1),)
+        where = by_then("expires_at", before)
         find = Find(SUMMARIES, scope, "due", where, _BY_PERIOD, limit, reach="own")
-        return await self._summaries("due_summaries", find)
+        return all_bare(Summary, await self._all("due_summaries", find))
 
     async def episodes(
         self,
@@ -182,31 +161,27 @@ class ColdEpisodes:
 
         Of one grain, or of all. Redacted and retired ones are left out.
         """
-        where: list[Condition] = [] if grain is None else [Is("grain", grain)]
+        where = [*equal(grain=grain)]
         if until is not None:
             where.append(Within("starts_at", until=microseconds(until)))
         if since is not None:
             where.append(Within("ends_at", since=microseconds(since)))
         by = "full" if grain is None else "full_grain"
         find = Find(EPISODES, scope, by, tuple(where), _BY_PERIOD)
-        found = await self._store.read("episodes", lambda: every(find))
-        return tuple(bare(Episode, episode) for episode in found)
+        return all_bare(Episode, await self._all("episodes", find))
 
     async def written(self, scope: Scope, ids: Sequence[str]) -> tuple[Summary | Episode, ...]:
         """Return the visible summaries and episodes among ``ids``, in the order asked.
 
         Expired ones included, and those whose content is destroyed, which say so.
         """
-        among = (Among("id", tuple(ids)),)
-        finds = (Find(SUMMARIES, scope, where=among), Find(EPISODES, scope, where=among))
+        finds = (among(SUMMARIES, scope, ids), among(EPISODES, scope, ids))
         summaries, episodes = await self._store.read("written", lambda: asked(*finds))
-        found: dict[str, Summary | Episode] = {one.id: bare(Summary, one) for one in summaries}
-        found |= {one.id: bare(Episode, one) for one in episodes}
-        return in_order(found, ids)
-
-    async def _summaries(self, operation: str, find: Find[KeptSummary]) -> tuple[Summary, ...]:
-        found = await self._store.read(operation, lambda: every(find))
-        return tuple(bare(Summary, summary) for summary in found)
+        found: tuple[Summary | Episode, ...] = (
+            *all_bare(Summary, summaries),
+            *all_bare(Episode, episodes),
+        )
+        return in_order({one.id: one for one in found}, ids)
 
 
 def parts(grain: Grain, children: Iterable[str]) -> tuple[str, ...]:
@@ -219,17 +194,7 @@ def episodes_of(scope: Scope, wanted: Sequence[str]) -> Find[KeptEpisode]:
     return Find(EPISODES, scope, "children", (Holds("children", tuple(wanted)),), reach="own")
 
 
-def own_episodes(scope: Scope, ids: Iterable[str]) -> Find[KeptEpisode]:
-    """Ask for episodes of the scope's graph, whoever may see them."""
-    return Find(EPISODES, scope, where=(Among("id", tuple(ids)),), reach="own")
-
-
-def own_summaries(scope: Scope, ids: Iterable[str]) -> Find[KeptSummary]:
-    """Ask for summaries of the scope's graph, whoever may see them."""
-    return Find(SUMMARIES, scope, where=(Among("id", tuple(ids)),), reach="own")
-
-
-def put_summary(scope: Scope, summary: Summary, work: Sequence[WorkDraft]) -> Steps[bool]:
+def put_summary(scope: Scope, summary: Summary, work: Sequence[WorkDraft] = ()) -> Steps[bool]:
     """Store a summary with what follows from it, inside a transaction.
 
     Returns ``False``, writing nothing, when the same summary id is already stored.
@@ -241,8 +206,8 @@ def put_summary(scope: Scope, summary: Summary, work: Sequence[WorkDraft]) -> St
     for name in ("level", "tokens", "lost"):
         check_number(name, getattr(summary, name))
     known, turns, above = yield from asked(
-        own_summaries(scope, (summary.id,)),
-        own_turns(scope, summary.covers),
+        own(SUMMARIES, scope, [summary.id]),
+        own(TURNS, scope, summary.covers),
         _made_of(scope, summary.id),
     )
     if known:
@@ -253,13 +218,13 @@ def put_summary(scope: Scope, summary: Summary, work: Sequence[WorkDraft]) -> St
             raise Conflict(f"summary of turn {turn.id}", summary.id, taken_by)
     yield from cover(scope, summary.covers, turns, summary.level, summary.id)
     told_in = {episode.grain: episode.id for episode in above}
-    yield from write(Put(SUMMARIES, scope, kept(KeptSummary, summary, told_in=told_in)))
+    yield from put(SUMMARIES, scope, kept(KeptSummary, summary, told_in=told_in))
     yield from file_words(scope, summary)
     yield from queue_work(scope, work, summary.recorded_at)
     return True
 
 
-def put_episode(scope: Scope, episode: Episode, work: Sequence[WorkDraft]) -> Steps[bool]:
+def put_episode(scope: Scope, episode: Episode, work: Sequence[WorkDraft] = ()) -> Steps[bool]:
     """Store an episode with what follows from it, inside a transaction.
 
     Returns ``False``, writing nothing, when the same episode id is already stored.
@@ -270,11 +235,11 @@ def put_episode(scope: Scope, episode: Episode, work: Sequence[WorkDraft]) -> St
     check_number("lost", episode.lost)
     children = dict.fromkeys(episode.children)
     known, rivals, above, summaries, episodes = yield from asked(
-        own_episodes(scope, (episode.id,)),
+        own(EPISODES, scope, [episode.id]),
         episodes_of(scope, parts(episode.grain, children)),
         _made_of(scope, episode.id),
-        own_summaries(scope, children),
-        own_episodes(scope, children),
+        own(SUMMARIES, scope, children),
+        own(EPISODES, scope, children),
     )
     if known:
         return False

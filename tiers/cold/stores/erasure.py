@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from ...documents import Document
 from ...records import Episode, Scope, WorkDraft
 from ...upkeep import Redacted
-from ..port import Replace, Steps, every, one, write
+from ..port import Steps, every, one
 from ..redaction import (
     AUDIT_KIND,
     MARKED_KINDS,
@@ -33,7 +33,8 @@ from .blanking import blank
 from .documents import silence_formers
 from .episodes import KeptEpisode, KeptSummary, put_summary
 from .log import append_event
-from .redactables import KEPT_IN, leave_no_trace, made_of, own, traces
+from .redactables import KEPT_IN, leave_no_trace, made_of, own_of, traces
+from .rows import replace
 from .turns import KeptTurn
 from .words import file_again, set_live
 from .work import queue_work
@@ -90,7 +91,7 @@ class Redaction:
         ids = _by_kind(trace for trace in traces if trace.is_retired)
         for kind in MARKED_KINDS:
             for page in pages(ids.get(kind, ())):
-                found = yield from every(own(self.scope, kind, page))
+                found = yield from every(own_of(self.scope, kind, page))
                 silent = [one.model_copy(update={"mentions": ""}) for one in found if one.mentions]
                 yield from self._replace(kind, silent)
 
@@ -100,7 +101,7 @@ class Redaction:
         yield from silence(self.scope, beliefs, self.reason, self.now, self.salts)
         for kind, of_kind in ids.items():
             for page in pages(of_kind):
-                found = yield from every(own(self.scope, kind, page))
+                found = yield from every(own_of(self.scope, kind, page))
                 emptied = [redacted_form(one, self.now) for one in found]
                 yield from self._replace(kind, emptied)
                 yield from leave_no_trace(self.scope, emptied, self.now)
@@ -110,7 +111,7 @@ class Redaction:
     def _follow(self, record: Redactable) -> Steps[None]:
         """Let a turn that waits for a summary have one, and silence what a document was."""
         if isinstance(record, KeptTurn) and 0 not in record.covered_by:
-            yield from put_summary(self.scope, stand_in(record, self.now), ())
+            yield from put_summary(self.scope, stand_in(record, self.now))
         elif isinstance(record, Document):
             yield from silence_formers(self.scope, record)
 
@@ -119,7 +120,7 @@ class Redaction:
         ids = _by_kind(trace for trace in traces if trace.was_asked_away)
         for kind in _WRITTEN:
             for page in pages(ids.get(kind, ())):
-                found = yield from every(own(self.scope, kind, page))
+                found = yield from every(own_of(self.scope, kind, page))
                 later = [max(one.redacted_at + _NEXT_MOMENT, self.now) for one in found]
                 moved = zip(found, later, strict=True)
                 yield from self._replace(
@@ -127,7 +128,7 @@ class Redaction:
                 )
 
     def _replace(self, kind: RecordKind, records: Iterable[Redactable]) -> Steps[None]:
-        return write(*(Replace(KEPT_IN[kind], self.scope, record) for record in records))
+        return replace(KEPT_IN[kind], self.scope, *records)
 
 
 def survey(scope: Scope, ids: Sequence[str]) -> Steps[Survey]:
@@ -137,8 +138,8 @@ def survey(scope: Scope, ids: Sequence[str]) -> Steps[Survey]:
         NotFound: One of the ids is no record of the graph.
         UsageError: Too much would be reached.
     """
-    known = known_of(ids, (yield from traces({kind: own(scope, kind, ids) for kind in KEPT_IN})))
-    turns: list[KeptTurn] = yield from every(own(scope, "turn", ids))
+    known = known_of(ids, (yield from traces({kind: own_of(scope, kind, ids) for kind in KEPT_IN})))
+    turns: list[KeptTurn] = yield from every(own_of(scope, "turn", ids))
     stand_ins = [stand_in_id(turn) for turn in turns]
     lost = [trace for trace in known if trace.was_asked_away]
     # From what retention has emptied as well: what was made of it may still tell it.
@@ -153,7 +154,7 @@ def survey(scope: Scope, ids: Sequence[str]) -> Steps[Survey]:
 def rewrite(scope: Scope, record: Written, work: Sequence[WorkDraft]) -> Steps[bool]:
     """Give a redacted record its new text; ``False`` when it is not as it was read."""
     kind: RecordKind = "episode" if isinstance(record, Episode) else "summary"
-    known: KeptSummary | KeptEpisode | None = yield from one(own(scope, kind, (record.id,)))
+    known: KeptSummary | KeptEpisode | None = yield from one(own_of(scope, kind, (record.id,)))
     if record.redacted_at is None or known is None or known.redacted_at != record.redacted_at:
         return False
     if is_retired(known):
@@ -161,7 +162,7 @@ def rewrite(scope: Scope, record: Written, work: Sequence[WorkDraft]) -> Steps[b
     names = ("text", "made_by", "lost", *(("tokens",) if kind == "summary" else ()))
     told = {name: getattr(record, name) for name in names}
     after = known.model_copy(update={**told, "redacted_at": None})
-    yield from write(Replace(KEPT_IN[kind], scope, after))
+    yield from replace(KEPT_IN[kind], scope, after)
     yield from file_again(scope, after)
     yield from set_live(scope, after.id, live=True)
     yield from queue_work(scope, work, record.redacted_at)

@@ -16,7 +16,6 @@ from ..port import (
     TOPICS,
     Collection,
     Find,
-    RecordStore,
     Steps,
     count,
     counts,
@@ -30,15 +29,13 @@ from .belief_projection import BELIEFS, TRUSTS
 from .belief_spans import SPANS
 from .heads import HEADS
 from .log import AUDIT, MARKS
+from .over_engine import OverEngine
 
 PAGE = 1_000
 
 
-class ColdEvidence:
+class ColdEvidence(OverEngine):
     """An ``Evidence`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def audited(
         self, scope: Scope, after: int = 0, limit: int = 1000
@@ -48,7 +45,7 @@ class ColdEvidence:
         check_limit(limit)
         where = (Within("seq", since=after + 1),)
         find = Find(AUDIT, scope, by="seq", where=where, order=("seq",), limit=limit)
-        return tuple(await self._store.read("audited", lambda: every(find)))
+        return await self._all("audited", find)
 
     async def last_audited(self, scope: Scope) -> ChainedAudit | None:
         """Return the last event of the feed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -13,7 +12,7 @@ from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
 from ...upkeep import FactUse
 from ..archival import LIMIT_MAX, archival_query, narrowed, ranked_by_index
-from ..conditions import Absent, Among, Is
+from ..conditions import Absent, Is
 from ..identity import identity_of
 from ..learnt import VERDICT_EVENTS, given_way, is_said_again
 from ..ownership import check_limit, check_owned, in_order
@@ -21,18 +20,11 @@ from ..port import Collection, Find, Index, Put, RecordStore, Replace, Steps, ev
 from ..spans import begun, moved
 from .graphs import check_writable
 from .log import append_event
+from .over_engine import OverEngine, changing
+from .questions import among
 from .recall import Ranking, live_among, recalled
-from .statements import (
-    FACTS,
-    among,
-    core_of,
-    end_fact,
-    nearest,
-    of_family,
-    readable,
-    replace_fact,
-    say_again,
-)
+from .rows import joined_id, put, replace
+from .statements import FACTS, core_of, end_fact, nearest, of_family, readable, say_again
 from .words import file_words, set_tier
 from .work import queue_work
 
@@ -48,11 +40,11 @@ USES: Collection[CountedUse] = Collection(
     CountedUse,
     fields={"fact_id": lambda use: use.fact_id},
     indexes={"fact": Index(("fact_id",))},
-    key=lambda use: _use_id(use.fact_id, use.cause),
+    key=lambda use: joined_id(use.fact_id, use.cause),
 )
 
 
-class ColdFacts:
+class ColdFacts(OverEngine):
     """A ``SemanticStore`` over any engine.
 
     Args:
@@ -61,7 +53,7 @@ class ColdFacts:
     """
 
     def __init__(self, store: RecordStore, archival_index: WarmStore | None = None) -> None:
-        self._store = store
+        super().__init__(store)
         self._index = archival_index
 
     async def put_fact(
@@ -87,7 +79,7 @@ class ColdFacts:
         Of an ancestor read ``as_of`` a moment: what was recorded, core and not yet superseded
         then, as it is stored now. Forgotten facts are gone from every moment.
         """
-        return tuple(await self._store.read("core", lambda: every(*core_of(scope))))
+        return await self._all("core", *core_of(scope))
 
     async def facts(self, scope: Scope, ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the visible facts among ``ids``, in the order asked, superseded ones included.
@@ -95,8 +87,8 @@ class ColdFacts:
         Of the own graph all, forgotten ones too; of the lineage core facts as ``core`` has them,
         and archival ones of ancestors that carry ``fact``, forgotten ones aside.
         """
-        finds = of_family(among(scope, ids), readable(scope))
-        return in_order(nearest(await self._store.read("facts", lambda: every(*finds))), ids)
+        finds = of_family(among(FACTS, scope, ids), readable(scope))
+        return in_order(nearest(await self._all("facts", *finds)), ids)
 
     async def recall_archival(
         self,
@@ -154,7 +146,8 @@ class ColdFacts:
             return ()
         return await self._store.change("add_uses", lambda: _add_uses(scope, cause, fact_ids, now))
 
-    async def set_tier(
+    @changing
+    def set_tier(
         self,
         scope: Scope,
         fact: Fact,
@@ -162,7 +155,7 @@ class ColdFacts:
         reason: str,
         now: datetime,
         work: Sequence[WorkDraft] = (),
-    ) -> bool:
+    ) -> Steps[bool]:
         """Move a fact between archival and core, with an audit event that holds the reason.
 
         Compare-and-set on ``fact.tier``: returns ``False``, writing nothing, when it has moved,
@@ -171,21 +164,18 @@ class ColdFacts:
         """
         if tier == fact.tier:
             raise UsageError("tier", tier, "the tier that the fact is not in")
+        known = yield from one(among(FACTS, scope, [fact.id]))
+        if known is None or not is_live(known) or known.tier != fact.tier:
+            return False
+        yield from replace(FACTS, scope, _moved(known, tier, now))
+        yield from set_tier(scope, fact.id, tier)
+        kind = "promoted" if tier == "core" else "demoted"
+        yield from append_event(scope, kind, (fact.id,), reason, now)
+        yield from queue_work(scope, work, now)
+        return True
 
-        def steps() -> Steps[bool]:
-            known = yield from one(among(scope, [fact.id]))
-            if known is None or not is_live(known) or known.tier != fact.tier:
-                return False
-            yield from replace_fact(scope, _moved(known, tier, now))
-            yield from set_tier(scope, fact.id, tier)
-            kind = "promoted" if tier == "core" else "demoted"
-            yield from append_event(scope, kind, (fact.id,), reason, now)
-            yield from queue_work(scope, work, now)
-            return True
-
-        return await self._store.change("set_tier", steps)
-
-    async def supersede(
+    @changing
+    def supersede(
         self,
         scope: Scope,
         fact_id: str,
@@ -194,7 +184,7 @@ class ColdFacts:
         work: Sequence[WorkDraft] = (),
         *,
         how: Superseded = "natural",
-    ) -> bool:
+    ) -> Steps[bool]:
         """Let the fact ``by`` take the place of another, with an audit event ``superseded``.
 
         The old fact stays, and no search and no context has it any more; a core span ends.
@@ -207,7 +197,18 @@ class ColdFacts:
         if by == fact_id:
             raise UsageError("by", by, "another fact")
         verdict = Verdict(fact_id=fact_id, by=by, how=how)
-        return await self._store.change("supersede", lambda: _supersede(scope, verdict, now, work))
+        pair = (verdict.fact_id, verdict.by)
+        found = nearest((yield from every(among(FACTS, scope, pair, Absent("redacted_at")))))
+        for name in pair:
+            if name not in found:
+                raise NotFound("fact", name)
+        old, new = (found[name] for name in pair)
+        if not is_live(old) or new.forgotten_at is not None:
+            return False
+        yield from end_fact(scope, given_way(old, verdict, now))
+        yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
+        yield from queue_work(scope, work, now)
+        return True
 
 
 def put_fact(scope: Scope, fact: Fact, work: Sequence[WorkDraft]) -> Steps[tuple[Fact, bool]]:
@@ -228,7 +229,7 @@ def put_fact(scope: Scope, fact: Fact, work: Sequence[WorkDraft]) -> Steps[tuple
         # Not what it says: the asker may not be allowed to see it.
         raise Conflict("fact", "an id of its own", fact.id)
     yield from check_writable(scope)
-    yield from write(Put(FACTS, scope, fact))
+    yield from put(FACTS, scope, fact)
     yield from file_words(scope, fact)
     yield from queue_work(scope, work, fact.recorded_at)
     return fact, True
@@ -243,7 +244,7 @@ def _add_uses(
     scope: Scope, cause: str, fact_ids: Sequence[str], now: datetime
 ) -> Steps[tuple[Fact, ...]]:
     """Count in every graph of the family that has a fact of such an id for the asker."""
-    found = yield from every(*of_family(among(scope, fact_ids), readable(scope)))
+    found = yield from every(*of_family(among(FACTS, scope, fact_ids), readable(scope)))
     counted = yield from _counted(scope.tenant, cause, found)
     facts: list[Fact] = []
     uses: list[Put[CountedUse]] = []
@@ -271,18 +272,10 @@ def _counted(tenant: str, cause: str, facts: Sequence[Fact]) -> Steps[set[tuple[
     """Return the graphs and ids of those facts of which a use for ``cause`` was counted."""
     by_graph: dict[str, list[str]] = {}
     for fact in facts:
-        by_graph.setdefault(fact.graph_id, []).append(_use_id(fact.id, cause))
-    uses = yield from every(
-        *(
-            Find(USES, Scope.of_graph(tenant, graph_id), where=(Among("id", tuple(ids)),))
-            for graph_id, ids in by_graph.items()
-        )
-    )
+        by_graph.setdefault(fact.graph_id, []).append(joined_id(fact.id, cause))
+    finds = (among(USES, Scope.of_graph(tenant, one), ids) for one, ids in by_graph.items())
+    uses = yield from every(*finds)
     return {(use.graph_id, use.fact_id) for use in uses}
-
-
-def _use_id(fact_id: str, cause: str) -> str:
-    return json.dumps([fact_id, cause], ensure_ascii=False)
 
 
 def _used(fact: Fact, now: datetime) -> Fact:
@@ -296,21 +289,3 @@ def _moved(fact: Fact, tier: FactTier, now: datetime) -> Fact:
     earned_from = fact.uses if tier == "archival" else fact.earned_from
     changed = {"tier": tier, "core_spans": spans, "earned_from": earned_from}
     return fact.model_copy(update=changed)
-
-
-def _supersede(
-    scope: Scope, verdict: Verdict, now: datetime, work: Sequence[WorkDraft]
-) -> Steps[bool]:
-    pair = (verdict.fact_id, verdict.by)
-    where = (Among("id", pair), Absent("redacted_at"))
-    found = nearest((yield from every(Find(FACTS, scope, where=where))))
-    for name in pair:
-        if name not in found:
-            raise NotFound("fact", name)
-    old, new = (found[name] for name in pair)
-    if not is_live(old) or new.forgotten_at is not None:
-        return False
-    yield from end_fact(scope, given_way(old, verdict, now))
-    yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
-    yield from queue_work(scope, work, now)
-    return True

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
-from ...errors import UsageError
-from ...grains import MADE_OF, GrainCount, Made, Retirable, TurnMark
+from ...grains import MADE_OF, RETIRED_PER_CALL_MAX, GrainCount, Made, Retirable, TurnMark
 from ...moments import microseconds
 from ...plans import AnyGrain
 from ...records import Episode, Grain, Scope, Summary, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
 from ..conditions import Beyond, Condition, Is, Present, Within
+from ..cursors import cursor_of, cut, place_of
 from ..ownership import check_limit, check_whole_graph
-from ..port import Count, Find, RecordStore, Steps, asked, every
-from ..redaction import checked_retirement
+from ..port import Find, Steps, every
+from ..redaction import checked_request
 from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary
+from .over_engine import OverEngine
+from .questions import numbers, window
 from .retirement import retire
-from .rows import bare
+from .rows import all_bare
 from .standing import MADE_OF_IT, Candidate, stand_ins
 from .turns import NUMBERED, TURNS, KeptTurn
 
@@ -28,11 +30,8 @@ PAGE_ROWS = 500
 """Candidates for retirement that are looked at together; nearly all of them are due."""
 
 
-class ColdGrains:
+class ColdGrains(OverEngine):
     """A ``GrainStore`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def loose(
         self, scope: Scope, grain: Grain, before: datetime, limit: int
@@ -47,17 +46,12 @@ class ColdGrains:
         """
         check_whole_graph(scope)
         check_limit(limit)
-        where = (Within("starts_at", until=microseconds(before)),)
+        where = window("starts_at", None, before)
         asking: dict[str, Any] = {"by": f"loose_{grain}", "where": where, "limit": limit}
         asking |= {"order": ("starts_at", "id"), "reach": "own"}
         if MADE_OF[grain] == "working":
-            summaries = Find(SUMMARIES, scope, **asking)
-            found = await self._store.read("loose", lambda: every(summaries))
-            return tuple(bare(Summary, one) for one in found)
-        episodes = Find(EPISODES, scope, **asking)
-        return tuple(
-            bare(Episode, one) for one in await self._store.read("loose", lambda: every(episodes))
-        )
+            return all_bare(Summary, await self._all("loose", Find(SUMMARIES, scope, **asking)))
+        return all_bare(Episode, await self._all("loose", Find(EPISODES, scope, **asking)))
 
     async def turn_marks(self, scope: Scope, cursor: str, limit: int) -> Page[TurnMark]:
         """Return every turn of the graph, redacted and retired ones included.
@@ -72,10 +66,9 @@ class ColdGrains:
         order = ("agent_id", "seq")
         where = (Beyond(order, _place_of(cursor, ("", 0))), NUMBERED)
         find = Find(TURNS, scope, "seq", where, order, limit + 1, reach="own")
-        found = await self._store.read("turn_marks", lambda: every(find))
-        rows = tuple(map(_marked, found[:limit]))
-        end = (rows[-1].agent_id, rows[-1].seq) if len(found) > limit else None
-        return Page(rows=rows, cursor=_cursor_of(end))
+        found = await self._all("turn_marks", find)
+        rows, after = cut(found, limit, lambda one: cursor_of((one.agent_id, one.seq)))
+        return Page(rows=tuple(map(_marked, rows)), cursor=after)
 
     async def made(self, scope: Scope, cursor: str, limit: int) -> Page[Made]:
         """Return every level-0 summary and every episode, redacted and retired ones included.
@@ -92,20 +85,22 @@ class ColdGrains:
         def steps() -> Steps[list[KeptEpisode | KeptSummary]]:
             found: list[KeptEpisode | KeptSummary] = []
             if kind != "summary":
-                episodes = Find(EPISODES, scope, where=_after(after), order=("id",), reach="own")
-                found += yield from every(replace(episodes, limit=limit + 1))
-            if len(found) <= limit:
-                where = (Is("level", 0), *_after(after if kind == "summary" else ""))
-                room = limit + 1 - len(found)
+                where = (Beyond(("id",), (after,)),)
                 found += yield from every(
-                    Find(SUMMARIES, scope, "level", where, ("id",), room, reach="own")
+                    Find(EPISODES, scope, "id", where, ("id",), limit + 1, reach="own")
+                )
+            if len(found) <= limit:
+                behind = Beyond(("id",), (after if kind == "summary" else "",))
+                room = limit + 1 - len(found)
+                level = (Is("level", 0), behind)
+                found += yield from every(
+                    Find(SUMMARIES, scope, "level", level, ("id",), room, reach="own")
                 )
             return found
 
         found = await self._store.read("made", steps)
-        rows = tuple(map(_counted, found[:limit]))
-        end = (_kind_of(rows[-1]), rows[-1].id) if len(found) > limit else None
-        return Page(rows=rows, cursor=_cursor_of(end))
+        rows, end = cut(found, limit, lambda one: cursor_of((_kind_of(one), one.id)))
+        return Page(rows=tuple(map(_counted, rows)), cursor=end)
 
     async def retirable(
         self, scope: Scope, grain: AnyGrain, before: datetime, limit: int
@@ -123,8 +118,8 @@ class ColdGrains:
         check_whole_graph(scope)
         check_limit(limit)
         found: list[tuple[int, Retirable]] = []
-        for candidates in _candidates(scope, grain, microseconds(before)):
-            found += await self._retirable_among(scope, candidates, limit)
+        for kind, find in _candidates(scope, grain, microseconds(before)):
+            found += await self._retirable_among(kind, find, limit)
         found.sort(key=lambda one: (one[0], one[1].id))
         return tuple(one for _, one in found[:limit])
 
@@ -136,11 +131,8 @@ class ColdGrains:
         """
         check_whole_graph(scope)
         whole, full = _counted_of(scope, grain)
-        requests = [*map(Count, whole), *map(Count, full)]
-        counts = await self._store.read("count_grain", lambda: asked(*requests))
-        numbers = [counted.get((), 0) for counted in counts]
-        total, live = sum(numbers[: len(whole)]), sum(numbers[len(whole) :])
-        return GrainCount(total=total, live=live)
+        counted = await self._store.read("count_grain", lambda: numbers(*whole, *full))
+        return GrainCount(total=sum(counted[: len(whole)]), live=sum(counted[len(whole) :]))
 
     async def retire(
         self,
@@ -163,7 +155,7 @@ class ColdGrains:
                 repeating does.
         """
         check_whole_graph(scope)
-        asked_for = checked_retirement(ids, reason)
+        asked_for = checked_request(ids, reason, RETIRED_PER_CALL_MAX, "ids")
         if not asked_for:
             return ()
         retired = await self._store.change(
@@ -173,55 +165,41 @@ class ColdGrains:
         return retired
 
     async def _retirable_among(
-        self, scope: Scope, candidates: _Candidates, limit: int
+        self, kind: Literal["turn", "summary", "episode"], first: Find[Any], limit: int
     ) -> list[tuple[int, Retirable]]:
         """Return the first candidates that something stands for, each with its moment.
 
         Page by page, each a question of its own, until there are enough.
         """
         found: list[tuple[int, Retirable]] = []
-        find = candidates.find
+        find = first
         while True:
-            page, standing = await self._store.read("retirable", lambda f=find: _standing(scope, f))  # type: ignore[misc]
-            places = [(candidates.moment(one), one.id) for one in page]
+            page, standing = await self._store.read("retirable", partial(_standing, find))
+            places = [(microseconds(getattr(one, find.order[0])), one.id) for one in page]
             found += [
-                (at, Retirable(kind=candidates.kind, id=one_id, replaced_by=standing[one_id]))
+                (at, Retirable(kind=kind, id=one_id, replaced_by=standing[one_id]))
                 for at, one_id in places
                 if one_id in standing
             ]
             if len(page) < PAGE_ROWS or len(found) >= limit:
                 return found[:limit]
             behind = Beyond(find.order, places[-1])
-            find = replace(find, where=(*candidates.find.where, behind))
+            find = replace(first, where=(*first.where, behind))
 
 
-@dataclass(frozen=True)
-class _Candidates:
-    """Records of which some may be past their retention.
+def _candidates(scope: Scope, grain: AnyGrain, before: int) -> Iterator[tuple[Any, Find[Any]]]:
+    """Yield what may be retired of a grain: its kind, and the question for the first of it.
 
-    Attributes:
-        kind: What they are.
-        find: Asks for the first of them.
+    It has its content and is past its retention.
     """
-
-    kind: Any
-    find: Find[Any]
-
-    def moment(self, record: Candidate) -> int:
-        """Return what a candidate is ordered by."""
-        return microseconds(getattr(record, self.find.order[0]))
-
-
-def _candidates(scope: Scope, grain: AnyGrain, before: int) -> Iterator[_Candidates]:
-    """Yield what may be retired of a grain: what has its content and is past its retention."""
     asking: dict[str, Any] = {"limit": PAGE_ROWS, "reach": "own"}
     if grain == "working":
         recorded = ("recorded_at", "id")
         late = Within("recorded_at", until=before)
         turns: tuple[Condition, ...] = (Present("covered_by"), late)
-        yield _Candidates("turn", Find(TURNS, scope, "full", turns, recorded, **asking))
+        yield "turn", Find(TURNS, scope, "full", turns, recorded, **asking)
         told: tuple[Condition, ...] = (Present("daily"), late)
-        yield _Candidates("summary", Find(SUMMARIES, scope, "old", told, recorded, **asking))
+        yield "summary", Find(SUMMARIES, scope, "old", told, recorded, **asking)
         return
     where: tuple[Condition, ...] = (
         Is("grain", grain),
@@ -231,14 +209,12 @@ def _candidates(scope: Scope, grain: AnyGrain, before: int) -> Iterator[_Candida
         *map(Present, MADE_OF_IT[grain]),
     )
     began = ("starts_at", "id")
-    yield _Candidates("episode", Find(EPISODES, scope, "full_grain", where, began, **asking))
+    yield "episode", Find(EPISODES, scope, "full_grain", where, began, **asking)
 
 
-def _standing(
-    scope: Scope, find: Find[Any]
-) -> Steps[tuple[list[Candidate], Mapping[str, tuple[str, ...]]]]:
+def _standing(find: Find[Any]) -> Steps[tuple[list[Candidate], Mapping[str, tuple[str, ...]]]]:
     page: list[Candidate] = yield from every(find)
-    standing = yield from stand_ins(scope, page)
+    standing = yield from stand_ins(find.scope, page)
     return page, standing
 
 
@@ -286,30 +262,15 @@ def _how_gone(record: KeptTurn | KeptSummary | KeptEpisode) -> dict[str, bool]:
     return {"redacted": record.redacted_at is not None and not is_retired, "retired": is_retired}
 
 
-def _kind_of(made: Made) -> str:
-    return "summary" if made.grain == "working" else "episode"
+def _kind_of(record: KeptSummary | KeptEpisode) -> str:
+    return "summary" if isinstance(record, KeptSummary) else "episode"
 
 
-def _after(record_id: str | int) -> tuple[Condition, ...]:
-    return (Beyond(("id",), (record_id,)),)
-
-
-def _cursor_of(place: tuple[str | int, ...] | None) -> str | None:
-    return None if place is None else json.dumps(place, ensure_ascii=False)
-
-
-def _place_of(cursor: str, first: tuple[str | int, str | int]) -> tuple[str | int, str | int]:
+def _place_of(cursor: str, first: tuple[str | int, str | int]) -> tuple[Any, ...]:
     """Return what a page comes after.
 
     Raises:
         UsageError: No page gave the cursor.
     """
-    if not cursor:
-        return first
-    try:
-        place = json.loads(cursor)
-    except (ValueError, RecursionError):
-        place = None
-    if not isinstance(place, list) or [type(part) for part in place] != [*map(type, first)]:
-        raise UsageError("cursor", cursor, "the cursor of a page of the same question")
-    return place[0], place[1]
+    kinds = [*map(type, first)]
+    return place_of(cursor, kinds, "the cursor of a page of the same question") or first

@@ -7,7 +7,6 @@ from datetime import datetime
 
 from ...errors import Conflict, NotFound
 from ...ids import IdFactory
-from ...moments import maybe_microseconds, microseconds
 from ...records import (
     AgentRecord,
     Budget,
@@ -22,25 +21,15 @@ from ...records import (
 )
 from ...registry import CATALOG
 from ..archive_rows import check_tenant
-from ..conditions import Absent, Among, Is, Within
+from ..conditions import Absent, Among
 from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of
 from ..ownership import check_agent, check_limit
-from ..port import (
-    Collection,
-    Find,
-    Index,
-    Put,
-    RecordStore,
-    Replace,
-    Steps,
-    count,
-    every,
-    one,
-    write,
-)
+from ..port import Collection, Find, Index, Steps, count, every, one, write
 from .known_graphs import GRAPHS, OLDEST_FIRST, KeptGraph, made_graph
 from .log import append_event
-from .rows import bare, kept
+from .over_engine import OverEngine, changing
+from .questions import among, by_then
+from .rows import all_bare, bare, kept, moments, over, put, replace
 
 
 class KeptAgent(AgentRecord):
@@ -60,8 +49,7 @@ AGENTS: Collection[KeptAgent] = Collection(
     KeptAgent,
     fields={
         "made": lambda agent: agent.made,
-        "seen_at": lambda agent: microseconds(agent.seen_at),
-        "left_at": lambda agent: maybe_microseconds(agent.left_at),
+        **moments("seen_at", "left_at"),
     },
     indexes={
         "present": Index(("id",), where=(Absent("left_at"),)),
@@ -82,13 +70,11 @@ class Links(Record):
 LINKS: Collection[Links] = Collection("links", Links, extent="tenant", key=lambda _: "links")
 
 
-class ColdGraphs:
+class ColdGraphs(OverEngine):
     """A ``GraphStore`` over any engine."""
 
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
-
-    async def create_graph(self, graph: SessionGraph) -> None:
+    @changing
+    def create_graph(self, graph: SessionGraph) -> Steps[None]:
         """Store a new graph, with its links to parents.
 
         Raises:
@@ -98,7 +84,16 @@ class ColdGraphs:
                 be more than ``ANCESTORS_MAX`` ancestors.
         """
         check_parents(graph.id, graph.parents)
-        await self._store.change("create_graph", lambda: _create(graph))
+        scope = Scope.of_graph(graph.tenant, graph.id)
+        names = graph.inherits_from
+        known = yield from _known(graph.tenant, (graph.id, *names))
+        if graph.id in known:
+            raise Conflict("session graph", "a new id", graph.id)
+        _check_known(names, known)
+        if names:
+            links = yield from _links_above(graph.tenant, known.values())
+            check_acyclic(graph.id, names[0], {**links, graph.id: graph.parents})
+        yield from put(GRAPHS, scope, made_graph(graph))
 
     async def graph(self, tenant: str, graph_id: str) -> SessionGraph | None:
         """Return a graph, or ``None``."""
@@ -109,8 +104,7 @@ class ColdGraphs:
         """Return all graphs of the tenant, oldest first, its catalog included."""
         whole = Scope.of_graph(tenant, CATALOG)
         find = Find(GRAPHS, whole, by="oldest", order=OLDEST_FIRST)
-        found = await self._store.read("graphs", lambda: every(find))
-        return tuple(bare(SessionGraph, graph) for graph in found)
+        return all_bare(SessionGraph, await self._all("graphs", find))
 
     async def standing(self, scope: Scope) -> Standing | None:
         """Return the scope's graph, agent and ancestors as they are now; ``None``: no such graph.
@@ -119,14 +113,15 @@ class ColdGraphs:
         """
         return await self._store.read("standing", lambda: standing(scope))
 
-    async def set_state(
+    @changing
+    def set_state(
         self,
         scope: Scope,
         state: GraphState,
         now: datetime,
         only_from: Sequence[GraphState] | None = None,
         event: str | None = None,
-    ) -> bool:
+    ) -> Steps[bool]:
         """Move the scope's graph to ``state``; ``closed_at`` is set on closing, cleared on opening.
 
         ``False``, writing nothing, when the graph is in none of the states of ``only_from``. A
@@ -135,23 +130,20 @@ class ColdGraphs:
         Raises:
             NotFound: The graph does not exist.
         """
+        graph = yield from _existing(scope)
+        if only_from is not None and graph.state not in only_from:
+            return False
+        if graph.state != state:
+            opened = state == GraphState.ACTIVE
+            closed_at = None if opened else graph.closed_at or now
+            moved = graph.model_copy(update={"state": state, "closed_at": closed_at})
+            yield from replace(GRAPHS, scope, moved)
+            if event is not None:
+                yield from append_event(scope, event, (), "", now)
+        return True
 
-        def steps() -> Steps[bool]:
-            graph = yield from _existing(scope)
-            if only_from is not None and graph.state not in only_from:
-                return False
-            if graph.state != state:
-                opened = state == GraphState.ACTIVE
-                closed_at = None if opened else graph.closed_at or now
-                moved = graph.model_copy(update={"state": state, "closed_at": closed_at})
-                yield from write(Replace(GRAPHS, scope, moved))
-                if event is not None:
-                    yield from append_event(scope, event, (), "", now)
-            return True
-
-        return await self._store.change("set_state", steps)
-
-    async def link(self, scope: Scope, parent: Parent) -> None:
+    @changing
+    def link(self, scope: Scope, parent: Parent) -> Steps[None]:
         """Let the scope's graph inherit from one more graph, after those it has.
 
         Raises:
@@ -161,24 +153,32 @@ class ColdGraphs:
                 the parent is the catalog.
         """
         check_parents(scope.graph_id, (parent,))
-        await self._store.change("link", lambda: _link(scope, parent))
+        known = yield from _known(scope.tenant, (scope.graph_id, parent.id))
+        _check_known((scope.graph_id, parent.id), known)
+        graph = known[scope.graph_id]
+        yield from check_writable(scope)
+        if parent.id in graph.inherits_from:
+            raise Conflict(f"link of session graph {scope.graph_id!r}", "a new parent", parent.id)
+        links = yield from _links_above(scope.tenant, known.values())
+        check_acyclic(scope.graph_id, parent.id, links)
+        linked = graph.model_copy(update={"parents": (*graph.parents, parent)})
+        yield from replace(GRAPHS, scope, linked)
+        yield from _count_link(scope)
 
-    async def unlink(self, scope: Scope, parent_id: str) -> bool:
+    @changing
+    def unlink(self, scope: Scope, parent_id: str) -> Steps[bool]:
         """Revoke a link; ``False`` when there is none. Holds from the next ``standing`` on."""
+        graph = yield from _graph(scope.tenant, scope.graph_id)
+        if graph is None or parent_id not in graph.inherits_from:
+            return False
+        left = tuple(parent for parent in graph.parents if parent.id != parent_id)
+        yield from replace(GRAPHS, scope, graph.model_copy(update={"parents": left}))
+        return True
 
-        def steps() -> Steps[bool]:
-            graph = yield from _graph(scope.tenant, scope.graph_id)
-            if graph is None or parent_id not in graph.inherits_from:
-                return False
-            left = tuple(parent for parent in graph.parents if parent.id != parent_id)
-            yield from write(Replace(GRAPHS, scope, graph.model_copy(update={"parents": left})))
-            return True
-
-        return await self._store.change("unlink", steps)
-
-    async def configure(
+    @changing
+    def configure(
         self, scope: Scope, *, budget: Budget | None = None, retention: Retention | None = None
-    ) -> SessionGraph:
+    ) -> Steps[SessionGraph]:
         """Replace what is given and return the graph as it now is.
 
         Raises:
@@ -186,22 +186,16 @@ class ColdGraphs:
         """
         given = {"budget": budget, "retention": retention}
         changed = {name: value for name, value in given.items() if value is not None}
-
-        def steps() -> Steps[SessionGraph]:
-            graph = (yield from _existing(scope)).model_copy(update=changed)
-            yield from write(Replace(GRAPHS, scope, graph))
-            return bare(SessionGraph, graph)
-
-        return await self._store.change("configure", steps)
+        graph = (yield from _existing(scope)).model_copy(update=changed)
+        yield from replace(GRAPHS, scope, graph)
+        return bare(SessionGraph, graph)
 
 
-class ColdFleet:
+class ColdFleet(OverEngine):
     """A ``FleetStore`` over any engine."""
 
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
-
-    async def spawn(self, agent: AgentRecord) -> bool:
+    @changing
+    def spawn(self, agent: AgentRecord) -> Steps[bool]:
         """Add a member, or re-attach one of the same id; return whether it is new.
 
         A re-attach takes over everything but the time of the first spawn, and clears ``left_at``
@@ -214,54 +208,46 @@ class ColdFleet:
         scope = Scope.of_graph(agent.tenant, agent.graph_id)
         seen_at = max(agent.seen_at, agent.spawned_at)
         present = agent.model_copy(update={"seen_at": seen_at, "left_at": None, "released": False})
+        yield from _existing(scope)
+        yield from check_writable(scope)
+        known = yield from one(among(AGENTS, scope, [agent.id]))
+        if known is None:
+            yield from put(AGENTS, scope, made_agent(present))
+            return True
+        first = {"spawned_at": known.spawned_at, "made": known.made}
+        yield from replace(AGENTS, scope, kept(KeptAgent, present, **first))
+        return False
 
-        def steps() -> Steps[bool]:
-            yield from _existing(scope)
-            yield from check_writable(scope)
-            known = yield from _agent(scope, agent.id)
-            if known is None:
-                yield from write(Put(AGENTS, scope, made_agent(present)))
-                return True
-            first = {"spawned_at": known.spawned_at, "made": known.made}
-            yield from write(Replace(AGENTS, scope, kept(KeptAgent, present, **first)))
-            return False
-
-        return await self._store.change("spawn", steps)
-
-    async def leave(
+    @changing
+    def leave(
         self,
         scope: Scope,
         now: datetime,
         *,
         silent_since: datetime | None = None,
         reason: str | None = None,
-    ) -> Departure:
+    ) -> Steps[Departure]:
         """Mark the scope's agent as gone and return what came of it. Idempotent.
 
         With ``silent_since`` the agent is released instead: only if its last sign of life is at or
         before that moment. With ``reason`` the audit feed is told, in the same transaction.
         """
         agent_id = check_agent(scope)
-
-        def steps() -> Steps[Departure]:
-            agent = yield from _agent(scope, agent_id)
-            left = agent is not None and _leaves(agent, silent_since)
-            if agent is not None and left:
-                gone = {"left_at": now, "released": silent_since is not None}
-                yield from write(Replace(AGENTS, scope, agent.model_copy(update=gone)))
-                if reason is not None:
-                    kind = "left" if silent_since is None else "released"
-                    yield from append_event(scope, kind, (), reason, now)
-            remaining = yield from count(Find(AGENTS, scope, by="present"))
-            return Departure(left=left, remaining=remaining)
-
-        return await self._store.change("leave", steps)
+        agent = yield from one(among(AGENTS, scope, [agent_id]))
+        left = agent is not None and _leaves(agent, silent_since)
+        if agent is not None and left:
+            gone = {"left_at": now, "released": silent_since is not None}
+            yield from replace(AGENTS, scope, agent.model_copy(update=gone))
+            if reason is not None:
+                kind = "left" if silent_since is None else "released"
+                yield from append_event(scope, kind, (), reason, now)
+        remaining = yield from count(Find(AGENTS, scope, by="present"))
+        return Departure(left=left, remaining=remaining)
 
     async def agents(self, scope: Scope) -> tuple[AgentRecord, ...]:
         """Return all members of the scope's graph, those who left included, in order of spawn."""
         find = Find(AGENTS, scope, by="spawned", order=("made",))
-        found = await self._store.read("agents", lambda: every(find))
-        return tuple(bare(AgentRecord, agent) for agent in found)
+        return all_bare(AgentRecord, await self._all("agents", find))
 
     async def beat(self, scope: Scope, agent_ids: Sequence[str], now: datetime) -> tuple[str, ...]:
         """Note a sign of life of members and return those of them that are present, sorted."""
@@ -271,13 +257,9 @@ class ColdFleet:
 
         def steps() -> Steps[tuple[str, ...]]:
             present = yield from every(Find(AGENTS, scope, by="present", where=where))
-            yield from write(
-                *(
-                    Replace(AGENTS, scope, agent.model_copy(update={"seen_at": now}))
-                    for agent in present
-                    if agent.seen_at < now
-                )
-            )
+            later = (one for one in present if one.seen_at < now)
+            seen = (one.model_copy(update={"seen_at": now}) for one in later)
+            yield from replace(AGENTS, scope, *seen)
             return tuple(sorted(agent.id for agent in present))
 
         return await self._store.change("beat", steps)
@@ -295,13 +277,12 @@ class ColdFleet:
             AGENTS,
             Scope.of_graph(tenant, CATALOG),
             by="silent",
-            where=(Within("seen_at", until=microseconds(silent_since) + 1),),
+            where=by_then("seen_at", silent_since),
             order=("seen_at", "made"),
             limit=limit,
             reach="tenant",
         )
-        found = await self._store.read("silent", lambda: every(find))
-        return tuple(bare(AgentRecord, agent) for agent in found)
+        return all_bare(AgentRecord, await self._all("silent", find))
 
 
 def made_agent(agent: AgentRecord) -> KeptAgent:
@@ -324,8 +305,10 @@ def check_writable(scope: Scope) -> Steps[None]:
 
 def standing(scope: Scope) -> Steps[Standing | None]:
     """Return how a scope stands, inside a transaction."""
-    names = (scope.graph_id, CATALOG)
-    graphs, agents = yield (_named(scope.tenant, names), _member(scope, scope.agent_id or ""))
+    graphs, agents = yield (
+        _named(scope.tenant, (scope.graph_id, CATALOG)),
+        among(AGENTS, scope, [scope.agent_id or ""]),
+    )
     found = {graph.id: graph for graph in graphs}
     if scope.graph_id not in found:
         return None
@@ -337,44 +320,14 @@ def standing(scope: Scope) -> Steps[Standing | None]:
     )
 
 
-def _create(graph: SessionGraph) -> Steps[None]:
-    scope = Scope.of_graph(graph.tenant, graph.id)
-    names = graph.inherits_from
-    known = yield from _known(graph.tenant, (graph.id, *names))
-    if graph.id in known:
-        raise Conflict("session graph", "a new id", graph.id)
-    _check_known(names, known)
-    if names:
-        links = yield from _links_above(graph.tenant, known.values())
-        check_acyclic(graph.id, names[0], {**links, graph.id: graph.parents})
-    yield from write(Put(GRAPHS, scope, made_graph(graph)))
-
-
-def _link(scope: Scope, parent: Parent) -> Steps[None]:
-    names = (scope.graph_id, parent.id)
-    known = yield from _known(scope.tenant, names)
-    _check_known(names, known)
-    graph = known[scope.graph_id]
-    yield from check_writable(scope)
-    if parent.id in graph.inherits_from:
-        raise Conflict(f"link of session graph {scope.graph_id!r}", "a new parent", parent.id)
-    links = yield from _links_above(scope.tenant, known.values())
-    check_acyclic(scope.graph_id, parent.id, links)
-    linked = graph.model_copy(update={"parents": (*graph.parents, parent)})
-    yield from write(Replace(GRAPHS, scope, linked))
-    yield from _count_link(scope)
-
-
 def _count_link(scope: Scope) -> Steps[None]:
     """Let no two links of a tenant be made from one moment: together they could close a cycle.
 
     Each looks only at graphs that the other does not write.
     """
     known = yield from one(Find(LINKS, scope))
-    if known is None:
-        yield from write(Put(LINKS, scope, Links(tenant=scope.tenant, made=1)))
-    else:
-        yield from write(Replace(LINKS, scope, known.model_copy(update={"made": known.made + 1})))
+    made = 1 if known is None else known.made + 1
+    yield from write(over(known, LINKS, scope, Links(tenant=scope.tenant, made=made)))
 
 
 def _links_above(tenant: str, graphs: Iterable[SessionGraph]) -> Steps[dict[str, Sequence[Parent]]]:
@@ -406,22 +359,13 @@ def _known(tenant: str, names: Sequence[str]) -> Steps[dict[str, KeptGraph]]:
 
 
 def _named(tenant: str, names: Sequence[str]) -> Find[KeptGraph]:
-    where = (Among("id", tuple(names)),)
-    return Find(GRAPHS, Scope.of_graph(tenant, CATALOG), where=where)
+    return among(GRAPHS, Scope.of_graph(tenant, CATALOG), names)
 
 
 def _check_known(names: Iterable[str], known: Mapping[str, SessionGraph]) -> None:
     for name in names:
         if name not in known:
             raise NotFound("session graph", name)
-
-
-def _agent(scope: Scope, agent_id: str) -> Steps[KeptAgent | None]:
-    return one(_member(scope, agent_id))
-
-
-def _member(scope: Scope, agent_id: str) -> Find[KeptAgent]:
-    return Find(AGENTS, scope, where=(Is("id", agent_id),))
 
 
 def _leaves(agent: AgentRecord, silent_since: datetime | None) -> bool:

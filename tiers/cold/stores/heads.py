@@ -7,16 +7,15 @@ from ...evidence import EvidenceMarks
 from ...history.heads import follows
 from ...moments import microseconds
 from ...records import Scope, SignedHead
-from ..conditions import Is, Within
+from ..conditions import Within
 from ..ownership import check_limit
-from ..port import Collection, Find, Index, Put, RecordStore, Steps, every, one, write
+from ..port import Collection, Find, Index, Steps, one
 from .log import raise_marks
+from .over_engine import OverEngine, changing
+from .questions import among
+from .rows import put
 
 _ORDER = ("size", "signed_at", "public_key")
-
-
-def _head_key(head: SignedHead) -> str:
-    return f"{head.size} {head.public_key}"
 
 
 HEADS: Collection[SignedHead] = Collection(
@@ -28,17 +27,15 @@ HEADS: Collection[SignedHead] = Collection(
         "public_key": lambda head: head.public_key,
     },
     indexes={"size": Index(_ORDER)},
-    key=_head_key,
+    key=lambda head: f"{head.size} {head.public_key}",
 )
 
 
-class ColdHeads:
+class ColdHeads(OverEngine):
     """A ``HeadStore`` over any engine."""
 
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
-
-    async def put_head(self, scope: Scope, head: SignedHead) -> bool:
+    @changing
+    def put_head(self, scope: Scope, head: SignedHead) -> Steps[bool]:
         """Keep a head; ``False`` when there is one of its size and key already.
 
         So it is when the last one is not the one that it follows.
@@ -49,18 +46,14 @@ class ColdHeads:
         owner = (head.tenant, head.graph_id)
         if owner != (scope.tenant, scope.graph_id):
             raise UsageError("head", owner, f"a head of {scope.tenant!r}, {scope.graph_id!r}")
-
-        def steps() -> Steps[bool]:
-            known, last = yield (
-                Find(HEADS, scope, where=(Is("id", _head_key(head)),)),
-                _last(scope),
-            )
-            if known or not follows(head, last[0] if last else None):
-                return False
-            yield from insert_head(scope, head)
-            return True
-
-        return await self._store.change("put_head", steps)
+        known, last = yield (
+            among(HEADS, scope, [HEADS.key(head)]),
+            _last(scope),
+        )
+        if known or not follows(head, last[0] if last else None):
+            return False
+        yield from insert_head(scope, head)
+        return True
 
     async def heads(
         self, scope: Scope, after: int = 0, limit: int = 1000
@@ -69,7 +62,7 @@ class ColdHeads:
         check_limit(limit)
         where = (Within("size", since=after + 1),)
         find = Find(HEADS, scope, by="size", where=where, order=_ORDER, limit=limit)
-        return tuple(await self._store.read("heads", lambda: every(find)))
+        return await self._all("heads", find)
 
     async def last_head(self, scope: Scope) -> SignedHead | None:
         """Return the head of the most events, of these the one signed last."""
@@ -78,7 +71,7 @@ class ColdHeads:
 
 def insert_head(scope: Scope, head: SignedHead) -> Steps[None]:
     """Store a head as it is, and how far the heads have come."""
-    yield from write(Put(HEADS, scope, head))
+    yield from put(HEADS, scope, head)
     yield from raise_marks(scope, EvidenceMarks(heads=head.number))
 
 

@@ -14,7 +14,9 @@ from datetime import datetime
 from ...knowledge import (
     ALIAS_STEPS_MAX,
     NAMES_MAX,
+    NEIGHBOUR_DEPTH_MAX,
     NEIGHBOURS_MAX,
+    PATH_DEPTH_MAX,
     PATH_FACTS_MAX,
     Entity,
     Neighbour,
@@ -25,18 +27,9 @@ from ...records import Fact, Scope
 from ..conditions import Among, Beyond, Condition, Holds, Is
 from ..edges import Step, at_moment, edge_of, key_of, keys_of
 from ..ownership import check_limit
-from ..port import RECORDS_MAX, Count, Find, RecordStore, Steps, asked, every
-from ..walking import (
-    Joined,
-    Said,
-    Walk,
-    check_neighbour_depth,
-    check_path_depth,
-    entities_of,
-    has_met,
-    next_walk,
-    shortest,
-)
+from ..port import RECORDS_MAX, Count, Find, Steps, asked, every
+from ..walking import Joined, Said, Walk, check_depth, entities_of, has_met, next_walk, shortest
+from .over_engine import OverEngine, reading
 from .statements import FACTS, nearest, of_family, readable, standing
 
 _SPELT = (
@@ -51,23 +44,19 @@ JOINS_MAX = 10_000
 """So many facts that join names are read at once."""
 
 
-class ColdKnowledge:
+class ColdKnowledge(OverEngine):
     """A ``KnowledgeGraph`` over any engine."""
 
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
-
-    async def entities(
+    @reading
+    def entities(
         self, scope: Scope, names: Sequence[str], limit: int, *, as_of: datetime | None = None
-    ) -> tuple[Entity, ...]:
+    ) -> Steps[tuple[Entity, ...]]:
         """Return the entities that some of the names name, in the order in which they do."""
         check_limit(limit, NAMES_MAX)
-        keys = keys_of(names)
-        return await self._store.read(
-            "entities", lambda: _Reading(scope, as_of).entities(keys, limit)
-        )
+        return _Reading(scope, as_of).entities(keys_of(names), limit)
 
-    async def neighbours(
+    @reading
+    def neighbours(
         self,
         scope: Scope,
         names: Sequence[str],
@@ -75,26 +64,24 @@ class ColdKnowledge:
         limit: int,
         *,
         as_of: datetime | None = None,
-    ) -> tuple[Neighbour, ...]:
+    ) -> Steps[tuple[Neighbour, ...]]:
         """Return the facts within some steps of any of the names, nearest first, then by id."""
-        check_neighbour_depth(depth)
+        check_depth(depth, NEIGHBOUR_DEPTH_MAX)
         check_limit(limit, NEIGHBOURS_MAX)
-        keys = keys_of(names)
-        return await self._store.read(
-            "neighbours", lambda: _Reading(scope, as_of).neighbours(keys, depth, limit)
-        )
+        return _Reading(scope, as_of).neighbours(keys_of(names), depth, limit)
 
     async def path(
         self, scope: Scope, start: str, end: str, depth: int, *, as_of: datetime | None = None
     ) -> tuple[Fact, ...] | None:
         """Return a shortest chain of facts from one name to another; ``None`` without one."""
-        check_path_depth(depth)
+        check_depth(depth, PATH_DEPTH_MAX)
         ends = key_of(start), key_of(end)
         if not all(ends):
             return None
         return await self._store.read("path", lambda: _Reading(scope, as_of).path(*ends, depth))
 
-    async def statements(
+    @reading
+    def statements(
         self,
         scope: Scope,
         subject: str,
@@ -103,7 +90,7 @@ class ColdKnowledge:
         *,
         live_only: bool = False,
         behind: Place | None = None,
-    ) -> tuple[Fact, ...]:
+    ) -> Steps[tuple[Fact, ...]]:
         """Return what was ever stated of an entity, oldest first: live facts and ended ones."""
         check_limit(limit, NAMES_MAX)
         keys = keys_of([subject])
@@ -112,25 +99,19 @@ class ColdKnowledge:
             where.append(Is("predicate_key", key_of(predicate)))
         if behind is not None:
             where.append(Beyond(("recorded_at", "id"), (microseconds(behind.at), behind.id)))
-        return await self._store.read("statements", lambda: _stated(scope, keys, where, limit))
-
-
-def _stated(
-    scope: Scope, keys: Sequence[str], where: Sequence[Condition], limit: int
-) -> Steps[tuple[Fact, ...]]:
-    names = yield from _Reading(scope, None).names(keys)
-    find = Find(
-        FACTS,
-        scope,
-        by="subject",
-        where=(Among("subject_key", names), *where),
-        order=("recorded_at", "id"),
-        limit=limit,
-        sorts=len(names) > 1,
-    )
-    found = yield from every(*of_family(find, readable(scope)))
-    found.sort(key=lambda fact: (fact.recorded_at, fact.id))
-    return tuple(found[:limit])
+        names = yield from _Reading(scope, None).names(keys)
+        find = Find(
+            FACTS,
+            scope,
+            by="subject",
+            where=(Among("subject_key", names), *where),
+            order=("recorded_at", "id"),
+            limit=limit,
+            sorts=len(names) > 1,
+        )
+        found = yield from every(*of_family(find, readable(scope)))
+        found.sort(key=lambda fact: (fact.recorded_at, fact.id))
+        return tuple(found[:limit])
 
 
 class _Reading:

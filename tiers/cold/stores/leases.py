@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 from ...fields import Moment, Record
 from ...leases import Lease
 from ...records import Scope
-from ..conditions import Is
 from ..ownership import check_lease
-from ..port import Collection, Find, Put, RecordStore, Replace, Steps, every, one, write
+from ..port import Collection, Find, Steps, every, one, write
+from .over_engine import OverEngine, changing
+from .questions import among
+from .rows import over, replace
 
 
 class Held(Record):
@@ -27,27 +29,24 @@ _NOBODY = Scope(tenant="ezra", graph_id="ezra")
 """Leases are of the installation; a question names a scope all the same."""
 
 
+def _free(held: Held) -> Held:
+    return held.model_copy(update={"owner": None})
+
+
 def free_leases() -> Steps[None]:
     """Give every lease back, whoever holds it."""
     found = yield from every(Find(LEASES, _NOBODY, reach="store"))
-    yield from write(
-        *(
-            Replace(LEASES, _NOBODY, held.model_copy(update={"owner": None}))
-            for held in found
-            if held.owner is not None
-        )
-    )
+    held = (one for one in found if one.owner is not None)
+    yield from replace(LEASES, _NOBODY, *(_free(one) for one in held))
 
 
-class ColdLeases:
+class ColdLeases(OverEngine):
     """A ``LeaseStore`` over any engine."""
 
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
-
-    async def acquire(
+    @changing
+    def acquire(
         self, name: str, owner: str, lease_seconds: float, now: datetime
-    ) -> Lease | None:
+    ) -> Steps[Lease | None]:
         """Take or prolong a lease; ``None`` while another owner's has not run out.
 
         ``token`` rises when the owner changes, or takes it again after giving it back, and stays
@@ -55,27 +54,22 @@ class ColdLeases:
         """
         check_lease(owner, lease_seconds)
         until = now + timedelta(seconds=lease_seconds)
-
-        def steps() -> Steps[Lease | None]:
-            known = yield from one(Find(LEASES, _NOBODY, where=(Is("id", name),)))
-            token = 0 if known is None else known.token
-            if known is None or known.owner != owner:
-                if known is not None and known.owner is not None and known.expires_at > now:
-                    return None
-                token += 1
-            held = Held(name=name, owner=owner, token=token, expires_at=until)
-            yield from write((Put if known is None else Replace)(LEASES, _NOBODY, held))
-            return Lease(name=name, owner=owner, token=token, expires_at=until)
-
-        return await self._store.change("acquire", steps)
+        known = yield from one(among(LEASES, _NOBODY, [name]))
+        token = 0 if known is None else known.token
+        if known is None or known.owner != owner:
+            if known is not None and known.owner is not None and known.expires_at > now:
+                return None
+            token += 1
+        held = Held(name=name, owner=owner, token=token, expires_at=until)
+        yield from write(over(known, LEASES, _NOBODY, held))
+        return Lease(name=name, owner=owner, token=token, expires_at=until)
 
     async def release(self, lease: Lease) -> None:
         """Give a lease back; one that has passed to another owner stays with it."""
 
         def steps() -> Steps[None]:
-            held = yield from one(Find(LEASES, _NOBODY, where=(Is("id", lease.name),)))
+            held = yield from one(among(LEASES, _NOBODY, [lease.name]))
             if held is not None and (held.owner, held.token) == (lease.owner, lease.token):
-                free = held.model_copy(update={"owner": None})
-                yield from write(Replace(LEASES, _NOBODY, free))
+                yield from replace(LEASES, _NOBODY, _free(held))
 
         await self._store.change("release", steps)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...forms import entry_of, is_current
-from ...records import Hit, IndexEntry, Kind, Owned, Scope, SearchQuery
+from ...records import Hit, IndexEntry, Owned, Scope, SearchQuery
 from ...sighting import Known, Seen, Sighted, SightedWords
 from ...standing import RecordKey, by_graph
-from ..conditions import Absent, Among, Condition, Is
+from ..conditions import Absent, Condition, Is
 from ..ownership import in_order
-from ..port import Collection, Count, Find, RecordStore, Steps, asked, every
+from ..port import Collection, Find, Steps, every
 from .belief_projection import BELIEFS
 from .documents import DOCUMENTS
 from .episodes import EPISODES, SUMMARIES
+from .over_engine import OverEngine, reading
 from .passages import PASSAGES
-from .reading import READERS, live_among, read_hits
+from .questions import MANY, among, numbers
+from .reading import live_among, read_hits, records_of
 from .rules import RULES
 from .statements import FACTS
 from .turns import TURNS
@@ -26,26 +27,20 @@ from .words import SEARCHABLE
 from .work import count_work
 
 
-class ColdLexicalIndex:
+class ColdLexicalIndex(OverEngine):
     """A ``LexicalIndex`` over any engine."""
 
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
-
-    async def search_words(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+    @reading
+    def search_words(self, scope: Scope, query: SearchQuery) -> Steps[tuple[Hit, ...]]:
         """Return visible records of the asked kinds by BM25, best first, ties by id.
 
         Only the scope's own graph is searched, and only its word statistics count. A question
         without words, or to the ancestors (``query.inherited``), finds nothing. ``query.vector``
         is not used. What it costs is said in ``word_search``.
         """
-
-        def steps() -> Steps[tuple[Hit, ...]]:
-            words = yield from words_of(scope, query)
-            found = [] if words is None else (yield from ranked(scope, query, words))
-            return (yield from read_hits(scope, found))
-
-        return await self._store.read("search_words", steps)
+        words = yield from words_of(scope, query)
+        found = [] if words is None else (yield from ranked(scope, query, words))
+        return (yield from read_hits(scope, found))
 
     async def sight_words(
         self, scope: Scope, queries: Sequence[SearchQuery], known: Known
@@ -70,38 +65,31 @@ class ColdLexicalIndex:
         found = {one.id: entry_of(one) for one in records if is_current(one)}
         return in_order(found, ids)
 
-    async def live(
+    @reading
+    def live(
         self, scope: Scope, query: SearchQuery, keys: Sequence[RecordKey]
-    ) -> frozenset[RecordKey]:
+    ) -> Steps[frozenset[RecordKey]]:
         """Return which records a search may answer with at this moment; see ``LexicalIndex``."""
+        found: set[RecordKey] = set()
+        for there, question, ids in by_graph(scope, query, keys):
+            live = yield from live_among(there, question, ids)
+            found |= {(there.graph_id, record_id) for record_id in live}
+        return frozenset(found)
 
-        def steps() -> Steps[frozenset[RecordKey]]:
-            found: set[RecordKey] = set()
-            for there, question, ids in by_graph(scope, query, keys):
-                live = yield from live_among(there, question, ids)
-                found |= {(there.graph_id, record_id) for record_id in live}
-            return frozenset(found)
-
-        return await self._store.read("live", steps)
-
-    async def census(self, scope: Scope) -> dict[str, int]:
+    @reading
+    def census(self, scope: Scope) -> Steps[dict[str, int]]:
         """Return what the scope's graph holds, by name.
 
         Names: turns, covered_turns, summaries, episodes, facts_core, facts_archival, rules,
         beliefs, documents, passages, waiting_work. Superseded facts and beliefs, forgotten facts,
         removed documents and parked work are not counted.
         """
-
-        def steps() -> Steps[dict[str, int]]:
-            found = yield from asked(*(Count(_held(scope, *one)) for one in _CENSUS.values()))
-            names = zip(_CENSUS, (one.get((), 0) for one in found), strict=True)
-            counts = dict(names)
-            covered = counts["turns"] - counts.pop("tail")
-            work = yield from count_work(scope)
-            waiting = sum(work.values()) - work["parked"]
-            return counts | {"covered_turns": covered, "waiting_work": waiting}
-
-        return await self._store.read("census", steps)
+        found = yield from numbers(*(_held(scope, *one) for one in _CENSUS.values()))
+        counts = dict(zip(_CENSUS, found, strict=True))
+        covered = counts["turns"] - counts.pop("tail")
+        work = yield from count_work(scope)
+        waiting = sum(work.values()) - work["parked"]
+        return counts | {"covered_turns": covered, "waiting_work": waiting}
 
 
 def _sighted_words(scope: Scope, query: SearchQuery, known: Known) -> Steps[SightedWords]:
@@ -126,21 +114,12 @@ def _sighted(scope: Scope, found: Sequence[Found], known: Known) -> Steps[tuple[
 
 def _records(scope: Scope, ids: Sequence[str]) -> Steps[list[Owned]]:
     """Return the visible records among some ids that can be found now, each from its own room."""
-    where = (Among("id", tuple(ids)), Is("live", 1))
-    filed = yield from every(Find(SEARCHABLE, scope, where=where))
-    of_kind: dict[Kind, list[str]] = defaultdict(list)
-    for one in filed:
-        of_kind[one.kind].append(one.id)
-    finds = (
-        Find(READERS[kind], scope, where=(Among("id", tuple(its)),))
-        for kind, its in of_kind.items()
-    )
-    records: list[Owned] = yield from every(*finds)
-    return records
+    filed = yield from every(among(SEARCHABLE, scope, ids, Is("live", 1)))
+    return (yield from records_of(scope, filed))
 
 
 def _held(scope: Scope, collection: Collection[Any], by: str, *where: Condition) -> Find[Any]:
-    return Find(collection, scope, by, where, limit=1 << 40, reach="own")
+    return Find(collection, scope, by, where, limit=MANY, reach="own")
 
 
 _CENSUS: Mapping[str, tuple[Any, ...]] = {

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from datetime import datetime
 
 from ...errors import Conflict
 from ...evidence import ChainedAudit, EvidenceMarks
 from ...history.audit_chain import chained
-from ...moments import maybe_microseconds, microseconds
+from ...moments import microseconds
 from ...records import AuditEvent, AuditFilter, Receipt, Record, Scope, WorkDraft
 from ..archive_rows import check_tenant
 from ..conditions import Among, Beyond, Condition, Holds, Is, Within
 from ..ownership import check_limit, check_owned, check_whole_graph
-from ..port import (
-    Collection,
-    Find,
-    Index,
-    Lookup,
-    Put,
-    RecordStore,
-    Replace,
-    Steps,
-    every,
-    one,
-    write,
-)
+from ..port import Collection, Find, Index, Lookup, Steps, every, one, write
 from .known_graphs import oldest_first
-from .rows import bare
+from .over_engine import OverEngine, reading
+from .questions import among, equal, window
+from .rows import all_bare, over, plain, put
 from .work import queue_work
 
 AUDIT: Collection[ChainedAudit] = Collection(
     "audit",
     ChainedAudit,
     fields={
-        "seq": lambda event: event.seq,
-        "position": lambda event: event.position,
-        "kind": lambda event: event.kind,
-        "agent_id": lambda event: event.agent_id,
+        **plain("seq", "position", "kind", "agent_id"),
         "recorded_at": lambda event: microseconds(event.recorded_at),
     },
     indexes={
@@ -69,11 +57,8 @@ class Marked(Record):
 MARKS: Collection[Marked] = Collection("evidence_marks", Marked, key=lambda _: "marks")
 
 
-class ColdLog:
+class ColdLog(OverEngine):
     """A ``RecordLog`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def put_receipt(
         self, scope: Scope, receipt: Receipt, work: Sequence[WorkDraft] = ()
@@ -90,7 +75,8 @@ class ColdLog:
         """Return a receipt of the scope's graph, or ``None``."""
         return await self._store.read("receipt", lambda: _receipt(scope, receipt_id))
 
-    async def find_receipt(self, tenant: str, receipt_id: str) -> Receipt | None:
+    @reading
+    def find_receipt(self, tenant: str, receipt_id: str) -> Steps[Receipt | None]:
         """Return a receipt of whichever graph of the tenant has it, or ``None``.
 
         Of several of this id, that of the oldest graph.
@@ -98,17 +84,13 @@ class ColdLog:
         check_tenant(tenant)
         scope = Scope.of_graph(tenant, tenant)
         find = Find(RECEIPTS, scope, by="named", where=(Is("id", receipt_id),), reach="tenant")
-
-        def steps() -> Steps[Receipt | None]:
-            found = yield from every(find)
-            if len(found) > 1:
-                oldest = yield from oldest_first(tenant, [one.graph_id for one in found])
-                places = {graph_id: place for place, graph_id in enumerate(oldest)}
-                # What an import has put in so far has no graph yet.
-                found.sort(key=lambda receipt: places.get(receipt.graph_id, len(places)))
-            return found[0] if found else None
-
-        return await self._store.read("find_receipt", steps)
+        found = yield from every(find)
+        if len(found) > 1:
+            oldest = yield from oldest_first(tenant, [one.graph_id for one in found])
+            places = {graph_id: place for place, graph_id in enumerate(oldest)}
+            # What an import has put in so far has no graph yet.
+            found.sort(key=lambda receipt: places.get(receipt.graph_id, len(places)))
+        return found[0] if found else None
 
     async def receipts(
         self, scope: Scope, after: str = "", limit: int = 1000
@@ -122,7 +104,7 @@ class ColdLog:
         check_limit(limit)
         where = (Beyond(("id",), (after,)),)
         find = Find(RECEIPTS, scope, where=where, order=("id",), limit=limit)
-        return tuple(await self._store.read("receipts", lambda: every(find)))
+        return await self._all("receipts", find)
 
     async def append_audit(
         self, scope: Scope, kind: str, record_ids: Sequence[str], reason: str, now: datetime
@@ -144,7 +126,7 @@ class ColdLog:
         """
         check_limit(limit)
         find = _wanted(Find(AUDIT, scope, by="seq", limit=limit), "seq", "kind", after, only)
-        return await self._events("audit", find)
+        return all_bare(AuditEvent, await self._all("audit", find))
 
     async def tenant_audit(
         self, tenant: str, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
@@ -155,11 +137,7 @@ class ColdLog:
         scope = Scope.of_graph(tenant, tenant)
         find = Find(AUDIT, scope, by="position", limit=limit, reach="tenant")
         wanted = _wanted(find, "position", "tenant_kind", after, only)
-        return await self._events("tenant_audit", wanted)
-
-    async def _events(self, operation: str, find: Find[ChainedAudit]) -> tuple[AuditEvent, ...]:
-        found = await self._store.read(operation, lambda: every(find))
-        return tuple(bare(AuditEvent, event) for event in found)
+        return all_bare(AuditEvent, await self._all("tenant_audit", wanted))
 
 
 def append_event(
@@ -182,12 +160,7 @@ def append_event(
         reason=reason,
         recorded_at=now,
     )
-    yield from put_event(scope, chained(last[0].hash if last else "", event))
-
-
-def put_event(scope: Scope, event: ChainedAudit) -> Steps[None]:
-    """Store a chained event as it is, and how far the feed has come."""
-    yield from write(Put(AUDIT, scope, event))
+    yield from put(AUDIT, scope, chained(last[0].hash if last else "", event))
     yield from raise_marks(scope, EvidenceMarks(audit=event.seq))
 
 
@@ -198,7 +171,7 @@ def raise_marks(scope: Scope, marks: EvidenceMarks) -> Steps[None]:
     higher = EvidenceMarks(**{name: max(at, getattr(marks, name)) for name, at in before})
     if higher != before:
         marked = Marked(tenant=scope.tenant, graph_id=scope.graph_id, marks=higher)
-        yield from write((Put if known is None else Replace)(MARKS, scope, marked))
+        yield from write(over(known, MARKS, scope, marked))
 
 
 def put_receipt(scope: Scope, receipt: Receipt, work: Sequence[WorkDraft]) -> Steps[None]:
@@ -212,12 +185,12 @@ def put_receipt(scope: Scope, receipt: Receipt, work: Sequence[WorkDraft]) -> St
         return
     if known is not None:
         raise Conflict("receipt", receipt.id, known.id)
-    yield from write(Put(RECEIPTS, scope, receipt))
+    yield from put(RECEIPTS, scope, receipt)
     yield from queue_work(scope, work, receipt.recorded_at)
 
 
 def _receipt(scope: Scope, receipt_id: str) -> Steps[Receipt | None]:
-    return one(Find(RECEIPTS, scope, where=(Is("id", receipt_id),)))
+    return one(among(RECEIPTS, scope, [receipt_id]))
 
 
 def _wanted(
@@ -232,14 +205,9 @@ def _wanted(
         where.append(Is("kind", asked.kinds[0]))
     elif asked.kinds:
         where.append(Among("kind", asked.kinds))
-    if asked.graph_id is not None:
-        where.append(Is("graph_id", asked.graph_id))
-    if asked.agent_id is not None:
-        where.append(Is("agent_id", asked.agent_id))
     if asked.record_id is not None:
         where.append(Holds("about", (asked.record_id,)))
-    if asked.since is not None or asked.until is not None:
-        since, until = map(maybe_microseconds, (asked.since, asked.until))
-        where.append(Within("recorded_at", since, until))
+    where += equal(graph_id=asked.graph_id, agent_id=asked.agent_id)
+    where += window("recorded_at", asked.since, asked.until)
     order = (number,) if asked.before is None else (f"-{number}",)
-    return Find(**{**find.__dict__, "by": by, "where": tuple(where), "order": order})
+    return dataclasses.replace(find, by=by, where=tuple(where), order=order)

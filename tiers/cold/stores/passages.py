@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Any
 
 from ...documents import Document, Passage
-from ...moments import maybe_microseconds, microseconds
 from ...records import Scope
-from ..conditions import Absent, Among, Is
-from ..port import Collection, Find, Index, Put, Replace, Steps, counts, every, write
-from ..shelving import Placed, index_work, reader_of
+from ..conditions import Absent, Is
+from ..ownership import index_work, private_to
+from ..port import Collection, Find, Index, Steps, counts, every
+from ..redaction import pages
+from ..shelving import Placed
+from .questions import own
+from .rows import moments, plain, put, replace
 from .words import file_words, set_live
 from .work import queue_work
-
-PASSAGES_PER_STEP = 500
-"""So many are read and written at one time, however many a revision has."""
-
-T = TypeVar("T")
 
 PASSAGES: Collection[Passage] = Collection(
     "passages",
     Passage,
     fields={
-        "document_id": lambda passage: passage.document_id,
-        "digest": lambda passage: passage.digest,
-        "number": lambda passage: passage.number,
-        "page": lambda passage: passage.page,
-        "since": lambda passage: passage.since,
-        "until": lambda passage: passage.until,
-        "recorded_at": lambda passage: microseconds(passage.recorded_at),
-        "redacted_at": lambda passage: maybe_microseconds(passage.redacted_at),
+        **plain("document_id", "digest", "number", "page", "since", "until"),
+        **moments("recorded_at", "redacted_at"),
     },
     indexes={
         "current": Index(("document_id", "number"), where=(Absent("until"),)),
@@ -46,28 +38,24 @@ def places_of(scope: Scope, document_id: str) -> Steps[list[Placed]]:
     They are counted by what is wanted of them, so that not one of their texts is read.
     """
     find = Find(PASSAGES, scope, by="current", where=(Is("document_id", document_id),), reach="own")
-    found = yield from counts(find, "number", "page", "id", "digest")
-    return [
-        Placed(str(name), str(digest), _number(number), None if page is None else _number(page))
-        for number, page, name, digest in found
-    ]
+    found: Iterable[Any] = yield from counts(find, "number", "page", "id", "digest")
+    return [Placed(name, digest, number, page) for number, page, name, digest in found]
 
 
 def put_passages(scope: Scope, passages: Sequence[Passage]) -> Steps[None]:
     """Store passages as they are and let their words find them, inside a transaction."""
-    for some in _parts(passages):
-        yield from write(*(Put(PASSAGES, scope, one) for one in some))
+    for some in pages(passages):
+        yield from put(PASSAGES, scope, *some)
         yield from file_words(scope, *some)
 
 
 def move_passages(scope: Scope, moved: Sequence[Placed]) -> Steps[None]:
     """Give passages that stay their new places."""
-    for some in _parts(moved):
+    for some in pages(moved):
         places = {one.id: {"number": one.number, "page": one.page} for one in some}
-        found = yield from _own(scope, places)
-        yield from write(
-            *(Replace(PASSAGES, scope, one.model_copy(update=places[one.id])) for one in found)
-        )
+        found = yield from every(own(PASSAGES, scope, places))
+        there = (one.model_copy(update=places[one.id]) for one in found)
+        yield from replace(PASSAGES, scope, *there)
 
 
 def retire_passages(
@@ -83,29 +71,15 @@ def retire_passages(
         document: As it stood with them.
     """
     over = {"until": until, "retired_at": now}
-    for some in _parts(ids):
-        found = yield from _own(scope, some)
-        yield from write(*(Replace(PASSAGES, scope, one.model_copy(update=over)) for one in found))
+    for some in pages(ids):
+        found = yield from every(own(PASSAGES, scope, some))
+        yield from replace(PASSAGES, scope, *(one.model_copy(update=over) for one in found))
         yield from set_live(scope, *some, live=False, ended_at=now)
     yield from index_again(scope, ids, document, now)
 
 
 def index_again(scope: Scope, ids: Sequence[str], document: Document, now: datetime) -> Steps[None]:
     """Queue the work by which the warm index learns of passages that came or went."""
-    for some in _parts(ids):
-        yield from queue_work(scope, index_work(some, reader_of(document)), now)
-
-
-def _own(scope: Scope, ids: Iterable[str]) -> Steps[list[Passage]]:
-    return every(Find(PASSAGES, scope, where=(Among("id", tuple(ids)),), reach="own"))
-
-
-def _number(value: object) -> int:
-    if not isinstance(value, int):
-        raise TypeError(f"{value!r} is no place")
-    return value
-
-
-def _parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(whole), PASSAGES_PER_STEP):
-        yield whole[start : start + PASSAGES_PER_STEP]
+    for some in pages(ids):
+        work = [index_work(one, private_to(document)) for one in some]
+        yield from queue_work(scope, work, now)

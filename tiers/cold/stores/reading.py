@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...forms import hit_of
 from ...records import Hit, Kind, Owned, Scope, SearchQuery
 from ..conditions import Among
 from ..ownership import in_order
-from ..port import Collection, Find, Steps, every
+from ..port import Collection, Steps, every
 from .belief_projection import BELIEFS
 from .belief_spans import active_then
 from .episodes import EPISODES, SUMMARIES
 from .passages import PASSAGES
+from .questions import among
 from .rules import RULES
 from .statements import FACTS
 from .turns import TURNS
 from .word_search import Found, conditions, stored_kinds
-from .words import SEARCHABLE
+from .words import SEARCHABLE, Filed
 
 READERS: Mapping[Kind, Collection[Any]] = {
     "turn": TURNS,
@@ -36,13 +37,23 @@ READERS: Mapping[Kind, Collection[Any]] = {
 def live_among(scope: Scope, query: SearchQuery, ids: Sequence[str]) -> Steps[list[str]]:
     """Return those of some records of the scope's graph that a question may find."""
     kinds = Among("kind", tuple(stored_kinds(query.kinds)))
-    where = (Among("id", tuple(ids)), kinds, *conditions(query))
-    found = yield from every(Find(SEARCHABLE, scope, where=where))
+    found = yield from every(among(SEARCHABLE, scope, ids, kinds, *conditions(query)))
     if query.as_of is None:
         return [one.id for one in found]
     beliefs = [one.id for one in found if one.kind == "belief"]
     were = yield from active_then(scope, query.as_of, beliefs)
     return [one.id for one in found if one.kind != "belief" or one.id in were]
+
+
+def records_of(scope: Scope, found: Iterable[Found | Filed]) -> Steps[list[Owned]]:
+    """Return the visible records of some entries of the word index, each from its own room."""
+    of_kind: dict[Kind, list[str]] = defaultdict(list)
+    for one in found:
+        of_kind[one.kind].append(one.id)
+    records: list[Owned] = yield from every(
+        *(among(READERS[kind], scope, ids) for kind, ids in of_kind.items())
+    )
+    return records
 
 
 def read_hits(scope: Scope, found: Sequence[Found]) -> Steps[tuple[Hit, ...]]:
@@ -51,15 +62,7 @@ def read_hits(scope: Scope, found: Sequence[Found]) -> Steps[tuple[Hit, ...]]:
     Live or not: whether records are wanted is asked before. Those that are not visible, or have
     lost their content, are left out.
     """
-    of_kind: dict[Kind, list[str]] = defaultdict(list)
-    for one in found:
-        of_kind[one.kind].append(one.id)
-    records: list[Owned] = yield from every(
-        *(
-            Find(READERS[kind], scope, where=(Among("id", tuple(ids)),))
-            for kind, ids in of_kind.items()
-        )
-    )
+    records = yield from records_of(scope, found)
     by_id = {one.id: one for one in found}
     hits = {
         record.id: _hit(record, by_id[record.id], scope)

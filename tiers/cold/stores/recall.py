@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...forms import hit_of
-from ...moments import maybe_microseconds, microseconds
 from ...records import Fact, Hit, Scope, SearchQuery
 from ..archival import reciprocal_ranks
-from ..conditions import Absent, Among, Condition, Is, Topics, Within
+from ..conditions import Condition, Is
 from ..ownership import in_order
-from ..port import Find, Steps, every
-from .statements import FACTS, forgotten_after, given_way_after, nearest
-from .word_search import ranked, words_of
+from ..port import Steps, every
+from .questions import among, equal
+from .statements import FACTS, nearest, stood_at
+from .word_search import narrowing, ranked, words_of
 
 FACTS_PER_READ = 8
 
@@ -52,8 +52,7 @@ def recalled(
 
 def live_among(asker: Scope, query: SearchQuery, ids: Sequence[str]) -> Steps[list[Fact]]:
     """Return those of some facts that a question may find."""
-    where = (Among("id", tuple(ids)), *asked_of(query))
-    return every(Find(FACTS, asker, where=where))
+    return every(among(FACTS, asker, ids, *asked_of(query)))
 
 
 def _best(
@@ -74,24 +73,6 @@ def _best(
 
 def asked_of(query: SearchQuery) -> Iterator[Condition]:
     """Yield what a question asks of a fact besides its words."""
-    if query.as_of is None:
-        yield Is("live", 1)
-    else:
-        at = microseconds(query.as_of)
-        yield from (Absent("redacted_at"), given_way_after(at), forgotten_after(at))
-        yield Within("recorded_at", until=at + 1)
-    for name, value in (
-        ("tier", query.tier),
-        ("user_id", query.user_id),
-        ("agent_id", query.writer_id),
-    ):
-        if value is not None:
-            yield Is(name, value)
-    if query.ids:
-        yield Among("id", query.ids)
-    since, until = map(maybe_microseconds, (query.since, query.until))
-    if since is not None or until is not None:
-        yield Within("happened_at", since, until)
-    if query.topics:
-        yield Topics(query.topics, or_none=False)
-    yield from (Topics((topic,), or_none=False) for topic in query.all_topics)
+    yield from (Is("live", 1),) if query.as_of is None else stood_at(query.as_of)
+    yield from equal(tier=query.tier)
+    yield from narrowing(query)

@@ -16,11 +16,13 @@ from ...sighting import Known, Sighted
 from ..bm25 import asked_terms
 from ..conditions import Absent, Among, Beyond, Is, Within
 from ..ownership import check_limit
-from ..port import Find, RecordStore, Steps, asked, count, every, one
+from ..port import Find, Steps, asked, count, every, one
 from .belief_log import EVENTS, seq_by
 from .belief_projection import BELIEFS
 from .belief_spans import spans_at
 from .facts import USES
+from .over_engine import OverEngine, reading
+from .questions import MANY, among, by_then
 from .reading import read_hits
 from .turns import TURNS, KeptTurn
 from .word_search import Found, asked_for, having_of, statistics, stored_kinds, totals_of
@@ -32,11 +34,8 @@ _FALLING = ("-recorded_at", "-id")
 _KEPT = (Absent("redacted_at"),)
 
 
-class ColdRecollection:
+class ColdRecollection(OverEngine):
     """A ``Recollection`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def around(
         self,
@@ -86,34 +85,41 @@ class ColdRecollection:
             for run in found
         )
 
-    async def speakers(self, scope: Scope, limit: int) -> tuple[str, ...]:
+    @reading
+    def speakers(self, scope: Scope, limit: int) -> Steps[tuple[str, ...]]:
         """Return different speakers of the graph's turns, whoever may see them, by name.
 
         From one name to the next in an index; redacted turns have none.
         """
         check_limit(limit)
-        return tuple(await self._store.read("speakers", lambda: _speakers(scope, limit)))
+        names: list[str] = []
+        while len(names) < limit:
+            where = (Beyond(("said_by",), (names[-1] if names else "",)),)
+            turn = yield from one(
+                Find(TURNS, scope, "said_by", where, ("said_by",), limit=1, reach="own")
+            )
+            if turn is None:
+                break
+            names.append(turn.speaker or turn.agent_id)
+        return tuple(names)
 
-    async def word_statistics(
+    @reading
+    def word_statistics(
         self, scope: Scope, text: str, kinds: Sequence[Kind], *, as_of: datetime | None = None
-    ) -> WordStatistics:
+    ) -> Steps[WordStatistics]:
         """Return how many records of the scope's own graph have each content word of a text.
 
         Of the first ``QUERY_WORDS_MAX`` words; outputs of tools are counted as turns. More than
         ``word_search.COUNTED_MAX`` records of a kind are an estimate.
         """
         stored, terms = stored_kinds(kinds), [one.term for one in asked_terms(text)]
-
-        def steps() -> Steps[WordStatistics]:
-            totals = yield from totals_of(scope)
-            held = [kind for kind in stored if totals.of_kind.get(kind)]
-            having = yield from having_of(scope, terms, held, totals, as_of=as_of)
-            records = sum(totals.of_kind[kind] for kind in held)
-            if as_of is not None:
-                records -= yield from _later(scope, held, as_of)
-            return statistics(text, having, records)
-
-        return await self._store.read("word_statistics", steps)
+        totals = yield from totals_of(scope)
+        held = [kind for kind in stored if totals.of_kind.get(kind)]
+        having = yield from having_of(scope, terms, held, totals, as_of=as_of)
+        records = sum(totals.of_kind[kind] for kind in held)
+        if as_of is not None:
+            records -= yield from _later(scope, held, as_of)
+        return statistics(text, having, records)
 
     async def uses_by(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> dict[str, Uses]:
         """Return of facts of the own graph how often they were used since, and when last by then.
@@ -121,9 +127,7 @@ class ColdRecollection:
         Facts of which no use is told one by one are left out.
         """
         where = (Among("fact_id", tuple(fact_ids)),)
-        uses = await self._store.read(
-            "uses_by", lambda: every(Find(USES, scope, by="fact", where=where))
-        )
+        uses = await self._all("uses_by", Find(USES, scope, by="fact", where=where))
         told: dict[str, Uses] = {}
         for use in uses:
             later, last = told.get(use.fact_id, Uses(0, None))
@@ -161,8 +165,7 @@ Over: TypeAlias = tuple[int, str, Kind]
 
 def _ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[list[Over]]:
     """Return what has ended since of kinds that do so once: facts, passages, summaries."""
-    by_then = Within("recorded_at", until=microseconds(then) + 1)
-    asked_of = (by_then, *asked_for(query))
+    asked_of = (*by_then("recorded_at", then), *asked_for(query))
     window = Within("expired", since=-microseconds(query.now), until=-microseconds(then))
     finds = []
     for kind in stored_kinds(query.kinds):
@@ -182,11 +185,10 @@ def _beliefs_ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[li
     """Return the beliefs that were active then and are not any more."""
     seq = yield from seq_by(scope, then)
     held = yield from spans_at(scope, seq)
-    ids = tuple(dict.fromkeys(one.belief_id for one in held))
-    where = (Among("id", ids), Is("kind", "belief"), Is("live", 0), *asked_for(query))
-    filed = yield from every(Find(SEARCHABLE, scope, where=where))
-    over = (Among("id", tuple(one.id for one in filed)), *_KEPT)
-    found = yield from every(Find(BELIEFS, scope, where=over))
+    ids = (one.belief_id for one in held)
+    where = (Is("kind", "belief"), Is("live", 0), *asked_for(query))
+    filed = yield from every(among(SEARCHABLE, scope, ids, *where))
+    found = yield from every(among(BELIEFS, scope, (one.id for one in filed), *_KEPT))
     ends = {one.id: one.ended_seq for one in found if one.ended_seq and one.ended_seq > seq}
     at = (Among("seq", tuple(ends.values())),)
     events = yield from every(Find(EVENTS, scope, by="seq", where=at))
@@ -194,24 +196,11 @@ def _beliefs_ended(scope: Scope, query: SearchQuery, then: datetime) -> Steps[li
     return [(moments[end], belief_id, "belief") for belief_id, end in ends.items()]
 
 
-def _speakers(scope: Scope, limit: int) -> Steps[list[str]]:
-    names: list[str] = []
-    while len(names) < limit:
-        where = (Beyond(("said_by",), (names[-1] if names else "",)),)
-        turn = yield from one(
-            Find(TURNS, scope, "said_by", where, ("said_by",), limit=1, reach="own")
-        )
-        if turn is None:
-            break
-        names.append(turn.speaker or turn.agent_id)
-    return names
-
-
 def _later(scope: Scope, kinds: Sequence[Kind], as_of: datetime) -> Steps[int]:
     """Return how many records of some kinds were recorded after a moment."""
     after = Within("recorded_at", since=microseconds(as_of) + 1)
     where = (Among("kind", tuple(kinds)), after)
-    find = Find(SEARCHABLE, scope, "recorded", where, limit=1 << 40, reach="own")
+    find = Find(SEARCHABLE, scope, "recorded", where, limit=MANY, reach="own")
     return (yield from count(find))
 
 
@@ -219,9 +208,8 @@ def _around(
     scope: Scope, turn_ids: Sequence[str], before: int, after: int, as_of: datetime | None
 ) -> Steps[list[list[KeptTurn]]]:
     """Return the stretches around turns, oldest first, cut where turns lie between."""
-    until = () if as_of is None else (Within("recorded_at", until=microseconds(as_of) + 1),)
-    where = (Among("id", tuple(dict.fromkeys(turn_ids))), *_KEPT, *until)
-    middles = yield from every(Find(TURNS, scope, where=where))
+    until = by_then("recorded_at", as_of)
+    middles = yield from every(among(TURNS, scope, turn_ids, *_KEPT, *until))
     finds = []
     for middle in middles:
         place = (microseconds(middle.recorded_at), middle.id)

@@ -12,21 +12,15 @@ from ...forms import is_searchable
 from ...plans import GRAINS
 from ...records import Scope
 from ..conditions import Among, Beyond, Condition, Holds, Value
+from ..ownership import index_work
 from ..port import Collection, Count, Find, Steps, asked, every
-from ..redaction import (
-    MODELS,
-    RETIRED_KINDS,
-    SOURCED_KINDS,
-    RecordKind,
-    Redactable,
-    Trace,
-    leaves_index,
-)
+from ..redaction import MODELS, RETIRED_KINDS, SOURCED_KINDS, RecordKind, Redactable, Trace
 from .belief_projection import BELIEFS
 from .board import CARDS
 from .documents import DOCUMENTS, formers_of
 from .episodes import EPISODES, SUMMARIES, episodes_of, parts
 from .passages import PASSAGES
+from .questions import own
 from .rows import bare
 from .rules import RULES
 from .statements import FACTS
@@ -58,10 +52,9 @@ class Looked(NamedTuple):
     former: Mapping[str, Sequence[Document]]
 
 
-def own(scope: Scope, kind: RecordKind, ids: Iterable[str], *where: Condition) -> Find[Any]:
+def own_of(scope: Scope, kind: RecordKind, ids: Iterable[str], *where: Condition) -> Find[Any]:
     """Ask for records of one kind of the scope's graph, whoever may see them."""
-    among = Among("id", tuple(dict.fromkeys(ids)))
-    return Find(KEPT_IN[kind], scope, where=(among, *where), reach="own")
+    return own(KEPT_IN[kind], scope, ids, *where)
 
 
 def found_by(finds: Mapping[RecordKind, Find[Any]]) -> Steps[Found]:
@@ -96,14 +89,14 @@ def made_of(scope: Scope, ids: Sequence[str]) -> Steps[list[Trace]]:
 
     Turns know their summaries and passages their documents; all else names what it was made of.
     """
-    passages = Count(own(scope, "passage", ids), ("document_id",))
-    turns, documents = yield from asked(own(scope, "turn", ids), passages)
+    passages = Count(own_of(scope, "passage", ids), ("document_id",))
+    turns, documents = yield from asked(own_of(scope, "turn", ids), passages)
     named = tuple(ids)
     logged = (Among("thread", named), Among("type", tuple(TASK_LOGS.values())))
     finds: dict[RecordKind, Find[Any]] = {
-        "summary": own(scope, "summary", (one for t in turns for one in t.covered_by.values())),
+        "summary": own_of(scope, "summary", (one for t in turns for one in t.covered_by.values())),
         "episode": episodes_of(scope, [one for grain in GRAINS for one in parts(grain, named)]),
-        "document": own(scope, "document", (name for (name,) in documents)),
+        "document": own_of(scope, "document", (name for (name,) in documents)),
         "passage": Find(PASSAGES, scope, "document", (Among("document_id", named),), reach="own"),
         "card": Find(CARDS, scope, "thread", logged, reach="own"),
     }
@@ -133,7 +126,7 @@ def leave_no_trace(scope: Scope, emptied: Sequence[Redactable], now: datetime) -
     if indexed:
         yield from file_emptied(scope, indexed)
     yield from forget_problems(scope, [one.id for one in emptied])
-    yield from queue_work(scope, [leaves_index(one) for one in indexed], now)
+    yield from queue_work(scope, [index_work(one.id, one.agent_id) for one in indexed], now)
 
 
 def _traced(kind: RecordKind) -> tuple[str, ...]:

@@ -38,10 +38,11 @@ from ..speaking_of import Search, made_between, wanted, wanted_receipts
 from .belief_log import Salts
 from .blanking import blank, naming, receipts_that
 from .erasure import Redaction, rewrite, survey
-from .redactables import bare_of, behind, found_by, own
+from .over_engine import OverEngine
+from .redactables import bare_of, behind, found_by, own_of
 
 
-class ColdRedactor:
+class ColdRedactor(OverEngine):
     """A ``Redactor`` over any engine.
 
     Args:
@@ -52,7 +53,7 @@ class ColdRedactor:
     def __init__(
         self, store: RecordStore, salts: Salts = lambda: secrets.token_bytes(SALT_BYTES)
     ) -> None:
-        self._store = store
+        super().__init__(store)
         self._salts = salts
 
     async def redact(
@@ -161,7 +162,7 @@ class ColdRedactor:
 
         Not those that retention has emptied.
         """
-        finds = {kind: own(scope, kind, record_ids, Present("redacted_at")) for kind in MODELS}
+        finds = {kind: own_of(scope, kind, record_ids, Present("redacted_at")) for kind in MODELS}
         found = bare_of(await self._store.read("redacted", lambda: found_by(finds)))
         return in_order({one.id: one for one in found if not is_retired(one)}, record_ids)
 
@@ -172,7 +173,7 @@ class ColdRedactor:
         """
         kinds, ids = sources_of(record)
         finds: dict[RecordKind, Find[Any]] = {
-            kind: own(scope, kind, ids, Absent("redacted_at")) for kind in kinds
+            kind: own_of(scope, kind, ids, Absent("redacted_at")) for kind in kinds
         }
         found = bare_of(await self._store.read("left_of", lambda: found_by(finds)))
         left = {one.id: one for one in found if isinstance(one, Turn | Summary | Episode)}

@@ -7,21 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from ...records import Scope, WorkDraft
-from ..conditions import Among
-from ..port import Collection, Find, Replace, Steps, every, write
-from ..redaction import RETIRED_AUDIT_KIND, Retainable, leaves_index, retired_form
-from .episodes import EPISODES, SUMMARIES
+from ..port import Steps, every
+from ..redaction import RETIRED_AUDIT_KIND, RETIRED_KINDS, Retainable, retired_form
 from .log import append_event
-from .statements import FACTS
-from .turns import TURNS
-from .words import file_emptied
-from .work import forget_problems, queue_work
-
-RETAINED: tuple[Collection[Any], ...] = (TURNS, SUMMARIES, EPISODES, FACTS)
-"""What has what retention can empty."""
+from .questions import own
+from .redactables import KEPT_IN, leave_no_trace
+from .rows import replace
+from .work import queue_work
 
 
 def retire(
@@ -33,19 +27,15 @@ def retire(
     nothing is written.
     """
     emptied: list[Retainable] = []
-    for collection in RETAINED:
-        where = (Among("id", tuple(ids)),)
-        found: list[Retainable] = yield from every(
-            Find(collection, scope, where=where, reach="own")
-        )
+    for collection in map(KEPT_IN.__getitem__, RETIRED_KINDS):
+        found: list[Retainable] = yield from every(own(collection, scope, ids))
         after = [retired_form(one, now) for one in found if one.redacted_at is None]
-        yield from write(*(Replace(collection, scope, one) for one in after))
+        yield from replace(collection, scope, *after)
         emptied += after
     gone = {one.id for one in emptied}
     told = tuple(one for one in ids if one in gone)
     if told:
-        yield from file_emptied(scope, emptied)
-        yield from forget_problems(scope, told)
-        yield from queue_work(scope, [*map(leaves_index, emptied), *work], now)
+        yield from leave_no_trace(scope, emptied, now)
+        yield from queue_work(scope, work, now)
         yield from append_event(scope, RETIRED_AUDIT_KIND, told, reason, now)
     return told

@@ -10,23 +10,24 @@ from ...learning import TWINS_MAX, Verdict, is_live, said_again
 from ...moments import microseconds
 from ...records import Fact, Scope, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
-from ..conditions import Absent, Among, Beyond, Is, Other, Within
+from ..conditions import Absent, Beyond, Is, Other, Within
+from ..cursors import cut
 from ..identity import address_of, said_by
 from ..learnt import VERDICT_EVENTS, check_verdicts, forgotten, given_way
 from ..ownership import check_limit, check_whole_graph, private_to
-from ..port import Find, RecordStore, Steps, asked, every, one
+from ..port import Find, Steps, asked, every, one
 from .log import append_event
-from .statements import FACTS, SPOKEN, among, end_fact, nearest, replace_fact
+from .over_engine import OverEngine, changing, reading
+from .questions import among, own
+from .rows import replace
+from .statements import FACTS, SPOKEN, end_fact, nearest
 from .work import queue_work
 
 FORGOTTEN_AT_ONCE = 20
 
 
-class ColdReview:
+class ColdReview(OverEngine):
     """A ``FactReview`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def live_facts(self, scope: Scope, cursor: str, limit: int) -> Page[Fact]:
         """Return every live fact of the graph, of any agent, user and topic, by id.
@@ -37,9 +38,9 @@ class ColdReview:
         check_limit(limit, PAGE_ROWS_MAX)
         where = (Is("live", 1), Beyond(("id",), (cursor,)))
         find = Find(FACTS, scope, "id", where, ("id",), limit + 1, reach="own")
-        found = tuple(await self._store.read("live_facts", lambda: every(find)))
-        cursor_after = found[limit - 1].id if len(found) > limit else None
-        return Page[Fact](rows=found[:limit], cursor=cursor_after)
+        found = await self._all("live_facts", find)
+        rows, cursor_after = cut(found, limit, lambda fact: fact.id)
+        return Page(rows=tuple(rows), cursor=cursor_after)
 
     async def keyed(self, scope: Scope, fact: Fact, limit: int) -> tuple[Fact, ...]:
         """Return the other live facts at the same ``fact_key``, of its user and its privacy.
@@ -59,23 +60,24 @@ class ColdReview:
         )
         order = ("recorded_at", "id")
         find = Find(FACTS, scope, "address", where, order, limit, reach="own")
-        return tuple(await self._store.read("keyed", lambda: every(find)))
+        return await self._all("keyed", find)
 
     async def unjudged(self, scope: Scope, limit: int) -> tuple[Fact, ...]:
         """Return live facts without ``judged_at``, what was said first (``said_order``) first."""
         check_whole_graph(scope)
         check_limit(limit)
         find = Find(FACTS, scope, "unjudged", order=SPOKEN, limit=limit, reach="own")
-        return tuple(await self._store.read("unjudged", lambda: every(find)))
+        return await self._all("unjudged", find)
 
-    async def settle(
+    @changing
+    def settle(
         self,
         scope: Scope,
         fact_id: str,
         verdicts: Sequence[Verdict],
         now: datetime,
         work: Sequence[WorkDraft] = (),
-    ) -> bool:
+    ) -> Steps[bool]:
         """Stamp a fact as judged, and let facts give way to others, in one transaction.
 
         An audit event ``superseded`` or ``deduplicated`` for each verdict has both ids. ``False``,
@@ -89,9 +91,26 @@ class ColdReview:
         """
         check_whole_graph(scope)
         check_verdicts(verdicts)
-        return await self._store.change(
-            "settle", lambda: _settle(scope, fact_id, verdicts, now, work)
-        )
+        named = [fact_id, *(name for verdict in verdicts for name in (verdict.fact_id, verdict.by))]
+        facts = nearest((yield from every(own(FACTS, scope, named))))
+        for name in named:
+            if name not in facts:
+                raise NotFound("fact", name)
+        if facts[fact_id].judged_at is not None or not all(map(is_live, facts.values())):
+            return False
+        before = dict(facts)
+        facts[fact_id] = facts[fact_id].model_copy(update={"judged_at": now})
+        for verdict in verdicts:
+            stands, old = facts[verdict.by], facts[verdict.fact_id]
+            if verdict.how == "duplicate":
+                facts[verdict.by] = said_again(stands, old) or stands
+            facts[verdict.fact_id] = given_way(old, verdict, now)
+        yield from _store(scope, [fact for name, fact in facts.items() if fact != before[name]])
+        for verdict in verdicts:
+            pair = (verdict.fact_id, verdict.by)
+            yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
+        yield from queue_work(scope, work, now)
+        return True
 
     async def forget(
         self,
@@ -133,9 +152,16 @@ class ColdReview:
             )
         return tuple(done)
 
-    async def twins(self, scope: Scope, fact_id: str) -> tuple[str, ...]:
+    @reading
+    def twins(self, scope: Scope, fact_id: str) -> Steps[tuple[str, ...]]:
         """Return the other visible live facts of the own graph that say the same, by id."""
-        return await self._store.read("twins", lambda: _twins(scope, fact_id))
+        fact = yield from one(among(FACTS, scope, [fact_id]))
+        said = None if fact is None else said_by(fact)
+        if fact is None or said is None:
+            return ()
+        where = (Is("said", said), Is("private_to", private_to(fact)), Other("id", fact_id))
+        found = yield from every(Find(FACTS, scope, "said", where, ("id",), TWINS_MAX))
+        return tuple(twin.id for twin in found)
 
     async def ended(
         self, scope: Scope, superseded_before: datetime, forgotten_before: datetime, limit: int
@@ -165,7 +191,7 @@ def _forget(
     scope: Scope, fact_ids: Sequence[str], reason: str, now: datetime, work: Sequence[WorkDraft]
 ) -> Steps[list[str]]:
     """Forget facts inside a transaction; return which were live."""
-    found = nearest((yield from every(among(scope, fact_ids))))
+    found = nearest((yield from every(among(FACTS, scope, fact_ids))))
     done = [fact_id for fact_id in fact_ids if fact_id in found and is_live(found[fact_id])]
     for fact_id in done:
         yield from end_fact(scope, forgotten(found[fact_id], now))
@@ -175,47 +201,7 @@ def _forget(
     return done
 
 
-def _twins(scope: Scope, fact_id: str) -> Steps[tuple[str, ...]]:
-    fact = yield from one(among(scope, [fact_id]))
-    said = None if fact is None else said_by(fact)
-    if fact is None or said is None:
-        return ()
-    where = (Is("said", said), Is("private_to", private_to(fact)), Other("id", fact_id))
-    found = yield from every(Find(FACTS, scope, "said", where, ("id",), TWINS_MAX))
-    return tuple(twin.id for twin in found)
-
-
-def _settle(
-    scope: Scope,
-    fact_id: str,
-    verdicts: Sequence[Verdict],
-    now: datetime,
-    work: Sequence[WorkDraft],
-) -> Steps[bool]:
-    named = [fact_id, *(name for verdict in verdicts for name in (verdict.fact_id, verdict.by))]
-    where = (Among("id", tuple(dict.fromkeys(named))),)
-    facts = nearest((yield from every(Find(FACTS, scope, where=where, reach="own"))))
-    for name in named:
-        if name not in facts:
-            raise NotFound("fact", name)
-    if facts[fact_id].judged_at is not None or not all(map(is_live, facts.values())):
-        return False
-    before = dict(facts)
-    facts[fact_id] = facts[fact_id].model_copy(update={"judged_at": now})
-    for verdict in verdicts:
-        stands, old = facts[verdict.by], facts[verdict.fact_id]
-        if verdict.how == "duplicate":
-            facts[verdict.by] = said_again(stands, old) or stands
-        facts[verdict.fact_id] = given_way(old, verdict, now)
-    yield from _store(scope, [fact for name, fact in facts.items() if fact != before[name]])
-    for verdict in verdicts:
-        pair = (verdict.fact_id, verdict.by)
-        yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
-    yield from queue_work(scope, work, now)
-    return True
-
-
 def _store(scope: Scope, facts: Sequence[Fact]) -> Steps[None]:
     """Store facts as they now are; those that have ended leave every answer."""
     for fact in facts:
-        yield from replace_fact(scope, fact) if is_live(fact) else end_fact(scope, fact)
+        yield from replace(FACTS, scope, fact) if is_live(fact) else end_fact(scope, fact)

@@ -8,15 +8,13 @@ from ...history.wording import LOOKED_THROUGH_MAX, NEWEST_MAX, claim_words
 from ...records import Commitment, HistoricBelief, Scope
 from ..conditions import Holds, Within
 from ..ownership import check_limit
-from ..port import Find, RecordStore, Steps, asked, every
+from ..port import Find, Steps, asked, every
 from .belief_projection import BELIEFS, audited, commitment_of, filed_word
+from .over_engine import OverEngine
 
 
-class ColdRivals:
+class ColdRivals(OverEngine):
     """A ``RivalSearch`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def worded_like(
         self, scope: Scope, belief: Commitment, limit: int

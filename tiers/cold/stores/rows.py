@@ -1,12 +1,19 @@
-"""Records as they are kept where that is more than what they say, and as a store returns them."""
+"""Records as they are kept where that is more than what they say, and how they are stored."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+import json
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import Any, TypeAlias, TypeVar
 
-from ...records import Record
+from ...moments import maybe_microseconds
+from ...records import Record, Scope
+from ..port import Collection, Put, Replace, Steps, write
 
 R = TypeVar("R", bound=Record)
+S = TypeVar("S", bound=Record)
+FieldsOf: TypeAlias = dict[str | tuple[str, ...], Callable[[Any], Any]]
 
 
 def kept(row: type[R], record: Record, **more: object) -> R:
@@ -17,3 +24,42 @@ def kept(row: type[R], record: Record, **more: object) -> R:
 def bare(model: type[R], row: Record) -> R:
     """Return a record without what is kept with it: exactly of its own type."""
     return model.known({name: getattr(row, name) for name in model.model_fields})
+
+
+def all_bare(model: type[R], rows: Iterable[S]) -> tuple[R, ...]:
+    """Return records without what is kept with them."""
+    return tuple(bare(model, row) for row in rows)
+
+
+def plain(*names: str) -> FieldsOf:
+    """Declare fields of a collection that are those of its records; there are several."""
+    return {names: attrgetter(*names)}
+
+
+def moments(*names: str) -> FieldsOf:
+    """Declare fields of a collection that are moments of its records, in microseconds."""
+    return {
+        names: lambda record: tuple(maybe_microseconds(getattr(record, name)) for name in names)
+    }
+
+
+def joined_id(*parts: str | None) -> str:
+    """Return an id of several parts, none of which can be taken for part of another."""
+    return json.dumps(parts, ensure_ascii=False)
+
+
+def put(collection: Collection[R], scope: Scope, *records: R) -> Steps[None]:
+    """Store new records, inside a transaction."""
+    return write(*(Put(collection, scope, record) for record in records))
+
+
+def replace(collection: Collection[R], scope: Scope, *records: R) -> Steps[None]:
+    """Store records as they now are, inside a transaction."""
+    return write(*(Replace(collection, scope, record) for record in records))
+
+
+def over(
+    known: R | None, collection: Collection[R], scope: Scope, record: R
+) -> Put[R] | Replace[R]:
+    """Return what stores a record: in the place of the known one, or as a new one."""
+    return (Put if known is None else Replace)(collection, scope, record)

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypeAlias
 
 from ...errors import Conflict, UsageError
 from ...learning import OUTCOMES_DENSE
 from ...lexical import content_words, stem
-from ...moments import maybe_microseconds, microseconds
 from ...records import Rule, Scope, WorkDraft
 from ...upkeep import RuleOutcome
-from ..conditions import Absent, Among, Holds, Is
+from ..conditions import Absent, Holds, Is
 from ..identity import identity_of
 from ..learnt import is_said_again, refined
 from ..ownership import check_limit, check_owned, in_order
-from ..port import (
-    RECORDED,
-    Collection,
-    Find,
-    Index,
-    Lookup,
-    Put,
-    Reach,
-    RecordStore,
-    Replace,
-    Steps,
-    every,
-    one,
-    write,
-)
+from ..port import RECORDED, Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, one, write
 from .graphs import check_writable
 from .log import append_event
+from .over_engine import OverEngine, changing
+from .questions import among, own
+from .rows import joined_id, moments, put, replace
 from .words import file_again, file_words
 from .work import queue_work
 
@@ -48,8 +34,7 @@ RULES: Collection[Rule] = Collection(
     "rules",
     Rule,
     fields={
-        "recorded_at": lambda rule: microseconds(rule.recorded_at),
-        "redacted_at": lambda rule: maybe_microseconds(rule.redacted_at),
+        **moments("recorded_at", "redacted_at"),
         "identity": identity_of,
     },
     indexes={"identity": Index(("identity",), unique=True)},
@@ -69,15 +54,12 @@ class CountedOutcome(RuleOutcome):
 OUTCOMES: Collection[CountedOutcome] = Collection(
     "rule_outcomes",
     CountedOutcome,
-    key=lambda outcome: _outcome_id(outcome.rule_id, outcome.cause),
+    key=lambda outcome: joined_id(outcome.rule_id, outcome.cause),
 )
 
 
-class ColdRules:
+class ColdRules(OverEngine):
     """A ``ProceduralStore`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def put_rule(
         self, scope: Scope, rule: Rule, work: Sequence[WorkDraft] = ()
@@ -106,25 +88,22 @@ class ColdRules:
         finds = matching(scope, text)
         if not finds:
             return ()
-        found = await self._store.read("match_rules", lambda: every(*finds))
+        found = await self._all("match_rules", *finds)
         return ranked(found, text, limit)
 
 
-class ColdPlaybooks:
+class ColdPlaybooks(OverEngine):
     """A ``Playbooks`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def rules(self, scope: Scope, ids: Sequence[str]) -> tuple[Rule, ...]:
         """Return the visible rules of the own graph among ``ids``, in the order asked."""
-        where = (Among("id", tuple(dict.fromkeys(ids))), Absent("redacted_at"))
-        found = await self._store.read("rules", lambda: every(Find(RULES, scope, where=where)))
+        found = await self._all("rules", among(RULES, scope, ids, Absent("redacted_at")))
         return in_order({rule.id: rule for rule in found}, ids)
 
-    async def record_outcome(
+    @changing
+    def record_outcome(
         self, scope: Scope, rule_id: str, cause: str, now: datetime, *, is_success: bool
-    ) -> Rule | None:
+    ) -> Steps[Rule | None]:
         """Count one success or failure of a rule of the own graph; return it as it now is.
 
         The same cause never counts twice, whatever it says. An agent counts what it may see, the
@@ -143,12 +122,8 @@ class ColdPlaybooks:
             is_success=is_success,
             recorded_at=now,
         )
-
-        def steps() -> Steps[Rule | None]:
-            rule = yield from _counted_rule(scope, rule_id)
-            return None if rule is None else (yield from _count(scope, rule, outcome))
-
-        return await self._store.change("record_outcome", steps)
+        rule = yield from _counted_rule(scope, rule_id)
+        return None if rule is None else (yield from _count(scope, rule, outcome))
 
     async def refine(
         self,
@@ -178,7 +153,7 @@ class ColdPlaybooks:
             after = refined(before, steps, source_ids, now)
             if after is None or (yield from one(_same(scope, after))) is not None:
                 return False
-            yield from write(Replace(RULES, scope, after))
+            yield from replace(RULES, scope, after)
             yield from file_again(scope, after)
             ids = (rule.id, *dict.fromkeys(source_ids))
             yield from append_event(scope, "playbook refined", ids, "", now)
@@ -198,7 +173,7 @@ def put_rule(scope: Scope, rule: Rule, work: Sequence[WorkDraft]) -> Steps[tuple
     if known is not None:
         return known, False
     yield from check_writable(scope)
-    yield from write(Put(RULES, scope, rule))
+    yield from put(RULES, scope, rule)
     yield from file_words(scope, rule)
     yield from queue_work(scope, work, rule.recorded_at)
     return rule, True
@@ -212,7 +187,7 @@ def known_rule(scope: Scope, rule: Rule) -> Steps[Rule | None]:
     """
     (same, taken) = yield (
         _same(scope, rule),
-        Find(RULES, scope, where=(Is("id", rule.id),), reach="own"),
+        own(RULES, scope, [rule.id]),
     )
     known: list[Rule] = same or taken
     if not known:
@@ -256,10 +231,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(_stems(text)[:TEXT_WORDS_MAX])
 
 
-_Rank: TypeAlias = tuple[int, int, int]
-
-
-def _rank(rule: Rule, words: Sequence[str]) -> _Rank:
+def _rank(rule: Rule, words: Sequence[str]) -> tuple[int, int, int]:
     """Return by what rules are sorted: words in common, outcomes, words of the trigger."""
     stems = _stems(rule.trigger)
     proven = (rule.successes > rule.failures) - (rule.successes < rule.failures)
@@ -270,14 +242,12 @@ def _rank(rule: Rule, words: Sequence[str]) -> _Rank:
 def _counted_rule(scope: Scope, rule_id: str) -> Steps[Rule | None]:
     """Return a rule that the asker keeps count of: the runtime also of what agents keep private."""
     reach: Reach = "own" if scope.agent_id is None and scope.every_user else "seen"
-    where = (Is("id", rule_id), Absent("redacted_at"))
-    return one(Find(RULES, scope, where=where, reach=reach))
+    return one(among(RULES, scope, [rule_id], Absent("redacted_at"), reach=reach))
 
 
 def _count(scope: Scope, rule: Rule, outcome: CountedOutcome) -> Steps[Rule]:
     """Count an outcome unless its cause was counted, and return the rule."""
-    outcome_id = _outcome_id(rule.id, outcome.cause)
-    if (yield from one(Find(OUTCOMES, scope, where=(Is("id", outcome_id),)))) is not None:
+    if (yield from one(among(OUTCOMES, scope, [OUTCOMES.key(outcome)]))) is not None:
         return rule
     name, told = ("successes", "confirmed") if outcome.is_success else ("failures", "rejected")
     after = rule.model_copy(update={name: getattr(rule, name) + 1})
@@ -285,7 +255,3 @@ def _count(scope: Scope, rule: Rule, outcome: CountedOutcome) -> Steps[Rule]:
     ids = (rule.id, outcome.cause)
     yield from append_event(scope, f"playbook {told}", ids, "", outcome.recorded_at)
     return after
-
-
-def _outcome_id(rule_id: str, cause: str) -> str:
-    return json.dumps([rule_id, cause], ensure_ascii=False)

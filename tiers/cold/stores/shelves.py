@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,7 +25,9 @@ from ...records import (
 )
 from ...registry import CATALOG
 from ...upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
+from ..archive_rows import core_of
 from ..conditions import Value
+from ..cursors import place_of
 from ..port import Collection, Steps
 from .belief_log import EVENTS, entries_at
 from .belief_projection import BELIEFS, TRUSTS, Trust
@@ -48,7 +49,7 @@ from .usage import USAGE, Counted
 from .watermarks import WATERMARKS, Mark
 from .work import WORK, Item, arrived
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Record)
 
 Key: TypeAlias = tuple[str, str]
 """The graph and the id of what is kept; of what belongs to no graph, the catalog's name."""
@@ -77,11 +78,6 @@ class Shelf:
     shows: Callable[[Any], Any] = _as_it_is
     by: str = "id"
     order: tuple[str, ...] = _BY_ID
-
-    def key(self, record: Any) -> Key:  # noqa: ANN401 - of any collection
-        """Return what tells a record that is kept from all others of its tenant."""
-        name = self.collection.name_of(record)
-        return name.get("graph_id", CATALOG), name["id"]
 
     def place(self, record: Any) -> list[Value]:  # noqa: ANN401 - of any collection
         """Return where a record is in the order of the walk."""
@@ -178,16 +174,8 @@ def after_cursor(shelf: Shelf, cursor: str) -> tuple[str | int, ...] | None:
     Raises:
         UsageError: No page of the table gave the cursor.
     """
-    if not cursor:
-        return None
-    try:
-        place = json.loads(cursor)
-    except (ValueError, RecursionError):
-        place = None
     kinds = [int if name in NUMBERS else str for name in shelf.order]
-    if not isinstance(place, list) or [type(part) for part in place] != kinds:
-        raise UsageError("cursor", cursor, "the cursor of a page of the same table")
-    return tuple(place)
+    return place_of(cursor, kinds, "the cursor of a page of the same table")
 
 
 def rows_of(tenant: str, table: Table, found: Sequence[Any]) -> Steps[list[Record]]:
@@ -199,14 +187,17 @@ def rows_of(tenant: str, table: Table, found: Sequence[Any]) -> Steps[list[Recor
     return list(map(SHELVES[table].shows, found))
 
 
-def by_graph(
-    records: Iterable[R], graph_of: Callable[[R], str] | None = None
-) -> dict[str, list[R]]:
-    """Return records by their graphs, each in the order given."""
+def graph_of(row: Record) -> str:
+    """Return the graph of a row; of what belongs to none, the catalog's name."""
+    graph_id: str = getattr(core_of(row), "graph_id", CATALOG)
+    return graph_id
+
+
+def by_graph(records: Iterable[R]) -> dict[str, list[R]]:
+    """Return rows or what is kept by their graphs, each in the order given."""
     found: dict[str, list[R]] = {}
     for one in records:
-        graph_id = one.graph_id if graph_of is None else graph_of(one)  # type: ignore[attr-defined]
-        found.setdefault(graph_id, []).append(one)
+        found.setdefault(graph_of(one), []).append(one)
     return found
 
 

@@ -14,14 +14,8 @@ from ...grains import MADE_OF
 from ...plans import ANY_GRAIN, AnyGrain
 from ...records import Grain, Scope
 from ..port import Steps, every
-from .episodes import (
-    KeptEpisode,
-    KeptSummary,
-    episodes_of,
-    own_episodes,
-    own_summaries,
-    parts,
-)
+from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary, episodes_of, parts
+from .questions import own
 from .turns import KeptTurn
 
 Candidate: TypeAlias = KeptTurn | KeptSummary | KeptEpisode
@@ -63,7 +57,7 @@ def _of_made(scope: Scope, records: Sequence[KeptSummary | KeptEpisode]) -> Step
 def _of_turns(scope: Scope, turns: Sequence[KeptTurn]) -> Steps[Stands]:
     """A turn stands by the day of its summary. One whose summary was redacted is not told by it."""
     covered = {turn.id: turn.covered_by[0] for turn in turns if 0 in turn.covered_by}
-    summaries = yield from every(own_summaries(scope, dict.fromkeys(covered.values())))
+    summaries = yield from every(own(SUMMARIES, scope, covered.values()))
     days = yield from _of_made(scope, [one for one in summaries if not _is_redacted(one)])
     return {turn: days[summary] for turn, summary in covered.items() if summary in days}
 
@@ -85,7 +79,7 @@ def _above(scope: Scope, told_in: Sequence[ToldIn]) -> Steps[Episodes]:
     found: dict[str, KeptEpisode] = {}
     while told_in:
         wanted = {one for by_grain in told_in for one in by_grain.values()} - found.keys()
-        new = (yield from every(own_episodes(scope, sorted(wanted)))) if wanted else []
+        new = (yield from every(own(EPISODES, scope, sorted(wanted)))) if wanted else []
         found |= {one.id: one for one in new}
         told_in = [one.told_in for one in new if one.retired_at is not None]
     return found

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
 from ...learning import is_live, said_again
 from ...moments import maybe_microseconds, microseconds
 from ...records import Ancestor, Fact, Scope
-from ..conditions import Absent, Among, Condition, During, Either, Is, Present, Stretch, Within
+from ..conditions import Absent, Condition, During, Either, Is, Present, Stretch, Within
 from ..edges import edge_of
 from ..identity import address_of, identity_of, said_by
-from ..port import RECORDED, Collection, Find, Index, Lookup, Replace, Steps, write
+from ..port import RECORDED, Collection, Find, Index, Lookup, Steps
+from .questions import by_then, not_by
+from .rows import moments, plain, replace
 from .words import set_live
 
 _LIVE = Is("live", 1)
@@ -50,21 +52,14 @@ FACTS: Collection[Fact] = Collection(
     "facts",
     Fact,
     fields={
-        "agent_id": lambda fact: fact.agent_id,
-        "tier": lambda fact: fact.tier,
+        **plain("agent_id", "tier"),
         "live": lambda fact: int(is_live(fact)),
         "once_core": lambda fact: int(bool(fact.core_spans)),
         "recorded_at": lambda fact: microseconds(fact.recorded_at),
         "happened_at": lambda fact: microseconds(fact.valid_from or fact.recorded_at),
         "spoken_at": lambda fact: microseconds(fact.said_at or fact.recorded_at),
-        "said_seq": lambda fact: fact.said_seq,
-        "said_place": lambda fact: fact.said_place,
-        "superseded_by": lambda fact: fact.superseded_by,
-        "superseded_at": lambda fact: maybe_microseconds(fact.superseded_at),
-        "forgotten_at": lambda fact: maybe_microseconds(fact.forgotten_at),
-        "redacted_at": lambda fact: maybe_microseconds(fact.redacted_at),
-        "retired_at": lambda fact: maybe_microseconds(fact.retired_at),
-        "judged_at": lambda fact: maybe_microseconds(fact.judged_at),
+        **plain("said_seq", "said_place", "superseded_by"),
+        **moments("superseded_at", "forgotten_at", "redacted_at", "retired_at", "judged_at"),
         "identity": identity_of,
         "said": said_by,
         "address": address_of,
@@ -116,7 +111,7 @@ def standing(scope: Scope, as_of: datetime | None) -> list[Reading]:
         scope: Who asks, with ancestors that are read as of that moment or an earlier one.
         as_of: The moment; ``None``: now.
     """
-    own = (_LIVE,) if as_of is None else _stood_at(microseconds(as_of))
+    own = (_LIVE,) if as_of is None else stood_at(as_of)
     return [
         Reading(scope.graph_id, own),
         *(Reading(one.graph_id, _standing_of(one)) for one in scope.lineage),
@@ -140,13 +135,9 @@ def core_of(scope: Scope) -> list[Find[Fact]]:
 def of_family(find: Find[Fact], readings: Iterable[Reading]) -> list[Find[Fact]]:
     """Return a question as it is put to each graph of a family."""
     return [
-        replace(find, graph_id=one.graph_id, where=(*find.where, *one.where)) for one in readings
+        dataclasses.replace(find, graph_id=one.graph_id, where=(*find.where, *one.where))
+        for one in readings
     ]
-
-
-def among(scope: Scope, ids: Iterable[str]) -> Find[Fact]:
-    """Return the question for facts by their ids."""
-    return Find(FACTS, scope, where=(Among("id", tuple(dict.fromkeys(ids))),))
 
 
 def nearest(facts: Iterable[Fact]) -> dict[str, Fact]:
@@ -165,14 +156,11 @@ def given_way_after(at: int) -> Condition:
     return Either(((Absent("superseded_by"),), (Within("superseded_at", since=at + 1),)))
 
 
-def forgotten_after(at: int) -> Condition:
-    """Return that a fact was not forgotten at a moment."""
-    return Either(((Absent("forgotten_at"),), (Within("forgotten_at", since=at + 1),)))
-
-
-def replace_fact(scope: Scope, fact: Fact) -> Steps[None]:
-    """Store a fact as it now is, inside a transaction."""
-    return write(Replace(FACTS, scope, fact))
+def stood_at(as_of: datetime) -> tuple[Condition, ...]:
+    """Return that a fact was there at a moment, and had neither given way nor been forgotten."""
+    at = microseconds(as_of)
+    stands = (given_way_after(at), not_by("forgotten_at", at))
+    return (_WHOLE, *by_then("recorded_at", as_of), *stands)
 
 
 def say_again(scope: Scope, fact: Fact, later: Fact) -> Steps[Fact]:
@@ -180,13 +168,13 @@ def say_again(scope: Scope, fact: Fact, later: Fact) -> Steps[Fact]:
     after = said_again(fact, later)
     if after is None:
         return fact
-    yield from replace_fact(scope, after)
+    yield from replace(FACTS, scope, after)
     return after
 
 
 def end_fact(scope: Scope, after: Fact) -> Steps[None]:
     """Store how a fact of the scope's graph ended, and take it out of every answer."""
-    yield from replace_fact(scope, after)
+    yield from replace(FACTS, scope, after)
     ended_at = min(filter(None, (after.superseded_at, after.forgotten_at)), default=None)
     yield from set_live(scope, after.id, live=False, ended_at=ended_at)
 
@@ -211,8 +199,3 @@ def _core_then(as_of: datetime) -> tuple[Condition, ...]:
     """Return that a fact was core at a moment, whatever it is now; what is forgotten never was."""
     at = microseconds(as_of)
     return (During("core_spans", at), Absent("forgotten_at"), given_way_after(at))
-
-
-def _stood_at(at: int) -> tuple[Condition, ...]:
-    recorded = Within("recorded_at", until=at + 1)
-    return (_WHOLE, recorded, given_way_after(at), forgotten_after(at))

@@ -9,9 +9,11 @@ from datetime import datetime
 from ...moments import microseconds
 from ...recollection import Place
 from ...records import Hit, Kind, Scope, SearchQuery
-from ..conditions import Absent, Beyond, Condition, Either, Is, Within
-from ..port import Find, RecordStore, Steps, every
+from ..conditions import Beyond, Condition, Is, Within
+from ..port import Find, Steps, every
 from .belief_spans import active_then
+from .over_engine import OverEngine
+from .questions import by_then, not_by
 from .reading import READERS, read_hits
 from .word_search import Found, asked_for, stored_kinds
 from .words import SEARCHABLE, Filed
@@ -21,11 +23,8 @@ _OF_SPANS = frozenset({"summary", "episode"})
 """Kinds that tell of a while: a window is compared with its beginning, the order is by its end."""
 
 
-class ColdTimeline:
+class ColdTimeline(OverEngine):
     """A ``Timeline`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def latest(
         self, scope: Scope, query: SearchQuery, *, behind: Place | None = None
@@ -73,8 +72,7 @@ def _questions(
 def _asked(query: SearchQuery, behind: Place | None) -> tuple[Condition, ...]:
     """Return what must hold of records of every kind."""
     where = asked_for(query)
-    if query.as_of is not None:
-        where += (Within("recorded_at", until=microseconds(query.as_of) + 1),)
+    where += by_then("recorded_at", query.as_of)
     if behind is not None:
         where += (_behind(behind.at, behind.id),)
     return where
@@ -84,8 +82,7 @@ def _of(query: SearchQuery, kind: Kind) -> Iterator[Condition]:
     """Yield what must hold of the records of one kind."""
     yield Is("kind", kind)
     if kind == "summary":
-        unexpired = Within("expires_at", since=microseconds(query.as_of or query.now) + 1)
-        yield Either(((Absent("expires_at"),), (unexpired,)))
+        yield not_by("expires_at", microseconds(query.as_of or query.now))
     if kind not in _OF_SPANS and (query.since is not None or query.until is not None):
         # The same window once more, as the index has it: downwards.
         since = None if query.until is None else 1 - microseconds(query.until)

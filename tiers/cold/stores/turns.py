@@ -8,9 +8,8 @@ from datetime import datetime
 from pydantic import Field
 
 from ...errors import NotFound
-from ...moments import maybe_microseconds, microseconds
 from ...records import Scope, Turn, WorkDraft
-from ..conditions import Absent, Among, Condition, Is, Within
+from ..conditions import Absent, Among, Is, Within
 from ..ownership import (
     check_agent,
     check_limit,
@@ -21,23 +20,11 @@ from ..ownership import (
     check_whole_graph,
     in_order,
 )
-from ..port import (
-    RECORDED,
-    Collection,
-    Find,
-    Index,
-    Put,
-    RecordStore,
-    Replace,
-    Steps,
-    asked,
-    count,
-    every,
-    one,
-    write,
-)
+from ..port import RECORDED, Collection, Find, Index, Steps, asked, count, every, one
 from .graphs import check_writable
-from .rows import bare, kept
+from .over_engine import OverEngine
+from .questions import among, by_then, own, window
+from .rows import all_bare, bare, kept, moments, plain, put, replace
 from .words import file_words
 from .work import queue_work
 
@@ -58,13 +45,9 @@ TURNS: Collection[KeptTurn] = Collection(
     fields={
         "agent_id": lambda turn: turn.agent_id,
         "said_by": lambda turn: turn.speaker or turn.agent_id,
-        "seq": lambda turn: turn.seq,
-        "ref": lambda turn: turn.ref,
+        **plain("seq", "ref"),
         "covered_by": lambda turn: next(iter(turn.covered_by.values()), None),
-        "occurred_at": lambda turn: microseconds(turn.occurred_at),
-        "recorded_at": lambda turn: microseconds(turn.recorded_at),
-        "redacted_at": lambda turn: maybe_microseconds(turn.redacted_at),
-        "retired_at": lambda turn: maybe_microseconds(turn.retired_at),
+        **moments("occurred_at", "recorded_at", "redacted_at", "retired_at"),
     },
     indexes={
         "seq": Index(("agent_id", "seq"), unique=True),
@@ -81,11 +64,8 @@ NUMBERED = Within("seq", since=1)
 """Holds of every turn; it has to be asked for of the index by ``seq``."""
 
 
-class ColdTurns:
+class ColdTurns(OverEngine):
     """A ``TurnStore`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def append_turn(
         self, scope: Scope, turn: Turn, work: Sequence[WorkDraft] = ()
@@ -111,8 +91,8 @@ class ColdTurns:
 
     async def turns(self, scope: Scope, ids: Sequence[str]) -> tuple[Turn, ...]:
         """Return the visible turns among ``ids``, in the order asked, each once."""
-        find = Find(TURNS, scope, where=(Among("id", tuple(ids)),))
-        return in_order({turn.id: turn for turn in await self._found("turns", find)}, ids)
+        found = await self._found("turns", among(TURNS, scope, ids))
+        return in_order({turn.id: turn for turn in found}, ids)
 
     async def known_refs(self, scope: Scope, refs: Sequence[str]) -> dict[str, Turn]:
         """Return the visible turns of the scope's graph by ``ref``, for those that exist."""
@@ -140,8 +120,8 @@ class ColdTurns:
             UsageError: The scope is an agent's.
         """
         check_whole_graph(scope)
-        by_then = () if until is None else (Within("recorded_at", until=microseconds(until) + 1),)
-        find = Find(TURNS, scope, by="recorded", where=by_then, reach="own")
+        where = by_then("recorded_at", until)
+        find = Find(TURNS, scope, by="recorded", where=where, reach="own")
         return await self._store.read("count_turns", lambda: count(find))
 
     async def waiting_turns(
@@ -153,9 +133,7 @@ class ColdTurns:
         """
         agent_id = check_agent(scope)
         check_limit(limit)
-        where: tuple[Condition, ...] = (Is("agent_id", agent_id),)
-        if before is not None:
-            where += (Within("occurred_at", until=microseconds(before)),)
+        where = (Is("agent_id", agent_id), *window("occurred_at", None, before))
 
         def steps() -> Steps[list[KeptTurn]]:
             last = yield from one(_last(scope, agent_id))
@@ -163,7 +141,7 @@ class ColdTurns:
             find = Find(TURNS, scope, "waiting", (*where, older), ("seq",), limit)
             return (yield from every(find))
 
-        return _shown(await self._store.read("waiting_turns", steps))
+        return all_bare(Turn, await self._store.read("waiting_turns", steps))
 
     async def turns_after(self, scope: Scope, seq: int, limit: int) -> tuple[Turn, ...]:
         """Return turns of the scope's agent with a higher ``seq``, in order, at most ``limit``.
@@ -175,7 +153,7 @@ class ColdTurns:
         return await self._found("turns_after", Find(TURNS, scope, "seq", where, ("seq",), limit))
 
     async def _found(self, operation: str, find: Find[KeptTurn]) -> tuple[Turn, ...]:
-        return _shown(await self._store.read(operation, lambda: every(find)))
+        return all_bare(Turn, await self._all(operation, find))
 
 
 def check_new(scope: Scope, turn: Turn) -> None:
@@ -199,20 +177,10 @@ def append(scope: Scope, turn: Turn, work: Sequence[WorkDraft]) -> Steps[tuple[T
         return known, False
     yield from check_writable(scope)
     stored = turn.model_copy(update={"seq": last + 1})
-    yield from put_turn(scope, stored)
+    yield from put(TURNS, scope, kept(KeptTurn, stored))
+    yield from file_words(scope, stored)
     yield from queue_work(scope, work, turn.recorded_at)
     return stored, True
-
-
-def put_turn(scope: Scope, turn: Turn) -> Steps[None]:
-    """Store a new turn that has its ``seq``, with its words, inside a transaction."""
-    yield from write(Put(TURNS, scope, kept(KeptTurn, turn)))
-    yield from file_words(scope, turn)
-
-
-def own_turns(scope: Scope, ids: Sequence[str]) -> Find[KeptTurn]:
-    """Ask for turns of the scope's graph, whoever may see them."""
-    return Find(TURNS, scope, where=(Among("id", tuple(ids)),), reach="own")
 
 
 def cover(
@@ -230,7 +198,7 @@ def cover(
         turn.model_copy(update={"covered_by": {**turn.covered_by, level: summary_id}})
         for turn in turns
     )
-    yield from write(*(Replace(TURNS, scope, turn) for turn in covered))
+    yield from replace(TURNS, scope, *covered)
 
 
 def _known(scope: Scope, turn: Turn) -> Steps[tuple[Turn | None, int]]:
@@ -239,7 +207,7 @@ def _known(scope: Scope, turn: Turn) -> Steps[tuple[Turn | None, int]]:
     Raises:
         Conflict: It says something else, or somebody else says it.
     """
-    finds = [own_turns(scope, (turn.id,)), _last(scope, turn.agent_id)]
+    finds = [own(TURNS, scope, [turn.id]), _last(scope, turn.agent_id)]
     if turn.ref is not None:
         where = (Is("ref", turn.ref),)
         finds.append(Find(TURNS, scope, by="ref", where=where, reach="own"))
@@ -257,7 +225,3 @@ def _last(scope: Scope, agent_id: str) -> Find[KeptTurn]:
 
 def _seq(last: KeptTurn | None) -> int:
     return 0 if last is None else last.seq
-
-
-def _shown(turns: Sequence[KeptTurn]) -> tuple[Turn, ...]:
-    return tuple(bare(Turn, turn) for turn in turns)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from ...records import Budget, Record, Scope, Usage
 from ...turn_desk import Charge
-from ..conditions import Among, Is
 from ..ownership import WHOLE_GRAPH, check_budget
-from ..port import Collection, Find, Put, RecordStore, Replace, Steps, every, one, write
+from ..port import Collection, Find, Put, Replace, Steps, every, one, write
+from .over_engine import OverEngine
+from .questions import among
+from .rows import over
 
 
 class Counted(Record):
@@ -21,11 +23,8 @@ class Counted(Record):
 USAGE: Collection[Counted] = Collection("usage", Counted, key=lambda counted: counted.agent_id)
 
 
-class ColdUsage:
+class ColdUsage(OverEngine):
     """A ``UsageStore`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def charge(
         self, scope: Scope, amount: Usage, agent_limit: Budget, graph_limit: Budget
@@ -47,7 +46,8 @@ class ColdUsage:
             for whose in dict.fromkeys((scope.agent_id or WHOLE_GRAPH, WHOLE_GRAPH)):
                 known = yield from _counted(scope, whose)
                 if known is not None:
-                    yield from write(_stored(scope, whose, known, _rest(known.used, amount)))
+                    left = {unit: max(0, n - getattr(amount, unit)) for unit, n in known.used}
+                    yield from write(_stored(scope, whose, known, Usage(**left)))
 
         if amount != Usage():
             await self._store.change("refund", steps)
@@ -60,9 +60,7 @@ class ColdUsage:
 
     async def usage_by_agent(self, scope: Scope) -> dict[str, Usage]:
         """Return what each agent of the graph has used that has used anything, by id."""
-        found = await self._store.read(
-            "usage_by_agent", lambda: every(Find(USAGE, scope, order=("id",)))
-        )
+        found = await self._all("usage_by_agent", Find(USAGE, scope, order=("id",)))
         return {
             one.agent_id: one.used
             for one in found
@@ -81,30 +79,23 @@ def charged(scope: Scope, charge: Charge) -> Steps[None]:
     limits = {WHOLE_GRAPH: charge.of_graph}
     if scope.agent_id is not None:
         limits = {scope.agent_id: charge.of_agent} | limits
-    found = yield from every(Find(USAGE, scope, where=(Among("id", tuple(limits)),)))
+    found = yield from every(among(USAGE, scope, limits))
     known = {one.agent_id: one for one in found}
     counts = []
     for whose, limit in limits.items():
         used = known[whose].used if whose in known else Usage()
         check_budget(scope, whose, used, charge.amount, limit)
-        counts.append(_stored(scope, whose, known.get(whose), _sum(used, charge.amount)))
+        total = {unit: n + getattr(charge.amount, unit) for unit, n in used}
+        counts.append(_stored(scope, whose, known.get(whose), Usage(**total)))
     yield from write(*counts)
 
 
 def _counted(scope: Scope, whose: str) -> Steps[Counted | None]:
-    return one(Find(USAGE, scope, where=(Is("id", whose),)))
+    return one(among(USAGE, scope, [whose]))
 
 
 def _stored(
     scope: Scope, whose: str, known: Counted | None, used: Usage
 ) -> Put[Counted] | Replace[Counted]:
     counted = Counted(tenant=scope.tenant, graph_id=scope.graph_id, agent_id=whose, used=used)
-    return (Put if known is None else Replace)(USAGE, scope, counted)
-
-
-def _sum(used: Usage, amount: Usage) -> Usage:
-    return Usage(**{unit: count + getattr(amount, unit) for unit, count in used})
-
-
-def _rest(used: Usage, amount: Usage) -> Usage:
-    return Usage(**{unit: max(0, count - getattr(amount, unit)) for unit, count in used})
+    return over(known, USAGE, scope, counted)

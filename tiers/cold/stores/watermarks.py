@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 
 from ...errors import UsageError
 from ...fields import NAME_CHARS_MAX, Moment, Record
 from ...records import Scope
-from ..conditions import Is
 from ..ownership import check_agent, check_number
-from ..port import Collection, Find, Put, RecordStore, Replace, Steps, one, write
+from ..port import Collection, Find, Steps, one, write
+from .over_engine import OverEngine
+from .questions import among
+from .rows import joined_id, over
 
 
 class Mark(Record):
@@ -24,21 +25,13 @@ class Mark(Record):
     moved_at: Moment
 
 
-def _key(agent_id: str, name: str) -> str:
-    """Return the id of a mark; neither of the two can be taken for a part of the other."""
-    return json.dumps([agent_id, name], ensure_ascii=False)
-
-
 WATERMARKS: Collection[Mark] = Collection(
-    "watermarks", Mark, key=lambda mark: _key(mark.agent_id, mark.name)
+    "watermarks", Mark, key=lambda mark: joined_id(mark.agent_id, mark.name)
 )
 
 
-class ColdWatermarks:
+class ColdWatermarks(OverEngine):
     """A ``Watermarks`` over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def watermark(self, scope: Scope, name: str) -> int:
         """Return the ``seq`` of the last turn that was read, 0 if none was.
@@ -68,7 +61,7 @@ class ColdWatermarks:
             known = yield from one(find)
             if known is not None and known.seq >= seq:
                 return False
-            yield from write((Put if known is None else Replace)(WATERMARKS, scope, mark))
+            yield from write(over(known, WATERMARKS, scope, mark))
             return True
 
         return seq > 0 and await self._store.change("advance", steps)
@@ -77,4 +70,4 @@ class ColdWatermarks:
 def _named(scope: Scope, agent_id: str, name: str) -> Find[Mark]:
     if not 0 < len(name) <= NAME_CHARS_MAX:
         raise UsageError("name", name, f"1 to {NAME_CHARS_MAX} characters")
-    return Find(WATERMARKS, scope, where=(Is("id", _key(agent_id, name)),))
+    return among(WATERMARKS, scope, [joined_id(agent_id, name)])

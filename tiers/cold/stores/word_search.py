@@ -10,13 +10,13 @@ nothing of a large graph has all who have such a word looked at.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from heapq import nsmallest
 from typing import NamedTuple, TypeAlias
 
 from ...lexical import content_words
-from ...moments import maybe_microseconds, microseconds
+from ...moments import microseconds
 from ...recollection import WordStatistics
 from ...records import Kind, Scope, SearchQuery
 from ...terms import term_of
@@ -31,9 +31,10 @@ from ..bm25 import (
     norm_of,
     rarity,
 )
-from ..conditions import Absent, Among, Condition, Either, Holds, Is, Other, Topics, Within
-from ..port import RECORDED, Count, Find, Steps, asked, every, postings
+from ..conditions import Among, Condition, Either, Holds, Is, Other, Topics, Within
+from ..port import RECORDED, Find, Steps, every, postings
 from .belief_spans import active_then
+from .questions import among, by_then, equal, not_by, numbers, window
 from .words import SEARCHABLE, TOTALS, Filed, listed_as
 from .work import WORK
 
@@ -187,12 +188,12 @@ def having_of(
     those that were looked at: what it tells of them is little anyway. With ``as_of`` only records
     that had been recorded by then count, ``COUNTED_MAX`` at most.
     """
-    by_then = () if as_of is None else (Within("recorded_at", until=microseconds(as_of) + 1),)
+    recorded = by_then("recorded_at", as_of)
     pairs = [(term, kind) for term in terms for kind in kinds]
-    counted = yield from asked(*(Count(_by(scope, kind, term, by_then)) for term, kind in pairs))
+    counted = yield from numbers(*(_by(scope, kind, term, recorded) for term, kind in pairs))
     having: dict[str, int] = {}
-    for (term, kind), found in zip(pairs, counted, strict=True):
-        number = found.get((), 0)
+    for (term, kind), at_most in zip(pairs, counted, strict=True):
+        number = at_most
         if number == COUNTED_MAX and as_of is None:
             number = yield from _estimated(scope, kind, term, totals.of_kind[kind])
         if number:
@@ -214,18 +215,18 @@ def asked_for(query: SearchQuery) -> tuple[Condition, ...]:
         where.append(Either(((Other("kind", "fact"),), (Is("tier", query.tier),))))
     if query.grains:
         where.append(Either(((Other("kind", "episode"),), (Among("grain", query.grains),))))
-    for name, value in (("user_id", query.user_id), ("agent_id", query.writer_id)):
-        if value is not None:
-            where.append(Is(name, value))
+    return (*where, *narrowing(query))
+
+
+def narrowing(query: SearchQuery) -> Iterator[Condition]:
+    """Yield what a question asks of a record of any kind: whose, which, when, about what."""
+    yield from equal(user_id=query.user_id, agent_id=query.writer_id)
     if query.ids:
-        where.append(Among("id", query.ids))
-    if query.since is not None or query.until is not None:
-        since, until = map(maybe_microseconds, (query.since, query.until))
-        where.append(Within("happened_at", since, until))
+        yield Among("id", query.ids)
+    yield from window("happened_at", query.since, query.until)
     if query.topics:
-        where.append(Topics(query.topics, or_none=False))
-    where += (Topics((topic,), or_none=False) for topic in query.all_topics)
-    return tuple(where)
+        yield Topics(query.topics, or_none=False)
+    yield from (Topics((topic,), or_none=False) for topic in query.all_topics)
 
 
 def _standing(query: SearchQuery) -> tuple[Condition, ...]:
@@ -233,14 +234,12 @@ def _standing(query: SearchQuery) -> tuple[Condition, ...]:
 
     A belief may have come back since: whether it stood then is asked of its spans.
     """
-    unexpired = Within("expires_at", since=microseconds(query.as_of or query.now) + 1)
-    lasting = Either(((Absent("expires_at"),), (unexpired,)))
+    lasting = not_by("expires_at", microseconds(query.as_of or query.now))
     if query.as_of is None:
         return (Is("live", 1), lasting)
-    then = microseconds(query.as_of)
-    ended_later = (Is("live", 0), Within("ended", until=-then))
+    ended_later = (Is("live", 0), Within("ended", until=-microseconds(query.as_of)))
     live = Either(((Is("live", 1),), ended_later))
-    return (Within("recorded_at", until=then + 1), lasting, live)
+    return (*by_then("recorded_at", query.as_of), lasting, live)
 
 
 def _having(
@@ -294,7 +293,6 @@ def _weights(
 
 def _marked(scope: Scope, found: Sequence[Found]) -> Steps[list[Found]]:
     """Return what was found, those marked that wait to be put into the vector index."""
-    names = tuple(f"index/{one.id}" for one in found)
-    waiting = yield from every(Find(WORK, scope, where=(Among("id", names),)))
+    waiting = yield from every(among(WORK, scope, [f"index/{one.id}" for one in found]))
     keys = {item.key for item in waiting}
     return [one._replace(words_only=one.id in keys) for one in found]

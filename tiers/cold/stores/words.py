@@ -12,11 +12,13 @@ from ...documents import Passage
 from ...fields import Moment
 from ...forms import entry_of, is_current
 from ...lexical import words
-from ...moments import maybe_microseconds, microseconds
+from ...moments import microseconds
 from ...records import Episode, Fact, FactTier, Grain, Kind, Owned, Record, Scope, Summary
 from ...terms import term_of
-from ..conditions import Among, Is, Present
-from ..port import Collection, Find, Index, Lookup, Put, Replace, Steps, every, one, write
+from ..conditions import Is, Present
+from ..port import Collection, Index, Lookup, Steps, every, one, write
+from .questions import among, own
+from .rows import moments, over, plain, put, replace
 
 
 class Filed(Owned):
@@ -67,15 +69,11 @@ SEARCHABLE: Collection[Filed] = Collection(
     "searchable",
     Filed,
     fields={
-        "kind": lambda filed: filed.kind,
-        "tier": lambda filed: filed.tier,
-        "grain": lambda filed: filed.grain,
+        **plain("kind", "tier", "grain"),
         "has_tools": lambda filed: int(filed.has_tools),
         "live": lambda filed: int(filed.live),
         "agent_id": lambda filed: filed.agent_id,
-        "recorded_at": lambda filed: microseconds(filed.recorded_at),
-        "happened_at": lambda filed: microseconds(filed.happened_at),
-        "expires_at": lambda filed: maybe_microseconds(filed.expires_at),
+        **moments("recorded_at", "happened_at", "expires_at"),
         "latest": lambda filed: -microseconds(filed.last_at),
         "ended": lambda filed: _falling(filed.ended_at),
         "expired": lambda filed: _falling(filed.expires_at),
@@ -122,32 +120,31 @@ def file_words(scope: Scope, *records: Owned) -> Steps[None]:
             filed.model_copy(update={"place": place})
             for filed, place in zip(new, places, strict=True)
         )
-        yield from write(*(Put(SEARCHABLE, scope, filed) for filed in placed))
+        yield from put(SEARCHABLE, scope, *placed)
 
 
 def file_again(scope: Scope, record: Owned) -> Steps[None]:
     """Make a record that says something else now findable by the words of its new form."""
-    for known in (yield from _known(scope, record.id)):
+    for known in (yield from every(own(SEARCHABLE, scope, [record.id]))):
         kept = {"live": known.live, "place": known.place}
         filed = _filed(record).model_copy(update=kept)
         yield from _count(scope, filed.kind, 0, _length(filed) - _length(known))
-        yield from write(Replace(SEARCHABLE, scope, filed))
+        yield from replace(SEARCHABLE, scope, filed)
 
 
 def file_emptied(scope: Scope, records: Sequence[Owned]) -> Steps[None]:
     """Forget the words of records that have lost their content, and take them out of answers."""
     by_id = {record.id: record for record in records}
-    where = (Among("id", tuple(by_id)),)
-    known = yield from every(Find(SEARCHABLE, scope, where=where, reach="own"))
+    known = yield from every(own(SEARCHABLE, scope, by_id))
     longer: dict[Kind, int] = defaultdict(int)
-    writes = []
+    emptied = []
     for before in known:
         filed = _filed(by_id[before.id]).model_copy(update={"place": before.place})
         longer[filed.kind] += _length(filed) - _length(before)
-        writes.append(Replace(SEARCHABLE, scope, filed))
+        emptied.append(filed)
     for kind, words_ in longer.items():
         yield from _count(scope, kind, 0, words_)
-    yield from write(*writes)
+    yield from replace(SEARCHABLE, scope, *emptied)
 
 
 def set_live(scope: Scope, *ids: str, live: bool, ended_at: datetime | None = None) -> Steps[None]:
@@ -165,23 +162,17 @@ def set_tier(scope: Scope, record_id: str, tier: FactTier) -> Steps[None]:
 
 def _count(scope: Scope, kind: Kind, records: int, words_: int) -> Steps[Total]:
     """Count what is filed, and return what there is of its kind now."""
-    known = yield from one(Find(TOTALS, scope, where=(Is("id", kind),)))
+    known = yield from one(among(TOTALS, scope, [kind]))
     before = known or Total(tenant=scope.tenant, graph_id=scope.graph_id, kind=kind)
     more = {"records": before.records + records, "words": before.words + words_}
     total = before.model_copy(update=more)
-    yield from write((Put if known is None else Replace)(TOTALS, scope, total))
+    yield from write(over(known, TOTALS, scope, total))
     return total
 
 
 def _change(scope: Scope, ids: Sequence[str], **changed: object) -> Steps[None]:
-    known = yield from _known(scope, *ids)
-    yield from write(
-        *(Replace(SEARCHABLE, scope, filed.model_copy(update=changed)) for filed in known)
-    )
-
-
-def _known(scope: Scope, *ids: str) -> Steps[list[Filed]]:
-    return every(Find(SEARCHABLE, scope, where=(Among("id", ids),), reach="own"))
+    known = yield from every(own(SEARCHABLE, scope, ids))
+    yield from replace(SEARCHABLE, scope, *(one.model_copy(update=changed) for one in known))
 
 
 def _filed(record: Owned) -> Filed:

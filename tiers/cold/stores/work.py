@@ -15,23 +15,12 @@ from ...ids import IdFactory
 from ...moments import microseconds
 from ...records import Scope, Work, WorkDraft, WorkKind
 from ...upkeep import QueuedWork
-from ..conditions import Among, Condition, Is, Present, Within
+from ..conditions import Condition, Is, Present
 from ..ownership import WORK_KINDS, check_lease, check_limit
-from ..port import (
-    Collection,
-    Find,
-    Index,
-    Put,
-    RecordStore,
-    Replace,
-    Steps,
-    counts,
-    delete,
-    every,
-    one,
-    write,
-)
-from .rows import kept
+from ..port import Collection, Find, Index, Replace, Steps, counts, delete, every, one, write
+from .over_engine import OverEngine, changing
+from .questions import among, by_then, own
+from .rows import kept, over
 
 PROBLEM_CHARS_MAX = 2_000
 
@@ -89,11 +78,8 @@ WORK: Collection[Item] = Collection(
 )
 
 
-class ColdWork:
+class ColdWork(OverEngine):
     """A ``RenewableWork`` queue over any engine."""
-
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
 
     async def enqueue(self, scope: Scope, work: Sequence[WorkDraft], now: datetime) -> int:
         """Queue items and return how many are new.
@@ -106,7 +92,8 @@ class ColdWork:
             return 0
         return await self._store.change("enqueue", lambda: queue_work(scope, work, now))
 
-    async def claim(
+    @changing
+    def claim(
         self,
         kinds: Sequence[WorkKind],
         owner: str,
@@ -116,7 +103,7 @@ class ColdWork:
         *,
         tenant: str | None = None,
         scope: Scope | None = None,
-    ) -> tuple[Work, ...]:
+    ) -> Steps[tuple[Work, ...]]:
         """Claim due items, oldest first: never claimed, or with a lease that has run out.
 
         Items that wait for a retry or are parked are not due. ``tenant`` restricts to one tenant,
@@ -128,24 +115,18 @@ class ColdWork:
         if unknown:
             raise UsageError("kinds", unknown, ", ".join(WORK_KINDS))
         until = now + timedelta(seconds=lease_seconds)
-        is_due = Within("due_at", until=microseconds(now) + 1)
-
-        def steps() -> Steps[tuple[Work, ...]]:
-            due = yield from every(
-                *(
-                    _find("kind", tenant, scope, Is("kind", kind), is_due, limit=limit)
-                    for kind in dict.fromkeys(kinds)
-                )
-            )
-            due.sort(key=lambda item: item.made)
-            claimed = [_claimed(item, owner, until) for item in due[:limit]]
-            yield from _replace(*claimed)
-            return tuple(
-                _work(item, was_lost=before.lease_owner is not None)
-                for item, before in zip(claimed, due, strict=False)
-            )
-
-        return await self._store.change("claim", steps)
+        is_due = by_then("due_at", now)
+        finds = (
+            _find("kind", tenant, scope, Is("kind", kind), *is_due, limit=limit)
+            for kind in dict.fromkeys(kinds)
+        )
+        due = sorted((yield from every(*finds)), key=lambda item: item.made)
+        claimed = [_claimed(item, owner, until) for item in due[:limit]]
+        yield from _replace(*claimed)
+        return tuple(
+            _work(item, was_lost=before.lease_owner is not None)
+            for item, before in zip(claimed, due, strict=False)
+        )
 
     async def begin(self, work: Work) -> bool:
         """Count an attempt of a claimed item; ``False`` when a later claim holds it."""
@@ -197,25 +178,22 @@ class ColdWork:
         """Return parked items with their problem, oldest first."""
         check_limit(limit)
         find = _find("parked", tenant, None, limit=limit)
-        return tuple(map(_work, await self._store.read("parked", lambda: every(find))))
+        return tuple(map(_work, await self._all("parked", find)))
 
-    async def rerun(self, work_ids: Sequence[str], *, tenant: str | None = None) -> int:
+    @changing
+    def rerun(self, work_ids: Sequence[str], *, tenant: str | None = None) -> Steps[int]:
         """Put parked items back into the queue with no attempts; return how many."""
         names = [name for name in map(_named, dict.fromkeys(work_ids)) if name is not None]
-
-        def steps() -> Steps[int]:
-            done = 0
-            for owner, graph_id, item_id, made in names:
-                if tenant not in {None, owner}:
-                    continue
-                item = yield from _item(Scope.of_graph(owner, graph_id), item_id)
-                if item is not None and item.parked and item.made == made:
-                    again = {"parked": False, "attempts": 0, "due_at": item.queued_at}
-                    yield from _replace(item.model_copy(update=again))
-                    done += 1
-            return done
-
-        return await self._store.change("rerun", steps)
+        done = 0
+        for owner, graph_id, item_id, made in names:
+            if tenant not in {None, owner}:
+                continue
+            item = yield from _item(Scope.of_graph(owner, graph_id), item_id)
+            if item is not None and item.parked and item.made == made:
+                again = {"parked": False, "attempts": 0, "due_at": item.queued_at}
+                yield from _replace(item.model_copy(update=again))
+                done += 1
+        return done
 
     async def _held(self, operation: str, work: Work, change: Any) -> bool:  # noqa: ANN401
         """Change a claimed item; ``False`` when a later claim holds it."""
@@ -232,7 +210,7 @@ class ColdWork:
                 return False
             changed = change(item)
             if changed is None:
-                yield from delete(Find(WORK, scope, where=(Is("id", item.id),)))
+                yield from delete(among(WORK, scope, [item.id]))
             else:
                 yield from _replace(item.model_copy(update=changed))
             return True
@@ -244,16 +222,16 @@ def queue_work(scope: Scope, work: Sequence[WorkDraft], now: datetime) -> Steps[
     """Queue items inside a transaction; return how many are new."""
     owner = Scope.of_graph(scope.tenant, scope.graph_id)
     items = [_item_of(scope, draft, now) for draft in work]
-    among = (Among("id", tuple(dict.fromkeys(item.id for item in items))),)
-    found = (yield from every(Find(WORK, owner, where=among))) if items else []
+    ids = [item.id for item in items]
+    found = (yield from every(among(WORK, owner, ids))) if items else []
     known = {item.id: item for item in found}
-    writes: list[Put[Item] | Replace[Item]] = []
+    writes = []
     for item in items:
         before = known.get(item.id)
         known[item.id] = item if before is None else _asked_again(before, item, now)
-        writes.append((Put if before is None else Replace)(WORK, owner, known[item.id]))
+        writes.append(over(before, WORK, owner, known[item.id]))
     yield from write(*writes)
-    return sum(isinstance(one, Put) for one in writes)
+    return len(known) - len(found)
 
 
 def arrived(tenant: str, work: QueuedWork) -> Item:
@@ -263,9 +241,8 @@ def arrived(tenant: str, work: QueuedWork) -> Item:
 
 def forget_problems(scope: Scope, keys: Sequence[str]) -> Steps[None]:
     """Forget what went wrong with the work of records, which may quote them."""
-    names = tuple(f"{kind}/{key}" for kind in WORK_KINDS for key in keys)
-    owner = Scope.of_graph(scope.tenant, scope.graph_id)
-    found = yield from every(Find(WORK, owner, where=(Among("id", names),)))
+    names = (f"{kind}/{key}" for kind in WORK_KINDS for key in keys)
+    found = yield from every(own(WORK, scope, names))
     told = [item for item in found if item.problem is not None]
     yield from _replace(*(item.model_copy(update={"problem": None}) for item in told))
 
@@ -297,7 +274,7 @@ def _find(
 
 
 def _item(scope: Scope, item_id: str) -> Steps[Item | None]:
-    return one(Find(WORK, scope, where=(Is("id", item_id),)))
+    return one(among(WORK, scope, [item_id]))
 
 
 def _replace(*items: Item) -> Steps[None]:

@@ -1,0 +1,63 @@
+"""Parts of questions that many stores ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, TypeVar
+
+from ...moments import maybe_microseconds, microseconds
+from ...records import Record, Scope
+from ..conditions import Absent, Among, Condition, Either, Is, Within
+from ..port import Collection, Count, Find, Reach, Steps, asked
+
+R = TypeVar("R", bound=Record)
+
+MANY = 1 << 40
+"""More than there is of anything: what is counted is not brought back."""
+
+
+def among(
+    collection: Collection[R],
+    scope: Scope,
+    ids: Iterable[str],
+    *where: Condition,
+    reach: Reach = "seen",
+    graph_id: str | None = None,
+) -> Find[R]:
+    """Ask for records by their ids."""
+    named = Among("id", tuple(dict.fromkeys(ids)))
+    return Find(collection, scope, where=(named, *where), reach=reach, graph_id=graph_id)
+
+
+def own(collection: Collection[R], scope: Scope, ids: Iterable[str], *where: Condition) -> Find[R]:
+    """Ask for records of the scope's graph by their ids, whoever may see them."""
+    return among(collection, scope, ids, *where, reach="own")
+
+
+def numbers(*found: Find[Any]) -> Steps[list[int]]:
+    """Return how many records each question finds."""
+    counted = yield from asked(*map(Count, found))
+    return [one.get((), 0) for one in counted]
+
+
+def equal(**given: str | int | None) -> tuple[Condition, ...]:
+    """Return that fields have values, of those that are given."""
+    return tuple(Is(name, value) for name, value in given.items() if value is not None)
+
+
+def window(field: str, since: datetime | None, until: datetime | None) -> tuple[Condition, ...]:
+    """Return that a moment lies in ``[since, until)``, as far as these are given."""
+    if since is None and until is None:
+        return ()
+    return (Within(field, maybe_microseconds(since), maybe_microseconds(until)),)
+
+
+def by_then(field: str, then: datetime | None) -> tuple[Condition, ...]:
+    """Return that a moment is another or before it, if that is given."""
+    return () if then is None else (Within(field, until=microseconds(then) + 1),)
+
+
+def not_by(field: str, number: int) -> Condition:
+    """Return that a field is above a number, or not there: what it tells had not happened."""
+    return Either(((Absent(field),), (Within(field, since=number + 1),)))
