@@ -490,7 +490,6 @@ class Router:
         )
         used = facts_used(turn.context.slots)
         work = [uses_work(receipt.id, turn.agent.id, used)] if used else []
-
         charge = charge_of(turn.standing, Usage(tokens=turn.context.tokens))
 
         async def keep() -> str:

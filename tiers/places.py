@@ -206,6 +206,8 @@ _PROCESS = (
     Place("process", "tiers.embedding.queueing:_rooms", "text", "turnover"),
     Place("process", "metaagents.learning.likeness:_read_short", "text", "turnover"),
     Place("process", "tiers.terms:term_of", "key", "turnover"),
+    Place("process", "tiers.lexical:stem", "key", "turnover"),
+    Place("process", "tiers.warm.edge_filter:_any_of", "name", "nothing"),
     Place("process", "ezra.recollection.terms:_bags", "key", "turnover"),
     Place("process", "ezra.recollection.terms:_graphs", "key", "turnover"),
     Place("process", "ezra.recollection.terms:_read_word", "key", "turnover"),

@@ -38,7 +38,7 @@ OF_ONE_CALL = frozenset(
         *("ezra.bridge.notes.entity_graph:_by_typed", "ezra.bridge.notes.entity_graph:_edges"),
         *("ezra.bridge.notes.search:_by_document", "ezra.recollection.terms:_asked"),
         *("tiers.cold.port:names", "tiers.cold.port:owned", "tiers.cold.sqlite.records:_held"),
-        "tiers.cold.stores.knowledge:_facts",
+        *("ezra.routing:subject", "tiers.cold.stores.knowledge:_facts"),
         "tiers.cold.memory:held",
         *("ezra.carried_rows:_cards", "ezra.carried_rows:_checks"),
         *("ezra.carried_rows:_documents", "ezra.carried_rows:_facts"),
