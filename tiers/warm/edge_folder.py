@@ -92,19 +92,28 @@ class OpenShard:
         self.folder = folder
         self._dimensions = dimensions
         self._indexed_from = indexed_from
-        self._is_indexed = not _unindexed(engine)
+        self._unindexed = _unindexed(engine)
 
-    def prepare_for(self, points: int, operation: str) -> None:
+    async def prepare_for(self, points: int, operation: str) -> None:
         """Index the payload keys, once, if so many more points make it worth while.
+
+        One after the other, with the event loop's turn in between; nobody else may write meanwhile.
 
         Raises:
             DiskFull: There is no room for the indexes.
         """
-        if self._is_indexed or self.engine.info().points_count + points < self._indexed_from:
+        if not self._unindexed:
+            return
+        with EngineCall(operation):
+            points += self.engine.info().points_count
+        if points < self._indexed_from:
             return
         check_room(self.folder, operation, BUILD_BYTES_MIN)
-        _index(self.engine)
-        self._is_indexed = True
+        while self._unindexed:
+            with EngineCall(operation):
+                _index(self.engine, self._unindexed[0])
+            del self._unindexed[0]
+            await asyncio.sleep(0)
 
     async def rewrite_files(self, step_points: int) -> None:
         """Copy every point into new files and remove the former ones; nobody may write meanwhile.
@@ -121,9 +130,11 @@ class OpenShard:
                 await asyncio.to_thread(shutil.rmtree, left, ignore_errors=not left.exists())
         copy = _created(draft, self._dimensions)
         try:
-            if self._is_indexed:
-                with EngineCall("rewrite files"):
-                    _index(copy)
+            for key in _unindexed(copy):
+                if key not in self._unindexed:
+                    with EngineCall("rewrite files"):
+                        _index(copy, key)
+                    await asyncio.sleep(0)
             offset: int | str | UUID | None = None
             while True:
                 with EngineCall("rewrite files"):
@@ -309,13 +320,12 @@ def _load(path: Path) -> EdgeShard:
 
 
 def _unindexed(shard: EdgeShard) -> list[str]:
-    """Return the payload keys that are to be indexed and are not."""
+    """Return the payload keys that are to be indexed and are not; some, where a crash came."""
     indexed = shard.info().payload_schema
     return [key for key in (*KEYWORD_KEYS, *INTEGER_KEYS) if key not in indexed]
 
 
-def _index(shard: EdgeShard) -> None:
-    """Make the payload indexes that are not there; all of them, unless a crash came between."""
-    for key in _unindexed(shard):
-        index = _INTEGER if key in INTEGER_KEYS else KeywordIndexParams(is_tenant=key == "tenant")
-        shard.update(UpdateOperation.create_field_index(key, index))
+def _index(shard: EdgeShard, key: str) -> None:
+    """Make the index of one payload key, which takes some milliseconds."""
+    index = _INTEGER if key in INTEGER_KEYS else KeywordIndexParams(is_tenant=key == "tenant")
+    shard.update(UpdateOperation.create_field_index(key, index))

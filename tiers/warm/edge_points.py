@@ -35,10 +35,10 @@ class EdgePoints:
 
     async def write(self, operation: str, bounds: Bounds, points: Sequence[NewPoint]) -> None:
         """Put points under their ids, whole."""
+        await self._shard.prepare_for(len(points), operation)
         with self._call(operation, WRITE_BYTES_MIN):
             told = [Point(one.id, dict(one.vectors), one.payload) for one in points]
             check_points(operation, bounds, told)
-            self._shard.prepare_for(len(told), operation)
             self._shard.engine.update(UpdateOperation.upsert_points(told))
 
     async def remove(self, chosen: Chosen) -> None:
