@@ -14,8 +14,6 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from tiers import hot
-from tiers.cold.mongo import mongo_cold_store
-from tiers.cold.mongo.health import mongo_health
 from tiers.cold.owner import own_folder
 from tiers.cold.sqlite import (
     DATABASE_NAME,
@@ -126,6 +124,8 @@ def cold_store(
     """Return the cold tier, to be entered; ``archival_index`` finds facts by meaning."""
     if settings.mongodb_uri is None:
         return _embedded_cold(settings.home, archival_index)
+    from tiers.cold.mongo import mongo_cold_store  # noqa: PLC0415 - only who uses it pays for it
+
     return mongo_cold_store(
         settings.mongodb_uri.get_secret_value(),
         database=settings.mongodb_database,
@@ -329,6 +329,8 @@ async def _warm_health(settings: Settings) -> TierHealth:
 async def _cold_health(settings: Settings) -> TierHealth:
     if settings.mongodb_uri is None:
         return await sqlite_health(settings.home)
+    from tiers.cold.mongo.health import mongo_health  # noqa: PLC0415 - likewise
+
     return await mongo_health(
         settings.mongodb_uri.get_secret_value(),
         settings.mongodb_database,
