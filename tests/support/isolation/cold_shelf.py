@@ -60,8 +60,12 @@ def count(aim: Aim) -> Move:
 
 
 def revise(aim: Aim) -> Move:
-    """Store a revision of the victim's document, or a document of its name in the own graph."""
+    """Store a revision of the victim's document, or a document of its name in the own graph.
+
+    That one is new: a colleague's of the name, which the attacker sees, may be revised.
+    """
     mark, scope, known = aim.world.new_mark(), aim.scope, aim.victim.record
+    is_theirs = (known.tenant, known.graph_id) == (scope.tenant, scope.graph_id)
     record_id = document_id(scope.tenant, scope.graph_id, known.shelf, known.name)
     corner = own(aim, "document", record_id, mark).corner
     document = Document(
@@ -69,7 +73,7 @@ def revise(aim: Aim) -> Move:
         name=known.name,
         title=f"{mark} {aim.word()}",
         digest=mark,
-        revision=aim.random.choice([1, known.revision + 1]),
+        revision=aim.random.choice([1, known.revision + 1 if is_theirs else 1]),
         changed_at=LATER,
         topics=corner.topics,
         private=corner.private,
