@@ -118,5 +118,5 @@ class Record(BaseModel):
 
 @cache
 def _blank(model: type[Record]) -> Record:
-    """Return a record with nothing but defaults. A copy of it costs a tenth of making one."""
+    """Return a record with nothing but defaults. Copying it is cheaper than making one."""
     return model.model_construct()

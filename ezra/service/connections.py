@@ -19,7 +19,7 @@ import h11
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from tiers.errors import TierUnavailable
+from tiers.errors import TierUnavailable, UsageError
 
 from . import health
 from .saying import problem_answer
@@ -175,10 +175,20 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP; where an answer is out already, there is only the end."""
-        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-            super().send_400_response(msg)
-        else:
+        if self.conn.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
             self.cut()
+            return
+        said = problem_answer(
+            UsageError("request", msg, "an HTTP/1.1 request, its head not too long"), 400
+        )
+        headers = [*said.raw_headers, (b"connection", b"close")]
+        for event in (
+            h11.Response(status_code=said.status_code, headers=headers),
+            h11.Data(data=bytes(said.body)),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event))
+        self.transport.close()
 
     def timeout_keep_alive_handler(self) -> None:
         """End a connection that nothing was asked over for a while."""

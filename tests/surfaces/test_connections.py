@@ -229,6 +229,16 @@ async def test_r9_40_a_request_with_two_lengths_is_refused_and_closed(
     assert b"not both" in said
 
 
+@pytest.mark.parametrize("sent", [b"GET /v1/graphs?behind=" + b"x" * 100_000, b"no HTTP\r\n\r\n"])
+async def test_what_is_no_http_is_told_so_as_any_mistake(behind: Ezra, sent: bytes) -> None:
+    """By a problem document, then closed: also a head that is too long to be one."""
+    async with limited(behind) as server:
+        said = await (await server.peer(sent)).rest()
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert b"content-type: application/problem+json" in said.lower()
+    assert b"urn:ezra:error:UsageError" in said
+
+
 async def test_r9_40_a_peer_that_takes_no_answer_is_let_go(behind: Ezra) -> None:
     """An answer that nobody reads holds its connection for so long and no longer."""
     async with limited(behind, send_seconds=0.2) as server:

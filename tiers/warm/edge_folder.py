@@ -47,8 +47,7 @@ It holds words of records: the first erasure, redaction or retention after it re
 INDEXED_FROM = 32
 """Points from which on payload keys are indexed.
 
-So few are looked through in a sixth of a millisecond; the indexes alone are a hundred files, and
-70 MB of memory even when they are empty. Making them then takes about 50 ms, once.
+So few are looked through at once; the indexes alone are a hundred files, also when they are empty.
 """
 
 _INTEGER = IntegerIndexParams(lookup=False, range=True)
@@ -281,8 +280,7 @@ def _finish_rewriting(folder: Path) -> None:
 def _created(path: Path, dimensions: int) -> EdgeShard:
     """Make an empty shard, which is searched in the thread that asks: one asks at a time.
 
-    Waking threads of the engine for it made a search of 300 points take 0.4 ms of processor time
-    instead of 0.15, and was no faster among 15,000.
+    Waking threads of the engine for it costs more than a search of a few hundred points.
     """
     config = EdgeConfig(
         vectors={DENSE: EdgeVectorParams(size=dimensions, distance=Distance.Cosine)},
