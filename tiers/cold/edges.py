@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..errors import UsageError
@@ -18,6 +19,10 @@ from ..records import Fact, Scope
 
 _HEX_CHARS = 32
 """128 bits: two names of an installation never meet by chance."""
+
+
+KEYS_REMEMBERED = 4_096
+"""Names whose digests are made once: a fact's are asked for with each of its look-ups."""
 
 
 class Edge(NamedTuple):
@@ -41,6 +46,7 @@ class Step(NamedTuple):
     object: str
 
 
+@lru_cache(maxsize=KEYS_REMEMBERED)
 def key_of(name: str) -> str:
     """Return the digest of a name in its one spelling; empty for a blank one."""
     text = spelled(name)

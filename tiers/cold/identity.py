@@ -31,10 +31,15 @@ def said_by(record: Fact | Rule) -> str | None:
 
 def identity_of(record: Fact | Rule) -> str | None:
     """Return the digest of what makes a record the same as another of its writer."""
+    return digests_of(record)[0]
+
+
+def digests_of(record: Fact | Rule) -> tuple[str | None, str | None]:
+    """Return the digests of what makes a record the same as another, and of what it says."""
     said = said_by(record)
     if said is None:
-        return None
-    return _digest(said, [record.agent_id, *sorted(record.topics)], private_to(record))
+        return None, None
+    return _digest(said, [record.agent_id, *sorted(record.topics)], private_to(record)), said
 
 
 def address_of(fact: Fact) -> str | None:

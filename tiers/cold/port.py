@@ -159,12 +159,19 @@ class Collection(Generic[R]):
 
     def values(self, record: R) -> Fields:
         """Return the fields of a record, its owner's among them."""
+        return dict(zip(self.names, self.row(record), strict=True))
+
+    def row(self, record: R) -> list[Value]:
+        """Return the values of a record's fields, in the order of ``names``."""
         found: list[Value] = [*self.owner(record), self.key(record)]
         if isinstance(record, Owned):
             found += (private_to(record), record.user_id)
         for of, is_one in self._taken:
-            found += (of(record),) if is_one else of(record)
-        return dict(zip(self.names, found, strict=True))
+            if is_one:
+                found.append(of(record))
+            else:
+                found += of(record)
+        return found
 
     @cached_property
     def _taken(self) -> tuple[tuple[Callable[[R], Any], bool], ...]:

@@ -11,7 +11,8 @@ import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -70,12 +71,15 @@ class SqliteRecordStore:
         self, operation: str, steps: Callable[[], Steps[T]], *, is_brief: bool = True
     ) -> T:
         """Carry out a transaction, in one trip to the writer's thread."""
+        numbers: dict[tuple[str, ...], int] = {}
 
         def transaction(connection: sqlite3.Connection) -> T:
-            answering = _Transaction(operation, connection, self._sets, self.watch, may_write=True)
+            answering = _Transaction(operation, connection, self._sets, self.watch, numbers)
             return run(steps(), answering.answered)
 
-        return await self._database.write(operation, transaction, is_brief=is_brief)
+        answer = await self._database.write(operation, transaction, is_brief=is_brief)
+        self._sets.learn(numbers)  # committed: before, they might have been taken back
+        return answer
 
     async def scrub(self) -> None:
         """Leave nothing of what was replaced or deleted in the log or in memory."""
@@ -108,11 +112,11 @@ class _Transaction:
         connection: sqlite3.Connection,
         sets: TopicSets,
         watch: Watch | None,
-        *,
-        may_write: bool = False,
+        numbers: dict[tuple[str, ...], int] | None = None,
     ) -> None:
         self._operation = operation
-        self._may_write = may_write
+        self._may_write = numbers is not None
+        self._numbers = {} if numbers is None else numbers
         self._connection = connection
         self._sets = sets
         self._watch = watch
@@ -192,9 +196,9 @@ class _Transaction:
 
     def _said(self, collection: Collection[Any], record: Any) -> list[Any]:  # noqa: ANN401
         """Return what a record says in the columns of its table, in their order."""
-        said = [*collection.values(record).values()]
+        said: list[Any] = collection.row(record)
         if collection.owned:
-            said.append(self._sets.number(self._connection, record.topics))
+            said.append(self._sets.number(self._connection, record.topics, self._numbers))
         said += [json.dumps(held) for held in collection.stretched(record).values()]
         return [*said, body(record)]
 
@@ -202,10 +206,9 @@ class _Transaction:
         """Bring the look-ups of a record from what it said before to what it says now."""
         for name, lookup in collection.lists.items():
             side = f"{collection.name}__{name}"
-            place = (*OWNERS[collection.extent], *lookup.order)
-            old = {} if was is None else _listed(collection, lookup, place, was)
-            new = {} if said is None else _listed(collection, lookup, place, said)
-            names = ("value", *place, "times", "row")
+            names, behind = _side(collection, lookup)
+            old = {} if was is None else _listed(lookup, behind, was)
+            new = {} if said is None else _listed(lookup, behind, said)
             gone = [one for one in old if one not in new]
             more = [one for one in new if one not in old]
             if gone:
@@ -241,15 +244,26 @@ def _name_of(collection: Collection[Any], record: Any) -> tuple[str, ...]:  # no
     return (collection.name, *collection.owner(record), collection.key(record))
 
 
+@cache
+def _side(
+    collection: Collection[Any], lookup: Lookup[Any]
+) -> tuple[tuple[str, ...], Callable[[Sequence[Any]], tuple[Any, ...]]]:
+    """Return the columns of a look-up's table, and what takes those behind the value from a row."""
+    copied = (*OWNERS[collection.extent], *lookup.order)
+    stored = ("row", *columns(collection))
+    return ("value", *copied, "row", "times"), itemgetter(*map(stored.index, (*copied, "row")))
+
+
 def _listed(
-    collection: Collection[Any], lookup: Lookup[Any], place: Sequence[str], kept: _Kept
+    lookup: Lookup[Any], behind: Callable[[Sequence[Any]], tuple[Any, ...]], kept: _Kept
 ) -> dict[tuple[Any, ...], None]:
     """Return the rows of a look-up that a record has, in order."""
     row, record = kept
-    fields = dict(zip(("row", *columns(collection)), row, strict=True))
-    behind = [fields[name] for name in place]
-    listed = lookup.listed(record).items()
-    return {(value, *behind, times, row[0]): None for value, times in listed}
+    listed = lookup.listed(record)
+    if not listed:
+        return {}
+    place = behind(row)
+    return {(value, *place, times): None for value, times in listed.items()}
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)

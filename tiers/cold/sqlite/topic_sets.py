@@ -10,7 +10,8 @@ import json
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from ...errors import CorruptRecord
 from ..conditions import Topics
@@ -19,6 +20,9 @@ from ..port import topics_text
 SIGHTS_REMEMBERED = 1_024
 
 TABLE = "CREATE TABLE topic_sets (id INTEGER PRIMARY KEY, topics TEXT NOT NULL UNIQUE) STRICT"
+
+
+_Set: TypeAlias = tuple[str, ...]
 
 
 class TopicSets:
@@ -30,19 +34,27 @@ class TopicSets:
         self._sights: OrderedDict[Topics, bytearray] = OrderedDict()
         self._lock = threading.Lock()
 
-    def number(self, connection: sqlite3.Connection, topics: Sequence[str]) -> int:
-        """Return the number of a set, from 1; a new one gets the next, in this transaction."""
+    def number(
+        self, connection: sqlite3.Connection, topics: Sequence[str], here: dict[_Set, int]
+    ) -> int:
+        """Return the number of a set, from 1; a new one gets the next, in this transaction.
+
+        Args:
+            connection: The writer's.
+            topics: The set.
+            here: Sets that were looked up in this transaction; filled. ``learn`` takes them when
+                it is committed.
+        """
         wanted = tuple(sorted(topics))
-        known = self._numbers.get(wanted)
-        if known is not None:
-            return known
-        text = topics_text(wanted)
-        query = "SELECT id FROM topic_sets WHERE topics = ?"
-        found = connection.execute(query, (text,)).fetchone()
-        if found is not None:
-            return int(found[0])
-        made = connection.execute("INSERT INTO topic_sets (topics) VALUES (?)", (text,))
-        return made.lastrowid or 0
+        known = self._numbers.get(wanted) or here.get(wanted)
+        if known is None:
+            known = here[wanted] = _number(connection, topics_text(wanted))
+        return known
+
+    def learn(self, committed: Mapping[_Set, int]) -> None:
+        """Remember the numbers of sets that are there for good."""
+        if committed:
+            self._numbers.update(committed)
 
     def sight(self, connection: sqlite3.Connection, condition: Topics) -> bytes:
         """Return a byte per set, 1 where the condition admits it; the first is of set 1."""
@@ -70,6 +82,14 @@ class TopicSets:
             self._sets += new
             return self._sets
         return [*self._sets, *new]
+
+
+def _number(connection: sqlite3.Connection, text: str) -> int:
+    found = connection.execute("SELECT id FROM topic_sets WHERE topics = ?", (text,)).fetchone()
+    if found is not None:
+        return int(found[0])
+    made = connection.execute("INSERT INTO topic_sets (topics) VALUES (?)", (text,))
+    return made.lastrowid or 0
 
 
 def _read(text: str) -> tuple[str, ...]:

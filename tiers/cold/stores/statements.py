@@ -12,7 +12,7 @@ from ...moments import maybe_microseconds, microseconds
 from ...records import Ancestor, Fact, Scope
 from ..conditions import Absent, Condition, During, Either, Is, Present, Stretch, Within
 from ..edges import edge_of
-from ..identity import address_of, identity_of, said_by
+from ..identity import address_of, digests_of
 from ..port import RECORDED, Collection, Find, Index, Lookup, Steps
 from .questions import by_then, not_by
 from .rows import moments, plain, replace
@@ -60,8 +60,7 @@ FACTS: Collection[Fact] = Collection(
         "spoken_at": lambda fact: microseconds(fact.said_at or fact.recorded_at),
         **plain("said_seq", "said_place", "superseded_by"),
         **moments("superseded_at", "forgotten_at", "redacted_at", "retired_at", "judged_at"),
-        "identity": identity_of,
-        "said": said_by,
+        ("identity", "said"): digests_of,
         "address": address_of,
         ("subject_key", "predicate_key", "other_key", "subject", "object"): _by_edge,
     },
