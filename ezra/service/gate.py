@@ -26,7 +26,7 @@ from .admission import Admission, peer_of
 from .caller import LOCAL, Caller
 from .limits import BodyTooSlow, Buckets, Disconnected, again, body_of, check_one_length
 from .repeats import HEADER, Repeats, fingerprint_of, key_of
-from .saying import Unauthorized, WrongHost, failure_answer, problem_answer
+from .saying import SECURITY_HEADERS, Unauthorized, WrongHost, failure_answer, problem_answer
 from .watching import operation_of
 
 log = logging.getLogger("ezra.service")
@@ -35,12 +35,6 @@ access = logging.getLogger("ezra.access")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _SHOWN_CHARS = 256
 DROPPED_BYTES_MAX = 64 * 1024 * 1024
-_SECURITY = {
-    "x-content-type-options": "nosniff",
-    "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
-    "cross-origin-resource-policy": "same-origin",
-}
 
 
 class Front(Protocol):
@@ -204,7 +198,7 @@ class _Passing:
             self.status = message["status"]
             headers = MutableHeaders(raw=list(message.get("headers", ())))
             headers["x-request-id"] = self.id
-            for name, value in _SECURITY.items():
+            for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
             message = {**message, "headers": headers.raw}
         self._bytes += len(message.get("body", b""))

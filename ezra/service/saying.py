@@ -15,6 +15,14 @@ from tiers.errors import ConfigError, EzraError, NotFound, UsageError
 from ..wire.problems import CONTENT_TYPE, problem_of
 from .limits import BodyTooLarge, BodyTooSlow, TooManyRequests, TwoLengths
 
+SECURITY_HEADERS: Mapping[str, str] = {
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+}
+"""What every answer says. A problem document says so itself: not every one passes the gate."""
+
 _PATH_CHARS_MAX = 256
 
 
@@ -80,7 +88,8 @@ def document(said: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
     """Return a problem document as an answer."""
     # In ASCII: a caller may have sent half a surrogate pair, which UTF-8 cannot carry back.
     content = json.dumps(said, allow_nan=False)
-    return Response(content, said["status"], dict(headers), media_type=CONTENT_TYPE)
+    told = {**SECURITY_HEADERS, **headers}
+    return Response(content, said["status"], told, media_type=CONTENT_TYPE)
 
 
 async def on_error(_: Request, error: Exception) -> Response:

@@ -236,6 +236,7 @@ async def test_what_is_no_http_is_told_so_as_any_mistake(behind: Ezra, sent: byt
         said = await (await server.peer(sent)).rest()
     assert said.startswith(b"HTTP/1.1 400 ")
     assert b"content-type: application/problem+json" in said.lower()
+    assert b"x-content-type-options: nosniff" in said.lower()
     assert b"urn:ezra:error:UsageError" in said
 
 
