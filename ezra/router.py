@@ -365,13 +365,13 @@ class Router:
                 record,
                 follow_up(record, turn.agent.id),
                 charge_of_write(turn.standing, tokens),
+                turn.receipt_id,
             )
         overflow: tuple[Turn, ...] = ()
         if was_new:
-            none: tuple[Turn, ...] = ()
             ring = self._limits.ring_capacity
             append = self._hot.append(turn.scope, with_previews(stored), ring)
-            overflow = await turn.state.answer("hot", "append to the ring", append, none)
+            overflow = await turn.state.answer("hot", "append to the ring", append, overflow)
             self._telemetry.numbers.tokens("reply", tokens)
         return Written(stored, was_new, overflow)
 
@@ -425,9 +425,8 @@ class Router:
         return tuple(map(with_previews, recent))
 
     async def _rebuild_ring(self, turn: TurnState, capacity: int) -> None:
-        none: tuple[Turn, ...] = ()
         call = self._turns.recent_turns(turn.scope, capacity)
-        found = await turn.state.answer("cold", "rebuild", call, none)
+        found = await turn.state.answer("cold", "rebuild", call, turn.hot.turns)
         recent = tuple(map(with_previews, found))
         if len(recent) > len(turn.hot.turns):
             if not turn.is_rehearsal:
@@ -494,7 +493,8 @@ class Router:
 
         async def keep() -> str:
             async with self._meter.refusals(turn.scope):
-                await self._desk.keep_receipt(turn.scope, receipt, work, charge)
+                may_wait = turn.opening is not None
+                await self._desk.keep_receipt(turn.scope, receipt, work, charge, may_wait=may_wait)
             return receipt.id
 
         turn.receipt_id = await self._charged(turn, "receipt", keep())

@@ -130,6 +130,10 @@ class Usage(Record):
     model_calls: int = Field(default=0, ge=0)
     writes: int = Field(default=0, ge=0)
 
+    def plus(self, more: Usage) -> Usage:
+        """Return this and what was used besides, together."""
+        return Usage(**{unit: n + getattr(more, unit) for unit, n in self})
+
 
 DAYS_MAX = 365_000
 """A thousand years: further back there is no date to compare with."""

@@ -42,6 +42,11 @@ class Charge(NamedTuple):
     of_agent: Budget = Budget()
     of_graph: Budget = Budget()
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether any count may come to lie above a limit."""
+        return self.of_agent != Budget() or self.of_graph != Budget()
+
 
 class TurnDesk(Protocol):
     """Reads and writes of several stores that belong to one turn."""
@@ -60,9 +65,19 @@ class TurnDesk(Protocol):
         """
 
     async def keep_receipt(
-        self, scope: Scope, receipt: Receipt, work: Sequence[WorkDraft], charge: Charge
+        self,
+        scope: Scope,
+        receipt: Receipt,
+        work: Sequence[WorkDraft],
+        charge: Charge,
+        *,
+        may_wait: bool = False,
     ) -> None:
         """Store what a turn saw with the work that follows, and charge it: all or nothing.
+
+        One that may wait, and that no budget limits, is stored with its turn or within a second:
+        whoever asks this process for it finds it, and what a killed process loses is the receipt
+        of a context without a reply.
 
         Raises:
             BudgetExceeded: As ``UsageStore.charge``.
@@ -70,9 +85,16 @@ class TurnDesk(Protocol):
         """
 
     async def keep_turn(
-        self, scope: Scope, turn: Turn, work: Sequence[WorkDraft], charge: Charge
+        self,
+        scope: Scope,
+        turn: Turn,
+        work: Sequence[WorkDraft],
+        charge: Charge,
+        receipt_id: str | None = None,
     ) -> tuple[Turn, bool]:
         """Store a turn as ``TurnStore.append_turn`` does, and charge it if it is new.
+
+        A receipt of this id that waits is stored with it.
 
         Raises:
             BudgetExceeded: As ``UsageStore.charge``.

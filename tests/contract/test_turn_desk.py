@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cold_backends import Cold
+from support.cold_backends import Cold, ColdBackend
 from support.cold_samples import (
     OPERATOR,
     OTHER_TOPIC,
@@ -20,6 +22,7 @@ from support.cold_samples import (
     turn_by,
 )
 
+from tiers.cold.stores import held_receipts
 from tiers.errors import BudgetExceeded, Conflict, PolicyDenied
 from tiers.records import Budget, Scope, Standing, Usage
 from tiers.turn_desk import Charge
@@ -107,6 +110,56 @@ async def test_a_receipt_and_its_charge_are_one_write(cold: Cold) -> None:
     with pytest.raises(Conflict):
         await cold.desk.keep_receipt(SCOPE, other, [draft("b")], ONE)
     assert await _traces(cold) == (0, 1, ONE.amount)
+
+
+async def test_a_receipt_that_may_wait_is_stored_with_its_turn(cold: Cold) -> None:
+    """Who asks before that finds it as well, and then the turn does not store it again."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    first, second = receipt_by(SCOPE), receipt_by(SCOPE)
+    for receipt, work in ((first, draft("a")), (second, draft("b"))):
+        await cold.desk.keep_receipt(SCOPE, receipt, [work], ONE, may_wait=True)
+        if receipt is first:
+            assert await cold.log.receipt(SCOPE, receipt.id) == receipt
+            assert await _traces(cold) == (0, 1, ONE.amount)
+        await cold.desk.keep_turn(SCOPE, turn_by(SCOPE), [], ONE, receipt.id)
+    assert await cold.log.receipts(OPERATOR) == (first, second)
+    assert await _traces(cold) == (2, 2, Usage(tokens=12, writes=4))
+
+
+async def test_a_receipt_whose_turn_is_refused_waits_on(cold: Cold) -> None:
+    """It says what was shown, whatever became of the answer."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    receipt = receipt_by(SCOPE)
+    await cold.desk.keep_receipt(SCOPE, receipt, [draft("a")], ONE, may_wait=True)
+    with pytest.raises(BudgetExceeded):
+        await cold.desk.keep_turn(SCOPE, turn_by(SCOPE), [], NOTHING_LEFT, receipt.id)
+    assert await cold.log.receipt(SCOPE, receipt.id) == receipt
+    assert await _traces(cold) == (0, 1, ONE.amount)
+
+
+async def test_receipts_without_a_reply_are_stored_within_a_second(
+    cold: Cold, backend: ColdBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody asks for them, and nobody replies."""
+    monkeypatch.setattr(held_receipts, "HELD_SECONDS", 0.05)
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    for _ in range(3):
+        await cold.desk.keep_receipt(SCOPE, receipt_by(SCOPE), [], ONE, may_wait=True)
+    assert backend.rows(tmp_path, "receipts") == []
+    async with asyncio.timeout(10):
+        while len(backend.rows(tmp_path, "receipts")) < 3:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)  # an engine tells nobody that it was written to
+
+
+async def test_no_more_receipts_wait_than_there_is_room_for(
+    cold: Cold, backend: ColdBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who brings one more waits until those before it are stored."""
+    monkeypatch.setattr(held_receipts, "HELD_MAX", 2)
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    for number in range(5):
+        await cold.desk.keep_receipt(SCOPE, receipt_by(SCOPE), [], ONE, may_wait=True)
+        assert len(backend.rows(tmp_path, "receipts")) == number - number % 2
 
 
 async def _traces(cold: Any) -> tuple[int, int, Usage]:

@@ -68,7 +68,9 @@ async def _in_sqlite(
 ) -> AsyncIterator[ColdStores]:
     """Open the tier as the product does, and look at the plan of every question besides."""
     async with watched_sqlite(folder / DATABASE_NAME, COLLECTIONS) as store:
-        yield stores_over(store, archival_index=archival_index)
+        cold = stores_over(store, archival_index=archival_index)
+        async with cold.held:
+            yield cold
 
 
 @asynccontextmanager
@@ -76,7 +78,9 @@ async def _in_memory(
     folder: Path, *, archival_index: WarmStore | None = None
 ) -> AsyncIterator[ColdStores]:
     async with memory_record_store(folder) as store:
-        yield stores_over(store, archival_index=archival_index)
+        cold = stores_over(store, archival_index=archival_index)
+        async with cold.held:
+            yield cold
 
 
 def _of_sqlite() -> ColdBackend:

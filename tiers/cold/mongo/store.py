@@ -60,7 +60,9 @@ async def mongo_cold_store(
     ) as store:
         plan = await planned(store.database, has_warm=archival_index is not None)
         facts = MongoSemanticStore(store, archival_index, plan)
-        yield replace(stores_over(store, archival_index=archival_index), semantic=facts)
+        cold = replace(stores_over(store, archival_index=archival_index), semantic=facts)
+        async with cold.held:
+            yield cold
 
 
 def _check(driver: str, timeout_seconds: float, connections_max: int) -> None:

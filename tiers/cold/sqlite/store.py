@@ -44,7 +44,9 @@ async def sqlite_cold_store(
     await asyncio.to_thread(check_file, _made(folder) / DATABASE_NAME)
     path = folder / DATABASE_NAME
     async with sqlite_record_store(path, COLLECTIONS, synchronous=synchronous) as store:
-        yield stores_over(store, archival_index=archival_index)
+        cold = stores_over(store, archival_index=archival_index)
+        async with cold.held:
+            yield cold
 
 
 def _made(folder: Path) -> Path:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...records import Receipt, Scope, Standing, Turn, WorkDraft
+from ...records import Receipt, Scope, Standing, Turn, Usage, WorkDraft
 from ...turn_desk import Charge, Opening
 from ..ownership import check_limit, check_owned
-from ..port import Steps, asked
+from ..port import RecordStore, Steps, asked
 from .belief_projection import commitment_of
 from .beliefs import active_in
 from .graphs import standing
+from .held_receipts import Held, HeldReceipts, kept
 from .log import put_receipt
-from .over_engine import OverEngine, changing, reading
+from .over_engine import OverEngine, reading
 from .rules import matching, ranked
 from .statements import core_of
 from .turns import append, check_new
@@ -20,7 +21,16 @@ from .usage import charged
 
 
 class ColdDesk(OverEngine):
-    """A ``TurnDesk`` over any engine."""
+    """A ``TurnDesk`` over any engine.
+
+    Args:
+        store: The engine.
+        held: Where receipts wait.
+    """
+
+    def __init__(self, store: RecordStore, held: HeldReceipts) -> None:
+        super().__init__(store)
+        self._held = held
 
     @reading
     def opening(
@@ -31,37 +41,64 @@ class ColdDesk(OverEngine):
         return _opening(scope, asker, text, rules)
 
     async def keep_receipt(
-        self, scope: Scope, receipt: Receipt, work: Sequence[WorkDraft], charge: Charge
+        self,
+        scope: Scope,
+        receipt: Receipt,
+        work: Sequence[WorkDraft],
+        charge: Charge,
+        *,
+        may_wait: bool = False,
     ) -> None:
         """Store what a turn saw with the work that follows, and charge it: all or nothing.
+
+        One that may wait, and that no budget limits, is stored with its turn or within a second.
 
         Raises:
             BudgetExceeded: A count would come to lie above its limit.
             Conflict: Another receipt has this id.
         """
         check_owned(scope, receipt)
+        held = Held(scope, receipt, work, charge)
+        if may_wait and not charge.is_limited:
+            await self._held.hold(held)
+        else:
+            await self._store.change("keep_receipt", lambda: kept(held))
 
-        def steps() -> Steps[None]:
-            yield from charged(scope, charge)
-            yield from put_receipt(scope, receipt, work)
-
-        await self._store.change("keep_receipt", steps)
-
-    @changing
-    def keep_turn(
-        self, scope: Scope, turn: Turn, work: Sequence[WorkDraft], charge: Charge
-    ) -> Steps[tuple[Turn, bool]]:
+    async def keep_turn(
+        self,
+        scope: Scope,
+        turn: Turn,
+        work: Sequence[WorkDraft],
+        charge: Charge,
+        receipt_id: str | None = None,
+    ) -> tuple[Turn, bool]:
         """Store a turn as its agent's next with its work, and charge it if it is new.
+
+        Args:
+            scope: Of the agent.
+            turn: The turn.
+            work: What follows from it.
+            charge: What it costs.
+            receipt_id: Of its context: a receipt that waits is stored with it.
 
         Raises:
             BudgetExceeded: A count would come to lie above its limit.
             Conflict: As ``ColdTurns.append_turn``.
         """
         check_new(scope, turn)
-        stored, was_new = yield from append(scope, turn, work)
-        if was_new:
-            yield from charged(scope, charge)
-        return stored, was_new
+
+        def steps() -> Steps[tuple[Turn, bool]]:
+            used = Usage()
+            if held is not None and (yield from put_receipt(scope, held.receipt, held.work)):
+                used = held.charge.amount
+            stored, was_new = yield from append(scope, turn, work)
+            if was_new:
+                used = used.plus(charge.amount)
+            yield from charged(scope, charge._replace(amount=used))
+            return stored, was_new
+
+        with self._held.along(scope, receipt_id) as held:
+            return await self._store.change("keep_turn", steps)
 
 
 def _opening(

@@ -174,19 +174,20 @@ def raise_marks(scope: Scope, marks: EvidenceMarks) -> Steps[None]:
         yield from write(over(known, MARKS, scope, marked))
 
 
-def put_receipt(scope: Scope, receipt: Receipt, work: Sequence[WorkDraft]) -> Steps[None]:
-    """Store a receipt with its work, inside a transaction.
+def put_receipt(scope: Scope, receipt: Receipt, work: Sequence[WorkDraft]) -> Steps[bool]:
+    """Store a receipt with its work, inside a transaction; return whether it is new.
 
     Raises:
         Conflict: Another receipt has this id.
     """
     known = yield from _receipt(scope, receipt.id)
     if known == receipt:
-        return
+        return False
     if known is not None:
         raise Conflict("receipt", receipt.id, known.id)
     yield from put(RECEIPTS, scope, receipt)
     yield from queue_work(scope, work, receipt.recorded_at)
+    return True
 
 
 def _receipt(scope: Scope, receipt_id: str) -> Steps[Receipt | None]:

@@ -42,6 +42,7 @@ from .facts import USES, ColdFacts
 from .grains import ColdGrains
 from .graphs import AGENTS, LINKS, ColdFleet, ColdGraphs
 from .heads import HEADS, ColdHeads
+from .held_receipts import HeldReceipts, Settled
 from .knowledge import ColdKnowledge
 from .known_graphs import GRAPHS
 from .leases import LEASES, ColdLeases
@@ -76,8 +77,13 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
 
 @dataclass(frozen=True)
 class ColdStores:
-    """Every store of the cold tier, over one database."""
+    """Every store of the cold tier, over one database.
 
+    Attributes:
+        held: Receipts that wait to be stored; whoever opened the engine opens it too.
+    """
+
+    held: HeldReceipts
     graphs: GraphStore
     fleet: FleetStore
     usage: UsageStore
@@ -116,20 +122,23 @@ def stores_over(store: RecordStore, *, archival_index: WarmStore | None = None) 
         store: The engine.
         archival_index: Finds archival facts by meaning; without it they are found by their words.
     """
+    held = HeldReceipts(store)
+    settled = Settled(store, held)
     return ColdStores(
+        held=held,
         graphs=ColdGraphs(store),
         fleet=ColdFleet(store),
-        usage=ColdUsage(store),
-        desk=ColdDesk(store),
+        usage=ColdUsage(settled),
+        desk=ColdDesk(store, held),
         leases=ColdLeases(store),
-        queue=ColdWork(store),
-        log=ColdLog(store),
+        queue=ColdWork(settled),
+        log=ColdLog(settled),
         board=ColdBoard(store),
-        beliefs=ColdBeliefs(store),
-        history=ColdBeliefHistory(store),
+        beliefs=ColdBeliefs(settled),
+        history=ColdBeliefHistory(settled),
         rivals=ColdRivals(store),
-        heads=ColdHeads(store),
-        evidence=ColdEvidence(store),
+        heads=ColdHeads(settled),
+        evidence=ColdEvidence(settled),
         turns=ColdTurns(store),
         episodic=ColdEpisodes(store),
         grains=ColdGrains(store),
@@ -143,7 +152,7 @@ def stores_over(store: RecordStore, *, archival_index: WarmStore | None = None) 
         knowledge=ColdKnowledge(store),
         procedural=ColdRules(store),
         playbooks=ColdPlaybooks(store),
-        upkeep=Upkeep(store),
-        redactor=ColdRedactor(store),
-        archive=ColdRows(store),
+        upkeep=Upkeep(settled),
+        redactor=ColdRedactor(settled),
+        archive=ColdRows(settled),
     )

@@ -85,8 +85,7 @@ def charged(scope: Scope, charge: Charge) -> Steps[None]:
     for whose, limit in limits.items():
         used = known[whose].used if whose in known else Usage()
         check_budget(scope, whose, used, charge.amount, limit)
-        total = {unit: n + getattr(charge.amount, unit) for unit, n in used}
-        counts.append(_stored(scope, whose, known.get(whose), Usage(**total)))
+        counts.append(_stored(scope, whose, known.get(whose), used.plus(charge.amount)))
     yield from write(*counts)
 
 
