@@ -20,7 +20,7 @@ from typing import Protocol
 
 from tiers.errors import DiskFull, EzraError, TierError, TierTimeout
 from tiers.leases import RenewableWork
-from tiers.records import Scope, Work, WorkKind
+from tiers.records import Scope, Work, WorkDraft, WorkKind
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +36,8 @@ BATCH_LIMIT = 64
 PASSES_MAX = 100_000
 FULL_SECONDS = 15.0
 """So long work waits for room on a full disk before it is tried again."""
+UNFENCED: frozenset[WorkKind] = frozenset({"index"})
+"""Work on a store that knows no claims: it takes what comes late of one that has run out."""
 GIVE_BACK_SECONDS_MAX = 2.0
 """A pass that is told to stop gives back what it holds for so long; leases end the rest."""
 
@@ -254,8 +256,19 @@ class Worker:
                 await self._queue.defer(item, later[item.id])
                 report.deferred[item.kind] += 1
             else:
-                await self._queue.complete(item)
+                if not await self._queue.complete(item) and item.kind in UNFENCED:
+                    await self._repeat(item)
                 report.completed[item.kind] += 1
+
+    async def _repeat(self, item: Work) -> None:
+        """Queue an item again whose claim ran out while it was carried out here.
+
+        What came late of that may lie over what the later claimant made of a newer state.
+        """
+        again = WorkDraft(
+            kind=item.kind, key=item.key, agent_id=item.agent_id, payload=item.payload
+        )
+        await self._queue.enqueue(item.scope, [again], self._clock())
 
     async def _wait_for_room(
         self, batch: Sequence[Work], held: dict[str, Work], full: DiskFull, report: WorkReport

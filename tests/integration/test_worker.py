@@ -24,12 +24,14 @@ class Recorder:
         self.done: list[str] = []
         self.poison: set[str] = set()
         self.later: dict[str, datetime] = {}
+        self.begun = asyncio.Event()
         self.wait = asyncio.Event()
         self.wait.set()
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Fail before doing anything if one of the items is poison."""
         del now
+        self.begun.set()
         await self.wait.wait()
         if self.poison & {item.key for item in items}:
             raise TierUnavailable("warm", "upsert", "down")
@@ -123,6 +125,24 @@ async def test_work_of_a_runtime_that_died_is_claimed_after_its_lease(cold: Cold
     clock.move(seconds=LEASE_SECONDS + 1)
     assert (await worker.drain()).completed == {"index": 1}
     assert not await cold.queue.complete(lost)
+
+
+async def test_work_that_comes_late_is_done_once_more(cold: ColdStores) -> None:
+    """Its claim ran out meanwhile and another did it: what was indexed last may be old."""
+    clock, slow, quick = MovingClock(), Recorder(), Recorder()
+    late = Worker(cold.queue, {"index": slow}, "slow", clock)
+    other = Worker(cold.queue, {"index": quick}, "quick", clock)
+    await cold.queue.enqueue(scope(), drafts("a"), clock())
+    slow.wait.clear()
+    under_way = asyncio.create_task(late.run_once())
+    await slow.begun.wait()
+    clock.move(seconds=LEASE_SECONDS + 1)
+    assert (await other.drain()).completed == {"index": 1}
+    slow.wait.set()
+    await under_way
+    assert (await other.drain()).completed == {"index": 1}
+    assert (quick.done, slow.done) == (["a", "a"], ["a"])
+    assert (await other.drain()).claimed == 0
 
 
 async def test_work_that_kills_its_pass_is_parked_in_the_end(cold: ColdStores) -> None:
