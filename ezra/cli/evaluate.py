@@ -22,6 +22,7 @@ from .default_command import by_default
 from .doors import NoUrl, only_here
 from .evaluate_learning import EXAMPLES as LEARNING_EXAMPLES
 from .evaluate_learning import evaluate_learning
+from .helping import laid_out
 from .options import Json, run, settings_at
 from .screen import Screen
 
@@ -53,6 +54,7 @@ eval_app = typer.Typer(
     cls=by_default("file"),
     help="Measure recall on a set of your own, and learning on sets that come with ezra. "
     "`ezra eval FILE` is `ezra eval file FILE`.",
+    epilog=laid_out("Examples: ezra eval set.json  ·  ezra eval learning"),
     no_args_is_help=True,
 )
 eval_app.command("learning", epilog=LEARNING_EXAMPLES)(evaluate_learning)
