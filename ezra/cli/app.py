@@ -11,7 +11,6 @@ import typer
 from . import (
     carrying,
     doctor,
-    evaluate,
     ingest,
     lifecycle,
     memory,
@@ -33,6 +32,7 @@ from .believing import beliefs_app
 from .bridge import bridge_app
 from .documents import documents_app
 from .embedder import embedder_app
+from .evaluate import eval_app
 from .facts import facts_app
 from .graphs import graph_app
 from .helping import ABOUT, with_examples
@@ -124,7 +124,7 @@ _command("search-index", worker.search_index, worker.INDEX_EXAMPLES, CARE)
 _command("export", carrying.export_graph, carrying.EXPORT_EXAMPLES, CARRYING)
 _command("import", carrying.import_graph, carrying.IMPORT_EXAMPLES, CARRYING)
 _command("replay", replay.replay, replay.EXAMPLES, CARRYING)
-_command("eval", evaluate.evaluate_set, evaluate.EXAMPLES, CARRYING)
+app.add_typer(eval_app, name="eval", rich_help_panel=CARRYING)
 _command("export", carrying.export_graph, carrying.EXPORT_EXAMPLES, CARRYING)
 _command("import", carrying.import_graph, carrying.IMPORT_EXAMPLES, CARRYING)
 _command("migrate", migrate.migrate, migrate.EXAMPLES, CARRYING)

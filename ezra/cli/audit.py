@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
-from typer.core import TyperGroup
 
 from tiers.history.signing import public_key_of
 from tiers.history.verification import Verification, verify_export
@@ -16,6 +15,7 @@ from tiers.records import HistoricBelief
 from ..believing import Point
 from ..proving import anchor_of
 from .beliefs import claim_of, document_of, document_of_diff, lines_of, lines_of_diff, row_of
+from .default_command import by_default
 from .doors import AnyHistory, Url, opened
 from .feed import EXAMPLES as FEED_EXAMPLES
 from .feed import feed
@@ -26,18 +26,8 @@ from .screen import Screen
 T = TypeVar("T")
 
 
-class _FeedByDefault(TyperGroup):
-    """``ezra audit`` and ``ezra audit GRAPH`` show the feed."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's
-        asks_for_help = bool(args) and args[0] in ctx.help_option_names
-        if not asks_for_help and (not args or args[0] not in self.commands):
-            args = ["feed", *args]
-        return super().parse_args(ctx, args)
-
-
 audit_app = typer.Typer(
-    cls=_FeedByDefault,
+    cls=by_default("feed", when_alone=True),
     help="The audit feed, what was believed when and why, and proof that nothing was touched.",
 )
 audit_app.command("feed", epilog=FEED_EXAMPLES)(feed)

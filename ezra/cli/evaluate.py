@@ -18,7 +18,11 @@ from ..evaluation.metrics import Figures
 from ..evaluation.results import Asked, Evaluation, System, floor_of, shortfalls
 from ..evaluation.run import K_DEFAULT, Options, checked_options, evaluate, steps_of
 from ..evaluation.sets import EvaluationSet, read_set
+from .default_command import by_default
 from .doors import NoUrl, only_here
+from .evaluate_learning import EXAMPLES as LEARNING_EXAMPLES
+from .evaluate_learning import evaluate_learning
+from .helping import laid_out
 from .options import Json, run, settings_at
 from .screen import Screen
 
@@ -46,7 +50,17 @@ Kept = Annotated[
     typer.Option("--home", help="Keep the data here.", show_default="a temporary folder"),
 ]
 
+eval_app = typer.Typer(
+    cls=by_default("file"),
+    help="Measure recall on a set of your own, and learning on sets that come with ezra. "
+    "`ezra eval FILE` is `ezra eval file FILE`.",
+    epilog=laid_out("Examples: ezra eval set.json  ·  ezra eval learning"),
+    no_args_is_help=True,
+)
+eval_app.command("learning", epilog=LEARNING_EXAMPLES)(evaluate_learning)
 
+
+@eval_app.command("file", epilog=EXAMPLES)
 def evaluate_set(
     file: Annotated[Path, typer.Argument(help="The set: JSON, JSON lines, or LoCoMo's own form.")],
     k: Annotated[str, typer.Option("--k", help="Where rankings are cut, 1 to 100.")] = _K_DEFAULT,

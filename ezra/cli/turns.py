@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from tiers.errors import NotFound, UsageError
 from tiers.records import Turn
@@ -17,6 +16,7 @@ from ..rebuilding import ReplayedContext
 from ..routing import Written
 from ..tool_outputs import RANGE_CHARS
 from .agents import AgentId, member_of
+from .default_command import by_default
 from .doors import AnyGraph, Url, opened
 from .options import GraphId, Home, Json, in_utc, run
 from .plain import plain
@@ -38,18 +38,8 @@ TURNS_SHOWN = 20
 NUMBER_DIGITS = 15
 
 
-class _SayByDefault(TyperGroup):
-    """``ezra turn GRAPH AGENT TEXT`` speaks; a graph called like a command needs ``turn say``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's
-        asks_for_help = bool(args) and args[0] in ctx.help_option_names
-        if args and not asks_for_help and args[0] not in self.commands:
-            args = ["say", *args]
-        return super().parse_args(ctx, args)
-
-
 turn_app = typer.Typer(
-    cls=_SayByDefault,
+    cls=by_default("say"),
     help="Turns: speak to an agent and see its context; look at what was said. "
     "`ezra turn GRAPH AGENT TEXT` is `ezra turn say`.",
     no_args_is_help=True,

@@ -35,7 +35,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_wheel_holds_exactly_the_three_packages(wheel: Path) -> None:
-    """No tests, no scripts; what is no Python is there too: Lua, and the console's pages."""
+    """No tests, no scripts; what is no Python is there too: Lua, sets, the console's pages."""
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {
         "ezra",
@@ -46,9 +46,11 @@ def test_the_wheel_holds_exactly_the_three_packages(wheel: Path) -> None:
         str(path.relative_to(ROOT))
         for package in ("ezra", "tiers")
         for path in (ROOT / package).rglob("*")
-        if path.suffix in {".css", ".html", ".js", ".lua", ".svg"}
+        if path.suffix in {".css", ".html", ".js", ".json", ".lua", ".svg"}
     }
-    assert {Path(name).suffix for name in in_tree} == {".css", ".html", ".js", ".lua", ".svg"}
+    assert {Path(name).suffix for name in in_tree} == {
+        *(".css", ".html", ".js", ".json", ".lua", ".svg")
+    }
     assert in_tree <= set(names)
 
 

@@ -1,0 +1,180 @@
+"""The labelled sets that learning is measured on: read from the package, and checked.
+
+What the fields mean to who writes a set is in ``sets/README.md``.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Literal, Self, TypeVar
+
+from pydantic import Field, ValidationError, model_validator
+
+from tiers.errors import UsageError
+from tiers.records import Moment, Name, Record, Text
+
+FOLDER = "sets"
+EITHER = "|"
+"""Between words of which one is enough."""
+
+R = TypeVar("R", bound=Record)
+
+
+class Label(Record):
+    """One fact that a turn states.
+
+    Attributes:
+        subject: Names of whom it is about, one of which a fact must have; the speaker's if none.
+        attribute: What is said of them, for people who read the set.
+        values: Words that a fact must have, each of them; ``a|b`` accepts either.
+        says: Words without which the values say the opposite; ``""``: there are none.
+        wrong: Words that make a fact false unless all values are there too.
+        negated: Whether the fact denies its values; ``"either"`` where good wording does both.
+        since: When it began to be true, as the beginning of an ISO date; ``""``: not said.
+    """
+
+    subject: tuple[Name, ...] = ()
+    attribute: Name
+    values: tuple[Name, ...] = Field(min_length=1)
+    says: str = ""
+    wrong: tuple[Name, ...] = ()
+    negated: bool | Literal["either"] = False
+    since: str = Field(default="", pattern=r"^(\d{4}(-\d{2}){0,2})?$")
+
+
+class SaidTurn(Record):
+    """What somebody says, and what is to be learnt of it.
+
+    Attributes:
+        facts: Its labels; none: nothing may be learnt.
+        also: Words of what else it says truly, which need not be learnt but may.
+    """
+
+    id: Name
+    kind: Name
+    speaker: Name
+    text: Text
+    facts: tuple[Label, ...] = ()
+    also: tuple[tuple[Name, ...], ...] = ()
+
+
+class StatementSet(Record):
+    """Turns of talk; ``at`` is when they are all said, and what the clock shows."""
+
+    name: Name
+    about: Text
+    at: Moment
+    turns: tuple[SaidTurn, ...]
+
+    @model_validator(mode="after")
+    def _ids_differ(self) -> Self:
+        _once("id", [turn.id for turn in self.turns])
+        return self
+
+
+class Pair(Record):
+    """Two statements, one after the other.
+
+    Attributes:
+        speaker: Who remembers the earlier.
+        new_speaker: Who remembers the later; ``""``: the same.
+        same: Whether they say the same, in a set of duplicates.
+        contradict: Whether the later may take the place of the earlier though it says another
+            thing; nobody may merge them.
+        old_topics: Of the earlier.
+        new_topics: Of the later.
+    """
+
+    id: Name
+    kind: Name
+    speaker: Name = "Ines"
+    new_speaker: str = ""
+    old: Text
+    new: Text
+    same: bool = False
+    contradict: bool = False
+    old_topics: tuple[Name, ...] = ()
+    new_topics: tuple[Name, ...] = ()
+
+
+class PairSet(Record):
+    """Pairs of statements."""
+
+    name: Name
+    about: Text
+    pairs: tuple[Pair, ...]
+
+    @model_validator(mode="after")
+    def _ids_differ(self) -> Self:
+        _once("id", [pair.id for pair in self.pairs])
+        return self
+
+
+class Template(Record):
+    """Two statements with slots: ``{city}``, and ``{city2}`` for another of the same."""
+
+    kind: Name
+    old: Text
+    new: Text
+    speaker: Text = "{name}"
+    new_speaker: str = ""
+
+
+class TemplateSet(Record):
+    """Templates, what their slots are filled with, and how many pairs each makes."""
+
+    name: Name
+    about: Text
+    seed: int
+    fillings: int = Field(ge=1)
+    slots: dict[str, tuple[Name, ...]]
+    templates: tuple[Template, ...]
+
+
+def statements(name: str) -> StatementSet:
+    """Return a set of turns by its name.
+
+    Raises:
+        UsageError: It is not part of this installation, or not in order.
+    """
+    return _read(name, StatementSet)
+
+
+def pairs(name: str) -> PairSet:
+    """Return a set of pairs by its name; raises as ``statements``."""
+    return _read(name, PairSet)
+
+
+def templates(name: str) -> TemplateSet:
+    """Return a set of templates by its name; raises as ``statements``."""
+    return _read(name, TemplateSet)
+
+
+def _read(name: str, form: type[R]) -> R:
+    try:
+        text = (files(__package__) / FOLDER / f"{name}.json").read_text(encoding="utf-8")
+    except OSError as error:
+        accepted = f"a set of this installation ({error.strerror or error})"
+        raise UsageError("set", name, accepted) from error
+    return parsed(name, text, form)
+
+
+def parsed(name: str, text: str, form: type[R]) -> R:
+    """Return a set from its JSON.
+
+    Raises:
+        UsageError: It is not in order; the field is the set's name and the path to the mistake.
+    """
+    try:
+        return form.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        path = ".".join(map(str, first["loc"])) or "document"
+        raise UsageError(f"{name}: {path}", first["input"], first["msg"]) from error
+
+
+def _once(field: str, values: list[str]) -> None:
+    twice = sorted({value for value in values if values.count(value) > 1})
+    if twice:
+        message = f"every {field} once; {', '.join(twice)} stand there twice"
+        raise ValueError(message)

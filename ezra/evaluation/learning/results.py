@@ -1,0 +1,89 @@
+"""What a run found: figures by section, and each case that went wrong."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from tiers.records import Record
+
+
+class Figure(Record):
+    """One count of a section.
+
+    Attributes:
+        name: What is counted.
+        count: How many there are.
+        of: Of how many; ``None``: of nothing that could be counted before.
+        best: Whether all or none of them is the aim; ``any``: it only says how many there are.
+    """
+
+    name: str
+    count: int
+    of: int | None = None
+    best: Literal["all", "none", "any"] = "all"
+
+
+class Mistake(Record):
+    """One case that went wrong.
+
+    Attributes:
+        case: Its id in the set.
+        kind: Its kind in the set.
+        what: What is wrong: ``missed``, ``false``, and so on.
+        said: The statement, or both.
+        learnt: What the memory made of it.
+    """
+
+    case: str
+    kind: str
+    what: str
+    said: tuple[str, ...]
+    learnt: tuple[str, ...] = ()
+
+
+class Section(Record):
+    """What one section found.
+
+    Attributes:
+        name: As ``--set`` takes it.
+        figures: In the order in which they are shown.
+        mistakes: Of a sealed set none, whatever went wrong: only its totals are looked at.
+        problems: Background work that failed.
+    """
+
+    name: str
+    figures: tuple[Figure, ...]
+    mistakes: tuple[Mistake, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    def figure(self, name: str) -> Figure:
+        """Return the figure of a name."""
+        return next(one for one in self.figures if one.name == name)
+
+
+class LearningReport(Record):
+    """All sections of a run.
+
+    Attributes:
+        embedder: The model that made the vectors; ``None``: words alone.
+        every: Every n-th case was measured.
+        sections: In the order in which they ran.
+    """
+
+    embedder: str | None
+    every: int
+    sections: tuple[Section, ...]
+
+    def as_json(self, *, mistakes: bool) -> dict[str, Any]:
+        """Return plain values; two runs give the same."""
+        without = set() if mistakes else {"mistakes"}
+        sections = {
+            one.name: one.model_dump(mode="json", exclude={"name", "figures", *without})
+            | {"figures": {figure.name: _counted(figure) for figure in one.figures}}
+            for one in self.sections
+        }
+        return {"embedder": self.embedder, "every": self.every, "sections": sections}
+
+
+def _counted(figure: Figure) -> dict[str, Any]:
+    return figure.model_dump(mode="json", exclude={"name"})

@@ -1,0 +1,229 @@
+"""What ``ezra eval learning`` measures: one function each, listed at the end.
+
+A new section is a function that takes a ``Bench`` and returns a ``Section``, and a line in
+``SECTIONS``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TypeAlias
+
+from tiers.errors import UsageError
+from tiers.records import Fact
+
+from .bench import Bench
+from .grammar import filled
+from .labels import Pair, SaidTurn, pairs, statements, templates
+from .results import Figure, LearningReport, Mistake, Section
+from .scoring import Fate, fate, is_live, of_label, said, since_agrees, verdict
+
+Measure: TypeAlias = Callable[[Bench], Awaitable[Section]]
+
+STARTS_AT = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
+"""What the clock shows when the earlier statement of a pair is remembered."""
+
+
+async def open_statements(bench: Bench) -> Section:
+    """Turns of talk: what they state is learnt, and nothing else."""
+    return await _statements(bench, "statements")
+
+
+async def sealed_statements(bench: Bench) -> Section:
+    """As the open ones; its mistakes stay untold, so that nobody makes patterns of them."""
+    section = await _statements(bench, "statements-sealed")
+    return section.model_copy(update={"mistakes": ()})
+
+
+async def supersessions(bench: Bench) -> Section:
+    """Pairs of which the later takes the earlier's place, and pairs that both stay true."""
+    changing = bench.chosen(pairs("supersessions").pairs)
+    staying = bench.chosen(filled(templates("compatible")).pairs)
+    fates, problems = await _fates(bench, "supersessions", [*changing, *staying])
+    by_kind: dict[str, list[bool]] = {}
+    for pair in changing:
+        by_kind.setdefault(pair.kind, []).append(fates[pair.id][0] == "superseded")
+    kinds = sum(2 * sum(found) > len(found) for found in by_kind.values())
+    found = sum(sum(one) for one in by_kind.values())
+    false = sum(fates[pair.id][0] != "kept" for pair in staying)
+    wanted = [(pair, {"superseded"}) for pair in changing] + [(pair, {"kept"}) for pair in staying]
+    return Section(
+        name="supersessions",
+        figures=(
+            Figure(name="kinds with most pairs found", count=kinds, of=len(by_kind)),
+            Figure(name="supersessions found", count=found, of=len(changing)),
+            Figure(name="false ones", count=false, of=len(staying), best="none"),
+        ),
+        mistakes=tuple(_wrong_fates(wanted, fates)),
+        problems=problems,
+    )
+
+
+async def duplicates(bench: Bench) -> Section:
+    """Pairs that say the same are one fact; those that only look alike stay two."""
+    chosen = bench.chosen(pairs("duplicates").pairs)
+    fates, problems = await _fates(bench, "duplicates", chosen)
+    same = [pair for pair in chosen if pair.same]
+    apart = [pair for pair in chosen if not pair.same]
+    wanted: list[tuple[Pair, set[str]]] = [(pair, {"merged"}) for pair in same]
+    wanted += [(pair, {"kept", "superseded"} if pair.contradict else {"kept"}) for pair in apart]
+    mistakes = tuple(_wrong_fates(wanted, fates))
+    wrong = {mistake.case for mistake in mistakes}
+    return Section(
+        name="duplicates",
+        figures=(
+            Figure(
+                name="duplicates merged",
+                count=sum(pair.id not in wrong for pair in same),
+                of=len(same),
+            ),
+            Figure(
+                name="different facts lost",
+                count=sum(pair.id in wrong for pair in apart),
+                of=len(apart),
+                best="none",
+            ),
+        ),
+        mistakes=mistakes,
+        problems=problems,
+    )
+
+
+SECTIONS: Mapping[str, Measure] = MappingProxyType(
+    {
+        "statements": open_statements,
+        "statements-sealed": sealed_statements,
+        "supersessions": supersessions,
+        "duplicates": duplicates,
+    }
+)
+
+
+async def measured(bench: Bench, names: Sequence[str] = ()) -> LearningReport:
+    """Run the sections of these names, all if none is given, and return what they found.
+
+    Raises:
+        UsageError: There is no section of a name, or a set is not in order.
+    """
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        raise UsageError("set", unknown[0], f"one of {', '.join(SECTIONS)}")
+    async with bench.memory(STARTS_AT) as memory:
+        embedder = memory.ezra.embedder
+    sections = [await SECTIONS[name](bench) for name in SECTIONS if name in (names or SECTIONS)]
+    return LearningReport(embedder=embedder, every=bench.every, sections=tuple(sections))
+
+
+@dataclass(frozen=True)
+class _Heard:
+    """A turn, and the facts that were learnt of it."""
+
+    turn: SaidTurn
+    facts: tuple[Fact, ...]
+
+    @property
+    def false(self) -> list[Fact]:
+        return [fact for fact in self.facts if verdict(self.turn, fact) == "false"]
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether each label has a fact that is right."""
+        return all(
+            any(of_label(self.turn, label, fact) == "right" for fact in self.facts)
+            for label in self.turn.facts
+        )
+
+    @property
+    def dated(self) -> list[bool]:
+        """Of each label with a time, whether a fact that is right has it."""
+        return [
+            any(
+                of_label(self.turn, label, fact) == "right" and since_agrees(label, fact)
+                for fact in self.facts
+            )
+            for label in self.turn.facts
+            if label.since
+        ]
+
+
+async def _statements(bench: Bench, name: str) -> Section:
+    source = statements(name)
+    chosen = bench.chosen(source.turns)
+    heard = []
+    async with bench.memory(source.at) as memory:
+        with bench.progress(name, len(chosen)) as advance:
+            for turn in chosen:
+                heard.append(_Heard(turn, await memory.learnt(turn, source.at)))
+                advance()
+        problems = tuple(memory.problems)
+    return Section(
+        name=name,
+        figures=_figures(heard),
+        mistakes=tuple(mistake for one in heard for mistake in _mistakes_of(one)),
+        problems=problems,
+    )
+
+
+def _figures(heard: Sequence[_Heard]) -> tuple[Figure, ...]:
+    stating = [one for one in heard if one.turn.facts]
+    silent = [one for one in heard if not one.turn.facts]
+    dated = [right for one in stating for right in one.dated]
+    worth = Counter(verdict(one.turn, fact) for one in heard for fact in one.facts)
+    learnt = sum(one.is_learnt for one in stating)
+    quiet = sum(not one.facts for one in silent)
+    return (
+        Figure(name="statements learnt", count=learnt, of=len(stating)),
+        Figure(name="times of validity right", count=sum(dated), of=len(dated)),
+        Figure(name="turns without a statement, nothing learnt", count=quiet, of=len(silent)),
+        Figure(name="facts learnt", count=worth.total(), best="any"),
+        Figure(name="incomplete facts", count=worth["incomplete"], best="any"),
+        Figure(name="false facts", count=worth["false"], best="none"),
+    )
+
+
+def _mistakes_of(one: _Heard) -> Iterator[Mistake]:
+    what = "false" if one.false else "missed"
+    if one.false or not one.is_learnt:
+        yield Mistake(
+            case=one.turn.id,
+            kind=one.turn.kind,
+            what=what,
+            said=(one.turn.text,),
+            learnt=tuple(said(fact) for fact in one.false or one.facts),
+        )
+    elif not all(one.dated):
+        yield Mistake(
+            case=one.turn.id,
+            kind=one.turn.kind,
+            what="time of validity",
+            said=(one.turn.text,),
+            learnt=tuple(f"{said(fact)} (from {fact.valid_from})" for fact in one.facts),
+        )
+
+
+_Fates: TypeAlias = dict[str, tuple[Fate, tuple[Fact, Fact]]]
+
+
+async def _fates(bench: Bench, name: str, cases: Sequence[Pair]) -> tuple[_Fates, tuple[str, ...]]:
+    """Return what became of each pair, by its id, and what failed in the background."""
+    found: _Fates = {}
+    async with bench.memory(STARTS_AT) as memory:
+        with bench.progress(name, len(cases)) as advance:
+            for pair in cases:
+                both = await memory.remembered(pair, STARTS_AT)
+                found[pair.id] = fate(*both), both
+                advance()
+        return found, tuple(memory.problems)
+
+
+def _wrong_fates(wanted: Sequence[tuple[Pair, set[str]]], fates: _Fates) -> Iterator[Mistake]:
+    for pair, accepted in wanted:
+        found, both = fates[pair.id]
+        if found not in accepted:
+            standing = tuple(said(fact) for fact in both if is_live(fact))
+            said_so = (pair.old, pair.new)
+            yield Mistake(case=pair.id, kind=pair.kind, what=found, said=said_so, learnt=standing)

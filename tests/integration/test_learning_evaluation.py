@@ -1,0 +1,131 @@
+"""``ezra eval learning``, end to end on a few cases of each set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from support.doors import Done, run
+
+from ezra import Settings
+from ezra.evaluation.learning.bench import Bench, by_rules
+from ezra.evaluation.learning.labels import Label, Pair, SaidTurn
+from ezra.evaluation.learning.scoring import fate, verdict
+from ezra.evaluation.learning.sections import SECTIONS, STARTS_AT, measured
+from tiers.errors import UsageError
+
+# With words only, so that no model is needed.
+SETTINGS = Settings(embedder="off")
+SOME = ("--every", 15)
+
+
+def measuring(*arguments: object) -> Done:
+    """Run the command on every fifteenth case, by words."""
+    return run("eval", "learning", *SOME, *arguments, EZRA_EMBEDDER="off")
+
+
+async def test_a_memory_learns_of_turns_and_keeps_cases_apart() -> None:
+    """What is remembered in one case is neither learnt nor merged in another; people are two."""
+    label = Label(attribute="lives in", values=("Malmö",))
+    stating = SaidTurn(id="a", kind="k", speaker="Oskar", text="I live in Malmö.", facts=(label,))
+    silent = SaidTurn(id="b", kind="k", speaker="Ada", text="Good morning, how are you?")
+    twice = Pair(id="c", kind="k", old="Gate 12 is shut.", new="Gate 12 is shut.")
+    apart = Pair(id="d", kind="k", old="Gate 12 is shut.", new="Lars plays the tuba.")
+    async with Bench(SETTINGS).memory(STARTS_AT) as memory:
+        (learnt,) = await memory.learnt(stating, STARTS_AT)
+        assert verdict(stating, learnt) == "right"
+        assert await memory.learnt(silent, STARTS_AT) == ()
+        assert fate(*await memory.remembered(twice, STARTS_AT)) == "merged"
+        assert fate(*await memory.remembered(apart, STARTS_AT)) == "kept"
+        assert memory.problems == []
+
+
+async def test_two_runs_find_the_same() -> None:
+    """Every figure and every mistake."""
+    bench = Bench(SETTINGS, every=20)
+    names = ("duplicates", "statements")
+    first = await measured(bench, names)
+    assert [one.name for one in first.sections] == ["statements", "duplicates"]
+    assert first == await measured(bench, names)
+
+
+async def test_every_section_counts_its_cases() -> None:
+    """What is asked for of each set, with every fifteenth case."""
+    found = await measured(Bench(SETTINGS, every=15))
+    counted = {
+        one.name: {figure.name: figure.of for figure in one.figures} for one in found.sections
+    }
+    assert list(counted) == list(SECTIONS)
+    for name in ("statements", "statements-sealed"):
+        assert counted[name]["statements learnt"] == 4
+        assert counted[name]["turns without a statement, nothing learnt"] == 3
+    assert counted["supersessions"]["supersessions found"] == 5
+    assert counted["supersessions"]["false ones"] == 23
+    assert counted["duplicates"] == {"duplicates merged": 2, "different facts lost": 3}
+    assert [one.problems for one in found.sections] == [(), (), (), ()]
+
+
+async def test_an_unknown_set_is_named_with_those_there_are() -> None:
+    """Before anything is measured."""
+    with pytest.raises(UsageError, match="one of statements, statements-sealed, supersessions"):
+        await measured(Bench(SETTINGS), ("statement",))
+
+
+def test_sets_never_reach_the_servers_of_the_environment() -> None:
+    """A memory to measure in is embedded, and asks nobody."""
+    address = "http://203.0.113.1:1"
+    named = Settings(embedder="off").model_copy(
+        update={
+            **dict.fromkeys(("redis_url", "qdrant_url", "mongodb_uri"), SecretStr(address)),
+            **dict.fromkeys(("nli_url", "rerank_url"), address),
+            "llm": "openai",
+            "judge": "llm",
+        }
+    )
+    alone = by_rules(named)
+    servers = (alone.redis_url, alone.qdrant_url, alone.mongodb_uri)
+    assert {*servers, alone.nli_url, alone.rerank_url} == {None}
+    assert (alone.llm, alone.judge, alone.background) == ("none", "rules", False)
+
+
+def test_the_command_prints_a_table_and_its_progress() -> None:
+    """Figures with their aims on standard output, exit code 0; mistakes if asked for."""
+    done = measuring("--set", "duplicates")
+    assert (done.code, done.out.count("went wrong")) == (0, 0)
+    assert "without a language model; words alone; one case of 15" in done.out
+    assert "duplicates  different facts lost  0 of 3  0" in done.out
+    assert "duplicates 5/5 [##########]" in done.err
+    told = measuring("--set", "statements", "--mistakes")
+    assert "statements learnt" in told.out
+    assert "statements: " in told.out
+    assert "missed: Morning!" in told.out
+
+
+def test_a_sealed_set_tells_its_totals_only() -> None:
+    """Neither the table nor JSON say which cases went wrong, nor what they say."""
+    told = measuring("--set", "statements-sealed", "--mistakes")
+    assert "statements-sealed  statements learnt" in told.out
+    assert "went wrong" not in told.out
+    section = measuring("--set", "statements-sealed", "--mistakes", "--json").document["sections"]
+    assert section["statements-sealed"]["mistakes"] == []
+
+
+def test_json_has_every_figure() -> None:
+    """Counts with what they are of, and what is best."""
+    document = measuring("--set", "duplicates", "--json").document
+    assert (document["embedder"], document["every"]) == (None, 15)
+    section = document["sections"]["duplicates"]
+    assert section["figures"]["different facts lost"] == {"count": 0, "of": 3, "best": "none"}
+    assert "mistakes" not in section
+
+
+def test_wrong_usage_is_named(tmp_path: Path) -> None:
+    """An unknown set; and a file is measured as before, by either name, options first or last."""
+    refused = measuring("--set", "summary")
+    assert refused.code == 2
+    assert refused.err.startswith("UsageError: set: 'summary' is not accepted")
+    missing = tmp_path / "learning.json"
+    said = run("eval", missing).err
+    assert said.startswith("UsageError")
+    assert said == run("eval", "file", missing).err == run("eval", "--k", 5, missing).err

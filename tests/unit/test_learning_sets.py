@@ -1,0 +1,164 @@
+"""The sets that learning is measured on: well-formed, scoreable, and the sealed one apart."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from ezra.evaluation.learning.grammar import filled
+from ezra.evaluation.learning.labels import (
+    PairSet,
+    SaidTurn,
+    StatementSet,
+    TemplateSet,
+    pairs,
+    parsed,
+    statements,
+    templates,
+)
+from ezra.evaluation.learning.scoring import tokens, verdict
+from tiers.errors import UsageError
+from tiers.records import Fact
+
+TURN_SETS = ("statements", "statements-sealed")
+KINDS_ASKED = {
+    *("have", "moved", "work", "doctor", "children", "allergies", "health", "preferences", "plans"),
+    *("corrections", "denials", "possessions", "pets", "dates", "relations", "education"),
+    *("languages", "habits"),
+}
+
+
+def ideal(turn: SaidTurn, about: str = "") -> list[Fact]:
+    """Return a fact for each label, of the label's own words; about its subject if nobody else."""
+    found = []
+    for label in turn.facts:
+        subject = about or (label.subject[0] if label.subject else turn.speaker)
+        denial = "does not have" if label.negated is True else "has"
+        words = [value.split("|")[0] for value in label.values]
+        polarity = [label.says.split("|")[0]] if label.says else []
+        found.append(Fact(text=" ".join([subject, *polarity, denial, *words])))
+    return found
+
+
+@pytest.mark.parametrize("name", TURN_SETS)
+def test_a_set_states_sixty_things_and_is_silent_in_forty_turns_at_least(name: str) -> None:
+    """Every kind is there, with three statements or so; speakers of a statement are different."""
+    turns = statements(name).turns
+    stating = [turn for turn in turns if turn.facts]
+    assert len(stating) == 60
+    assert len(turns) - len(stating) >= 40
+    kinds = Counter(turn.kind for turn in stating)
+    assert set(kinds) == KINDS_ASKED
+    assert min(kinds.values()) >= 2
+    assert len({turn.text for turn in turns}) == len(turns)
+
+
+@pytest.mark.parametrize("name", TURN_SETS)
+def test_every_label_can_be_met_and_every_denial_of_it_is_false(name: str) -> None:
+    """A fact of the label's words is right; of somebody else, or with "not", it is not."""
+    for turn in statements(name).turns:
+        made = zip(turn.facts, ideal(turn), ideal(turn, "Zebedee"), strict=True)
+        for label, fact, other in made:
+            assert verdict(turn, fact) == "right", turn.id
+            own = {word for value in label.values for word in tokens(value)}
+            if not any(set(tokens(name)) <= own for name in label.subject or (turn.speaker,)):
+                assert verdict(turn, other) != "right", turn.id
+            if label.negated is False:
+                denied = Fact(text=fact.text.replace(" has ", " has not ", 1))
+                assert verdict(turn, denied) == "false", turn.id
+            if label.negated is True:
+                claimed = Fact(text=fact.text.replace(" does not have ", " has ", 1))
+                assert verdict(turn, claimed) == "false", turn.id
+
+
+@pytest.mark.parametrize("name", TURN_SETS)
+def test_values_are_words_of_the_turn(name: str) -> None:
+    """What is asked for was said: of each value's alternatives one stands in the turn."""
+    for turn in statements(name).turns:
+        said = set(tokens(f"{turn.speaker} {turn.text}"))
+        bare = said | {word.removesuffix("'s") for word in said}
+        for label in turn.facts:
+            for value in (*label.values, *label.wrong):
+                assert any(set(tokens(one)) <= bare for one in value.split("|")), (turn.id, value)
+
+
+def test_the_sealed_set_shares_neither_speakers_nor_texts_nor_values() -> None:
+    """Who tunes on the open one learns nothing of the sealed one's words."""
+    first, second = (statements(name).turns for name in TURN_SETS)
+    assert not {one.speaker for one in first} & {one.speaker for one in second}
+    assert not {one.text for one in first} & {one.text for one in second}
+
+    def names(turns: tuple[SaidTurn, ...]) -> set[str]:
+        values = [value for one in turns for label in one.facts for value in label.values]
+        return {value for value in values if value[0].isupper()}
+
+    months_and_days = {"May", "August", "Tuesday", "Friday", "November", "December"}
+    assert not (names(first) & names(second)) - months_and_days
+
+
+def test_sixteen_kinds_take_the_place_of_what_was_said() -> None:
+    """Several pairs each, none twice, and nobody speaks to himself of nothing."""
+    changing = pairs("supersessions").pairs
+    kinds = Counter(pair.kind for pair in changing)
+    assert len(kinds) == 16
+    assert min(kinds.values()) >= 3
+    assert len({(pair.old, pair.new) for pair in changing}) == len(changing)
+    assert all(pair.old != pair.new for pair in changing)
+
+
+def test_templates_make_the_same_335_pairs_each_time() -> None:
+    """All different, every slot filled, and people who speak for themselves are two."""
+    made = filled(templates("compatible")).pairs
+    assert len(made) == 335
+    assert made == filled(templates("compatible")).pairs
+    assert len({(one.old, one.new, one.speaker, one.new_speaker) for one in made}) == 335
+    for one in made:
+        assert "{" not in one.old + one.new + one.speaker + one.new_speaker
+        assert one.old != one.new
+        assert one.speaker != one.new_speaker
+
+
+def test_duplicates_have_both_sides() -> None:
+    """Of those that say the same none contradicts; what looks alike differs in words or speaker."""
+    both = pairs("duplicates").pairs
+    assert Counter(pair.same for pair in both) == {True: 30, False: 36}
+    assert not [pair.id for pair in both if pair.same and pair.contradict]
+    for pair in both:
+        if not pair.same:
+            assert pair.old != pair.new or pair.new_speaker
+
+
+def test_a_mistake_in_a_set_is_named() -> None:
+    """The set, the path in it, and what stands there."""
+    turn = {"id": "a", "kind": "k", "speaker": "Ada", "text": "I row."}
+    whole = {"name": "x", "about": "y", "at": "2026-03-11T09:30:00Z", "turns": [turn, turn]}
+    with pytest.raises(UsageError, match="every id once; a stand there twice"):
+        parsed("x", json.dumps(whole), StatementSet)
+    label = {"attribute": "does", "values": []}
+    whole["turns"] = [{**turn, "facts": [label]}]
+    with pytest.raises(UsageError) as caught:
+        parsed("x", json.dumps(whole), StatementSet)
+    assert caught.value.field == "x: turns.0.facts.0.values"
+    with pytest.raises(UsageError, match="a set of this installation"):
+        pairs("nothing")
+    with pytest.raises(UsageError):
+        parsed("x", "{", PairSet)
+
+
+@pytest.mark.parametrize(
+    ("old", "said"), [("{town} is far.", "a slot with words"), ("{city} is far.", "2 different")]
+)
+def test_a_template_that_cannot_be_filled_is_named(old: str, said: str) -> None:
+    """A slot without words, and too few words to differ."""
+    source = TemplateSet(
+        name="x",
+        about="y",
+        seed=1,
+        fillings=2,
+        slots={"city": ("Bonn",), "name": ("Ada",)},
+        templates=({"kind": "k", "old": old, "new": "It is near."},),  # type: ignore[arg-type]
+    )
+    with pytest.raises(UsageError, match=said):
+        filled(source)
