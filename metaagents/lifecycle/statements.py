@@ -34,8 +34,8 @@ _SMALL_TALK = frozenset(
     "like lol look looking lot love lovely luck make makes made maybe mean miss morning much need "
     "never new nice night no oh ok okay one people perfect please pleasure pretty problem really "
     "right see share sharing sorry soon sound still stuff super sure take talk thank thankful "
-    "thats thing thought time today totally true try way welcome well wish wonderful worries wow yay "
-    "yea yeah yep yes".split()
+    "thats thing thought time today totally true try way welcome well wish wonderful worries wow "
+    "yay yea yeah yep yes".split()
 )
 """Stems of words of courtesy and chat: alone they say nothing."""
 
@@ -71,7 +71,8 @@ _EVENT = re.compile(
     re.IGNORECASE,
 )
 _OPINION = re.compile(
-    r"\b(?:I (?:think|guess|hope|wish|bet|feel)|you|it['\u2019]?s (?:so|such|great|important))\b",
+    r"\b(?:I (?:think|guess|hope|wish|bet|feel)|(?<!tell )(?<!told )you"
+    r"|it['\u2019]?s (?:so|such|great|important))\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"[?\uff1f][\"'\u2019\u201d)\]]*$")
@@ -153,7 +154,7 @@ def _worth(
 
 def _factor(text: str, chars: int) -> float:
     factor = math.prod(times for mark, times in _MARKS if mark.search(text))
-    return factor / max(1, chars) ** _LENGTH_EXPONENT
+    return factor / math.pow(max(1, chars), _LENGTH_EXPONENT)
 
 
 class Telling:
