@@ -35,7 +35,7 @@ _SMALL_TALK = frozenset(
     "never new nice night no oh ok okay one people perfect please pleasure pretty problem really "
     "right see share sharing sorry soon sound still stuff super sure take talk thank thankful "
     "thats thing thought time today totally true try way welcome well wish wonderful worries wow "
-    "yay yea yeah yep yes".split()
+    "yay yea yeah yep yes aw aww ha hm huh oops sweet ugh yikes".split()
 )
 """Stems of words of courtesy and chat: alone they say nothing."""
 
