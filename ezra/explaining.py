@@ -146,7 +146,7 @@ async def _told(
     if isinstance(record, Episode):
         lines.append(f"{record.grain}, {record.period}")
     if record.lost:
-        lines.append(f"lacks {record.lost} numbers, dates, names or versions of its sources")
+        lines.append(f"leaves out {record.lost} statements of what it stands for")
     return tuple(lines), sources
 
 

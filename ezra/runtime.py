@@ -336,13 +336,7 @@ def _meta_model(settings: Settings, cold: ColdStores, model: LanguageModel) -> B
 
 def _lifecycle(settings: Settings, stores: _Stores, model: BudgetedModel | None) -> LifecycleAgent:
     cold, policy = stores.cold, _lifecycle_policy(settings)
-    writer = Writer(
-        embedder=stores.embedder,
-        model=model,
-        fleet=cold.fleet,
-        prompts=settings.prompts,
-        policy=policy,
-    )
+    writer = Writer(model=model, fleet=cold.fleet, prompts=settings.prompts, policy=policy)
     return LifecycleAgent(
         graphs=cold.graphs,
         fleet=cold.fleet,

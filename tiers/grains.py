@@ -61,7 +61,7 @@ class Made(Record):
     Attributes:
         grain: ``working`` for a level-0 summary.
         sources: The turns it covers, or the summaries or episodes it has as children.
-        lost: Distinctive tokens of its sources that its text lacks.
+        lost: Statements of what it stands for that its text does not tell.
         told_in: Grains of which the store takes it for part of an episode, and never offers it
             again.
         redacted: Its content was destroyed on request.

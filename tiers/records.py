@@ -106,8 +106,8 @@ class Summary(Owned):
 
     Attributes:
         made_by: ``extract``, or the name of the model that wrote the text.
-        lost: Distinctive tokens (numbers, dates, names, versions) of its sources that its text
-            lacks; above 0 it is flagged in the conservation report.
+        lost: Statements of what it stands for that its text does not tell; above 0 it is flagged
+            in the conservation report.
         retired_at: When retention destroyed its content; ``redacted_at`` says the same moment.
     """
 
@@ -132,7 +132,7 @@ class Episode(Owned):
         starts_at: When the first of what it tells happened, which is inside the period.
         ends_at: When the last did.
         made_by: As of a summary.
-        lost: As of a summary.
+        lost: As of a summary, what its members had lost already included.
         retired_at: As of a summary.
     """
 

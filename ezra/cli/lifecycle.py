@@ -77,7 +77,7 @@ def report(graph: GraphId, home: Home = None, url: Url = None, json: Json = Fals
         screen.line(f"{document['turns']} turns of {graph}")
         screen.table(("grain", "covered once", "in the tail", "twice", "lost", "stranded"), rows)
         for one in document["flagged"]:
-            screen.line(f"flagged: {one['id']} lacks {one['lost']} tokens of its sources")
+            screen.line(f"flagged: {one['id']} leaves out {one['lost']} statements")
         for problem in problems:
             screen.line(f"problem: {problem}")
         screen.line("every turn is accounted for" if is_whole else "turns are unaccounted for")

@@ -1,7 +1,7 @@
-"""Whether a text that stands for others may be stored: nothing invented, and what it lost. Pure.
+"""Whether a text that stands for others may be stored: nothing in it may be invented. Pure.
 
 A model's text is a stranger's. It is taken only when it speaks of what its sources speak of and
-says nothing in particular that they do not; what it leaves out is put back.
+says nothing in particular that they do not.
 """
 
 from __future__ import annotations
@@ -34,15 +34,10 @@ ROOT_CHARS = 5
 """So far two words must agree to be forms of one: decide, decided, decision."""
 
 REPEATED_SHARE_MAX = 0.5
-SUPPLEMENT_SHARE = 0.25
-"""Of the budget, for the line that puts back what the text lost."""
 
 PIECE_CHARS_MAX = 8_000
 """What is looked at in one go: one search for a number in a long text without any takes so long
 that nothing else of the process runs."""
-
-ALSO = "Also mentioned: "
-
 
 REPORTING = frozenset(
     "account across add added address addressed afternoon agent agree agreed agreement along "
@@ -188,27 +183,3 @@ def _chunks(parts: Sequence[str]) -> Iterator[str]:
         chunk.append(part)
         chars += len(part)
     yield "\n".join(chunk)
-
-
-def supplemented(text: str, sources: Sequence[str], allowance: int) -> tuple[str, int]:
-    """Return a text with what it lost put back in a last line, and how many tokens it still lacks.
-
-    Args:
-        text: That stands for the sources.
-        sources: Of which it must not lose numbers, dates, names and versions.
-        allowance: Estimated tokens of the line.
-    """
-    missing = lacking(sources, text)
-    if not missing:
-        return text, 0
-    kept: list[str] = []
-    room = allowance - estimate_tokens(ALSO)
-    for token in missing:
-        cost = estimate_tokens(f"{token}, ")
-        if cost <= room:
-            kept.append(token)
-            room -= cost
-    if not kept:
-        return text, len(missing)
-    whole = f"{text}\n{ALSO}{', '.join(kept)}".lstrip("\n")
-    return whole, len(lacking([f"it has {token}" for token in missing], whole))

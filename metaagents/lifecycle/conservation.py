@@ -53,12 +53,12 @@ class GrainConservation:
 
 @dataclass(frozen=True)
 class Flagged:
-    """A record whose text lacks some of the distinctive tokens of its sources.
+    """A record whose text does not tell every statement of what it stands for.
 
     Attributes:
         id: Which.
         grain: Of which grain.
-        lost: How many tokens.
+        lost: How many it does not tell.
     """
 
     id: str
@@ -73,7 +73,7 @@ class ConservationReport:
     Attributes:
         turns: How many there are, redacted and retired ones included.
         grains: Where they are, grain by grain, finest first.
-        flagged: Records that lost numbers, dates, names or versions of their sources.
+        flagged: Records that lost statements of their turns.
         missing: How many turns are not there, by agent: their numbers count from 1 without gaps.
         doubled: Ids under which there is more than one turn, or more than one record.
     """

@@ -1,54 +1,67 @@
 """Extractive compression: choose the sentences that say most, change none of them.
 
-A sentence's weight is its closeness to the centroid of all sentences (Radev et al. 2004,
-centroid-based summarization), less its likeness to what is chosen already (maximal marginal
-relevance, Carbonell and Goldstein 1998, lambda 0.7). Without vectors, sentences are compared as
-word sets. Pure: vectors come in as an argument, and the same input gives the same text.
+A sentence's weight is what it carries (``statements``), less for words that were chosen already.
+Every sitting or day has its best sentence before any has a second. The text reads like notes: a
+line per speaker, the first of a sitting with its date. Pure: the same input gives the same text.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect, insort
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tiers.dots import dots
-from tiers.lexical import content_words, estimate_tokens, sentences, stem
+from tiers.lexical import sentences, words
 from tiers.records import Turn
 
-RELEVANCE_SHARE = 0.7
-SENTENCES_MAX = 256
-VOCABULARY_MAX = 2048
+from .statements import carried, is_courtesy
+
+SITTING_PAUSE = timedelta(hours=1)
+"""After a longer pause another sitting begins."""
 
 UTC_ZONE = ZoneInfo("UTC")
 
-Matrix = NDArray[np.float32]
+_UNITS_PER_TOKEN = 4
+_CLOSED = re.compile(r"[.!?\u2026\u3002\uff01\uff1f][\"'\u2019\u201d)\]]*$")
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence with who said it and when, by the clock of where people live."""
+    """One sentence with who said it and when, by the clock of where people live.
+
+    Attributes:
+        text: What was said.
+        speaker: Who said it; empty for what a model wrote.
+        at: When; in notes, when the sitting began.
+    """
 
     text: str
     speaker: str
     at: datetime
 
 
-def sentences_of(turns: Sequence[Turn], zone: ZoneInfo = UTC_ZONE) -> list[Sentence]:
-    """Return the sentences of the turns in order, at most ``SENTENCES_MAX``.
+def sentences_of(turn: Turn, zone: ZoneInfo = UTC_ZONE) -> tuple[Sentence, ...]:
+    """Return the sentences of a turn in order: input, reply, what tools said.
 
-    If there are more, each turn has its share of them, the first ones it says.
+    Each is on one line, whatever counts as a line break: none can begin a line of the notes itself.
     """
-    return [
-        one for said in fair([_said(turn, zone) for turn in turns], SENTENCES_MAX) for one in said
-    ]
+    at = local(turn.occurred_at, zone)
+    parts = [(turn.speaker or turn.agent_id, turn.input), (turn.agent_id, turn.response)]
+    parts += [(f"{turn.agent_id}/{output.tool}", output.output) for output in turn.tool_outputs]
+    return tuple(
+        Sentence(" ".join(part.split()), speaker, at)
+        for speaker, text in parts
+        for part in sentences(text)
+    )
 
 
 def fair(parts: Sequence[Sequence[T]], most: int) -> list[list[T]]:
@@ -70,13 +83,6 @@ def fair(parts: Sequence[Sequence[T]], most: int) -> list[list[T]]:
     return [list(part[:share]) for part, share in zip(parts, shares, strict=True)]
 
 
-def _said(turn: Turn, zone: ZoneInfo) -> list[Sentence]:
-    at = local(turn.occurred_at, zone)
-    parts = [(turn.speaker or turn.agent_id, turn.input), (turn.agent_id, turn.response)]
-    parts += [(f"{turn.agent_id}/{output.tool}", output.output) for output in turn.tool_outputs]
-    return [Sentence(part, speaker, at) for speaker, text in parts for part in sentences(text)]
-
-
 def local(moment: datetime, zone: ZoneInfo) -> datetime:
     """Return a moment by the clock of a zone; by its own at the ends of the calendar."""
     try:
@@ -85,81 +91,152 @@ def local(moment: datetime, zone: ZoneInfo) -> datetime:
         return moment
 
 
-def word_vectors(texts: Sequence[str]) -> Matrix:
-    """Return one unit-length row of word weights per text, for when there is no embedding."""
-    bags = [Counter(stem(word) for word in content_words(text)) for text in texts]
-    counts = Counter(word for bag in bags for word in bag)
-    frequent = [word for word, _ in counts.most_common(VOCABULARY_MAX)]
-    vocabulary = {word: column for column, word in enumerate(frequent)}
-    matrix = np.zeros((len(texts), max(1, len(vocabulary))), dtype=np.float32)
-    for row, bag in enumerate(bags):
-        for word, count in bag.items():
-            if word in vocabulary:
-                matrix[row, vocabulary[word]] = count
-    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-    np.divide(matrix, norms, out=matrix, where=norms > 0)
-    return matrix
+def by_sitting(said: Sequence[Sentence]) -> list[Sentence]:
+    """Return sentences in their order, each with the moment at which its sitting began."""
+    found: list[Sentence] = []
+    for place, one in enumerate(said):
+        last = said[place - 1].at if place else None
+        found.append(replace(one, at=found[-1].at) if _goes_on(last, one.at) else one)
+    return found
 
 
-def choose(vectors: Matrix, costs: Sequence[int], budget: int) -> list[int]:
-    """Return the rows to keep, in order of appearance, with a total cost of at most ``budget``.
+def _goes_on(last: datetime | None, at: datetime) -> bool:
+    """Whether a sitting of which something was said last goes on at a moment."""
+    return last is not None and at.date() == last.date() and abs(at - last) <= SITTING_PAUSE
+
+
+def by_person(said: Sequence[Sentence]) -> list[Sentence]:
+    """Return sentences day by day, of each day what one person said and then what another did.
+
+    For coarse grains, where questions and their answers stand together no more.
+    """
+    days: dict[datetime, dict[str, list[Sentence]]] = {}
+    for one in said:
+        day = one.at.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+        days.setdefault(day, {}).setdefault(one.speaker, []).append(replace(one, at=day))
+    return [one for people in days.values() for own in people.values() for one in own]
+
+
+def choose(said: Sequence[Sentence], budget: int) -> list[Sentence]:
+    """Return the sentences to keep, in their order; their notes are of at most ``budget`` tokens.
 
     Args:
-        vectors: Unit-length rows, one per sentence.
-        costs: Tokens of each sentence.
-        budget: Tokens to spend. The best sentence is kept even when it alone is over budget.
+        said: In the order of the notes, as ``by_sitting`` or ``by_person`` returns them.
+        budget: Tokens to spend, labels included. The best sentence is kept even when it alone is
+            over budget.
     """
-    if not len(vectors):
-        return []
-    centroid = vectors.mean(axis=0)
-    relevance = dots(vectors, centroid) / max(float(np.linalg.norm(centroid)), 1e-9)
-    likeness = np.zeros(len(vectors), dtype=np.float32)
-    left = np.ones(len(vectors), dtype=bool)
-    chosen: list[int] = []
-    spent = 0
-    while left.any():
-        weight = RELEVANCE_SHARE * relevance - (1 - RELEVANCE_SHARE) * likeness
-        best = int(np.argmax(np.where(left, weight, -np.inf)))
-        left[best] = False
-        if chosen and spent + costs[best] > budget:
-            continue
-        chosen.append(best)
-        spent += costs[best]
-        likeness = np.maximum(likeness, dots(vectors, vectors[best]))
-    return sorted(chosen)
+    told = [one for one in said if words(one.text)]
+    worthy = [one for one in told if not is_courtesy(one.text)] or told
+    return _Choice(worthy).within(budget)
+
+
+class _Choice:
+    """Chooses greedily: the weight of what is left falls with the words that are chosen."""
+
+    def __init__(self, said: Sequence[Sentence]) -> None:
+        texts = [one.text for one in said]
+        self._said = said
+        self._words = [frozenset(words(text)) for text in texts]
+        self._carried = carried(texts)
+        self._had: Counter[str] = Counter()
+        self._left = set(range(len(said)))
+        self._chosen: list[int] = []
+        self._spent = 0
+
+    def within(self, budget: int) -> list[Sentence]:
+        """Return what is chosen for so many tokens."""
+        self._spend(budget * _UNITS_PER_TOKEN, one_of_each=True)
+        self._spend(budget * _UNITS_PER_TOKEN, one_of_each=False)
+        return [self._said[row] for row in self._chosen]
+
+    def _spend(self, most: int, *, one_of_each: bool) -> None:
+        heap = [(-self._weight(row), row) for row in self._left]
+        heapify(heap)
+        seen: set[datetime] = set()
+        while heap:
+            weight, row = heappop(heap)
+            at = self._said[row].at
+            if one_of_each and at in seen:
+                continue
+            if -weight > (now := self._weight(row)):
+                # It fell since it was put there; weights never rise.
+                heappush(heap, (-now, row))
+            elif not self._is_repeated(row) and self._is_taken(row, most):
+                seen.add(at)
+
+    def _weight(self, row: int) -> float:
+        return self._carried[row].weight(self._had)
+
+    def _is_taken(self, row: int, most: int) -> bool:
+        cost = self._cost(row)
+        if self._chosen and self._spent + cost > most:
+            return False
+        self._left.remove(row)
+        self._had.update(self._carried[row].worth.keys())
+        insort(self._chosen, row)
+        self._spent += cost
+        return True
+
+    def _is_repeated(self, row: int) -> bool:
+        """Whether somebody is quoted with the same words already."""
+        return any(
+            self._said[other].speaker == self._said[row].speaker
+            and self._words[row] <= self._words[other]
+            for other in self._chosen
+        )
+
+    def _cost(self, row: int) -> int:
+        """Return by how much the notes grow with a sentence, in quarters of a token."""
+        place = bisect(self._chosen, row)
+        one = self._said[row]
+        before = self._said[self._chosen[place - 1]] if place else None
+        cost = _units(_label(before, one)) + _units(_closed(one.text))
+        if place < len(self._chosen):
+            after = self._said[self._chosen[place]]
+            cost += _units(_label(one, after)) - _units(_label(before, after))
+        return cost
+
+
+def _units(text: str) -> int:
+    """Return quarters of estimated tokens, which add up, as rounded tokens do not."""
+    plain = len(text.encode("ascii", "ignore"))
+    return plain + 2 * (len(text) - plain)
+
+
+def _closed(text: str) -> str:
+    """Return a sentence so that another may follow it on its line and be told from it."""
+    return text if _CLOSED.search(text) else f"{text}."
 
 
 def stamp(at: datetime) -> str:
-    """Return how a line of a summary says when it was said."""
-    return f"[{at:%Y-%m-%d %H:%M}]"
+    """Return how a line of a summary says when its sitting began; of midnight, only the day."""
+    is_day = not (at.hour or at.minute)
+    return f"[{at:%Y-%m-%d}]" if is_day else f"[{at:%Y-%m-%d %H:%M}]"
 
 
-def render(chosen: Sequence[Sentence]) -> str:
-    """Return the chosen sentences as text: a line per moment and speaker, dates kept."""
-    lines: list[str] = []
-    before: tuple[datetime, str] | None = None
-    for sentence in chosen:
-        if before == (sentence.at, sentence.speaker):
-            lines[-1] = f"{lines[-1]} {sentence.text}"
-        else:
-            lines.append(f"{stamp(sentence.at)} {sentence.speaker}: {sentence.text}")
-        before = (sentence.at, sentence.speaker)
-    return "\n".join(lines)
+def _label(before: Sentence | None, one: Sentence) -> str:
+    """Return what stands in the notes between a sentence and the one before it."""
+    is_same_sitting = before is not None and before.at == one.at
+    if before is not None and is_same_sitting and before.speaker == one.speaker:
+        return " "
+    when = "" if is_same_sitting else f"{stamp(one.at)} "
+    who = f"{one.speaker}: " if one.speaker else ""
+    return f"{'' if before is None else chr(10)}{when}{who}"
 
 
-def extract(texts: Sequence[str], vectors: Matrix | None, budget: int) -> list[int]:
-    """Return which texts to keep, in order, in about ``budget`` tokens.
+def render(chosen: Iterable[Sentence]) -> str:
+    """Return sentences as notes: a line per speaker, dated where a sitting begins."""
+    kept = list(chosen)
+    if not kept:
+        return ""
+    parts = [_label(None, kept[0]), kept[0].text]
+    for before, one in pairwise(kept):
+        if _label(before, one) == " ":
+            parts[-1] = _closed(parts[-1])
+        parts += [_label(before, one), one.text]
+    return "".join(parts)
 
-    Args:
-        texts: Sentences or lines.
-        vectors: One unit-length row per text; ``None`` compares their words instead.
-        budget: Tokens to spend.
-    """
-    rows = word_vectors(texts) if vectors is None else vectors
-    return choose(rows, [estimate_tokens(text) for text in texts], budget)
 
-
-def summarise(found: Sequence[Sentence], vectors: Matrix | None, budget: int) -> str:
-    """Return the extractive summary of ``found`` in about ``budget`` tokens."""
-    kept = extract([sentence.text for sentence in found], vectors, budget)
-    return render([found[row] for row in kept])
+def summarise(said: Sequence[Sentence], budget: int) -> str:
+    """Return the extractive summary of sentences, of at most ``budget`` tokens."""
+    return render(choose(said, budget))

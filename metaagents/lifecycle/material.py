@@ -1,7 +1,7 @@
 """What a summary or an episode is made of, as its writer needs it. Pure.
 
-An episode's text is its period on the first line, then lines that each begin with when they were
-said or are sentences of a model, then perhaps a line that puts back what the rest lost.
+An episode's text is its period on the first line, then notes as ``extract`` renders them, or what a
+model wrote and, below it, notes of what that left out.
 """
 
 from __future__ import annotations
@@ -10,19 +10,25 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from tiers.lexical import sentences
 from tiers.plans import AnyGrain
 from tiers.records import EXTRACTED, Episode, Grain, Summary, Turn
 
-from .checking import ALSO, PIECE_CHARS_MAX
-from .extract import fair, local, stamp
+from .checking import PIECE_CHARS_MAX
+from .extract import Sentence, fair, local, sentences_of, stamp
+from .statements import is_statement
 
-LINES_MAX = 512
-"""What an extract of an episode chooses from, at most."""
+SENTENCES_MAX = 2_048
+"""What an extract chooses from."""
 
-_STAMP = re.compile(r"^\[\d{4}-\d{2}-\d{2} \d{2}:\d{2}\] ")
+FORMER_SUPPLEMENT = "Also mentioned: "
+"""How a line began that listed words which a text had lost: no statement, and written no more."""
+
+_STAMP = re.compile(r"^\[(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}))?\] ")
+_SPEAKER = re.compile(r"^([^:]{1,64}): ")
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,9 @@ class Material:
         grain: Of what is to be written.
         heading: What the text begins with: when it was.
         period: What that is called.
-        texts: What the sources say, in pieces: of this, nothing in particular may get lost.
+        texts: What the sources say, in pieces.
+        said: The same as sentences, source by source.
+        lost: Statements that the sources had lost already.
         known: What a text may say besides: names of speakers and tools, and dates.
         shown: The sources as a model is shown them, oldest first.
     """
@@ -42,8 +50,24 @@ class Material:
     heading: str
     period: str
     texts: tuple[str, ...]
+    said: tuple[tuple[Sentence, ...], ...]
+    lost: int
     known: tuple[str, ...]
     shown: tuple[Mapping[str, str], ...]
+
+    @cached_property
+    def candidates(self) -> list[Sentence]:
+        """The sentences that an extract chooses from, in order, at most ``SENTENCES_MAX``.
+
+        If there are more, each source has its share of them, the first ones it says.
+        """
+        return [one for part in fair(self.said, SENTENCES_MAX) for one in part]
+
+    @cached_property
+    def statements(self) -> list[str]:
+        """Everything that could get lost, each once."""
+        texts = dict.fromkeys(one.text for part in self.said for one in part)
+        return [text for text in texts if is_statement(text)]
 
 
 def material_of_turns(turns: Sequence[Turn], zone: ZoneInfo) -> Material:
@@ -57,6 +81,8 @@ def material_of_turns(turns: Sequence[Turn], zone: ZoneInfo) -> Material:
         heading=stamp(at),
         period=f"the conversation that began at {at:%Y-%m-%d %H:%M}",
         texts=tuple(_pieces(text for turn in turns for _, text in _parts(turn))),
+        said=tuple(sentences_of(turn, zone) for turn in turns),
+        lost=0,
         known=tuple(known),
         shown=tuple(
             {"at": f"{local(turn.occurred_at, zone):%Y-%m-%d %H:%M}", "by": who, "said": text}
@@ -72,6 +98,7 @@ def material_of_members(
 ) -> Material:
     """Return what an episode is made of: summaries, or episodes of a finer grain."""
     moments = [moment for one in members for moment in (one.starts_at, one.ends_at)]
+    notes = [notes_of(_body(one), one.made_by, local(one.starts_at, zone)) for one in members]
     return Material(
         grain=grain,
         heading=period,
@@ -79,6 +106,8 @@ def material_of_members(
         texts=tuple(
             _pieces("\n".join(_STAMP.sub("", line) for line in _body(one)) for one in members)
         ),
+        said=tuple(map(tuple, notes)),
+        lost=sum(one.lost for one in members),
         known=(
             *(one.text for one in members),
             *(_spelled(local(moment, zone)) for moment in moments),
@@ -88,17 +117,37 @@ def material_of_members(
     )
 
 
-def lines_of(members: Sequence[Summary | Episode]) -> list[str]:
-    """Return the lines of which an extract is made, in order, at most ``LINES_MAX``."""
-    return [line for lines in fair([_lines(one) for one in members], LINES_MAX) for line in lines]
+def notes_of(lines: Sequence[str], made_by: str, since: datetime) -> list[Sentence]:
+    """Return the sentences of a text, each with who said it and when, as far as the text says.
+
+    Args:
+        lines: Of the text, without its heading.
+        made_by: ``extract``, or the model that wrote the lines that are no notes.
+        since: When what has no date began; its time zone is that of all dates.
+    """
+    found: list[Sentence] = []
+    at, is_noted = since, made_by == EXTRACTED
+    for place, line in enumerate(lines):
+        if line.startswith(FORMER_SUPPLEMENT):
+            continue
+        stamped = _STAMP.match(line)
+        if stamped:
+            at = _moment(stamped, since) or at
+            # The first line of a model's summary is dated as well, and is no note.
+            is_noted = is_noted or place > 0
+        rest = line[stamped.end() :] if stamped else line
+        who = _SPEAKER.match(rest) if is_noted else None
+        speaker, said = (who[1], rest[who.end() :]) if who else ("", rest)
+        found += [Sentence(one, speaker, at) for one in sentences(said)]
+    return found
 
 
-def _lines(member: Summary | Episode) -> list[str]:
-    """Return what a member says, line by line; what a model wrote, sentence by sentence."""
-    lines = [line for line in _body(member) if not line.startswith(ALSO)]
-    if member.made_by == EXTRACTED:
-        return lines
-    return [sentence for line in lines for sentence in sentences(line)]
+def _moment(stamped: re.Match[str], since: datetime) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(f"{stamped[1]} {stamped[2] or '00:00'}")
+    except ValueError:  # a model's line, of a thirtieth of February
+        return None
+    return at.replace(tzinfo=since.tzinfo)
 
 
 def _body(member: Summary | Episode) -> list[str]:

@@ -9,23 +9,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
-
-import numpy as np
 
 from tiers.errors import EzraError, TierError
+from tiers.lexical import estimate_tokens
 from tiers.plans import AnyGrain
-from tiers.ports import Embedder, Vector
 from tiers.records import EXTRACTED, Episode, Grain, Scope, Summary, Turn
 from tiers.registry import FleetStore
 
 from ..model import BudgetedModel
-from .checking import SUPPLEMENT_SHARE, borne_out, cleaned, refusal, supplemented
-from .extract import Matrix, Sentence, extract, sentences_of, summarise
-from .material import Material, lines_of, material_of_members, material_of_turns
+from .checking import borne_out, cleaned, refusal
+from .extract import by_person, by_sitting, summarise
+from .material import Material, material_of_members, material_of_turns, notes_of
 from .prompts import DEFAULT_PROMPTS, messages
 from .rules import LifecyclePolicy
+from .statements import Telling
 
 log = logging.getLogger(__name__)
 
@@ -35,22 +34,35 @@ FAILURES_MAX = 3
 RESTS = 20
 """So many texts are written without it then: a provider that is down must not hold up a pass."""
 
+SUPPLEMENT_SHARE = 0.25
+"""Of the budget, for notes of what a model's text left out."""
+
+TOLD_SHARE_MIN = 0.5
+"""Of the statements that an extract tells, those that a model's text has to tell: in words of its
+own it tells more than is counted, and an extract has the very words."""
+
 SILENT = "nothing was said in words"
 
 
 class Wording(NamedTuple):
-    """A text, who made it, and how many distinctive tokens of its sources it lacks."""
+    """A text, who made it, and how many statements of what it stands for it does not tell."""
 
     text: str
     made_by: str
     lost: int
 
 
+class _Draft(NamedTuple):
+    """A wording, and how many statements of its own sources it tells."""
+
+    wording: Wording
+    told: int
+
+
 class Writer:
     """Makes the text of summaries and episodes.
 
     Args:
-        embedder: Places sentences around their centroid; ``None`` compares words instead.
         model: Writes, if there is one; what it writes is checked.
         fleet: Where the prompts of agents are.
         prompts: What the model is told, by grain, where it differs from the defaults.
@@ -60,13 +72,11 @@ class Writer:
     def __init__(
         self,
         *,
-        embedder: Embedder | None,
         model: BudgetedModel | None,
         fleet: FleetStore,
         prompts: Mapping[AnyGrain, str],
         policy: LifecyclePolicy,
     ) -> None:
-        self._embedder = embedder
         self._model = model
         self._fleet = fleet
         self._prompts = prompts
@@ -83,7 +93,7 @@ class Writer:
         """Return the text of a level-0 summary of one agent's turns, of which there is one."""
         zone, budget = self._policy.zone, self._policy.summary_tokens
         material = await asyncio.to_thread(material_of_turns, turns, zone)
-        return await self._best(scope, turns[0].agent_id, material, budget, turns)
+        return await self._best(scope, turns[0].agent_id, material, budget)
 
     async def episode(
         self, scope: Scope, grain: Grain, period: str, members: Sequence[Summary | Episode]
@@ -91,26 +101,19 @@ class Writer:
         """Return the text of an episode of one agent, made of members, of which there is one."""
         zone, budget = self._policy.zone, self._policy.episode_tokens[grain]
         material = await asyncio.to_thread(material_of_members, grain, period, members, zone)
-        return await self._best(scope, members[0].agent_id, material, budget, members)
+        return await self._best(scope, members[0].agent_id, material, budget)
 
-    async def _best(
-        self,
-        scope: Scope,
-        agent_id: str,
-        material: Material,
-        budget: int,
-        sources: Sequence[Turn] | Sequence[Summary | Episode],
-    ) -> Wording:
-        """Return what the model wrote if it may be taken and loses no more than an extract."""
+    async def _best(self, scope: Scope, agent_id: str, material: Material, budget: int) -> Wording:
+        """Return what the model wrote if it may be taken and tells enough, else an extract."""
         written = await self._written(scope.for_graph().for_agent(agent_id), material, budget)
-        if written is not None and not written.lost:
-            return written
-        extracted = await self._extracted(material, budget, sources)
-        if written is not None and written.lost <= extracted.lost:
-            return written
-        return extracted
+        if written is not None and written.wording.lost == material.lost:
+            return written.wording
+        extract = await asyncio.to_thread(_extract, material, budget)
+        if written is not None and written.told >= TOLD_SHARE_MIN * extract.told:
+            return written.wording
+        return extract.wording
 
-    async def _written(self, scope: Scope, material: Material, budget: int) -> Wording | None:
+    async def _written(self, scope: Scope, material: Material, budget: int) -> _Draft | None:
         if self._model is None or not material.texts:
             return None
         if self._rests:
@@ -126,12 +129,12 @@ class Writer:
             self._note_failure(error)
             return None
         self._failures = 0
-        wording, reason = await asyncio.to_thread(
+        draft, reason = await asyncio.to_thread(
             _checked, answer, material, budget, self._model.name
         )
-        if wording is None:
+        if draft is None:
             log.warning("a %s text of %s is refused: %s", material.grain, self._model.name, reason)
-        return wording
+        return draft
 
     def _note_failure(self, error: EzraError) -> None:
         """Leave a provider alone that fails again and again; a budget is another agent's again."""
@@ -147,72 +150,54 @@ class Writer:
         own = self._prompts.get(grain, "")
         return own if own.strip() else DEFAULT_PROMPTS[grain]
 
-    async def _extracted(
-        self,
-        material: Material,
-        budget: int,
-        sources: Sequence[Turn] | Sequence[Summary | Episode],
-    ) -> Wording:
-        found = await asyncio.to_thread(_candidates, sources, self._policy.zone)
-        texts = [one if isinstance(one, str) else one.text for one in found]
-        vectors = await self._vectors(texts)
-        return await asyncio.to_thread(_chosen, found, texts, vectors, material, budget)
 
-    async def _vectors(self, texts: Sequence[str]) -> Sequence[Vector] | None:
-        if self._embedder is None or not texts:
-            return None
-        try:
-            return await self._embedder.embed(texts)
-        except TierError as error:
-            log.warning("sentences are chosen by their words: %s", type(error).__name__)
-            return None
+def extracted(material: Material, budget: int) -> Wording:
+    """Return the extract of a material, of at most ``budget`` tokens with all of its labels."""
+    return _extract(material, budget).wording
 
 
-def _candidates(
-    sources: Sequence[Turn] | Sequence[Summary | Episode], zone: ZoneInfo
-) -> list[Sentence] | list[str]:
-    turns = [one for one in sources if isinstance(one, Turn)]
-    if turns:
-        return sentences_of(turns, zone)
-    return lines_of([one for one in sources if not isinstance(one, Turn)])
-
-
-def _chosen(
-    found: list[Sentence] | list[str],
-    texts: Sequence[str],
-    vectors: Sequence[Vector] | None,
-    material: Material,
-    budget: int,
-) -> Wording:
-    matrix: Matrix | None = None if vectors is None else np.asarray(vectors, dtype=np.float32)
-    said = [one for one in found if isinstance(one, Sentence)]
-    if said:
-        text = summarise(said, matrix, budget)
-    else:
-        lines = [texts[row] for row in extract(texts, matrix, budget)]
-        text = _headed(material, "\n".join(lines) or SILENT)
-    return Wording(*_with_supplement(text, material, budget, EXTRACTED))
+def _extract(material: Material, budget: int) -> _Draft:
+    if material.grain == "working":
+        return _told(summarise(by_sitting(material.candidates), budget), EXTRACTED, material)
+    arranged = by_sitting if material.grain == "daily" else by_person
+    room = budget - estimate_tokens(f"{material.heading}\n")
+    text = summarise(arranged(material.candidates), room)
+    return _told(_headed(material, text or SILENT), EXTRACTED, material)
 
 
 def _checked(
     answer: object, material: Material, budget: int, name: str
-) -> tuple[Wording | None, str]:
+) -> tuple[_Draft | None, str]:
     text = cleaned(answer)
     text = borne_out(text, material.texts, material.known) or text
     reason = refusal(text, material.texts, material.known, budget)
     if reason:
         return None, reason
-    return Wording(*_with_supplement(_headed(material, text), material, budget, name)), ""
+    whole = _headed(material, text)
+    left = set(_untold(whole, name, material))
+    if not left:
+        return _told(whole, name, material), ""
+    # What it left out is put back in the words of those who said it, as far as there is room.
+    missing = [one for one in by_sitting(material.candidates) if one.text in left]
+    room = round(SUPPLEMENT_SHARE * budget)
+    notes = summarise(missing, room)
+    if estimate_tokens(notes) <= room:
+        whole = f"{whole}\n{notes}"
+    return _told(whole, name, material), ""
+
+
+def _told(text: str, made_by: str, material: Material) -> _Draft:
+    """Return a text with the account of what it tells."""
+    lost = len(_untold(text, made_by, material))
+    wording = Wording(text, made_by, material.lost + lost)
+    return _Draft(wording, len(material.statements) - lost)
+
+
+def _untold(text: str, made_by: str, material: Material) -> list[str]:
+    told = notes_of(text.splitlines(), made_by, datetime.min.replace(tzinfo=UTC))
+    return Telling([one.text for one in told]).untold(material.statements)
 
 
 def _headed(material: Material, text: str) -> str:
     between = " " if material.grain == "working" else "\n"
     return f"{material.heading}{between}{text}"
-
-
-def _with_supplement(
-    text: str, material: Material, budget: int, made_by: str
-) -> tuple[str, str, int]:
-    allowance = round(SUPPLEMENT_SHARE * budget)
-    whole, lost = supplemented(text, material.texts, allowance)
-    return whole, made_by, lost

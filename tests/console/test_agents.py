@@ -127,5 +127,5 @@ async def test_moves_are_the_latest_of_all_that_moved() -> None:
     few = moves_of(memory, events[:1])
     assert [move.kind for move in few] == ["demoted", "compressed", "left the ring"]
     assert "2 turns that were older than the last 4" in few[1].why
-    assert "lacks 2 distinctive words" in few[1].why
+    assert "leaves out 2 statements" in few[1].why
     assert few[2].to == "/console/graphs/g/agents/a/turns/3"

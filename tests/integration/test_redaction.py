@@ -16,6 +16,7 @@ from ezra import Agent, Ezra, Fact, Graph, NotFound, Rule, UsageError
 from metaagents.lifecycle.agent import LifecycleAgent
 from metaagents.lifecycle.rules import LifecyclePolicy
 from metaagents.lifecycle.writing import Writer
+from metaagents.model import BudgetedModel
 from tiers.owned import REDACTED
 from tiers.records import Scope, Turn
 
@@ -203,28 +204,25 @@ async def test_what_cannot_be_redacted_is_said(tmp_path: Path) -> None:
 
 
 class Interrupted:
-    """An embedder during whose work something else happens, once.
+    """A model during whose work something else happens, once, and that has nothing to say.
 
     Args:
         what: What happens.
-        word: While it embeds a text that holds this.
+        word: While it is shown a source that holds this.
     """
 
-    model_id, dimensions = "interrupted", 2
+    name = "interrupted"
 
     def __init__(self, what: Callable[[], Awaitable[object]], word: str) -> None:
         self._what: Callable[[], Awaitable[object]] | None = what
         self._word = word
 
-    async def embed(
-        self, texts: Sequence[str], *, urgent: bool = False, query: bool = False
-    ) -> tuple[tuple[float, ...], ...]:
-        """Let it happen, then return a vector per text."""
-        del urgent, query
-        if self._what is not None and any(self._word in text for text in texts):
+    async def complete(self, messages: Sequence[dict[str, str]]) -> str:
+        """Let it happen, then return what is refused: the text is an extract."""
+        if self._what is not None and any(self._word in one["content"] for one in messages):
             what, self._what = self._what, None
             await what()
-        return tuple((1.0, 0.0) for _ in texts)
+        return ""
 
 
 @pytest.mark.parametrize("step", ["compress", "consolidate"])
@@ -244,9 +242,8 @@ async def test_what_is_summed_up_meanwhile_does_not_keep_it(tmp_path: Path, step
         parts = ezra._parts
         interrupted = Interrupted(lambda: graph.redact([turns[0].id], reason="meanwhile"), WORD)
         policy = LifecyclePolicy(ring_capacity=1, turns_per_summary=2)
-        writer = Writer(
-            embedder=interrupted, model=None, fleet=parts.fleet, prompts={}, policy=policy
-        )
+        model = BudgetedModel(interrupted, parts.usage, parts.graphs, 5.0)  # type: ignore[arg-type]
+        writer = Writer(model=model, fleet=parts.fleet, prompts={}, policy=policy)
         lifecycle = LifecycleAgent(
             graphs=parts.graphs, turns=parts.turns, episodic=parts.episodic, grains=parts.grains,
             warm=parts.warm, writer=writer, policy=policy, redactor=parts.redactor,

@@ -26,7 +26,7 @@ from tiers.cold.stores import ColdStores
 from tiers.hot import EmbeddedHotStore
 from tiers.ids import IdFactory
 from tiers.plans import AnyGrain
-from tiers.ports import Embedder, LanguageModel
+from tiers.ports import LanguageModel
 from tiers.records import AgentRecord, Episode, Retention, Scope, SessionGraph, Turn
 
 from .warm_reference import ReferenceWarmStore
@@ -102,7 +102,6 @@ async def house(
     *,
     agents: Sequence[str] = ("ada", "bob"),
     model: LanguageModel | None = None,
-    embedder: Embedder | None = None,
     prompts: Mapping[AnyGrain, str] | None = None,
     retention: Retention | None = None,
     model_seconds: float = 5.0,
@@ -127,7 +126,7 @@ async def house(
         if model is not None:
             asked = BudgetedModel(model, cold.usage, cold.graphs, model_seconds)
         warm = ReferenceWarmStore(2)
-        yield House(cold, warm, chosen, lifecycle_of(cold, warm, chosen, asked, embedder, prompts))
+        yield House(cold, warm, chosen, lifecycle_of(cold, warm, chosen, asked, prompts))
 
 
 def lifecycle_of(
@@ -135,13 +134,10 @@ def lifecycle_of(
     warm: ReferenceWarmStore,
     policy: LifecyclePolicy,
     model: BudgetedModel | None = None,
-    embedder: Embedder | None = None,
     prompts: Mapping[AnyGrain, str] | None = None,
 ) -> LifecycleAgent:
     """Return a lifecycle agent over stores."""
-    writer = Writer(
-        embedder=embedder, model=model, fleet=cold.fleet, prompts=prompts or {}, policy=policy
-    )
+    writer = Writer(model=model, fleet=cold.fleet, prompts=prompts or {}, policy=policy)
     return LifecycleAgent(
         graphs=cold.graphs,
         turns=cold.turns,

@@ -1,102 +1,245 @@
-"""Extractive compression chooses sentences and changes none; what else is written is checked."""
+"""An extract chooses sentences and changes none; what a model writes is checked."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-import numpy as np
 import pytest
 from support.records import START, turn
 
-from metaagents.lifecycle.checking import ALSO, borne_out, cleaned, refusal, supplemented
+from metaagents.lifecycle.checking import borne_out, cleaned, refusal
 from metaagents.lifecycle.extract import (
-    SENTENCES_MAX,
+    Sentence,
+    by_person,
+    by_sitting,
     choose,
     fair,
     render,
     sentences_of,
     summarise,
-    word_vectors,
 )
-from metaagents.lifecycle.material import lines_of, material_of_members, material_of_turns
+from metaagents.lifecycle.material import (
+    SENTENCES_MAX,
+    Material,
+    material_of_members,
+    material_of_turns,
+    notes_of,
+)
 from metaagents.lifecycle.prompts import DEFAULT_PROMPTS, RULES, clipped, messages
+from metaagents.lifecycle.writing import SILENT, extracted
+from tiers.lexical import estimate_tokens
 from tiers.plans import ANY_GRAIN
-from tiers.records import Episode, ToolOutput
+from tiers.records import EXTRACTED, Episode, ToolOutput
 
+UTC_ZONE = ZoneInfo("UTC")
+AT = datetime(2026, 5, 14, 15, 5, tzinfo=UTC)
 SAID = (
     "Ada wants the Mediums to last 18 laps at Imola.",
     "The pressure was 1.9 bar on 2026-11-20.",
 )
+TALK = (
+    "Hi Ben!",
+    "How are you doing?",
+    "Thanks so much, that sounds really great!",
+    "I moved to Lisbon last month.",
+    "Wow, that is wonderful.",
+    "My doctor there is Dr. Weber.",
+    "See you soon!",
+)
+
+
+def said_by(speaker: str, *texts: str, minutes: int = 0) -> list[Sentence]:
+    """Return sentences of one person at one moment."""
+    at = AT + timedelta(minutes=minutes)
+    return [Sentence(text, speaker, at) for text in texts]
+
+
+def of_turns(*texts: str) -> Material:
+    """Return the material of turns that say these."""
+    return material_of_turns([turn(n, text) for n, text in enumerate(texts, 1)], UTC_ZONE)
 
 
 def test_chosen_sentences_are_the_sources_own_words() -> None:
-    """Nothing in a summary was not said."""
-    turns = [
-        turn(1, "The mediums lasted 18 laps. I like the colour of the sky."),
-        turn(
-            2, "Then plan for mediums of 18 laps at most.", response="Agreed, 18 laps of mediums."
-        ),
-    ]
-    found = sentences_of(turns)
-    text = summarise(found, None, 24)
-    said = " ".join(one.input + " " + one.response for one in turns)
-    for line in text.splitlines():
-        assert line.partition(": ")[2] in said
-    assert "18 laps" in text
-    assert "sky" not in text
+    """Nothing in a summary was not said, and what says something goes first."""
+    text = summarise(said_by("Ada", *TALK), 26)
+    stamped, _, told = text.partition(" Ada: ")
+    assert stamped == "[2026-05-14 15:05]"
+    assert told == "I moved to Lisbon last month. My doctor there is Dr. Weber."
+
+
+def test_courtesies_are_left_out_however_much_room_there_is() -> None:
+    """Unless nothing else was said."""
+    text = summarise(said_by("Ada", *TALK), 1_000)
+    assert text.endswith("Ada: I moved to Lisbon last month. My doctor there is Dr. Weber.")
+    assert summarise(said_by("Ada", "Thank you!", "Bye!"), 50).endswith("Ada: Thank you! Bye!")
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ("The gearbox broke in lap 31.", "The gearbox is what one would expect it to be."),
+        ("I have been allergic to peanuts since 2019.", "You could be allergic to peanuts."),
+        ("We met Zora in Trieste yesterday.", "People tend to meet in many places."),
+        ("She bought a cello.", "Would she ever think of buying a cello?"),
+    ],
+)
+def test_what_carries_more_is_chosen_first(better: str, worse: str) -> None:
+    """Numbers, names, times, events and what people say of themselves; not questions or advice."""
+    for said in ((better, worse), (worse, better)):
+        assert [one.text for one in choose(said_by("Ada", *said), 1)] == [better]
 
 
 def test_speakers_and_dates_are_kept() -> None:
-    """Each line says when and by whom."""
-    found = sentences_of([turn(1, "Box now.", speaker="Ada", response="Copy.")])
-    assert render(found) == (
-        "[2026-05-14 15:05] Ada: Box now.\n[2026-05-14 15:05] strategist: Copy."
+    """A line says by whom, the first of a sitting when."""
+    said = sentences_of(turn(1, "Box now.", speaker="Ada", response="Copy."))
+    later = said_by("Ada", "Pit lane is open", "Go.", minutes=180)
+    assert render([*said, *later]) == (
+        "[2026-05-14 15:05] Ada: Box now.\nstrategist: Copy.\n"
+        "[2026-05-14 18:05] Ada: Pit lane is open. Go."
+    )
+
+
+def test_a_sitting_ends_with_a_pause_and_with_the_day() -> None:
+    """Half an hour is none; whoever speaks."""
+    moments = (0, 30, 60, 180, 600)
+    said = [one for n in moments for one in said_by("Ada", "Box now.", minutes=n)]
+    found = [one.at - AT for one in by_sitting(said)]
+    assert [at.total_seconds() / 60 for at in found] == [0, 0, 0, 180, 600]
+    assert by_sitting([]) == []
+
+
+def test_coarse_notes_go_day_by_day_and_person_by_person() -> None:
+    """The day alone is their date."""
+    said = [
+        *said_by("Ada", "I sold the boat."),
+        *said_by("Ben", "I bought a cello."),
+        *said_by("Ada", "Zora helped me.", minutes=200),
+        *said_by("Ada", "It snowed.", minutes=1_440),
+    ]
+    assert render(by_person(said)) == (
+        "[2026-05-14] Ada: I sold the boat. Zora helped me.\nBen: I bought a cello.\n"
+        "[2026-05-15] Ada: It snowed."
     )
 
 
 def test_the_budget_is_kept_but_the_best_sentence_always_goes_in() -> None:
-    """A budget too small for anything still gives one sentence."""
-    vectors = np.eye(4, dtype=np.float32)
-    assert choose(vectors, [5, 5, 5, 5], 10) == [0, 1]
-    assert len(choose(vectors, [50, 50, 50, 50], 10)) == 1
-    assert choose(vectors[:0], [], 10) == []
+    """Labels are paid for; a budget too small for anything still gives one sentence."""
+    said = [
+        one
+        for n in range(60)
+        for one in said_by(("Ada", "Ben")[n % 2], f"Lap {n} took {n + 80} seconds.", minutes=40 * n)
+    ]
+    arranged = by_sitting(said)
+    for budget in range(20, 400, 7):
+        text = render(choose(arranged, budget))
+        assert budget - 20 < estimate_tokens(text) <= budget
+    assert len(choose(arranged, 1)) == 1
+    assert choose([], 10) == []
 
 
-def test_a_repetition_gives_way_to_something_new() -> None:
-    """Of two equal sentences and a different one, the different one is the second choice."""
-    vectors = np.array([[1, 0], [1, 0], [0.6, 0.8]], dtype=np.float32)
-    assert choose(vectors, [1, 1, 1], 2) == [0, 2]
+def test_every_sitting_has_a_sentence_before_any_has_two() -> None:
+    """However dull it was beside the others."""
+    rich = [f"I met Zora{n} in Trieste on May {n}, 19{n}0." for n in range(1, 9)]
+    said = [
+        *said_by("Ada", *rich),
+        *said_by("Ada", "There was rain.", minutes=200),
+        *said_by("Ada", "There was fog.", minutes=400),
+    ]
+    text = summarise(by_sitting(said), 70)
+    assert "rain" in text
+    assert "fog" in text
+    assert "Trieste" in text
 
 
-def test_word_vectors_have_unit_length_or_none() -> None:
-    """What has no words has no direction."""
-    rows = word_vectors(["mediums last long", "…!"])
-    assert np.isclose(np.linalg.norm(rows[0]), 1.0)
-    assert not rows[1].any()
+def test_a_repetition_is_left_out_and_a_denial_is_none() -> None:
+    """What one person says again, in no more words; another person's assent is their own."""
+    said = said_by("Ada", "I eat meat.", "I eat meat.", "I do not eat meat.")
+    kept = [one.text for one in choose(said, 1_000)]
+    assert kept in (["I eat meat.", "I do not eat meat."], ["I do not eat meat."])
+    assert kept[-1] == "I do not eat meat."
+    assert len(choose([*said[:1], *said_by("Ben", "I eat meat.")], 1_000)) == 2
 
 
 def test_turns_without_words_make_an_empty_summary() -> None:
-    """Nothing said, nothing summarised."""
-    assert summarise(sentences_of([turn(1, "")]), None, 10) == ""
+    """Nothing said, nothing summarised; an episode says so."""
+    assert extracted(of_turns(""), 10) == ("", EXTRACTED, 0)
+    assert summarise(said_by("Ada", "\u2026!"), 10) == ""
+    empty = material_of_members("daily", "2026-05-14", [_day("2026-05-14")], UTC_ZONE)
+    assert extracted(empty, 100).text == f"2026-05-14\n{SILENT}"
 
 
 def test_moments_are_told_by_the_clock_where_people_live() -> None:
     """Half past eleven at night in UTC is another day in Berlin."""
     late = turn(1, "Box now.", occurred_at=datetime(2026, 5, 14, 23, 30, tzinfo=UTC))
-    found = sentences_of([late], ZoneInfo("Europe/Berlin"))
+    found = sentences_of(late, ZoneInfo("Europe/Berlin"))
     assert render(found) == "[2026-05-15 01:30] strategist: Box now."
 
 
-def test_each_turn_has_its_share_of_what_is_looked_at() -> None:
-    """A long one does not crowd out those after it."""
+def test_no_line_of_notes_is_forged_by_what_was_said() -> None:
+    """Whatever breaks a line does not break one here."""
+    forged = "All is well\u2028[2026-01-01 10:00] Ben: I agreed\x0bto pay."
+    text = summarise(list(sentences_of(turn(1, forged, speaker="Ada"))), 100)
+    assert len(text.splitlines()) == 1
+    assert text.startswith("[2026-05-14 15:05] Ada: ")
+
+
+def test_each_source_has_its_share_of_what_is_looked_at() -> None:
+    """A long one does not crowd out those after it; what could get lost is all of them."""
     assert [len(part) for part in fair(["a" * 9, "b", "", "c" * 9], 9)] == [4, 1, 0, 4]
     assert [len(part) for part in fair(["a" * 9, "b" * 9], 3)] == [2, 1]
     assert fair(["ab", "c"], 9) == [["a", "b"], ["c"]]
-    long = turn(1, "So it goes. " * 400)
-    found = sentences_of([long, turn(2, "Box now.")])
-    assert len(found) == SENTENCES_MAX
-    assert found[-1].text == "Box now."
+    long = " ".join(f"Lap {n} held." for n in range(SENTENCES_MAX + 100))
+    material = of_turns(long, "Box now.")
+    assert len(material.candidates) == SENTENCES_MAX
+    assert material.candidates[-1].text == "Box now."
+    assert len(material.statements) == SENTENCES_MAX + 101
+
+
+def test_notes_are_read_as_they_were_written() -> None:
+    """Grain by grain: who said it and when is not lost on the way."""
+    said = [
+        *said_by("Ada", "I sold the boat.", "Zora helped."),
+        *said_by("Dr. Weber", "Take it: twice a day."),
+        *said_by("Ada", "It snowed.", minutes=200),
+    ]
+    assert notes_of(render(said).splitlines(), EXTRACTED, AT) == said
+    days = by_person(said)
+    assert notes_of(render(days).splitlines(), EXTRACTED, AT) == days
+
+
+def test_what_a_model_wrote_has_no_speaker_but_the_notes_below_it_have() -> None:
+    """A colon in its text is no label; a date that is none is passed over."""
+    lines = [
+        "[2026-05-14 15:05] Decided: 18 laps.",
+        "Plan: box.",
+        "[2026-05-14 15:05] Ada: Lap 3 held.",
+        "[2026-02-30] Ben: So did lap 4.",
+    ]
+    found = notes_of(lines, "scribe", AT)
+    assert [(one.speaker, one.text) for one in found] == [
+        ("", "Decided: 18 laps."),
+        ("", "Plan: box."),
+        ("Ada", "Lap 3 held."),
+        ("Ben", "So did lap 4."),
+    ]
+    assert {f"{one.at:%Y-%m-%d %H:%M}" for one in found} == {"2026-05-14 15:05"}
+
+
+def test_lost_counts_statements_and_not_words() -> None:
+    """What fits tells all; what does not is counted, with what the sources had lost before."""
+    facts = [f"I met Zora{n} in Trieste on May {n}." for n in range(1, 21)]
+    whole = extracted(of_turns(*TALK, *facts), 1_000)
+    assert whole.lost == 0
+    part = extracted(of_turns(*TALK, *facts), 60)
+    told = sum(one in part.text for one in [*facts, TALK[3], TALK[5]])
+    assert 0 < told < 22
+    assert part.lost == 22 - told
+    day = _day(f"2026-05-14\n{part.text}", lost=part.lost)
+    week = extracted(material_of_members("weekly", "2026-W20", [day], UTC_ZONE), 30)
+    still = sum(one in week.text for one in [*facts, TALK[3], TALK[5]])
+    assert week.lost == 22 - still
+    assert still < told
 
 
 @pytest.mark.parametrize(
@@ -131,19 +274,6 @@ def test_an_answer_is_cleaned_or_is_none() -> None:
     assert [cleaned(one) for one in (None, 7, b"x", ["x"], "x" * 50_001)] == [""] * 5
 
 
-def test_what_a_text_lost_is_put_back_as_far_as_there_is_room() -> None:
-    """In a last line; what is still missing is counted, to the token."""
-    text = "Ada wants them to last."
-    whole, lost = supplemented(text, SAID, 40)
-    assert whole == f"{text}\n{ALSO}18, Mediums, Imola, 1.9, 2026-11-20"
-    assert lost == 0
-    assert supplemented(whole, SAID, 40) == (whole, 0)
-    part, lost = supplemented(text, SAID, 9)
-    assert part == f"{text}\n{ALSO}18, Mediums"
-    assert lost == 3
-    assert supplemented(text, SAID, 0) == (text, 5)
-
-
 def _day(text: str, **more: object) -> Episode:
     values: dict[str, object] = {
         "grain": "daily", "period": "2026-05-14", "starts_at": START, "ends_at": START, **more,
@@ -151,22 +281,32 @@ def _day(text: str, **more: object) -> Episode:
     return Episode(id="d", children=("s",), text=text, **values)
 
 
-def test_an_episode_is_made_of_lines_without_headings_and_supplements() -> None:
-    """Its label is said once, times of lines are no facts, and lost tokens are lost again."""
-    day = _day(f"2026-05-14\n[2026-05-14 15:05] Ada: Box now. Lap 18.\n{ALSO}Imola")
-    assert lines_of([day]) == ["[2026-05-14 15:05] Ada: Box now. Lap 18."]
-    written = _day("2026-05-14\nBox now. Lap 18.", made_by="model")
-    assert lines_of([written]) == ["Box now.", "Lap 18."]
-    material = material_of_members("weekly", "2026-W20", [day], ZoneInfo("UTC"))
-    assert material.texts == (f"Ada: Box now. Lap 18.\n{ALSO}Imola",)
+def test_an_episode_is_made_of_notes_without_headings() -> None:
+    """Its label is said once, and words that were listed by themselves say nothing."""
+    day = _day("2026-05-14\n[2026-05-14 15:05] Ada: Box now. Lap 18.\nAlso mentioned: Imola")
+    material = material_of_members("weekly", "2026-W20", [day], UTC_ZONE)
+    assert [one.text for one in material.candidates] == ["Box now.", "Lap 18."]
+    assert {one.speaker for one in material.candidates} == {"Ada"}
+    assert material.texts == ("Ada: Box now. Lap 18.\nAlso mentioned: Imola",)
     assert material.shown[0]["of"] == "2026-05-14"
+    written = replace_text(day, "2026-05-14\nBox now. Lap 18.")
+    again = material_of_members("weekly", "2026-W20", [written], UTC_ZONE)
+    assert [(one.speaker, one.text) for one in again.candidates] == [
+        ("", "Box now."),
+        ("", "Lap 18."),
+    ]
+
+
+def replace_text(day: Episode, text: str) -> Episode:
+    """Return an episode with a text that a model wrote."""
+    return day.model_copy(update={"text": text, "made_by": "model"})
 
 
 def test_a_long_source_is_looked_at_in_pieces() -> None:
     """Nothing of it is lost, words stay whole, and a model is shown its beginning."""
     text = "lap " * 30_000
     tool = ToolOutput(tool="timing", output="1.9 bar")
-    material = material_of_turns([turn(1, text, tool_outputs=(tool,))], ZoneInfo("UTC"))
+    material = material_of_turns([turn(1, text, tool_outputs=(tool,))], UTC_ZONE)
     assert max(map(len, material.texts)) <= 8_000
     assert " ".join(material.texts) == f"{text.strip()} 1.9 bar"
     assert sum(len(part) for one in clipped(material.shown) for part in one.values()) < 30_000

@@ -127,7 +127,7 @@ def _left(turn: Turn, capacity: int) -> Move:
 def _compressed(summary: Summary, capacity: int) -> Move:
     count = len(summary.covers)
     turns = f"{count} turns that were" if count > 1 else "a turn that was"
-    lost = f"; it lacks {summary.lost} distinctive words of theirs" if summary.lost else ""
+    lost = f"; it leaves out {summary.lost} statements of theirs" if summary.lost else ""
     why = f"made of {turns} older than the last {capacity}, by {summary.made_by}{lost}"
     return Move("compressed", "warm", summary.recorded_at, summary.id, why)
 

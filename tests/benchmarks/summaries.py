@@ -1,0 +1,52 @@
+"""What summaries made without a model keep of the sentences that a set's questions ask for.
+
+Run: .venv/bin/python tests/benchmarks/summaries.py FILE [--seeds N] [--json]
+
+FILE is a set as ``ezra eval`` reads it. Percent of the sentences asked for; ``random`` and
+``rarity`` spend the tokens of each text on sentences of the same turns, without labels; ``all`` is
+of every sentence of the turns that a question names; ``told`` is of all statements, by the texts'
+own account. What counts as kept is said in ``ezra/evaluation/summaries.py``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from ezra.evaluation.sets import read_set
+from ezra.evaluation.summaries import SEEDS, Kept, kept_of
+
+COLUMNS = "grain texts tokens asked ezra random most rarity above all told".split()
+
+
+def main() -> None:
+    """Measure a set and print its figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    if options.seeds < 1:
+        parser.error(f"--seeds is {options.seeds}; it must be at least 1")
+    found = kept_of(read_set(options.file), seeds=options.seeds)
+    print(_document(found) if options.json else _table(found))  # noqa: T201
+
+
+def _document(found: Sequence[Kept]) -> str:
+    return json.dumps([asdict(one) | {"above_random": one.above_random} for one in found], indent=2)
+
+
+def _table(found: Sequence[Kept]) -> str:
+    rows = [COLUMNS]
+    for one in found:
+        shares = (one.ezra, one.random, one.random_most, one.rarity, one.above_random)
+        percent = [f"{100 * share:.1f}" for share in (*shares, one.of_everything, one.told)]
+        rows.append([one.grain, str(one.texts), f"{one.tokens:.0f}", str(one.asked), *percent])
+    return "\n".join("  ".join(f"{cell:>7}" for cell in row) for row in rows)
+
+
+if __name__ == "__main__":
+    main()
