@@ -289,9 +289,10 @@ class Agent(AgentFacts, AgentPlatform, AsksMesh, DocumentsOfAgent):
         scope = await self._scope()
         state = Degradation(self._parts.settings.step_timeout_seconds, self._parts.telemetry)
         asked = with_vector(asked, await self._parts.recaller.vector(query, (), state))
-        return await self._parts.semantic.recall_archival(
+        found = await self._parts.semantic.recall_archival(
             scope, asked, user_id=user_id, scope_topics=topics, limit=limit
         )
+        return tuple(hit.model_copy(update={"cosine": None}) for hit in found)
 
     async def commit(
         self,

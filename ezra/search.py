@@ -163,7 +163,7 @@ def _hit(search: Search, one: Ranked, hit: Hit | None, turn: Turn | None) -> Hit
         hit = hit_of(turn, 0.0, search.scope.graph_id)
     if hit is None:
         return None
-    told: dict[str, object] = {"score": one.score, "folded": one.folded}
+    told: dict[str, object] = {"score": one.score, "folded": one.folded, "cosine": None}
     if hit.kind == "turn":
         told |= {"tier": one.candidate.tier, "words_only": one.candidate.words_only}
     if hit.id in search.hot:

@@ -142,7 +142,7 @@ def is_current(record: Owned) -> bool:
     return not isinstance(record, Fact) or is_live(record)
 
 
-def hit_of(record: Owned, score: float, own_graph: str) -> Hit:
+def hit_of(record: Owned, score: float, own_graph: str, cosine: float | None = None) -> Hit:
     """Return a record as an answer of the cold tier, found from ``own_graph``."""
     entry = entry_of(record)
     fact = record if isinstance(record, Fact) else None
@@ -171,6 +171,7 @@ def hit_of(record: Owned, score: float, own_graph: str) -> Hit:
         uses=fact.uses if fact else 0,
         last_used_at=fact.last_used_at if fact else None,
         folded=(),
+        cosine=cosine,
     )
 
 

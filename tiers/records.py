@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import Field, JsonValue, StringConstraints, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from .beliefs import BeliefEvent as BeliefEvent
 from .beliefs import BeliefKind as BeliefKind
@@ -371,16 +372,14 @@ class Hit(Record):
         tier: Where it was found: ``hot``, ``warm`` or ``cold``.
         source_ids: The records it rests on, itself included when it is a source.
         occurred_at: When what it tells happened, where known.
-        inherited_from: The ancestor graph it was read from, if any.
-        path: The graphs from the own parent to ``inherited_from``, itself last.
+        inherited_from, path: The ancestor it was read from, and the graphs on the way, itself last.
         words_only: Not in the vector index, or not yet: it was found by its words.
         user_id: Whose it is; ``None`` for everybody's.
-        fact_tier: For a fact, whether it is core or archival.
-        grain: For an episode, of what period.
-        uses: For a fact, how many contexts it has reached.
-        last_used_at: For a fact, when it reached one last.
+        fact_tier, grain: Of a fact, whether it is core or archival; of an episode, its period.
+        uses, last_used_at: Of a fact, how many contexts it has reached, and when the last.
         folded: Other records that say the same, or cover it, and are left out for this one.
         citation: For a passage of a document, where it stands.
+        cosine: To the question's vector, for who weighs it further; no caller is told.
     """
 
     id: str
@@ -408,6 +407,7 @@ class Hit(Record):
     last_used_at: Moment | None = None
     folded: tuple[str, ...] = ()
     citation: Citation | None = None
+    cosine: SkipJsonSchema[float | None] = Field(default=None, exclude=True, repr=False)
 
 
 IDS_MAX = 1_000

@@ -111,8 +111,22 @@ async def test_hit_carries_what_was_written(store: WarmStore) -> None:
         recorded_at=moment + MICROSECOND,
         user_id="team",
         fact_tier="archival",
+        cosine=hit.cosine,
     )
     assert hit.score > 0
+
+
+async def test_hits_found_by_meaning_say_how_close_they_are(store: WarmStore) -> None:
+    """In both modes; what only words find does not, and no answer's JSON has it."""
+    near, far = (0.6, 0.8, 0.0, 0.0), None
+    entries = [entry_of(SCOPE, n, "box now", vector=one) for n, one in enumerate((near, far), 1)]
+    await store.upsert(SCOPE, entries)
+    for mode, expected in (("hybrid", [0.6, None]), ("dense", [0.6]), ("words", [None, None])):
+        found = await store.search(SCOPE, query_of("box now", mode=mode))
+        by_id = {hit.id: hit.cosine for hit in found}
+        told = [by_id[one.id] for one in entries if one.id in by_id]
+        assert [one if one is None else pytest.approx(one) for one in expected] == told
+        assert all("cosine" not in hit.model_dump_json() for hit in found)
 
 
 @pytest.mark.parametrize("year", [1, 1600, 1969, 2254, 9999])

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -76,15 +77,21 @@ async def test_later_gemini_models_get_prefixes_and_one_content_each(server: Mod
 
 
 async def test_recall_embeds_its_question_as_one(server: ModelServer) -> None:
-    """The question goes as a query, what may answer it as documents, and neither goes twice."""
+    """The question goes as a query, what may answer it as documents, and neither goes twice.
+
+    What the index says how close it is goes not at all.
+    """
     unused: Any = None
     now = datetime(2026, 11, 21, tzinfo=UTC)
     hits = [Hit(id="1", kind="fact", text="tyres last", score=1.0, tier="warm", recorded_at=now)]
     async with GeminiEmbedder(KEY, base_url=server.url, dimensions=128) as embedder:
-        recaller = Recaller(unused, unused, unused, embedder, 20.0)
+        warm: Any = SimpleNamespace(serving=SimpleNamespace(embedder=embedder))
+        recaller = Recaller(warm, unused, unused, embedder, 20.0)
         state = Degradation(20.0)
         for _ in range(2):
             await recaller.relevant("medium tyres", hits, (), state)
+        told = [hit.model_copy(update={"text": "rain soon", "cosine": 0.7}) for hit in hits]
+        assert await recaller.relevant("box now", told, (), state) == tuple(told)
     uses = [seen.body["requests"][0]["taskType"] for seen in server.seen]
     assert uses == ["RETRIEVAL_QUERY", "RETRIEVAL_DOCUMENT"]
     assert server.embedded == [["medium tyres"], ["tyres last"]]

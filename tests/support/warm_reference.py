@@ -63,7 +63,7 @@ class ReferenceWarmStore:
             if visible(scope, query, entry) and _found(entry, asked, vector)
         ]
         scored.sort(key=lambda pair: (-pair[0], pair[1].id))
-        return tuple(_hit(scope, entry, score) for score, entry in scored[: query.limit])
+        return tuple(_hit(scope, entry, score, vector) for score, entry in scored[: query.limit])
 
     async def delete(self, scope: Scope, ids: Sequence[str]) -> None:
         """Remove entries of the graph."""
@@ -193,13 +193,16 @@ def _found(entry: IndexEntry, asked: set[str], vector: tuple[float, ...] | None)
 
 
 def _score(entry: IndexEntry, asked: set[str], vector: tuple[float, ...] | None) -> float:
-    score = float(len(asked & words(entry.text)))
-    if vector is not None and entry.vector is not None:
-        score += sum(a * b for a, b in zip(vector, entry.vector, strict=True))
-    return score
+    return float(len(asked & words(entry.text))) + (_cosine(entry, vector) or 0.0)
 
 
-def _hit(scope: Scope, entry: IndexEntry, score: float) -> Hit:
+def _cosine(entry: IndexEntry, vector: tuple[float, ...] | None) -> float | None:
+    if vector is None or entry.vector is None:
+        return None
+    return sum(a * b for a, b in zip(vector, entry.vector, strict=True))
+
+
+def _hit(scope: Scope, entry: IndexEntry, score: float, vector: tuple[float, ...] | None) -> Hit:
     paths = {one.graph_id: one.path for one in scope.lineage}
     inherited = entry.graph_id != scope.graph_id
     return Hit(
@@ -221,4 +224,5 @@ def _hit(scope: Scope, entry: IndexEntry, score: float) -> Hit:
         user_id=entry.user_id,
         fact_tier=entry.tier,
         grain=entry.grain,
+        cosine=_cosine(entry, vector),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from ..ports import WarmStore
-from ..records import ALL_TOPICS, Scope, SearchQuery
+from ..records import ALL_TOPICS, Hit, Scope, SearchQuery
 from ..standing import RecordKey, standing_only
 from .topics import accepted_topics
 
@@ -51,8 +51,8 @@ async def ranked_by_index(
     asker: Scope,
     query: SearchQuery,
     live: Callable[[Sequence[str]], Awaitable[Iterable[str]]],
-) -> list[str]:
-    """Return the ids that a vector index ranks best, of them only archival facts that are live.
+) -> Sequence[Hit]:
+    """Return what a vector index ranks best, of it only archival facts that are live.
 
     Args:
         index: Which; ``None`` ranks nothing.
@@ -69,7 +69,7 @@ async def ranked_by_index(
         return frozenset((asker.graph_id, record_id) for record_id in ids)
 
     found = await standing_only(asker, query, lambda asked: search(asker, asked), standing)
-    return [one.id for one in found.found]
+    return [one for one in found.found if isinstance(one, Hit)]
 
 
 def reciprocal_ranks(*rankings: Sequence[str | None], k: int = RRF_K) -> dict[str, float]:

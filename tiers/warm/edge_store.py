@@ -30,7 +30,7 @@ from ..sighting import Known, Seen
 from .checks import check_positive
 from .edge_folder import INDEXED_FROM, OpenShard, opened_shard
 from .edge_points import EdgePoints
-from .payload import kinds_stored
+from .payload import DENSE, kinds_stored
 from .ranking import Payload, Stored, answer_of_one, answer_of_sights, with_ties
 from .store import Asked, IndexStore, StepSizes
 
@@ -164,7 +164,8 @@ class EdgeWarmStore(IndexStore):
             return [await self._points.nearest_stored(asked.chosen, asked.legs[0], limit)]
 
         (found,) = await with_ties(stored, asked.most, TIES_LIKELY)
-        return answer_of_one(found, scope, query.limit)
+        are_cosines = asked.legs[0].using == DENSE
+        return answer_of_one(found, scope, query.limit, are_cosines=are_cosines)
 
 
 @asynccontextmanager

@@ -113,7 +113,9 @@ def named(point: str, payload: Mapping[str, Any] | None) -> tuple[str, tuple[str
     )
 
 
-def hit_of(payload: Mapping[str, Any], score: float, scope: Scope) -> Hit:
+def hit_of(
+    payload: Mapping[str, Any], score: float, scope: Scope, cosine: float | None = None
+) -> Hit:
     """Return a stored payload as an answer to the scope: its own, or read from an ancestor.
 
     Raises:
@@ -145,6 +147,7 @@ def hit_of(payload: Mapping[str, Any], score: float, scope: Scope) -> Hit:
                 "user_id": payload["user_id"] or None,
                 "fact_tier": payload["tier"] or None,
                 "grain": payload["grain"] or None,
+                "cosine": cosine,
             }
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:

@@ -119,7 +119,11 @@ def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[st
 
 
 def answer(
-    scores: Mapping[str, float], stored: Mapping[str, Payload], scope: Scope, limit: int
+    scores: Mapping[str, float],
+    stored: Mapping[str, Payload],
+    scope: Scope,
+    limit: int,
+    cosines: Mapping[str, float],
 ) -> tuple[Hit, ...]:
     """Return what was found as hits, best first, ties by id; what is gone meanwhile is left out.
 
@@ -128,21 +132,25 @@ def answer(
         stored: Payloads by the engine's ids.
         scope: Who asks.
         limit: How many to return.
+        cosines: To the question, by the engine's ids, of those that were found by meaning.
 
     Raises:
         CorruptRecord: A payload is not one that ``payload_of`` makes.
     """
     there = [found_id for found_id in scores if found_id in stored]
-    return _shown([(scores[one], stored[one]) for one in there], scope, limit)
+    return _shown([(scores[one], cosines.get(one), stored[one]) for one in there], scope, limit)
 
 
-def answer_of_one(leg: Sequence[Stored], scope: Scope, limit: int) -> tuple[Hit, ...]:
+def answer_of_one(
+    leg: Sequence[Stored], scope: Scope, limit: int, *, are_cosines: bool
+) -> tuple[Hit, ...]:
     """Return what the only leg found as hits, as ``answer`` does; the scores are its own.
 
     Raises:
         CorruptRecord: A payload is not one that ``payload_of`` makes.
     """
-    return _shown([(_score(one), one.payload) for one in leg], scope, limit)
+    found = [(_score(one), one.score if are_cosines else None, one.payload) for one in leg]
+    return _shown(found, scope, limit)
 
 
 def answer_of_sights(
@@ -178,10 +186,12 @@ def answer_of_sights(
     )
 
 
-def _shown(found: list[tuple[float, Payload]], scope: Scope, limit: int) -> tuple[Hit, ...]:
+def _shown(
+    found: list[tuple[float, float | None, Payload]], scope: Scope, limit: int
+) -> tuple[Hit, ...]:
     # Two ancestors may hold records of one id.
-    found.sort(key=lambda one: (-one[0], str(one[1].get("id")), str(one[1].get("graph"))))
-    return tuple(hit_of(payload, score, scope) for score, payload in found[:limit])
+    found.sort(key=lambda one: (-one[0], str(one[2].get("id")), str(one[2].get("graph"))))
+    return tuple(hit_of(payload, score, scope, cosine) for score, cosine, payload in found[:limit])
 
 
 def _reciprocal_ranks(leg: Sequence[Candidate], rrf_k: int) -> list[float]:

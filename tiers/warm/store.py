@@ -293,12 +293,15 @@ class IndexStore:
 
     async def _answer(self, asked: Asked, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Rank ids in the engine, then fetch what is left after fusion."""
-        scores = best(await self._nearest(asked), self._rrf_k, query.limit)
+        legs = await self._nearest(asked)
+        scores = best(legs, self._rrf_k, query.limit)
         if not scores:
             return ()
         self._use("search")
         payloads = await self._points.found(asked.chosen, list(scores))
-        return answer(scores, payloads, scope, query.limit)
+        meant = (found for leg, found in zip(asked.legs, legs, strict=True) if leg.using == DENSE)
+        cosines = {one.found_id: one.score for found in meant for one in found}
+        return answer(scores, payloads, scope, query.limit, cosines)
 
     async def _nearest(self, asked: Asked) -> list[list[Candidate]]:
         async def nearest(limit: int) -> list[list[Candidate]]:

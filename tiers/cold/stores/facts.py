@@ -126,8 +126,9 @@ class ColdFacts(OverEngine):
         if self._index is None:
             return Ranking()
         live = partial(self._live, asker, query)
-        ids = await ranked_by_index(self._index, asker, query, live)
-        return Ranking(ids, weighs_words=True)
+        found = await ranked_by_index(self._index, asker, query, live)
+        cosines = {one.id: one.cosine for one in found}
+        return Ranking(tuple(cosines), weighs_words=True, cosines=cosines)
 
     async def _live(self, asker: Scope, query: SearchQuery, ids: Sequence[str]) -> list[str]:
         found = await self._store.read("live", lambda: live_among(asker, query, ids))

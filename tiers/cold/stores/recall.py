@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...forms import hit_of
@@ -24,10 +24,12 @@ class Ranking(NamedTuple):
     Attributes:
         ids: Of facts, best first; without an index there are none.
         weighs_words: Whether it has weighed the words of all that it has, besides their meaning.
+        cosines: How close facts are to the question, where it says so.
     """
 
     ids: Sequence[str] = ()
     weighs_words: bool = False
+    cosines: Mapping[str, float | None] = {}
 
 
 def recalled(
@@ -47,7 +49,10 @@ def recalled(
     by_words = [one.id if one.words_only or not by_index.weighs_words else None for one in found]
     scores = reciprocal_ranks(by_index.ids, by_words)
     best = yield from _best(asker, query, list(scores), limit)
-    return tuple(hit_of(fact, scores[fact.id], asker.graph_id) for fact in best)
+    return tuple(
+        hit_of(fact, scores[fact.id], asker.graph_id, by_index.cosines.get(fact.id))
+        for fact in best
+    )
 
 
 def live_among(asker: Scope, query: SearchQuery, ids: Sequence[str]) -> Steps[list[Fact]]:
