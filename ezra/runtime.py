@@ -160,6 +160,7 @@ def _parts(
         graphs=cold.graphs,
         fleet=cold.fleet,
         usage=cold.usage,
+        desk=cold.desk,
         turns=cold.turns,
         episodic=cold.episodic,
         semantic=cold.semantic,

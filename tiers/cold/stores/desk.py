@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...records import Receipt, Scope, Standing, Turn, WorkDraft
-from ...turn_desk import Charge, Opening
+from ...turn_desk import Charge, Opening, TurnWrite
 from ..ownership import check_limit, check_owned
 from ..port import Steps, asked
 from .belief_projection import commitment_of
@@ -15,8 +15,8 @@ from .log import put_receipt
 from .over_engine import OverEngine, changing, reading
 from .rules import matching, ranked
 from .statements import core_of
-from .turns import append, check_new
-from .usage import charged
+from .turns import append, append_all, check_new, check_one_graph
+from .usage import charged, charged_together
 
 
 class ColdDesk(OverEngine):
@@ -62,6 +62,29 @@ class ColdDesk(OverEngine):
         if was_new:
             yield from charged(scope, charge)
         return stored, was_new
+
+    async def keep_turns(self, writes: Sequence[TurnWrite]) -> tuple[tuple[Turn, bool], ...]:
+        """Store turns of one graph in their order, and charge those that are new; all or nothing.
+
+        Raises:
+            BudgetExceeded: A count would come to lie above its limit by all of them together.
+            Conflict: As ``ColdTurns.append_turn``, of any of them.
+            UsageError: They belong to several graphs.
+        """
+        if not writes:
+            return ()
+        check_one_graph(writes)
+        for one in writes:
+            check_new(one.scope, one.turn)
+
+        def steps() -> Steps[tuple[tuple[Turn, bool], ...]]:
+            kept = yield from append_all(writes)
+            new = (one for one, (_, was_new) in zip(writes, kept, strict=True) if was_new)
+            yield from charged_together([(one.scope, one.charge) for one in new])
+            return tuple(kept)
+
+        # Not brief: who waits with a single turn must not be held up by a second batch as well.
+        return await self._store.change("keep_turns", steps, is_brief=False)
 
 
 def _opening(
