@@ -143,7 +143,6 @@ class Parts:
     recollection: Recollection
     timeline: Timeline
     board: Board
-    reader: Reader
     redactor: Redactor
     archive: ColdArchive
     membership: Membership
@@ -168,6 +167,7 @@ class Parts:
     meta_clock: MetaAgentClock | None = None
     backlog: Backlog | None = None
     """Where meta-agents run: without them nothing gets shorter by waiting."""
+    reader: Reader = field(default_factory=Reader)
     under_way: TurnsUnderWay = field(default_factory=TurnsUnderWay)
     key_turns: WeakValueDictionary[object, asyncio.Lock] = field(
         default_factory=WeakValueDictionary

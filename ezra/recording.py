@@ -145,6 +145,8 @@ class AgentRecording(ABC):
         scope, allowed = await self._topics_of_past(past)
         writes: dict[int, TurnWrite] = {}
         for place, one in past.items():
+            if place % TURNS_PER_PAUSE == 0:
+                await asyncio.sleep(0)
             now = self._parts.clock()
             said = told(
                 one.message,

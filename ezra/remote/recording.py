@@ -28,7 +28,8 @@ class RemoteAgentRecording(ABC):
     async def record(self, turns: Iterable[PastTurnLike]) -> Recorded:
         """Record a history, as ``Agent.record`` does, in requests of 100 turns.
 
-        Each request is stored as a whole or not at all. Where every turn of a request has a ``ref``, one that got no answer is asked again.
+        Each is stored as a whole or not at all. One that got no answer is asked again where every
+        turn of it has a ``ref``.
 
         Raises:
             BudgetExceeded: ``stored`` says how many turns were stored before.

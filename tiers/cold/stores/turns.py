@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from pydantic import Field
@@ -190,14 +190,15 @@ def append_all(writes: Sequence[TurnWrite]) -> Steps[list[tuple[Turn, bool]]]:
     stored: list[tuple[Turn, bool]] = []
     new: list[TurnWrite] = []
     for write in writes:
-        turn, found = write.turn, known.of(write.turn)
+        turn = write.turn
+        found = next((known[name] for name in _names(turn) if name in known), None)
         if found is not None:
             check_same_turn(turn, found)
             stored.append((found, False))
             continue
         last[turn.agent_id] += 1
         turn = turn.model_copy(update={"seq": last[turn.agent_id]})
-        known.add(turn)
+        known |= dict.fromkeys(_names(turn), turn)
         new.append(write._replace(turn=turn))
         stored.append((turn, True))
     if new:
@@ -234,29 +235,15 @@ def cover(
     yield from replace(TURNS, scope, *covered)
 
 
-class _Known:
-    """Turns that are stored, by id and by ``ref``."""
-
-    def __init__(self, turns: Iterable[Turn]) -> None:
-        self._by_id: dict[str, Turn] = {}
-        self._by_ref: dict[str, Turn] = {}
-        for turn in turns:
-            self.add(turn)
-
-    def add(self, turn: Turn) -> None:
-        """Take in a turn."""
-        self._by_id[turn.id] = turn
-        if turn.ref is not None:
-            self._by_ref[turn.ref] = turn
-
-    def of(self, turn: Turn) -> Turn | None:
-        """Return what is stored under the id of a turn, or else under its ``ref``."""
-        found = self._by_id.get(turn.id)
-        return found if found or turn.ref is None else self._by_ref.get(turn.ref)
+def _names(turn: Turn) -> list[tuple[str, str]]:
+    """Return by what a turn is known again: its id, and its ``ref`` if it has one."""
+    return [("id", turn.id)] if turn.ref is None else [("id", turn.id), ("ref", turn.ref)]
 
 
-def _known(writes: Sequence[TurnWrite]) -> Steps[tuple[_Known, dict[str, int]]]:
-    """Return the turns that are stored under an id or ``ref`` of some, and their agents' last seq.
+def _known(
+    writes: Sequence[TurnWrite],
+) -> Steps[tuple[dict[tuple[str, str], Turn], dict[str, int]]]:
+    """Return turns that are stored under an id or ``ref`` of some, and the agents' last numbers.
 
     All of it is asked at one time.
     """
@@ -270,8 +257,9 @@ def _known(writes: Sequence[TurnWrite]) -> Steps[tuple[_Known, dict[str, int]]]:
     found = yield from asked(*finds, *(_last(scope, agent) for agent in agents))
     there, lasts = found[: len(finds)], found[len(finds) :]
     seqs = (_seq(last[0] if last else None) for last in lasts)
-    known = all_bare(Turn, (turn for some in there for turn in some))
-    return _Known(known), dict(zip(agents, seqs, strict=True))
+    stored = all_bare(Turn, (turn for some in there for turn in some))
+    known = {name: turn for turn in stored for name in _names(turn)}
+    return known, dict(zip(agents, seqs, strict=True))
 
 
 def _stored(new: Sequence[TurnWrite]) -> Steps[None]:
