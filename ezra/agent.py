@@ -40,7 +40,7 @@ from .mesh_asking import AsksMesh
 from .parts import Parts
 from .policy import scope_of, topics_for
 from .recall import Degradation, RecallResult, with_vector
-from .recording import AgentRecording
+from .recording import AgentRecording, Teller
 from .request import Narrowing, ScopeName, request_of
 from .routing import Request
 from .tool_outputs import RANGE_CHARS, OutputRange, read_tool_output
@@ -417,6 +417,13 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         await self._topics(asked, action)
         scope = await self._scope()
         return scope, await self._topics(asked, action)
+
+    def _teller(self) -> Teller:
+        access = Access(self._scope, self._writing, lambda: self._standing)
+        return Teller(self._parts, access, self._topics, self._told)
+
+    def _told(self, turn: TurnRef) -> None:
+        self._turn = turn
 
     async def _topics(self, asked: Sequence[str] | None, action: str) -> tuple[str, ...]:
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
@@ -17,9 +17,10 @@ from pydantic import StringConstraints
 from tiers.errors import BudgetExceeded, Conflict, UsageError
 from tiers.fields import NAME_CHARS_MAX, Moment, Name, Text, Topics
 from tiers.previews import with_previews
-from tiers.records import Record, Scope, Standing, ToolOutput, Turn
+from tiers.records import Record, Scope, ToolOutput, Turn
 from tiers.turn_desk import TurnWrite
 
+from .access import Access
 from .checks import checked
 from .follow_up import follow_up
 from .metering import charge_of_write
@@ -71,6 +72,9 @@ class PastTurn(Record):
 
 PastTurnLike: TypeAlias = PastTurn | Mapping[str, object]
 
+Allowed: TypeAlias = dict[tuple[str, ...] | None, tuple[str, ...]]
+"""The topics that a turn carries, by those that it names."""
+
 
 @dataclass(frozen=True)
 class Recorded:
@@ -85,12 +89,103 @@ class Recorded:
     new: int
 
 
+@dataclass(frozen=True, eq=False)
+class Teller:
+    """An agent as a recording needs it.
+
+    Attributes:
+        parts: What its handle acts through.
+        access: Who it is, looked up again for each batch.
+        topics: Returns the topics that a record carries; a denial is told to the audit feed.
+        told: Takes in which turn is the agent's last one now.
+    """
+
+    parts: Parts
+    access: Access
+    topics: Callable[[Sequence[str] | None, str], Awaitable[tuple[str, ...]]]
+    told: Callable[[TurnRef], None]
+
+    async def allowed(self, past: Mapping[int, PastTurn]) -> tuple[Scope, Allowed]:
+        """Return the scope as it stands, and for what turns name as topics those they carry.
+
+        Args:
+            past: By their places in what is recorded.
+
+        Raises:
+            PolicyDenied: A topic is not the agent's.
+            UsageError: A topic is none, or the agent has left.
+        """
+        first: dict[tuple[str, ...] | None, int] = {}
+        for place, one in past.items():
+            first.setdefault(one.topics, place)
+        scope: Scope | None = None
+        found: Allowed = {}
+        for asked, place in first.items():
+            action = f"record turns[{place}].topics"
+            try:
+                if scope is None:
+                    scope, found[asked] = await self.access.writing(asked, action)
+                else:
+                    found[asked] = await self.topics(asked, action)
+            except UsageError as error:
+                if error.field != "topics":
+                    raise
+                raise _at(place, error) from error
+        return scope or await self.access.reading(), found
+
+    async def writes(self, past: Mapping[int, PastTurn]) -> dict[int, TurnWrite]:
+        """Return turns as they are to be stored, by how the agent stands now.
+
+        Raises:
+            EzraError: As ``allowed``.
+        """
+        scope, allowed = await self.allowed(past)
+        standing = self.access.standing()
+        writes: dict[int, TurnWrite] = {}
+        for place, one in past.items():
+            if place % TURNS_PER_PAUSE == 0:
+                await asyncio.sleep(0)
+            now = self.parts.clock()
+            said = told(
+                one.message,
+                one.response,
+                one.tool_outputs,
+                speaker=one.speaker or scope.user_id or scope.agent_id,
+                topics=allowed[one.topics],
+                private=one.private,
+                ref=one.ref,
+                occurred_at=one.at or now,
+            )
+            turn = said.stamped(scope, self.parts.ids.new(), now)
+            charge = charge_of_write(standing, turn.tokens)
+            writes[place] = TurnWrite(scope, turn, follow_up(turn, turn.agent_id), charge)
+        return writes
+
+    async def keep_at_hand(
+        self, scope: Scope, kept: Sequence[tuple[Turn, bool]], state: Degradation
+    ) -> None:
+        """Take in that turns were recorded: the last of them is the agent's last turn now.
+
+        Args:
+            scope: That they were recorded with.
+            kept: Turns of this agent as they are stored, one at least, and which are new. The ring
+                gets none that was there before: others may have followed it.
+            state: Notes a hot tier that is away: the ring is rebuilt from cold then.
+        """
+        last, _ = kept[-1]
+        self.told(TurnRef(last.id, None))
+        self.parts.under_way.opened(scope, last.id)
+        turns = [turn for turn, was_new in kept if was_new]
+        if not turns:
+            return
+        ring = self.parts.settings.ring_capacity
+        shown = tuple(map(with_previews, turns[-ring:]))
+        call = self.parts.hot.restore(scope, shown, ring)
+        await state.answer("hot", "append to the ring", call, None)
+
+
 class AgentRecording(ABC):
     """The part of an agent's handle that records what was said elsewhere."""
-
-    _parts: Parts
-    _standing: Standing
-    _turn: TurnRef | None
 
     async def record(self, turns: Iterable[PastTurnLike]) -> Recorded:
         """Record a history: turns that were had elsewhere, in order, without making contexts.
@@ -115,111 +210,14 @@ class AgentRecording(ABC):
             UsageError: A turn is not acceptable (``turns[17].topics`` says which), they are too
                 many, or the agent has left; nothing was stored.
         """
-        past = await past_turns(turns)
+        past, teller = await past_turns(turns), self._teller()
         if not past:
-            await self._scope()  # who has left records nothing, not even nothing
-        return await record_together([(self, one) for one in past])
-
-    async def check_past(self, past: Mapping[int, PastTurn]) -> None:
-        """Refuse turns of topics that the agent may not write, before anything is stored.
-
-        Args:
-            past: By their places in what is recorded.
-
-        Raises:
-            PolicyDenied: A topic is not the agent's.
-            UsageError: A topic is none, or the agent has left.
-        """
-        await self._topics_of_past(past)
-
-    async def past_writes(self, past: Mapping[int, PastTurn]) -> dict[int, TurnWrite]:
-        """Return turns as they are to be stored, by how the agent stands now.
-
-        Args:
-            past: By their places in what is recorded.
-
-        Raises:
-            PolicyDenied: A topic is not the agent's.
-            UsageError: A topic is none, or the agent has left.
-        """
-        scope, allowed = await self._topics_of_past(past)
-        writes: dict[int, TurnWrite] = {}
-        for place, one in past.items():
-            if place % TURNS_PER_PAUSE == 0:
-                await asyncio.sleep(0)
-            now = self._parts.clock()
-            said = told(
-                one.message,
-                one.response,
-                one.tool_outputs,
-                speaker=one.speaker or scope.user_id or scope.agent_id,
-                topics=allowed[one.topics],
-                private=one.private,
-                ref=one.ref,
-                occurred_at=one.at or now,
-            )
-            turn = said.stamped(scope, self._parts.ids.new(), now)
-            charge = charge_of_write(self._standing, turn.tokens)
-            writes[place] = TurnWrite(scope, turn, follow_up(turn, turn.agent_id), charge)
-        return writes
-
-    async def _topics_of_past(
-        self, past: Mapping[int, PastTurn]
-    ) -> tuple[Scope, dict[tuple[str, ...] | None, tuple[str, ...]]]:
-        """Return the scope as it stands, and for what turns name as topics those they carry."""
-        first: dict[tuple[str, ...] | None, int] = {}
-        for place, one in past.items():
-            first.setdefault(one.topics, place)
-        scope: Scope | None = None
-        allowed: dict[tuple[str, ...] | None, tuple[str, ...]] = {}
-        for asked, place in first.items():
-            action = f"record turns[{place}].topics"
-            try:
-                if scope is None:
-                    scope, allowed[asked] = await self._writing(asked, action)
-                else:
-                    allowed[asked] = await self._topics(asked, action)
-            except UsageError as error:
-                if error.field != "topics":
-                    raise
-                raise _at(place, error) from error
-        return scope or await self._scope(), allowed
-
-    async def keep_at_hand(
-        self, scope: Scope, kept: Sequence[tuple[Turn, bool]], state: Degradation
-    ) -> None:
-        """Take in that turns were recorded: the last of them is the agent's last turn now.
-
-        Args:
-            scope: That they were recorded with.
-            kept: Turns of this agent as they are stored, one at least, and which are new. The ring
-                gets none that was there before: others may have followed it.
-            state: Notes a hot tier that is away: the ring is rebuilt from cold then.
-        """
-        last, _ = kept[-1]
-        self._turn = TurnRef(last.id, None)
-        self._parts.under_way.opened(scope, last.id)
-        turns = [turn for turn, was_new in kept if was_new]
-        if not turns:
-            return
-        ring = self._parts.settings.ring_capacity
-        shown = tuple(map(with_previews, turns[-ring:]))
-        call = self._parts.hot.restore(scope, shown, ring)
-        await state.answer("hot", "append to the ring", call, None)
+            await teller.access.reading()  # who has left records nothing, not even nothing
+        return await record_together([(teller, one) for one in past])
 
     @abstractmethod
-    async def _scope(self) -> Scope:
-        """Return the agent's scope as it stands now."""
-
-    @abstractmethod
-    async def _writing(
-        self, asked: Sequence[str] | None, action: str
-    ) -> tuple[Scope, tuple[str, ...]]:
-        """Return the scope as it stands, and the topics that a new record carries."""
-
-    @abstractmethod
-    async def _topics(self, asked: Sequence[str] | None, action: str) -> tuple[str, ...]:
-        """Return the topics that a record carries; a denial is told to the audit feed."""
+    def _teller(self) -> Teller:
+        """Return as whom the agent's past is recorded."""
 
 
 async def past_turns(given: Iterable[PastTurnLike]) -> list[PastTurn]:
@@ -285,23 +283,24 @@ def _at(place: int, error: UsageError) -> UsageError:
     return UsageError(f"turns[{place}].{error.field}", error.value, error.accepted)
 
 
-Told: TypeAlias = tuple[AgentRecording, PastTurn]
-"""A turn, and the agent that had it."""
+Told: TypeAlias = tuple[Teller, PastTurn]
+"""A turn, and whose it is."""
 
 
-async def record_together(past_of_agents: Sequence[Told]) -> Recorded:
+async def record_together(told_by: Sequence[Told]) -> Recorded:
     """Record turns of one or several agents of one graph in their order.
 
     Args:
-        past_of_agents: Turns that ``past_turns`` has returned, each with its agent's handle.
+        told_by: Turns that ``past_turns`` has returned, each with who it is of; one ``Teller`` for
+            each agent.
 
     Raises:
         EzraError: As ``Agent.record``.
     """
-    batches = list(batches_of(past_of_agents))
+    batches = list(batches_of(told_by))
     if len(batches) != 1:  # else it is checked just before it is stored
-        for member, past in _by_agent(dict(enumerate(past_of_agents))).items():
-            await member.check_past(past)
+        for teller, past in _by_agent(dict(enumerate(told_by))).items():
+            await teller.allowed(past)
     kept: list[tuple[Turn, bool]] = []
     for batch in batches:
         try:
@@ -311,11 +310,11 @@ async def record_together(past_of_agents: Sequence[Told]) -> Recorded:
     return Recorded(tuple(turn.id for turn, _ in kept), sum(was_new for _, was_new in kept))
 
 
-def batches_of(past_of_agents: Sequence[Told]) -> Iterator[dict[int, Told]]:
+def batches_of(told_by: Sequence[Told]) -> Iterator[dict[int, Told]]:
     """Yield what one transaction stores, by the places: bounded in turns and characters."""
     batch: dict[int, Told] = {}
     characters = 0
-    for place, one in enumerate(past_of_agents):
+    for place, one in enumerate(told_by):
         characters += one[1].characters
         if batch and (len(batch) == BATCH_TURNS or characters > BATCH_CHARS_MAX):
             yield batch
@@ -328,19 +327,19 @@ def batches_of(past_of_agents: Sequence[Told]) -> Iterator[dict[int, Told]]:
 async def _record_batch(batch: Mapping[int, Told]) -> Sequence[tuple[Turn, bool]]:
     """Store a batch in one transaction, then do what follows in this process."""
     of_agent = _by_agent(batch)
-    parts = next(iter(of_agent))._parts  # noqa: SLF001 - the part of a handle that this module is
+    parts = next(iter(of_agent)).parts
     await parts.make_room(len(batch))
     writes: dict[int, TurnWrite] = {}
-    for member, past in of_agent.items():
-        writes |= await member.past_writes(past)
+    for teller, past in of_agent.items():
+        writes |= await teller.writes(past)
     scope = next(iter(writes.values())).scope
     async with parts.meter.refusals(scope if len(of_agent) == 1 else scope.for_graph()):
         kept = await parts.desk.keep_turns([writes[place] for place in batch])
     by_place = dict(zip(batch, kept, strict=True))
     state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
-    for member, past in of_agent.items():
+    for teller, past in of_agent.items():
         own = writes[next(iter(past))].scope
-        await member.keep_at_hand(own, [by_place[place] for place in past], state)
+        await teller.keep_at_hand(own, [by_place[place] for place in past], state)
     await _heard(parts, scope, kept)
     return kept
 
@@ -360,9 +359,9 @@ async def _heard(parts: Parts, scope: Scope, kept: Sequence[tuple[Turn, bool]]) 
     parts.wake_learning()
 
 
-def _by_agent(batch: Mapping[int, Told]) -> dict[AgentRecording, dict[int, PastTurn]]:
+def _by_agent(batch: Mapping[int, Told]) -> dict[Teller, dict[int, PastTurn]]:
     """Return what is recorded of each agent, by the places."""
-    found: dict[AgentRecording, dict[int, PastTurn]] = {}
-    for place, (member, past) in batch.items():
-        found.setdefault(member, {})[place] = past
+    found: dict[Teller, dict[int, PastTurn]] = {}
+    for place, (teller, past) in batch.items():
+        found.setdefault(teller, {})[place] = past
     return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
@@ -25,7 +25,7 @@ from ..app import Ezra
 from ..graph import Graph
 from ..graph_status import GraphStatus
 from ..recall import Reason, RecallResult
-from ..recording import BATCH_TURNS, PastTurn, record_together
+from ..recording import BATCH_TURNS, PastTurn, past_turns, record_together
 from .script import BeliefLine, Conversation, FactLine, Line, RuleLine, Script, TurnLine
 
 if TYPE_CHECKING:
@@ -245,15 +245,18 @@ class Replayer:
         report: ReplayReport,
     ) -> None:
         """Record turns in their order; on a server each agent's together, one after the other."""
-        told = [(agents[line.agent], _past(line)) for line in lines if line.ref not in known]
-        here = [(agent, past) for agent, past in told if isinstance(agent, Agent)]
-        new = (await record_together(here)).new
-        there: dict[RemoteAgent, list[PastTurn]] = defaultdict(list)
-        for agent, past in told:
-            if not isinstance(agent, Agent):
-                there[agent].append(past)
-        for remote, pasts in there.items():
-            new += (await remote.record(pasts)).new
+        told = [line for line in lines if line.ref not in known]
+        past = await past_turns(map(_past, told))
+        tellers = {
+            name: agent._teller()  # noqa: SLF001 - no handle gives it: alone, an agent records itself
+            for name, agent in agents.items()
+            if isinstance(agent, Agent)
+        }
+        if tellers:
+            by = [(tellers[line.agent], one) for line, one in zip(told, past, strict=True)]
+            new = (await record_together(by)).new
+        else:
+            new = await _recorded_apart(agents, zip(told, past, strict=True))
         report.played += new
         report.known += len(lines) - new
         for line in lines:
@@ -332,6 +335,16 @@ def _record(line: FactLine | RuleLine) -> Fact | Rule:
         return line.rule
     since = line.fact.valid_from or line.at
     return line.fact.model_copy(update={"valid_from": since})
+
+
+async def _recorded_apart(
+    agents: Mapping[str, AnyAgent], told: Iterable[tuple[TurnLine, PastTurn]]
+) -> int:
+    """Let each agent record its own turns; return how many of all are new."""
+    of_agent: dict[str, list[PastTurn]] = defaultdict(list)
+    for line, past in told:
+        of_agent[line.agent].append(past)
+    return sum([(await agents[name].record(some)).new for name, some in of_agent.items()])
 
 
 def _past(line: TurnLine) -> PastTurn:

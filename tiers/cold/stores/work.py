@@ -229,8 +229,9 @@ def queue_work(scope: Scope, work: Sequence[WorkDraft], now: datetime) -> Steps[
     for item in items:
         known = queued.get(item.id) or before.get(item.id)
         queued[item.id] = item if known is None else _asked_again(known, item, now)
-    # A batch of turns asks for the same again and again: it is written once.
-    yield from write(*(over(before.get(one), WORK, owner, item) for one, item in queued.items()))
+    # A batch of turns asks for the same again and again: it is written once, and new ones together.
+    ordered = sorted(queued.items(), key=lambda one: one[0] in before)
+    yield from write(*(over(before.get(name), WORK, owner, item) for name, item in ordered))
     return len(queued) - len(before)
 
 
