@@ -133,33 +133,28 @@ class Teller:
                 raise _at(place, error) from error
         return scope or await self.access.reading(), found
 
-    async def writes(self, past: Mapping[int, PastTurn]) -> dict[int, TurnWrite]:
-        """Return turns as they are to be stored, by how the agent stands now.
+    def write(self, past: PastTurn, scope: Scope, allowed: Allowed) -> TurnWrite:
+        """Return a turn as it is to be stored.
 
-        Raises:
-            EzraError: As ``allowed``.
+        Args:
+            past: The turn.
+            scope: As ``allowed`` returns it, like the next.
+            allowed: What it carries for the topics that it names.
         """
-        scope, allowed = await self.allowed(past)
-        standing = self.access.standing()
-        writes: dict[int, TurnWrite] = {}
-        for place, one in past.items():
-            if place % TURNS_PER_PAUSE == 0:
-                await asyncio.sleep(0)
-            now = self.parts.clock()
-            said = told(
-                one.message,
-                one.response,
-                one.tool_outputs,
-                speaker=one.speaker or scope.user_id or scope.agent_id,
-                topics=allowed[one.topics],
-                private=one.private,
-                ref=one.ref,
-                occurred_at=one.at or now,
-            )
-            turn = said.stamped(scope, self.parts.ids.new(), now)
-            charge = charge_of_write(standing, turn.tokens)
-            writes[place] = TurnWrite(scope, turn, follow_up(turn, turn.agent_id), charge)
-        return writes
+        now = self.parts.clock()
+        said = told(
+            past.message,
+            past.response,
+            past.tool_outputs,
+            speaker=past.speaker or scope.user_id or scope.agent_id,
+            topics=allowed[past.topics],
+            private=past.private,
+            ref=past.ref,
+            occurred_at=past.at or now,
+        )
+        turn = said.stamped(scope, self.parts.ids.new(), now)
+        charge = charge_of_write(self.access.standing(), turn.tokens)
+        return TurnWrite(scope, turn, follow_up(turn, turn.agent_id), charge)
 
     async def keep_at_hand(
         self, scope: Scope, kept: Sequence[tuple[Turn, bool]], state: Degradation
@@ -329,16 +324,19 @@ async def _record_batch(batch: Mapping[int, Told]) -> Sequence[tuple[Turn, bool]
     of_agent = _by_agent(batch)
     parts = next(iter(of_agent)).parts
     await parts.make_room(len(batch))
-    writes: dict[int, TurnWrite] = {}
-    for teller, past in of_agent.items():
-        writes |= await teller.writes(past)
-    scope = next(iter(writes.values())).scope
+    stands = {teller: await teller.allowed(past) for teller, past in of_agent.items()}
+    writes: list[TurnWrite] = []
+    for place, (teller, one) in batch.items():  # ids and moments grow in the order of all
+        if place % TURNS_PER_PAUSE == 0:
+            await asyncio.sleep(0)
+        writes.append(teller.write(one, *stands[teller]))
+    scope = writes[0].scope
     async with parts.meter.refusals(scope if len(of_agent) == 1 else scope.for_graph()):
-        kept = await parts.desk.keep_turns([writes[place] for place in batch])
+        kept = await parts.desk.keep_turns(writes)
     by_place = dict(zip(batch, kept, strict=True))
     state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
     for teller, past in of_agent.items():
-        own = writes[next(iter(past))].scope
+        own, _ = stands[teller]
         await teller.keep_at_hand(own, [by_place[place] for place in past], state)
     await _heard(parts, scope, kept)
     return kept
