@@ -40,13 +40,14 @@ from .mesh_asking import AsksMesh
 from .parts import Parts
 from .policy import scope_of, topics_for
 from .recall import Degradation, RecallResult, with_vector
+from .recording import AgentRecording, Teller
 from .request import Narrowing, ScopeName, request_of
 from .routing import Request
 from .tool_outputs import RANGE_CHARS, OutputRange, read_tool_output
 from .turn import Completion, OpenTurn, TurnRef
 
 
-class Agent(AgentFacts, AgentPlatform, AsksMesh, DocumentsOfAgent):
+class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgent):
     """One agent of a session graph.
 
     Its scope is what its stored record says, looked up again at each call: a re-attach with other
@@ -417,6 +418,13 @@ class Agent(AgentFacts, AgentPlatform, AsksMesh, DocumentsOfAgent):
         await self._topics(asked, action)
         scope = await self._scope()
         return scope, await self._topics(asked, action)
+
+    def _teller(self) -> Teller:
+        access = Access(self._scope, self._writing, lambda: self._standing)
+        return Teller(self._parts, access, self._topics, self._told)
+
+    def _told(self, turn: TurnRef) -> None:
+        self._turn = turn
 
     async def _topics(self, asked: Sequence[str] | None, action: str) -> tuple[str, ...]:
         try:

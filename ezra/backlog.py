@@ -44,10 +44,15 @@ class Backlog:
         self._stalled_until = 0.0
         self._seen = (0.0, 0, 0)
 
-    async def make_room(self) -> None:
-        """Wait until there is room for more, 10 s at most. Called before a write."""
-        self._writes += 1
-        if not self._is_long and self._writes % WRITES_PER_LOOK:
+    async def make_room(self, writes: int = 1) -> None:
+        """Wait until there is room for more, 10 s at most. Called before a write.
+
+        Args:
+            writes: How many records it writes.
+        """
+        looked = self._writes // WRITES_PER_LOOK
+        self._writes += writes
+        if not self._is_long and self._writes // WRITES_PER_LOOK == looked:
             return
         now = asyncio.get_running_loop().time
         if now() < self._stalled_until:

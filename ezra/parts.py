@@ -43,6 +43,7 @@ from tiers.ports import (
 from tiers.recollection import Recollection, Timeline
 from tiers.records import Scope, WorkDraft
 from tiers.registry import FleetStore, GraphStore, UsageStore
+from tiers.turn_desk import TurnDesk
 from tiers.upkeep import ColdArchive, Redactor
 
 from .backlog import Backlog
@@ -122,6 +123,7 @@ class Parts:
     graphs: GraphStore
     fleet: FleetStore
     usage: UsageStore
+    desk: TurnDesk
     turns: TurnStore
     episodic: EpisodicStore
     semantic: SemanticStore
@@ -141,7 +143,6 @@ class Parts:
     recollection: Recollection
     timeline: Timeline
     board: Board
-    reader: Reader
     redactor: Redactor
     archive: ColdArchive
     membership: Membership
@@ -166,6 +167,7 @@ class Parts:
     meta_clock: MetaAgentClock | None = None
     backlog: Backlog | None = None
     """Where meta-agents run: without them nothing gets shorter by waiting."""
+    reader: Reader = field(default_factory=Reader)
     under_way: TurnsUnderWay = field(default_factory=TurnsUnderWay)
     key_turns: WeakValueDictionary[object, asyncio.Lock] = field(
         default_factory=WeakValueDictionary
@@ -232,10 +234,14 @@ class Parts:
         except TierError as error:
             log.warning("pins of beliefs that ended stay until they expire: %s", error)
 
-    async def make_room(self) -> None:
-        """Wait, within bounds, while too much waits to be indexed. Called before a write."""
+    async def make_room(self, writes: int = 1) -> None:
+        """Wait, within bounds, while too much waits to be indexed. Called before writing records.
+
+        Args:
+            writes: How many.
+        """
         if self.backlog is not None:
-            await self.backlog.make_room()
+            await self.backlog.make_room(writes)
 
     async def index_depth(self) -> int:
         """Return how much of the tenant's waits to be indexed."""

@@ -72,6 +72,7 @@ from .memory_search import MemorySearch
 from .models import EchoModel, ScriptedModel
 from .rebuilding import ReplayedContext
 from .recall import Reason, RecallResult
+from .recording import PastTurn, Recorded
 from .redaction import RedactionReport
 from .remembering_facts import RememberedFact
 from .settings import Settings
@@ -133,10 +134,12 @@ __all__ = [
     "OutputRange",
     "Parent",
     "Passage",
+    "PastTurn",
     "PolicyDenied",
     "Reason",
     "RecallResult",
     "Receipt",
+    "Recorded",
     "RedactionReport",
     "RememberedFact",
     "ReplayedContext",

@@ -31,6 +31,7 @@ from tiers.records import (
 from tiers.turn_desk import Opening
 
 from .assemble import Context, Slot
+from .checks import checked
 from .context_budget import TailPlan, WindowPolicy
 from .mesh import MeshAsk
 from .parse import Parsed
@@ -226,21 +227,39 @@ def record_of(
 ) -> Turn:
     """Return a turn as it is stored; its own graph's playbooks tell how they did."""
     request = turn.request
-    said = [request.input, response, *(output.output for output in tool_outputs)]
-    record = Turn(
+    record = told(
+        request.input,
+        response,
+        tool_outputs,
         speaker=request.speaker,
-        input=request.input,
-        response=response,
-        tool_outputs=tuple(tool_outputs),
         topics=turn.topics,
         private=request.private,
         ref=request.ref,
-        tokens=sum(estimate_tokens(text) for text in said if text),
         rules=rules_shown(turn),
-        tail=_tail_of(turn, said[1:]),
+        tail=_tail_of(turn, [response, *(output.output for output in tool_outputs)]),
         occurred_at=request.at,
     )
     return record.stamped(turn.scope, turn.turn_id, now)
+
+
+def told(said: str, response: str, tool_outputs: Sequence[ToolOutput], **more: object) -> Turn:
+    """Return a turn of nobody yet, with the tokens that its texts come to.
+
+    Args:
+        said: The message.
+        response: What was answered.
+        tool_outputs: What tools returned on the way.
+        more: Other fields of ``Turn``.
+    """
+    texts = [said, response, *(output.output for output in tool_outputs)]
+    return checked(
+        Turn,
+        input=said,
+        response=response,
+        tool_outputs=tuple(tool_outputs),
+        tokens=sum(estimate_tokens(text) for text in texts if text),
+        **more,
+    )
 
 
 def _tail_of(turn: TurnState, answered: Sequence[str]) -> Tail | None:

@@ -63,7 +63,6 @@ from .mesh import Connector, Mesh, Source, opened_mesh
 from .metering import Meter
 from .parts import Parts, SpeakerNames
 from .recall import Recaller
-from .recollection.terms import Reader
 from .reranking import Reranker
 from .router import Router
 from .routing import RouterLimits
@@ -160,6 +159,7 @@ def _parts(
         graphs=cold.graphs,
         fleet=cold.fleet,
         usage=cold.usage,
+        desk=cold.desk,
         turns=cold.turns,
         episodic=cold.episodic,
         semantic=cold.semantic,
@@ -179,7 +179,6 @@ def _parts(
         recollection=cold.recollection,
         timeline=cold.timeline,
         board=cold.board,
-        reader=Reader(),
         redactor=cold.redactor,
         archive=cold.archive,
         membership=way.membership,

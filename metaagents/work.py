@@ -21,6 +21,7 @@ from typing import Protocol
 from tiers.errors import DiskFull, EzraError, TierError, TierTimeout
 from tiers.leases import RenewableWork
 from tiers.records import Scope, Work, WorkDraft, WorkKind
+from tiers.together import together
 
 log = logging.getLogger(__name__)
 
@@ -250,15 +251,22 @@ class Worker:
                 await self._give_back(batch[0], error, report)
             return
         self._is_full = False
-        for item in batch:
-            del held[item.id]
-            if item.id in later:
-                await self._queue.defer(item, later[item.id])
-                report.deferred[item.kind] += 1
-            else:
-                if not await self._queue.complete(item) and item.kind in UNFENCED:
-                    await self._repeat(item)
-                report.completed[item.kind] += 1
+        # At one time: an engine may let writes that wait together share a commit.
+        settled = (self._settle(item, later.get(item.id), held, report) for item in batch)
+        await together(settled, ends_all=True)
+
+    async def _settle(
+        self, item: Work, later: datetime | None, held: dict[str, Work], report: WorkReport
+    ) -> None:
+        """Take an item that was carried out off the queue, or put it off until later."""
+        if later is None:
+            if not await self._queue.complete(item) and item.kind in UNFENCED:
+                await self._repeat(item)
+            report.completed[item.kind] += 1
+        else:
+            await self._queue.defer(item, later)
+            report.deferred[item.kind] += 1
+        del held[item.id]
 
     async def _repeat(self, item: Work) -> None:
         """Queue an item again whose claim ran out while it was carried out here.

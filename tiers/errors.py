@@ -75,18 +75,31 @@ class PolicyDenied(EzraError):
 
 
 class BudgetExceeded(EzraError):
-    """An agent or a graph would use more than its budget. Nothing was done and nothing counted."""
+    """An agent or a graph would use more than its budget. Nothing was done and nothing counted.
 
-    def __init__(self, whose: str, what: str, used: int, asked: int, limit: int) -> None:
+    Attributes:
+        stored: Of what is stored in batches, how many were stored in those before; they stay.
+    """
+
+    def __init__(
+        self, whose: str, what: str, used: int, asked: int, limit: int, stored: int = 0
+    ) -> None:
+        before = f"; {stored} were stored before" if stored else ""
         super().__init__(
             f"the budget of {whose} allows {limit} {what.replace('_', ' ')}; "
-            f"{used} are used, {asked} more were asked"
+            f"{used} are used, {asked} more were asked{before}"
         )
         self.whose = whose
         self.what = what
         self.used = used
         self.asked = asked
         self.limit = limit
+        self.stored = stored
+
+    def after(self, stored: int) -> BudgetExceeded:
+        """Return the same refusal of a batch that came after so many were stored."""
+        facts = (self.whose, self.what, self.used, self.asked, self.limit)
+        return BudgetExceeded(*facts, stored + self.stored)
 
 
 class NotFound(EzraError):

@@ -48,6 +48,22 @@ class Charge(NamedTuple):
         return self.of_agent != Budget() or self.of_graph != Budget()
 
 
+class TurnWrite(NamedTuple):
+    """A turn that is to be stored, and what is done with it if it is new.
+
+    Attributes:
+        scope: Of the agent that it is by.
+        turn: Without its number.
+        work: What follows from it.
+        charge: What is counted for it.
+    """
+
+    scope: Scope
+    turn: Turn
+    work: Sequence[WorkDraft] = ()
+    charge: Charge = Charge(Usage())
+
+
 class TurnDesk(Protocol):
     """Reads and writes of several stores that belong to one turn."""
 
@@ -99,4 +115,15 @@ class TurnDesk(Protocol):
         Raises:
             BudgetExceeded: As ``UsageStore.charge``.
             Conflict: As ``TurnStore.append_turn``.
+        """
+
+    async def keep_turns(self, writes: Sequence[TurnWrite]) -> tuple[tuple[Turn, bool], ...]:
+        """Store turns of one graph in their order, as ``keep_turn`` does each; all or nothing.
+
+        A turn that is there already, or comes twice, is returned as stored and not charged.
+
+        Raises:
+            BudgetExceeded: A count would come to lie above its limit by all of them together.
+            Conflict: As ``TurnStore.append_turn``, of any of them.
+            UsageError: They belong to several graphs.
         """

@@ -20,6 +20,7 @@ from .screen import Screen
 EXAMPLES = (
     "Examples: ezra replay chat.jsonl --ask 'Who won?'  ·  "
     "ezra replay weekend.md --graph imola --inherits-from monaco  ·  "
+    "ezra replay years.jsonl --record  ·  "
     "EZRA_TOKEN=… ezra replay chat.jsonl --url http://127.0.0.1:8765 --json"
 )
 
@@ -43,6 +44,12 @@ def replay(
         str | None,
         typer.Option("--format", help="jsonl, openai, markdown or locomo; told from the file."),
     ] = None,
+    record: Annotated[
+        bool,
+        typer.Option(
+            "--record", help="Record turns in bulk, without making contexts: much faster."
+        ),
+    ] = False,
     home: Home = None,
     url: Url = None,
     json: Json = False,
@@ -59,7 +66,9 @@ def replay(
         async with opened(home, url, background=True, creates=True) as ezra:
             _tell_of_words(ezra, screen)
             with screen.progress("turns", len(script)) as advance:
-                replayer = Replayer(ezra, script, topics, lambda _line, _new: advance())
+                replayer = Replayer(
+                    ezra, script, topics, lambda _line, _new: advance(), records=record
+                )
                 report = await replayer.play(graph or files[0].stem, inherits_from or [], ask or [])
             if json:
                 screen.document(asdict(report))

@@ -195,7 +195,8 @@ class Screen:
 
     def replay(self, report: ReplayReport) -> None:
         """Print what a replay did."""
-        played = f"{report.played} turns played, {report.known} known before"
+        how = "recorded" if report.recorded else "played"
+        played = f"{report.played} turns {how}, {report.known} known before"
         added = ", ".join(f"{count} {name}" for name, count in report.added.items())
         self.line(f"{report.graph_id}: {played}; new: {added}; {report.seconds:.1f} s")
         if report.status is not None:

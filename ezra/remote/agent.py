@@ -41,6 +41,7 @@ from .listing import listed
 from .mesh_asking import RemoteAsksMesh
 from .platform import RemotePlatform
 from .recalling import recall_asked
+from .recording import RemoteAgentRecording
 
 _A = TypeVar("_A", bound=Asked)
 _R = TypeVar("_R")
@@ -168,7 +169,7 @@ class RemoteCompletion:
     written: Written
 
 
-class RemoteAgent(RemoteAgentFacts, RemotePlatform, RemoteAsksMesh):
+class RemoteAgent(RemoteAgentFacts, RemoteAgentRecording, RemotePlatform, RemoteAsksMesh):
     """One agent of a session graph on a server.
 
     With the methods of ``ezra.agent.Agent``, which say more. Made by ``spawn_agent`` and ``agent``

@@ -1,8 +1,9 @@
 """Playing a script through the runtime: resumable, and playing it twice adds nothing.
 
 Each turn line goes through all eight steps of the router with the speaker's agent and is
-acknowledged once it is durable. Turns are stored under the script's refs, so a replay that was
-killed goes on where it stopped.
+acknowledged once it is durable; or it is recorded in bulk, with the lines around it and without a
+context. Turns are stored under the script's refs, so a replay that was killed goes on where it
+stopped.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
@@ -24,7 +25,8 @@ from ..app import Ezra
 from ..graph import Graph
 from ..graph_status import GraphStatus
 from ..recall import Reason, RecallResult
-from .script import BeliefLine, Conversation, FactLine, RuleLine, Script, TurnLine
+from ..recording import BATCH_TURNS, PastTurn, past_turns, record_together
+from .script import BeliefLine, Conversation, FactLine, Line, RuleLine, Script, TurnLine
 
 if TYPE_CHECKING:
     from ..remote.agent import RemoteAgent
@@ -89,6 +91,8 @@ class ReplayReport:
 
     Attributes:
         graph_id: Where it was played.
+        recorded: Whether turns were recorded without contexts. Then no step was timed, and nothing
+            can be said of what a context went without.
         played: Turns played now.
         known: Turns that were there before.
         added: Facts, rules and beliefs that are new, by name.
@@ -105,6 +109,7 @@ class ReplayReport:
     """
 
     graph_id: str
+    recorded: bool = False
     played: int = 0
     known: int = 0
     added: dict[str, int] = field(default_factory=dict)
@@ -128,6 +133,7 @@ class Replayer:
         script: What to play.
         topics: Topics of every agent and of lines that name none, by conversation.
         on_line: Called after each line is durable.
+        records: Whether turns are recorded in bulk, without contexts.
     """
 
     def __init__(
@@ -136,11 +142,14 @@ class Replayer:
         script: Script,
         topics: dict[str, tuple[str, ...]],
         on_line: OnLine | None = None,
+        *,
+        records: bool = False,
     ) -> None:
         self._ezra = ezra
         self._script = script
         self._topics = topics
         self._on_line = on_line or (lambda _line, _new: None)
+        self._records = records
         self._step_ms: dict[str, list[float]] = defaultdict(list)
 
     async def play(
@@ -154,7 +163,7 @@ class Replayer:
             NotFound: A parent does not exist; nothing was played.
         """
         started = time.perf_counter()
-        report = ReplayReport(graph_id)
+        report = ReplayReport(graph_id, self._records)
         graph = await self._graph(graph_id, inherits_from)
         known = await self._known(graph)
         heard = await _last_audit(graph)
@@ -199,7 +208,10 @@ class Replayer:
         report: ReplayReport,
     ) -> None:
         agents = await self._spawn(graph, conversation)
-        for line in conversation.lines:
+        for turns, line in self._parted(conversation):
+            await self._record(agents, turns, known, report)
+            if line is None:
+                continue
             was_new = line.ref not in known
             if was_new:
                 was_new = await self._play_line(agents[line.agent], line, report)
@@ -210,6 +222,45 @@ class Replayer:
         tick = await self._ezra.run_lifecycle_tick(graph.id)
         report.problems += tick.problems
         report.waiting = tick.turns_waiting
+
+    def _parted(self, conversation: Conversation) -> Iterator[tuple[list[TurnLine], Line | None]]:
+        """Yield turns to record together, 100 at most, and the line that is played after them."""
+        turns: list[TurnLine] = []
+        for line in conversation.lines:
+            if not self._records or not isinstance(line, TurnLine):
+                yield turns, line
+                turns = []
+                continue
+            turns.append(line)
+            if len(turns) == BATCH_TURNS:
+                yield turns, None
+                turns = []
+        yield turns, None
+
+    async def _record(
+        self,
+        agents: Mapping[str, AnyAgent],
+        lines: Sequence[TurnLine],
+        known: Mapping[str, Turn],
+        report: ReplayReport,
+    ) -> None:
+        """Record turns in their order; on a server each agent's together, one after the other."""
+        told = [line for line in lines if line.ref not in known]
+        past = await past_turns(map(_past, told))
+        tellers = {
+            name: agent._teller()  # noqa: SLF001 - no handle gives it: alone, an agent records itself
+            for name, agent in agents.items()
+            if isinstance(agent, Agent)
+        }
+        if tellers:
+            by = [(tellers[line.agent], one) for line, one in zip(told, past, strict=True)]
+            new = (await record_together(by)).new
+        else:
+            new = await _recorded_apart(agents, zip(told, past, strict=True))
+        report.played += new
+        report.known += len(lines) - new
+        for line in lines:
+            self._on_line(line, line.ref not in known)
 
     async def _spawn(self, graph: AnyGraph, conversation: Conversation) -> dict[str, AnyAgent]:
         """Spawn one agent per speaker: its topics are those it names and the conversation's."""
@@ -284,6 +335,30 @@ def _record(line: FactLine | RuleLine) -> Fact | Rule:
         return line.rule
     since = line.fact.valid_from or line.at
     return line.fact.model_copy(update={"valid_from": since})
+
+
+async def _recorded_apart(
+    agents: Mapping[str, AnyAgent], told: Iterable[tuple[TurnLine, PastTurn]]
+) -> int:
+    """Let each agent record its own turns; return how many of all are new."""
+    of_agent: dict[str, list[PastTurn]] = defaultdict(list)
+    for line, past in told:
+        of_agent[line.agent].append(past)
+    return sum([(await agents[name].record(some)).new for name, some in of_agent.items()])
+
+
+def _past(line: TurnLine) -> PastTurn:
+    """Return a line as a turn that was had before."""
+    said, response = _said(line)
+    return PastTurn(
+        message=said,
+        response=response,
+        at=line.at,
+        speaker=line.speaker,
+        topics=line.topics,
+        ref=line.ref,
+        tool_outputs=line.tool_outputs,
+    )
 
 
 def _said(line: TurnLine) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from tiers.upkeep import Page
 
 from ..memory_search import MemorySearch
 from ..recall import RecallResult
+from ..recording import Recorded
 from ..tool_outputs import OutputRange
 from ..turn import OpenTurn
 from ..wire import Nothing
@@ -81,6 +82,12 @@ async def complete_turn(
     found = await _open(desk, caller, names)
     response = await found.complete()
     return wire.ResponseAnswer(response=response, course=_course(found))
+
+
+@handlers.does(wire.RECORD)
+async def record(desk: Desk, caller: Caller, names: Names, asked: wire.RecordAsked) -> Recorded:
+    """Record turns that were had elsewhere."""
+    return await (await acting(desk, caller, names)).record(asked.turns)
 
 
 @handlers.does(wire.TOOL_OUTPUT)

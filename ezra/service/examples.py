@@ -33,6 +33,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         "response": "About 18 laps.",
         "tool_outputs": [{"tool": "telemetry", "output": "stint 1: 17 laps, stint 2: 19 laps"}],
     },
+    "agent.record": {"turns": [{**_TURN, "response": "About 18 laps.", "ref": "imola-1"}]},
     "agent.remember": {"what": "Mediums last about 18 laps.", "topics": ["tyres"]},
     "agent.forget": _REASON,
     "agent.forget_facts": {"ids": ["01985a4c-0000-7000-8000-000000000000"], **_REASON},

@@ -24,6 +24,7 @@ from tiers.upkeep import Page
 from ..assemble import Slot
 from ..mesh import MeshAsk
 from ..output_checks import OUTPUTS_MAX
+from ..recording import PastTurn, Recorded
 from ..routing import Written
 from ..tool_outputs import RANGE_CHARS, OutputRange
 from .operation import Asked, Nothing, Operation
@@ -37,6 +38,9 @@ from .recalling import (
     RecallAsked,
     SearchMemoryAsked,
 )
+
+RECORDED_MAX = 1_000
+"""So many turns are recorded by one request."""
 
 AGENT = f"{GRAPH}/agents/{{agent_id}}"
 
@@ -61,6 +65,18 @@ class ReplyAsked(Asked):
     response: str
     tool_outputs: tuple[ToolOutput, ...] = Field(default=(), max_length=OUTPUTS_MAX)
     usage_tokens: Count | None = None
+
+
+class PastTurnAsked(PastTurn):
+    """A turn that was had elsewhere."""
+
+    at: Time | None = None
+
+
+class RecordAsked(Asked):
+    """Turns that were had elsewhere, in order."""
+
+    turns: tuple[PastTurnAsked, ...] = Field(min_length=1, max_length=RECORDED_MAX)
 
 
 class CompleteAsked(Asked):
@@ -247,6 +263,16 @@ TURN_COMPLETE = Operation(
     "Ask the configured model without remembering its answer yet.",
     repeats=False,
 )
+RECORD = Operation(
+    "agent.record",
+    "POST",
+    f"{AGENT}/record",
+    RecordAsked,
+    TypeAdapter(Recorded),
+    "act",
+    "Record turns that were had elsewhere, without contexts; one with a known ref is stored once.",
+    repeats=False,
+)
 TOOL_OUTPUT = Operation(
     "agent.read_tool_output",
     "GET",
@@ -392,6 +418,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     TURN,
     TURN_REPLY,
     TURN_COMPLETE,
+    RECORD,
     TOOL_OUTPUT,
     COMPLETE,
     REMEMBER,

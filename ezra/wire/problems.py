@@ -34,7 +34,7 @@ SHOWN_MAX = 100
 _FIELDS: Mapping[type[EzraError], tuple[str, ...]] = {
     UsageError: ("field", "value", "accepted"),
     PolicyDenied: ("agent_id", "action", "missing"),
-    BudgetExceeded: ("whose", "what", "used", "asked", "limit"),
+    BudgetExceeded: ("whose", "what", "used", "asked", "limit", "stored"),
     NotFound: ("kind", "name"),
     Conflict: ("what", "expected", "found"),
     WasRedacted: ("what",),
@@ -135,8 +135,9 @@ def _denied(_: type[Any], problem: Mapping[str, Any]) -> EzraError:
 
 def _exceeded(_: type[Any], problem: Mapping[str, Any]) -> EzraError:
     whose, what = str(problem.get("whose")), str(problem.get("what"))
-    used, asked, limit = (int(problem.get(name) or 0) for name in ("used", "asked", "limit"))
-    return BudgetExceeded(whose, what, used, asked, limit)
+    counted = ("used", "asked", "limit", "stored")
+    used, asked, limit, stored = (int(problem.get(name) or 0) for name in counted)
+    return BudgetExceeded(whose, what, used, asked, limit, stored)
 
 
 _REBUILT: Mapping[type[EzraError], Callable[[type[Any], Mapping[str, Any]], EzraError]] = {

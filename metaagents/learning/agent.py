@@ -8,7 +8,7 @@ from datetime import datetime
 
 from tiers.errors import CorruptRecord
 from tiers.ports import LexicalIndex, SemanticStore, WarmStore
-from tiers.records import Work
+from tiers.records import IndexEntry, Work
 
 from .moves import CoreKeeper, Told, told_nobody
 from .rules import LearningPolicy
@@ -27,17 +27,22 @@ class IndexHandler:
         self._warm = warm
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
-        """Index the records of one graph; one that is no longer current leaves the index."""
+        """Index the records of one graph; one that is no longer current leaves the index.
+
+        They are looked up as each agent sees them, and embedded and written together.
+        """
         del now
         by_agent: dict[str | None, list[str]] = defaultdict(list)
         for item in items:
             by_agent[item.agent_id].append(_text_of(item, "id"))
+        graph = items[0].scope.for_graph()
+        entries: list[IndexEntry] = []
         for agent_id, ids in by_agent.items():
-            scope = items[0].scope.model_copy(update={"agent_id": agent_id})
-            entries = [entry for entry in await self._records.entries(scope, ids) if entry.text]
-            gone = sorted(set(ids) - {entry.id for entry in entries})
-            await self._warm.delete(scope, gone)
-            await self._warm.upsert(scope, entries)
+            scope = graph.model_copy(update={"agent_id": agent_id})
+            entries += [entry for entry in await self._records.entries(scope, ids) if entry.text]
+        gone = {one for ids in by_agent.values() for one in ids} - {one.id for one in entries}
+        await self._warm.delete(graph, sorted(gone))
+        await self._warm.upsert(graph, entries)
         return {}
 
 

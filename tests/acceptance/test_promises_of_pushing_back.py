@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,50 @@ from support.runtime import MovingClock, running
 from ezra import backlog
 from ezra.backlog import WRITES_PER_LOOK, Backlog
 from ezra.cli.status import health_line
+from ezra.recording import BATCH_TURNS
 from metaagents import clock
+from tiers.turn_desk import TurnWrite
 
 MOST = 8
 WRITERS = 4
+
+
+async def test_what_is_recorded_in_bulk_counts_turn_by_turn() -> None:
+    """Who writes a hundred at once is looked at as often as who writes as many one by one."""
+    looks = 0
+
+    async def depth() -> int:
+        nonlocal looks
+        looks += 1
+        return 0
+
+    held = Backlog(depth, lambda: None, MOST)
+    for writes in (WRITES_PER_LOOK - 1, 1, 3, 100 * WRITES_PER_LOOK, 2):
+        await held.make_room(writes)
+    assert looks == 2
+
+
+async def test_a_recording_waits_for_the_index(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Not more than a batch above what is allowed waits to be indexed, and nothing is refused."""
+    monkeypatch.setattr(clock, "REST_SECONDS", 0.2)
+    deepest = 0
+    async with running(tmp_path, background=True, index_backlog_max=50) as ezra:
+        graph = await ezra.create_session_graph("garage")
+        agent = await graph.spawn_agent("agent", topics={"tyres"})
+        keeps = type(ezra._parts.desk).keep_turns
+
+        async def keep_turns(self: object, writes: Sequence[TurnWrite]) -> object:
+            nonlocal deepest
+            kept = await keeps(self, writes)  # type: ignore[arg-type]
+            deepest = max(deepest, (await ezra.waiting_work())["index"])
+            return kept
+
+        monkeypatch.setattr(type(ezra._parts.desk), "keep_turns", keep_turns)
+        done = await agent.record({"message": f"Lap {lap} was dry."} for lap in range(500))
+        assert done.new == 500
+    assert BATCH_TURNS <= deepest <= 50 + BATCH_TURNS
 
 
 @pytest.mark.parametrize("way", ["turns", "facts", "documents"])

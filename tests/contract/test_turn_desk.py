@@ -10,8 +10,10 @@ import pytest
 from support.cold_backends import Cold, ColdBackend
 from support.cold_samples import (
     OPERATOR,
+    OTHER_AGENT,
     OTHER_TOPIC,
     SCOPE,
+    asked,
     belief_by,
     draft,
     fact_by,
@@ -21,11 +23,12 @@ from support.cold_samples import (
     rule_by,
     turn_by,
 )
+from support.tier_samples import NOW
 
 from tiers.cold.stores import held_receipts
-from tiers.errors import BudgetExceeded, Conflict, PolicyDenied
-from tiers.records import Budget, Scope, Standing, Usage
-from tiers.turn_desk import Charge
+from tiers.errors import BudgetExceeded, Conflict, PolicyDenied, UsageError
+from tiers.records import Budget, GraphState, Scope, Standing, Usage
+from tiers.turn_desk import Charge, TurnWrite
 
 ASKED = "When is a tyre change due?"
 ONE = Charge(Usage(tokens=3, writes=1))
@@ -160,6 +163,90 @@ async def test_no_more_receipts_wait_than_there_is_room_for(
     for number in range(5):
         await cold.desk.keep_receipt(SCOPE, receipt_by(SCOPE), [], ONE, may_wait=True)
         assert len(backend.rows(tmp_path, "receipts")) == number - number % 2
+
+
+def _write(scope: Scope = SCOPE, text: str = "Turn.", key: str = "a", **fields: Any) -> TurnWrite:
+    return TurnWrite(scope, turn_by(scope, text, **fields), [draft(key)], ONE)
+
+
+async def test_many_turns_are_stored_as_each_alone_would_be(cold: Cold) -> None:
+    """Of several agents in their order: numbers, words, work and counts are those of one by one."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    await cold.desk.keep_turn(SCOPE, turn_by(text="Before."), [], ONE)
+    who = (SCOPE, OTHER_AGENT, SCOPE, OTHER_AGENT, OTHER_AGENT)
+    writes = [_write(scope, f"pitwall {n}", f"k{n % 2}") for n, scope in enumerate(who)]
+    kept = await cold.desk.keep_turns(writes)
+    assert [(turn.seq, was_new) for turn, was_new in kept] == [
+        (2, True), (1, True), (3, True), (2, True), (3, True),
+    ]  # fmt: skip
+    for write, (turn, _) in zip(writes, kept, strict=True):
+        assert turn == write.turn.model_copy(update={"seq": turn.seq})
+    graph = await cold.turns.turns_from(OPERATOR, 2, 10)
+    assert graph == tuple(turn for turn, _ in kept)
+    found = await cold.words.search_words(SCOPE, asked("pitwall", kinds=("turn",)))
+    assert {hit.id for hit in found} == {turn.id for turn, _ in kept}
+    assert (await cold.queue.waiting(OPERATOR))["index"] == 2
+    assert await cold.usage.usage(SCOPE) == Usage(tokens=9, writes=3)
+    assert await cold.usage.usage(OTHER_AGENT) == Usage(tokens=9, writes=3)
+    assert await cold.usage.usage(OPERATOR) == Usage(tokens=18, writes=6)
+
+
+async def test_what_is_known_or_comes_twice_is_stored_and_charged_once(cold: Cold) -> None:
+    """By ``ref`` and by id, before the batch and within it; each place says what is stored."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    first, _ = await cold.desk.keep_turn(SCOPE, turn_by(ref="r1"), [], ONE)
+    new = _write(text="New.", ref="r2")
+    writes = [_write(text=first.input, ref="r1"), new, _write(text="New.", ref="r2"), new]
+    kept = await cold.desk.keep_turns(writes)
+    second = kept[1][0]
+    assert kept == ((first, False), (second, True), (second, False), (second, False))
+    assert second.seq == 2
+    assert await _traces(cold) == (2, 1, Usage(tokens=6, writes=2))
+    again = await cold.desk.keep_turns(writes)
+    assert again == ((first, False), (second, False), (second, False), (second, False))
+    assert await cold.desk.keep_turns([]) == ()
+    assert await _traces(cold) == (2, 1, Usage(tokens=6, writes=2))
+
+
+@pytest.mark.parametrize("refused", ["known", "twice", "budget", "archived", "owner", "graphs"])
+async def test_of_many_turns_all_are_stored_or_none(cold: Cold, refused: str) -> None:
+    """Whatever is refused of one of them, and wherever it stands."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    stranger = SCOPE.model_copy(update={"graph_id": "elsewhere"})
+    most = Charge(Usage(tokens=3, writes=1), of_graph=Budget(writes=2))
+    kind, last = {
+        "known": (Conflict, _write(text="Other.", ref="r1")),
+        "twice": (Conflict, _write(text="Other.", ref="r2")),
+        "budget": (BudgetExceeded, _write()._replace(charge=most)),
+        "archived": (Conflict, _write()),
+        "owner": (UsageError, _write()._replace(scope=OTHER_AGENT)),
+        "graphs": (UsageError, _write(stranger)),
+    }[refused]
+    await cold.desk.keep_turn(SCOPE, turn_by(ref="r1"), [], ONE)
+    if refused == "archived":
+        await cold.graphs.set_state(OPERATOR, GraphState.ARCHIVED, NOW)
+    with pytest.raises(kind):
+        await cold.desk.keep_turns([_write(text="New.", ref="r2"), _write(), last])
+    assert await _traces(cold) == (1, 0, ONE.amount)
+    if refused == "archived":
+        await cold.graphs.set_state(OPERATOR, GraphState.ACTIVE, NOW)
+    kept = await cold.desk.keep_turns([_write(text="New.", ref="r2")])
+    assert [turn.seq for turn, _ in kept] == [2]
+
+
+async def test_racing_batches_number_without_gaps(cold: Cold) -> None:
+    """Batches and single turns of one agent at the same time."""
+    await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
+    batches = (
+        cold.desk.keep_turns([_write(text=f"{batch}/{n}") for n in range(7)]) for batch in range(6)
+    )
+    alone = (cold.desk.keep_turn(SCOPE, turn_by(text=f"alone {n}"), [], ONE) for n in range(6))
+    await asyncio.gather(*batches, *alone)
+    stored = await cold.turns.recent_turns(SCOPE, 100)
+    assert [turn.seq for turn in stored] == list(range(1, 49))
+    assert (await cold.usage.usage(SCOPE)).writes == 48
+    of_a_batch = [turn.seq for turn in stored if turn.input.startswith("3/")]
+    assert of_a_batch == list(range(of_a_batch[0], of_a_batch[0] + 7))
 
 
 async def _traces(cold: Any) -> tuple[int, int, Usage]:

@@ -71,6 +71,21 @@ def test_replaying_twice_adds_nothing(home: Path, chat: Path) -> None:
     assert again["status"]["cold"]["turns"] == 2
 
 
+def test_recording_says_nothing_of_contexts_that_were_not_made(home: Path, chat: Path) -> None:
+    """The same turns as by playing, one after the other or with it; no step was timed."""
+    done = ezra(home, "replay", str(chat), "--record", "--ask", "How long did the mediums last?")
+    assert done.returncode == 0, done.stderr
+    assert "chat: 2 turns recorded, 0 known before" in done.stdout
+    assert "2026-05-14 10:00  turn   chat:1" in done.stdout
+    assert "time per step" not in done.stdout
+    assert "turns 2/2" in done.stderr
+    again = json.loads(ezra(home, "replay", str(chat), "--record", "--json").stdout)
+    assert (again["recorded"], again["played"], again["known"]) == (True, 0, 2)
+    assert (again["steps"], again["degraded"]) == ({}, {})
+    played = json.loads(ezra(home, "replay", str(chat), "--json").stdout)
+    assert (played["recorded"], played["played"], played["known"]) == (False, 0, 2)
+
+
 def test_json_is_one_document(home: Path, chat: Path) -> None:
     """Programs read standard output as it is."""
     played = json.loads(ezra(home, "replay", str(chat), "--graph", "g", "--json").stdout)

@@ -25,10 +25,10 @@ RING = 4
 START_SECONDS_MAX = 30.0
 
 
-def conversation(path: Path) -> Path:
+def conversation(path: Path, lines: int = LINES) -> Path:
     """Write a conversation of two speakers with a pause in the middle."""
     with path.open("w") as file:
-        for number in range(LINES):
+        for number in range(lines):
             line = {
                 "id": str(number),
                 "speaker": ("Ada", "Ben")[number % 2],
@@ -39,9 +39,9 @@ def conversation(path: Path) -> Path:
     return path
 
 
-def drive(home: Path, source: Path, acks: Path) -> subprocess.Popen[bytes]:
+def drive(home: Path, source: Path, acks: Path, *more: str) -> subprocess.Popen[bytes]:
     """Start a replay that writes the refs it has acknowledged."""
-    command = [sys.executable, str(DRIVER), str(home), str(source), str(acks)]
+    command = [sys.executable, str(DRIVER), str(home), str(source), str(acks), *more]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
@@ -61,13 +61,13 @@ def kill_at(process: subprocess.Popen[bytes], acks: Path, count: int, delay: flo
     process.communicate()
 
 
-async def check(ezra: Ezra, refs: set[str], *, everything: bool) -> None:
+async def check(ezra: Ezra, refs: set[str], *, everything: bool, lines: int = LINES) -> None:
     """Each acknowledged turn is there once; each overflowed one is covered once or waits."""
     graph = await ezra.session_graph("chat")
-    stored = await graph.turns_by_ref([f"chat:{number}" for number in range(LINES)])
+    stored = await graph.turns_by_ref([f"chat:{number}" for number in range(lines)])
     assert refs <= set(stored)
     if everything:
-        assert len(stored) == LINES
+        assert len(stored) == lines
     status = await graph.status()
     assert status.cold["turns"] == len(stored)
     by_agent = Counter(turn.agent_id for turn in stored.values())
@@ -84,22 +84,24 @@ async def check(ezra: Ezra, refs: set[str], *, everything: bool) -> None:
     assert len(overflowed) - len(covered) == report.turns_waiting
 
 
-async def crash_and_resume(tmp_path: Path, points: list[tuple[int, float]]) -> None:
+async def crash_and_resume(
+    tmp_path: Path, points: list[tuple[int, float]], *more: str, lines: int = LINES
+) -> None:
     """Kill a replay at each point in turn, check, and finally let it finish."""
-    source = conversation(tmp_path / "chat.jsonl")
+    source = conversation(tmp_path / "chat.jsonl", lines)
     home, acks = tmp_path / "home", tmp_path / "acks"
     for count, delay in points:
-        process = drive(home, source, acks)
+        process = drive(home, source, acks, *more)
         before = len(acknowledged(acks))
         kill_at(process, acks, before + count, delay)
         async with running(home, ring_capacity=RING) as ezra:
             if [one.id for one in await ezra.session_graphs()]:
-                await check(ezra, set(acknowledged(acks)), everything=False)
-    process = drive(home, source, acks)
+                await check(ezra, set(acknowledged(acks)), everything=False, lines=lines)
+    process = drive(home, source, acks, *more)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors.decode()
     async with running(home, ring_capacity=RING) as ezra:
-        await check(ezra, set(acknowledged(acks)), everything=True)
+        await check(ezra, set(acknowledged(acks)), everything=True, lines=lines)
 
 
 async def test_a_replay_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -107,6 +109,12 @@ async def test_a_replay_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) 
     points = [(0, 0.0), (1, 0.0), (1, 0.001), (2, 0.002), (2, 0.004), (15, 0.003), (15, 0.006)]
     points += [(30, 0.001), (20, 0.0), (60, 0.02), (60, 0.1)]
     await crash_and_resume(tmp_path, points)
+
+
+async def test_a_recording_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    """Before its first batch, within one and behind one, with both speakers in each."""
+    points = [(0, 0.0), (1, 0.0), (1, 0.005), (1, 0.02), (200, 0.01)]
+    await crash_and_resume(tmp_path, points, "record", lines=900)
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,14 @@ from support.cold_samples import SCOPE, belief_by, fact_by, graph_of, receipt_by
 from support.mongo_server import MongoServer, running_mongo
 from support.runtime import MovingClock, running
 
+from ezra.follow_up import follow_up
 from tiers.cold.mongo import mongo_cold_store
-from tiers.cold.sqlite import sqlite_cold_store
+from tiers.cold.port import Find, Put, Replace, Request
+from tiers.cold.sqlite import records, sqlite_cold_store
 from tiers.cold.sqlite.database import Database
 from tiers.cold.stores import ColdStores
 from tiers.records import Usage
-from tiers.turn_desk import Charge
+from tiers.turn_desk import Charge, TurnWrite
 
 ONE = Charge(Usage(tokens=3, writes=1))
 
@@ -39,6 +41,29 @@ def trips(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     for name in ("read", "write"):
         monkeypatch.setattr(Database, name, counting(name))
     return counted
+
+
+@pytest.fixture
+def rounds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What each round of a transaction of the embedded engine asks or writes."""
+    seen: list[str] = []
+    answers = records._Transaction.answered
+
+    def answered(self: Any, requests: Sequence[Request]) -> Sequence[Any]:
+        told = {
+            f"find {one.collection.name}" if isinstance(one, Find) else f"store {_stored(one)}"
+            for one in requests
+        }
+        seen.append(", ".join(sorted(told)))
+        return answers(self, requests)
+
+    monkeypatch.setattr(records._Transaction, "answered", answered)
+    return seen
+
+
+def _stored(request: Request) -> str:
+    assert isinstance(request, Put | Replace)
+    return request.collection.name
 
 
 async def _filled(cold: ColdStores) -> None:
@@ -78,6 +103,43 @@ async def test_each_side_of_a_turn_is_one_snapshot_or_transaction_of_mongodb() -
                 server.clear_commands()
                 await kept
                 assert _sent(server)["commitTransaction"] == 1
+
+
+@pytest.mark.parametrize("count", [1, 100])
+async def test_a_batch_of_turns_is_one_transaction_however_many_they_are(
+    tmp_path: Path, trips: Counter[str], rounds: list[str], count: int
+) -> None:
+    """One transaction; in it one round of questions or of writes for each step."""
+    async with sqlite_cold_store(tmp_path) as cold:
+        await _filled(cold)
+        trips.clear()
+        rounds.clear()
+        await cold.desk.keep_turns(_writes(count))
+        assert trips == {"write": 1}
+        words = ["find word_totals", "store word_totals", "store searchable"]
+        used = ["find usage", "store usage"]
+        turns = ["find turns", "find graphs", "store turns"]
+        assert rounds == [*turns, *words, "find work", "store work", *used]
+
+
+async def test_a_batch_of_turns_sends_mongodb_as_much_as_one_does() -> None:
+    """The same commands for one turn and for fifty."""
+    with running_mongo() as server:
+        async with mongo_cold_store(server.uri) as cold:
+            await _filled(cold)
+            await cold.desk.keep_turns(_writes(2))
+            sent = []
+            for count in (1, 50):
+                server.clear_commands()
+                await cold.desk.keep_turns(_writes(count))
+                sent.append(_sent(server))
+            assert sent[0]["commitTransaction"] == 1
+            assert sent[0] == sent[1]
+
+
+def _writes(count: int) -> list[TurnWrite]:
+    turns = [turn_by(text=f"lap {n}", ref=f"r{count}/{n}") for n in range(count)]
+    return [TurnWrite(SCOPE, turn, follow_up(turn, turn.agent_id), ONE) for turn in turns]
 
 
 def _sent(server: MongoServer) -> Counter[str]:

@@ -1,6 +1,6 @@
 """Replays a file and writes the ref of each line that it has stored, for tests that kill it.
 
-Usage: python replay_driver.py HOME FILE ACKS
+Usage: python replay_driver.py HOME FILE ACKS [record]
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def note(acks: int, ref: str) -> None:
     os.write(acks, f"{ref}\n".encode())
 
 
-async def drive(home: Path, conversation: Path, acks: int) -> None:
+async def drive(home: Path, conversation: Path, acks: int, *, records: bool) -> None:
     """Replay, and write a line to the file descriptor once a line is durable."""
     script = read_script([conversation], now=datetime.now(UTC))
     settings = Settings(
@@ -33,10 +33,14 @@ async def drive(home: Path, conversation: Path, acks: int) -> None:
             script,
             {script.conversations[0].id: ("chat",)},
             lambda line, new: note(acks, line.ref) if new else None,
+            records=records,
         )
         await replayer.play("chat", [], [])
 
 
 if __name__ == "__main__":
     descriptor = os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    asyncio.run(drive(Path(sys.argv[1]), Path(sys.argv[2]), descriptor))
+    drives = drive(
+        Path(sys.argv[1]), Path(sys.argv[2]), descriptor, records="record" in sys.argv[4:]
+    )
+    asyncio.run(drives)

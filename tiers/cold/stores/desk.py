@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...records import Receipt, Scope, Standing, Turn, Usage, WorkDraft
-from ...turn_desk import Charge, Opening
+from ...records import Receipt, Scope, Standing, Turn, WorkDraft
+from ...turn_desk import Charge, Opening, TurnWrite
 from ..ownership import check_limit, check_owned
 from ..port import RecordStore, Steps, asked
 from .belief_projection import commitment_of
@@ -16,8 +16,8 @@ from .log import put_receipt
 from .over_engine import OverEngine, reading
 from .rules import matching, ranked
 from .statements import core_of
-from .turns import append, check_new
-from .usage import charged
+from .turns import append, append_all, check_new, check_one_graph
+from .usage import charged_together
 
 
 class ColdDesk(OverEngine):
@@ -88,17 +88,40 @@ class ColdDesk(OverEngine):
         check_new(scope, turn)
 
         def steps() -> Steps[tuple[Turn, bool]]:
-            used = Usage()
+            charges = []
             if held is not None and (yield from put_receipt(scope, held.receipt, held.work)):
-                used = held.charge.amount
+                charges.append((scope, held.charge))
             stored, was_new = yield from append(scope, turn, work)
             if was_new:
-                used = used.plus(charge.amount)
-            yield from charged(scope, charge._replace(amount=used))
+                charges.append((scope, charge))
+            yield from charged_together(charges)
             return stored, was_new
 
         with self._held.along(scope, receipt_id) as held:
             return await self._store.change("keep_turn", steps)
+
+    async def keep_turns(self, writes: Sequence[TurnWrite]) -> tuple[tuple[Turn, bool], ...]:
+        """Store turns of one graph in their order, and charge those that are new; all or nothing.
+
+        Raises:
+            BudgetExceeded: A count would come to lie above its limit by all of them together.
+            Conflict: As ``ColdTurns.append_turn``, of any of them.
+            UsageError: They belong to several graphs.
+        """
+        if not writes:
+            return ()
+        check_one_graph(writes)
+        for one in writes:
+            check_new(one.scope, one.turn)
+
+        def steps() -> Steps[tuple[tuple[Turn, bool], ...]]:
+            kept = yield from append_all(writes)
+            new = (one for one, (_, was_new) in zip(writes, kept, strict=True) if was_new)
+            yield from charged_together([(one.scope, one.charge) for one in new])
+            return tuple(kept)
+
+        # Not brief: who waits with a single turn must not be held up by a second batch as well.
+        return await self._store.change("keep_turns", steps, is_brief=False)
 
 
 def _opening(

@@ -7,8 +7,9 @@ from datetime import datetime
 
 from pydantic import Field
 
-from ...errors import NotFound
+from ...errors import NotFound, UsageError
 from ...records import Scope, Turn, WorkDraft
+from ...turn_desk import TurnWrite
 from ..conditions import Absent, Among, Is, Within
 from ..ownership import (
     check_agent,
@@ -24,7 +25,7 @@ from ..port import RECORDED, Collection, Find, Index, Steps, asked, count, every
 from .graphs import check_writable
 from .over_engine import OverEngine
 from .questions import among, by_then, own, window
-from .rows import all_bare, bare, kept, moments, plain, put, replace
+from .rows import all_bare, kept, moments, plain, put, replace
 from .words import file_words
 from .work import queue_work
 
@@ -172,15 +173,48 @@ def append(scope: Scope, turn: Turn, work: Sequence[WorkDraft]) -> Steps[tuple[T
     Raises:
         Conflict: As ``ColdTurns.append_turn``.
     """
-    known, last = yield from _known(scope, turn)
-    if known is not None:
-        return known, False
-    yield from check_writable(scope)
-    stored = turn.model_copy(update={"seq": last + 1})
-    yield from put(TURNS, scope, kept(KeptTurn, stored))
-    yield from file_words(scope, stored)
-    yield from queue_work(scope, work, turn.recorded_at)
-    return stored, True
+    (stored,) = yield from append_all([TurnWrite(scope, turn, work)])
+    return stored
+
+
+def append_all(writes: Sequence[TurnWrite]) -> Steps[list[tuple[Turn, bool]]]:
+    """Store turns of one graph, each as its agent's next, inside a transaction; charge nothing.
+
+    Returns each as it is stored, and whether it is new: one that is there already, or comes twice,
+    is not. However many they are, each step is one question or write.
+
+    Raises:
+        Conflict: As ``ColdTurns.append_turn``, of any of them.
+    """
+    known, last = yield from _known(writes)
+    stored: list[tuple[Turn, bool]] = []
+    new: list[TurnWrite] = []
+    for write in writes:
+        turn = write.turn
+        found = next((known[name] for name in _names(turn) if name in known), None)
+        if found is not None:
+            check_same_turn(turn, found)
+            stored.append((found, False))
+            continue
+        last[turn.agent_id] += 1
+        turn = turn.model_copy(update={"seq": last[turn.agent_id]})
+        known |= dict.fromkeys(_names(turn), turn)
+        new.append(write._replace(turn=turn))
+        stored.append((turn, True))
+    if new:
+        yield from _stored(new)
+    return stored
+
+
+def check_one_graph(writes: Sequence[TurnWrite]) -> None:
+    """Refuse turns of several graphs: the numbers and words of one are read and written together.
+
+    Raises:
+        UsageError: They are.
+    """
+    graphs = {(write.scope.tenant, write.scope.graph_id) for write in writes}
+    if len(graphs) > 1:
+        raise UsageError("turns", sorted(graphs), "turns of one session graph")
 
 
 def cover(
@@ -201,21 +235,41 @@ def cover(
     yield from replace(TURNS, scope, *covered)
 
 
-def _known(scope: Scope, turn: Turn) -> Steps[tuple[Turn | None, int]]:
-    """Return the turn that is stored under the same id or ``ref``, if any, and the last ``seq``.
+def _names(turn: Turn) -> list[tuple[str, str]]:
+    """Return by what a turn is known again: its id, and its ``ref`` if it has one."""
+    return [("id", turn.id)] if turn.ref is None else [("id", turn.id), ("ref", turn.ref)]
 
-    Raises:
-        Conflict: It says something else, or somebody else says it.
+
+def _known(
+    writes: Sequence[TurnWrite],
+) -> Steps[tuple[dict[tuple[str, str], Turn], dict[str, int]]]:
+    """Return turns that are stored under an id or ``ref`` of some, and the agents' last numbers.
+
+    All of it is asked at one time.
     """
-    finds = [own(TURNS, scope, [turn.id]), _last(scope, turn.agent_id)]
-    if turn.ref is not None:
-        where = (Is("ref", turn.ref),)
+    scope, turns = writes[0].scope, [write.turn for write in writes]
+    agents = dict.fromkeys(turn.agent_id for turn in turns)
+    refs = dict.fromkeys(turn.ref for turn in turns if turn.ref is not None)
+    finds = [own(TURNS, scope, [turn.id for turn in turns])]
+    if refs:
+        where = (Among("ref", tuple(refs)),)
         finds.append(Find(TURNS, scope, by="ref", where=where, reach="own"))
-    same_id, last, *same_ref = yield from asked(*finds)
-    found = [*same_id, *(turn for found in same_ref for turn in found)]
-    if found:
-        check_same_turn(turn, found[0])
-    return (bare(Turn, found[0]) if found else None), _seq(last[0] if last else None)
+    found = yield from asked(*finds, *(_last(scope, agent) for agent in agents))
+    there, lasts = found[: len(finds)], found[len(finds) :]
+    seqs = (_seq(last[0] if last else None) for last in lasts)
+    stored = all_bare(Turn, (turn for some in there for turn in some))
+    known = {name: turn for turn in stored for name in _names(turn)}
+    return known, dict(zip(agents, seqs, strict=True))
+
+
+def _stored(new: Sequence[TurnWrite]) -> Steps[None]:
+    """Store turns that have their numbers, with their words and their work."""
+    scope, turns = new[0].scope, [write.turn for write in new]
+    yield from check_writable(scope)
+    yield from put(TURNS, scope, *(kept(KeptTurn, turn) for turn in turns))
+    yield from file_words(scope, *turns)
+    work = [draft for write in new for draft in write.work]
+    yield from queue_work(scope, work, turns[-1].recorded_at)
 
 
 def _last(scope: Scope, agent_id: str) -> Find[KeptTurn]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...records import Budget, Record, Scope, Usage
 from ...turn_desk import Charge
 from ..ownership import WHOLE_GRAPH, check_budget
@@ -74,19 +76,45 @@ def charged(scope: Scope, charge: Charge) -> Steps[None]:
     Raises:
         BudgetExceeded: A count would come to lie above its limit.
     """
-    if charge.amount == Usage():
+    return charged_together([(scope, charge)])
+
+
+def charged_together(charges: Sequence[tuple[Scope, Charge]]) -> Steps[None]:
+    """Count what is used for several agents of one graph, and for that, inside a transaction.
+
+    Raises:
+        BudgetExceeded: A count would come to lie above its limit, by all of it together.
+    """
+    amounts, limits = _summed(charges)
+    if not amounts:
         return
-    limits = {WHOLE_GRAPH: charge.of_graph}
-    if scope.agent_id is not None:
-        limits = {scope.agent_id: charge.of_agent} | limits
-    found = yield from every(among(USAGE, scope, limits))
+    scope = charges[0][0]
+    found = yield from every(among(USAGE, scope, amounts))
     known = {one.agent_id: one for one in found}
     counts = []
-    for whose, limit in limits.items():
+    for whose, amount in amounts.items():
         used = known[whose].used if whose in known else Usage()
-        check_budget(scope, whose, used, charge.amount, limit)
-        counts.append(_stored(scope, whose, known.get(whose), used.plus(charge.amount)))
+        check_budget(scope, whose, used, amount, limits[whose])
+        counts.append(_stored(scope, whose, known.get(whose), used.plus(amount)))
     yield from write(*counts)
+
+
+def _summed(
+    charges: Sequence[tuple[Scope, Charge]],
+) -> tuple[dict[str, Usage], dict[str, Budget]]:
+    """Return what is asked of each agent and of the graph, and the limits of each."""
+    amounts: dict[str, Usage] = {}
+    limits: dict[str, Budget] = {}
+    for scope, charge in charges:
+        if charge.amount == Usage():
+            continue
+        of_whom = {WHOLE_GRAPH: charge.of_graph}
+        if scope.agent_id is not None:
+            of_whom = {scope.agent_id: charge.of_agent} | of_whom
+        for whose, limit in of_whom.items():
+            limits[whose] = limit
+            amounts[whose] = amounts.get(whose, Usage()).plus(charge.amount)
+    return amounts, limits
 
 
 def _counted(scope: Scope, whose: str) -> Steps[Counted | None]:

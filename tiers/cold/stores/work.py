@@ -224,14 +224,15 @@ def queue_work(scope: Scope, work: Sequence[WorkDraft], now: datetime) -> Steps[
     items = [_item_of(scope, draft, now) for draft in work]
     ids = [item.id for item in items]
     found = (yield from every(among(WORK, owner, ids))) if items else []
-    known = {item.id: item for item in found}
-    writes = []
+    before = {item.id: item for item in found}
+    queued: dict[str, Item] = {}
     for item in items:
-        before = known.get(item.id)
-        known[item.id] = item if before is None else _asked_again(before, item, now)
-        writes.append(over(before, WORK, owner, known[item.id]))
-    yield from write(*writes)
-    return len(known) - len(found)
+        known = queued.get(item.id) or before.get(item.id)
+        queued[item.id] = item if known is None else _asked_again(known, item, now)
+    # A batch of turns asks for the same again and again: it is written once, and new ones together.
+    ordered = sorted(queued.items(), key=lambda one: one[0] in before)
+    yield from write(*(over(before.get(name), WORK, owner, item) for name, item in ordered))
+    return len(queued) - len(before)
 
 
 def arrived(tenant: str, work: QueuedWork) -> Item:

@@ -1,0 +1,130 @@
+"""A history is recorded alike in process and over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.runtime import MovingClock, running
+from support.service import bearer, inside, serving
+
+from ezra import BudgetExceeded, Ezra, PastTurn, PolicyDenied, UsageError
+from ezra.recording import BATCH_TURNS
+from ezra.remote.connection import Connection
+from ezra.service.tokens import TokenFile
+from ezra.wire.agents import AGENT, RECORDED_MAX
+from tiers.records import Budget
+
+PATH = AGENT.format(graph_id="imola", agent_id="strategist") + "/record"
+
+
+def history(count: int, **more: Any) -> list[dict[str, Any]]:
+    """Return turns that somebody had elsewhere."""
+    return [
+        {"message": f"Lap {n}?", "response": "Dry.", "ref": f"r{n}", **more} for n in range(count)
+    ]
+
+
+async def test_a_history_is_recorded_in_order_and_once(runtime: Any, behind: Ezra) -> None:
+    """More than one request takes; as records and as mappings; the answer says ids and how many."""
+    graph = await runtime.create_session_graph("imola")
+    agent = await graph.spawn_agent("strategist", topics={"tyres"})
+    told = history(2 * BATCH_TURNS + 7)
+    first = await agent.record(told[:50])
+    assert (len(first.ids), first.new) == (50, 50)
+    whole = await agent.record([PastTurn(**one) for one in told])
+    assert (len(whole.ids), whole.new) == (len(told), len(told) - 50)
+    assert whole.ids[:50] == first.ids
+    kept = await graph.turns_by_ref([one["ref"] for one in told])
+    assert [kept[one["ref"]].id for one in told] == list(whole.ids)
+    assert [kept[one["ref"]].seq for one in told] == list(range(1, len(told) + 1))
+    assert (await agent.usage()).writes == len(told)
+    assert (await behind.waiting_work())["index"] == len(told)
+    found = await agent.recall("Lap 123", limit=1)
+    assert found.items[0].id == whole.ids[123]
+
+
+async def test_what_is_refused_is_named_by_its_place_in_the_whole(runtime: Any) -> None:
+    """Beyond the first request too, and what only the server can tell."""
+    graph = await runtime.create_session_graph("imola")
+    agent = await graph.spawn_agent("strategist", topics={"tyres"})
+    told = history(BATCH_TURNS + 3)
+    with pytest.raises(UsageError) as caught:
+        await agent.record([*told, {"message": ""}])
+    assert caught.value.field == "turns[103].message"
+    with pytest.raises(UsageError) as caught:
+        await agent.record([*told, {"message": "All?", "topics": ["*"]}])
+    assert caught.value.field == "turns[103].topics"
+    with pytest.raises(PolicyDenied, match="topic weather"):
+        await agent.record([{"message": "Rain?", "topics": ["weather"]}])
+
+
+async def test_a_budget_says_how_many_were_stored_before(runtime: Any) -> None:
+    """The same number through either door."""
+    graph = await runtime.create_session_graph("imola", budget=Budget(writes=BATCH_TURNS + 50))
+    agent = await graph.spawn_agent("strategist", topics={"tyres"})
+    with pytest.raises(BudgetExceeded) as caught:
+        await agent.record(history(BATCH_TURNS + 60))
+    assert caught.value.stored == (await agent.usage()).writes == BATCH_TURNS
+    assert str(caught.value).endswith("; 100 were stored before")
+
+
+async def test_requests_are_bounded_in_bytes(behind: Ezra) -> None:
+    """Long turns go in as many requests as they take; one that is too long alone is refused."""
+    graph = await behind.create_session_graph("imola")
+    await graph.spawn_agent("strategist", topics={"tyres"})
+    async with serving(behind) as url, Ezra.connect(url) as remote:
+        agent = await (await remote.session_graph("imola")).agent("strategist")
+        long = [{"message": "€" * 150_000, "response": "\\" * 150_000} for _ in range(9)]
+        assert (await agent.record(long)).new == 9
+        outputs = [{"tool": "log", "output": "€" * 900_000} for _ in range(2)]
+        with pytest.raises(UsageError, match="body"):
+            await agent.record([{"message": "Hm?", "tool_outputs": outputs}])
+
+
+async def test_one_that_got_no_answer_is_asked_again_where_every_turn_is_named(
+    behind: Ezra, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a ``ref`` nobody knows whether it was stored."""
+    graph = await behind.create_session_graph("imola")
+    await graph.spawn_agent("strategist", topics={"tyres"})
+    asked: list[bool] = []
+    call = Connection.call
+
+    async def watched(self: Connection, operation: Any, *args: Any, **names: str) -> Any:
+        if operation.name == "agent.record":
+            asked.append(operation.repeats)
+        return await call(self, operation, *args, **names)
+
+    monkeypatch.setattr(Connection, "call", watched)
+    async with serving(behind) as url, Ezra.connect(url) as remote:
+        agent = await (await remote.session_graph("imola")).agent("strategist")
+        await agent.record([*history(BATCH_TURNS), {"message": "Nameless."}])
+    assert asked == [True, False]
+
+
+async def test_a_request_takes_a_thousand_turns_and_an_idempotency_key(
+    tmp_path: Path, clock: MovingClock, tokens: TokenFile
+) -> None:
+    """None and one more are refused; the same key stores nameless turns once."""
+    async with running(tmp_path / "home", clock) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        await graph.spawn_agent("strategist", topics={"tyres"})
+        async with inside(ezra, tokens) as http:
+            told = [{"message": f"Lap {n}?"} for n in range(RECORDED_MAX + 1)]
+            headers = {**bearer(tokens), "idempotency-key": "one"}
+            done = await http.post(PATH, json={"turns": told[:-1]}, headers=headers)
+            assert done.status_code == 200, done.text
+            assert done.json()["new"] == RECORDED_MAX
+            again = await http.post(PATH, json={"turns": told[:-1]}, headers=headers)
+            assert again.json() == done.json()
+            assert (await graph.usage()).writes == RECORDED_MAX
+            del headers["idempotency-key"]
+            for wrong in (told, [], [{"message": "Hm?", "at": 5}], [{"text": "Hm?"}], "Hm?"):
+                refused = await http.post(PATH, json={"turns": wrong}, headers=headers)
+                assert refused.status_code == 422, refused.text
+                assert refused.json()["field"].startswith("turns")
+            only_looks = bearer(tokens, role="reader")
+            refused = await http.post(PATH, json={"turns": told[:1]}, headers=only_looks)
+            assert refused.status_code == 403
