@@ -11,6 +11,7 @@ from support.cold_beliefs import replacing
 from support.cold_calls import CALLS
 from support.cold_samples import SCOPE, asked, belief_by, draft, turn_by
 
+from tiers.cold.stores.held_receipts import HeldReceipts
 from tiers.errors import TierUnavailable
 from tiers.leases import RenewableWork
 
@@ -27,7 +28,8 @@ async def test_closed_tier_is_unavailable(backend: ColdBackend, tmp_path: Path) 
 
 def test_every_method_of_every_port_is_called() -> None:
     """A method that is added to a port has to be added to the list."""
-    ports = (*get_type_hints(Cold).values(), RenewableWork)
+    parts = (*get_type_hints(Cold).values(), RenewableWork)
+    ports = [part for part in parts if part is not HeldReceipts]  # no port: it opens and closes
     methods = {name for port in ports for name in dir(port) if not name.startswith("_")}
     assert methods == set(CALLS)
 

@@ -18,7 +18,7 @@ from tiers.records import (
     Usage,
     Work,
 )
-from tiers.turn_desk import Charge
+from tiers.turn_desk import Charge, TurnWrite
 
 from .board_reference import card_by
 from .cold_backends import Cold
@@ -95,6 +95,7 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "append_turn": lambda cold: cold.turns.append_turn(SCOPE, turn_by()),
     "opening": lambda cold: cold.desk.opening(SCOPE, lambda _: SCOPE, "", 8),
     "keep_turn": lambda cold: cold.desk.keep_turn(SCOPE, turn_by(), [], Charge(Usage(writes=1))),
+    "keep_turns": lambda cold: cold.desk.keep_turns([TurnWrite(SCOPE, turn_by())]),
     "keep_receipt": lambda cold: cold.desk.keep_receipt(SCOPE, receipt_by(), [], Charge(Usage())),
     "recent_turns": lambda cold: cold.turns.recent_turns(SCOPE, 8),
     "turns": lambda cold: cold.turns.turns(SCOPE, []),

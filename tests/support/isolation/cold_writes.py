@@ -22,7 +22,7 @@ from tiers.records import (
     Usage,
     WorkDraft,
 )
-from tiers.turn_desk import Charge
+from tiers.turn_desk import Charge, TurnWrite
 
 from .aims import INNER, OUTER, Aim
 from .attempts import FORGED, Method, Move, Touch, also_of, answers, graph_of, own
@@ -117,15 +117,25 @@ def keep_turn(aim: Aim) -> Move:
     return replace(move, call=lambda cold: move.call(_AtTheDesk(cold)))
 
 
+def keep_turns(aim: Aim) -> Move:
+    """Do the same with a history."""
+    move = append_turn(aim)
+    return replace(move, call=lambda cold: move.call(_AtTheDesk(cold, keeps_many=True)))
+
+
 class _AtTheDesk:
     """A cold tier whose turns and receipts are kept at the desk."""
 
-    def __init__(self, cold: Any) -> None:
+    def __init__(self, cold: Any, *, keeps_many: bool = False) -> None:
         self._desk = cold.desk
+        self._keeps_many = keeps_many
         self.turns = self.log = self
 
     async def append_turn(self, scope: Scope, turn: Turn, work: Sequence[WorkDraft]) -> Any:
-        return await self._desk.keep_turn(scope, turn, work, Charge(Usage(writes=1)))
+        charge = Charge(Usage(writes=1))
+        if not self._keeps_many:
+            return await self._desk.keep_turn(scope, turn, work, charge)
+        return (await self._desk.keep_turns([TurnWrite(scope, turn, work, charge)]))[0]
 
     async def put_receipt(self, scope: Scope, receipt: Receipt) -> Any:
         return await self._desk.keep_receipt(scope, receipt, [], Charge(Usage(tokens=1)))
@@ -448,6 +458,7 @@ _OWNERS = (*OUTER, "private", "user")
 COLD_WRITES = (
     Method("turns.append_turn", _V, append_turn, ("turn",), _ALL, weight=3),
     Method("desk.keep_turn", _V, keep_turn, ("turn",), _ALL),
+    Method("desk.keep_turns", _V, keep_turns, ("turn",), _ALL),
     Method("turns.append_turn", _V, impersonate, ("turn",), _OWNERS),
     Method("episodic.put_summary", _V, put_summary, ("turn",), OUTER),
     Method("episodic.put_summary", _V, impersonate, ("summary",), OUTER),
