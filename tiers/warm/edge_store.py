@@ -92,7 +92,10 @@ class EdgeWarmStore(IndexStore):
         told = [one.found_id for one in found if one.found_id not in sighted]
         payloads = await self._points.found(asked.chosen, told) if told else {}
         self._note_turns(payloads)
-        return answer_of_sights(found, sighted, payloads, scope, query.limit)
+        are_cosines = asked.legs[0].using == DENSE
+        return answer_of_sights(
+            found, sighted, payloads, scope, query.limit, are_cosines=are_cosines
+        )
 
     async def flush(self) -> None:
         """Write everything out now. Blocks the event loop while the engine does."""

@@ -81,7 +81,7 @@ async def with_ties(
 
 def goes_on(leg: Sequence[FoundT], most: int, asked: int) -> bool:
     """Whether an engine that was asked for so many may have more that tie with the ``most``-th."""
-    return len(leg) == asked > most and _score(leg[-1]) == _score(leg[most - 1])
+    return len(leg) == asked > most and score_of(leg[-1]) == score_of(leg[most - 1])
 
 
 def through_ties(leg: Sequence[FoundT], most: int) -> list[FoundT]:
@@ -91,8 +91,8 @@ def through_ties(leg: Sequence[FoundT], most: int) -> list[FoundT]:
     """
     if len(leg) <= most:
         return list(leg)
-    least = _score(leg[most - 1])
-    return list(leg[:most]) + [one for one in leg[most:] if _score(one) >= least]
+    least = score_of(leg[most - 1])
+    return list(leg[:most]) + [one for one in leg[most:] if score_of(one) >= least]
 
 
 def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[str, float]:
@@ -110,7 +110,9 @@ def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[st
     """
     scores: dict[str, float] = {}
     for leg in legs:
-        weights = [_score(one) for one in leg] if len(legs) == 1 else _reciprocal_ranks(leg, rrf_k)
+        weights = (
+            [score_of(one) for one in leg] if len(legs) == 1 else _reciprocal_ranks(leg, rrf_k)
+        )
         for candidate, weight in zip(leg, weights, strict=True):
             scores[candidate.found_id] = scores.get(candidate.found_id, 0.0) + weight
     ordered = sorted(scores.values(), reverse=True)
@@ -149,7 +151,7 @@ def answer_of_one(
     Raises:
         CorruptRecord: A payload is not one that ``payload_of`` makes.
     """
-    found = [(_score(one), one.score if are_cosines else None, one.payload) for one in leg]
+    found = [(score_of(one), score_of(one) if are_cosines else None, one.payload) for one in leg]
     return _shown(found, scope, limit)
 
 
@@ -159,6 +161,8 @@ def answer_of_sights(
     stored: Mapping[str, Payload],
     scope: Scope,
     limit: int,
+    *,
+    are_cosines: bool,
 ) -> tuple[Seen, ...]:
     """Return what the only leg found in the own graph, best first, as ``answer`` does.
 
@@ -168,20 +172,23 @@ def answer_of_sights(
         stored: Payloads of the rest by the engine's ids; what is gone meanwhile is left out.
         scope: Who asks.
         limit: How many to return.
+        are_cosines: Whether it found them by meaning.
 
     Raises:
         CorruptRecord: A payload is not one that ``payload_of`` makes.
     """
     found: list[tuple[float, str, Payload | None]] = [
-        (-_score(one), sighted[one.found_id], None)
+        (-score_of(one), sighted[one.found_id], None)
         if one.found_id in sighted
-        else (-_score(one), str(stored[one.found_id].get("id")), stored[one.found_id])
+        else (-score_of(one), str(stored[one.found_id].get("id")), stored[one.found_id])
         for one in leg
         if one.found_id in sighted or one.found_id in stored
     ]
     found.sort(key=itemgetter(0, 1))
     return tuple(
-        Sighted(name, -score, "warm") if payload is None else hit_of(payload, -score, scope)
+        Sighted(name, -score, "warm")
+        if payload is None
+        else hit_of(payload, -score, scope, -score if are_cosines else None)
         for score, name, payload in found[:limit]
     )
 
@@ -195,14 +202,14 @@ def _shown(
 
 
 def _reciprocal_ranks(leg: Sequence[Candidate], rrf_k: int) -> list[float]:
-    scores = [_score(one) for one in leg]
+    scores = [score_of(one) for one in leg]
     ranks: dict[float, int] = {}
     for rank, score in enumerate(sorted(scores, reverse=True)):
         ranks.setdefault(score, rank)
     return [1 / (rrf_k + ranks[score]) for score in scores]
 
 
-def _score(candidate: Candidate | Stored) -> float:
+def score_of(candidate: Candidate | Stored) -> float:
     """Return a score without the digits in which two computations of the same sum differ."""
     return float(f"{candidate.score:.{SCORE_DIGITS}g}")
 

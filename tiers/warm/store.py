@@ -34,7 +34,7 @@ from .payload import (
     payload_of,
     point_id,
 )
-from .ranking import Bm25Words, Candidate, Payload, answer, best, with_ties
+from .ranking import Bm25Words, Candidate, Payload, answer, best, score_of, with_ties
 
 Offset: TypeAlias = int | str | uuid.UUID
 Vector: TypeAlias = list[float] | SparseVector
@@ -300,7 +300,7 @@ class IndexStore:
         self._use("search")
         payloads = await self._points.found(asked.chosen, list(scores))
         meant = (found for leg, found in zip(asked.legs, legs, strict=True) if leg.using == DENSE)
-        cosines = {one.found_id: one.score for found in meant for one in found}
+        cosines = {one.found_id: score_of(one) for found in meant for one in found}
         return answer(scores, payloads, scope, query.limit, cosines)
 
     async def _nearest(self, asked: Asked) -> list[list[Candidate]]:
