@@ -1,4 +1,4 @@
-"""The shell of the pages under docs/, run as it is shown, page by page."""
+"""What people type and save from the README and the pages under docs/, run as it is shown."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ PAGES: dict[str, tuple[Callable[[Path], Awaitable[str]], tuple[str, ...]]] = {
     "start": (nothing, ("Mediums last about 18 laps.", "Start on mediums.")),
     "sessions": (nothing, ("inherits from monaco", "revoked")),
     "recall": (with_imola, ("Mediums last about 18 laps.", "medium tyre → lasts", "exact")),
-    "learning": (with_imola, ("18 laps",)),
+    "learning": (with_imola, ("every turn is accounted for", "0 items are queued again")),
     "documents": (with_a_handbook, ("handbook/tyres/mediums.md", "They last about 18 laps.")),
     "beliefs": (with_the_demo, ("soft", "superseded", "intact")),
     "network": (with_monza, ('"status":"ok"', "Start on mediums.", "auditor")),
@@ -126,6 +126,33 @@ PAGES: dict[str, tuple[Callable[[Path], Awaitable[str]], tuple[str, ...]]] = {
     "conversation-files": (with_conversations, ("24 laps",)),
 }
 """What a page takes for granted, and some of what its commands print."""
+
+
+PROGRAMS = {
+    "README": ["'role': 'system'", "Mediums last about 18 laps."],
+    "start": ["monaco front wing is at 28.5 degrees", "At 28.5 degrees. ('dense',)"],
+}
+"""Pages that show one whole program, and what it prints."""
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_r9_34_a_first_program_runs_twice_and_remembers(tmp_path: Path, name: str) -> None:
+    """Copied from the page, run in an empty folder and again, without a model."""
+    (program,) = page(name).blocks("python")
+    (tmp_path / "first.py").write_text(program)
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "first.py"],
+            cwd=tmp_path,
+            env={"PATH": os.environ["PATH"], "EZRA_EMBEDDER": "off"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        for said in PROGRAMS[name]:
+            assert said in done.stdout
 
 
 @pytest.mark.parametrize("name", PAGES)
