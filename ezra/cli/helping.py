@@ -24,7 +24,7 @@ ABOUT = (
     "  EZRA_HOME        the folder of embedded data, as --home\n"
     "  EZRA_URL         a running server, as --url; --home is stronger\n"
     "  EZRA_TOKEN       who asks the server; or EZRA_TOKEN_FILE, a file with it\n"
-    "  EZRA_…           every other setting is in the README"
+    "  EZRA_…           every other setting is in docs/settings.md"
 )
 
 _SEPARATOR = "  ·  "

@@ -72,7 +72,7 @@ async def test_without_the_cold_tier_nothing_is_acknowledged(tmp_path: Path) -> 
     async with running(tmp_path) as ezra:
         agent = await agent_with_memory(ezra)
         turn = await agent.turn("Before.")
-        await ezra._parts.queue._store._database.close()  # type: ignore[attr-defined]
+        await ezra._parts.turns._store._database.close()  # type: ignore[attr-defined]
         with pytest.raises(TierUnavailable, match="cold tier"):
             await turn.reply("Lost?")
         ezra._parts.names.forget(scope_of(agent._record))

@@ -61,7 +61,7 @@ async def test_while_somebody_reads_the_old_state_it_is_said_and_repeating_helps
         told = await believe(cold, convictions_of())
         history = await store(cold, history_of(), graph=False)
         asked = _asked(history, told)
-        writer = cold.redactor._store._database._writer  # type: ignore[attr-defined]
+        writer = cold.turns._store._database._writer  # type: ignore[attr-defined]
         writer.execute("PRAGMA busy_timeout = 20")
         with closing(raw_sqlite(tmp_path)) as reader:
             reader.execute("BEGIN")

@@ -1,29 +1,20 @@
-"""What the README shows of live data works as it is shown."""
+"""What the page about live data shows works as it is shown."""
 
 from __future__ import annotations
 
-import re
 import sqlite3
-import textwrap
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.pages import lived, page
 from support.runtime import running
 
-README = Path(__file__).parents[2] / "README.md"
 URL = "postgresql+psycopg://reader:${STOCK_PASSWORD}@db/shop"
-
-
-def section() -> str:
-    """Return what the page says of live data."""
-    (found,) = re.findall(r"^## Live data\n(.*?)^## ", README.read_text(), re.DOTALL | re.MULTILINE)
-    return str(found)
 
 
 def declaration(folder: Path, url: str | None = None) -> Path:
     """Return the file of the page; with another database if one is given."""
-    (block,) = re.findall(r"```toml\n(.*?)```", section(), re.DOTALL)
+    (block,) = page("mesh").blocks("toml")
     assert URL in block
     path = folder / "mesh.toml"
     path.write_text(block if url is None else block.replace(URL, url))
@@ -54,15 +45,12 @@ async def test_r9_36_the_calls_of_live_data_are_as_shown(
         database.execute("CREATE TABLE items (sku TEXT, name TEXT, level INTEGER, cost REAL)")
         database.execute("INSERT INTO items VALUES ('A1', 'front wing', 3, 40.5)")
     monkeypatch.setenv("EZRA_MESH_FILE", str(declaration(tmp_path, f"sqlite:///{shop}")))
-    turn, ask = re.findall(r"`(agent\.(?:turn|ask_mesh)\(.*?\))`", section())
-    body = textwrap.indent(f"return await {turn}, await {ask}", "    ")
-    names: dict[str, Any] = {}
-    exec(f"async def shown(agent):\n{body}", names)  # noqa: S102 - our own page
     async with running(tmp_path / "home") as ezra:
         graph = await ezra.create_session_graph("shop")
         clerk = await graph.spawn_agent("clerk", topics={"stock"})
-        opened, answered = await names["shown"](clerk)
-    (slot,) = [one for one in opened.slots if one.kind == "mesh"]
+        names = await lived(page("mesh").blocks("python"), {"agent": clerk})
+    answered = names["answer"]
+    (slot,) = [one for one in names["turn"].slots if one.kind == "mesh"]
     assert '"level": 3' in slot.text
     assert answered.rows == ({"sku": "A1", "name": "front wing", "level": 3},)
     assert answered.field_types == {"sku": "text", "name": "text", "level": "integer"}

@@ -1,9 +1,7 @@
-"""What the README shows for each framework, run by the framework with a scripted model."""
+"""What the pages show for each framework, run by the framework with a scripted model."""
 
 from __future__ import annotations
 
-import re
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +11,14 @@ from agents.testing import ScriptedModel, assistant_message
 from google.adk.agents import LlmAgent
 from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from pydantic_ai.models.test import TestModel
+from support.pages import lived, page
 from support.runtime import running
-
-README = Path(__file__).parents[2] / "README.md"
 
 
 async def shown(mark: str, given: dict[str, Any]) -> dict[str, Any]:
     """Run the block with a mark in it, given what it takes for granted; return its names."""
-    found = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    (block,) = [one for one in found if mark in one]
-    names: dict[str, Any] = {}
-    body = textwrap.indent(block, "    ")
-    head = f"async def shown({', '.join(given)}):"
-    exec(f"{head}\n{body}\n    return dict(locals())", names)  # noqa: S102 - our own page
-    return dict(await names["shown"](**given))
+    (block,) = [one for one in page("frameworks").blocks("python") if mark in one]
+    return await lived([block], given)
 
 
 async def test_langgraph_as_shown(tmp_path: Path) -> None:
@@ -73,3 +65,11 @@ async def test_the_openai_agents_sdk_as_shown(tmp_path: Path) -> None:
         items = await EzraSession("talk", agent).get_items()
     assert names["done"].final_output == "Stay out."
     assert items[0] == {"role": "user", "content": "Box now?"}
+
+
+def test_no_framework_is_shown_that_nothing_runs() -> None:
+    """A new block needs a test above."""
+    marks = ("EzraStore(agent)", "MemoryToolset(agent)", "EzraMemoryService(ezra)", "EzraSession(")
+    blocks = page("frameworks").blocks("python")
+    assert len(blocks) == len(marks)
+    assert all(any(mark in block for block in blocks) for mark in marks)

@@ -1,0 +1,182 @@
+"""The README and the pages under docs/: short, whole, and true of the tree they stand in."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from support.pages import DOCS, README, ROOT, Page, page, pages
+
+from ezra import Settings
+from ezra.cli.app import app
+
+PAGES = pages()
+OTHERS = [
+    Page(ROOT / f"{name}.md") for name in ("ARCHITECTURE", "CONTRIBUTING", "DECISIONS", "SECURITY")
+]
+LINES_MAX = 300
+README_LINES_MAX = 120
+PICTURE_BYTES_MAX = 200_000
+LANGUAGES = {"python", "bash", "console", "json", "markdown", "toml"}
+"""``bash`` is run by the tests as it stands. ``console`` is what people type where servers, Docker
+or a program without an end are needed: its commands are only checked."""
+
+_FILE = re.compile(r"(?:\.venv/bin/python )?((?:docs|ezra|metaagents|scripts|tests|tiers)/[\w./]+)")
+_VARIABLE = re.compile(r"\bEZRA_[A-Z_]+[A-Z]\b")
+
+
+def named(one: Page) -> str:
+    """Return what a page is called in the list of tests."""
+    return str(one.path.relative_to(ROOT))
+
+
+each_page = pytest.mark.parametrize("one", PAGES, ids=named)
+
+
+@each_page
+def test_no_page_is_long(one: Page) -> None:
+    """A page has at most 300 lines, the README one to two screens."""
+    lines = len(one.text.splitlines())
+    assert lines <= (README_LINES_MAX if one.path == README else LINES_MAX)
+
+
+@pytest.mark.parametrize("one", [*PAGES, *OTHERS], ids=named)
+def test_links_lead_somewhere(one: Page) -> None:
+    """Files and headings that links name are there; no network is asked."""
+    for link in one.links:
+        if link.startswith(("https://", "http://")):
+            continue
+        path, _, heading = link.partition("#")
+        target = one.path.parent / path if path else one.path
+        assert target.is_file(), link
+        assert not heading or heading in Page(target).anchors, link
+
+
+@each_page
+def test_files_that_a_page_names_are_there(one: Page) -> None:
+    """In its prose and in its commands."""
+    said = "\n".join([*one.codes, *(fence.text for fence in one.fences)])
+    missing = [path for path in _FILE.findall(said) if not (ROOT / path.rstrip(".")).exists()]
+    assert not missing
+
+
+@each_page
+def test_blocks_say_what_they_are(one: Page) -> None:
+    """Each in a language that some test reads; none is left open."""
+    assert {fence.language for fence in one.fences} <= LANGUAGES
+    assert "```" not in one.prose
+
+
+@each_page
+def test_variables_that_a_page_names_count(one: Page) -> None:
+    """Each is a setting, or is read somewhere."""
+    settings = {f"EZRA_{name.upper()}" for name in Settings.model_fields}
+    unknown = set(_VARIABLE.findall(one.text)) - settings
+    assert not unknown - read_somewhere()
+
+
+@cache
+def read_somewhere() -> set[str]:
+    """Return the variables that the code names, or the tests for real servers do."""
+    files = (path for folder in ("ezra", "tests") for path in (ROOT / folder).rglob("*.py"))
+    return {name for path in files for name in _VARIABLE.findall(path.read_text())}
+
+
+@each_page
+def test_commands_that_a_page_names_exist(one: Page) -> None:
+    """Down to their options: those in the prose, and those that no test runs."""
+    lines = [line for block in one.blocks("console") for line in block.splitlines()]
+    for line in [*lines, *one.codes]:
+        said = re.sub(r"^(EZRA_\w+=\S+ |time )+", "", line)
+        if said.startswith("ezra "):
+            parsed(shlex.split(said.replace("…", ""), comments=True)[1:])
+
+
+def parsed(arguments: list[str]) -> None:
+    """Check that a command and its options exist, without running it.
+
+    Raises:
+        Exception: One does not; click says which.
+    """
+    command: Any = typer.main.get_command(app)
+    context = None
+    while arguments and hasattr(command, "commands") and not arguments[0].startswith("-"):
+        context = command.make_context(command.name, [*arguments], parent=context)
+        rest = [*context._protected_args, *context.args]
+        _, command, arguments = command.resolve_command(context, rest)
+    parser = command.make_parser(command.context_class(command, parent=context))
+    parser.parse_args(args=[*arguments])
+
+
+def test_a_command_that_is_not_there_is_found_out() -> None:
+    """The check above can fail: by name, by group, by option."""
+    for wrong in ("nothing", "graph nothing", "recall imola question --nothing", "turn a b --nine"):
+        with pytest.raises(Exception, match=r"(?i)no such (command|option)"):
+            parsed(shlex.split(wrong))
+    parsed(shlex.split("turn imola strategist 'How long?' --reply 'So long.'"))
+    parsed(shlex.split("eval FILE --k 10"))
+
+
+def test_no_figure_without_its_command() -> None:
+    """Each part of the measurements begins with the command that prints it."""
+    parts = page("measurements").text.split("\n## ")[1:]
+    assert len(parts) > 10
+    for part in parts:
+        _, _, said = part.partition("\n\n")
+        assert re.match(r"`(\.venv/bin/python tests/|ezra eval |time ezra )", said), part[:40]
+
+
+def test_the_readme_says_in_one_sentence_what_it_is() -> None:
+    """Then come the pictures."""
+    begun = page("README").text.split("\n\n")
+    assert begun[1].count(". ") == 0
+    assert begun[1].endswith(".")
+    assert begun[2].startswith("![")
+
+
+def test_pictures_are_small() -> None:
+    """Whoever clones gets them."""
+    pictures = [path for path in (DOCS / "images").iterdir() if path.is_file()]
+    assert {path.suffix for path in pictures} == {".svg", ".png"}
+    assert all(path.stat().st_size < PICTURE_BYTES_MAX for path in pictures)
+
+
+def test_what_the_readme_leads_to_travels_with_it() -> None:
+    """Its relative links work in the source distribution too."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    include = listed["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    for link in page("README").links:
+        if not link.startswith("https://"):
+            assert f"/{link.split('/')[0].partition('#')[0]}" in include, link
+
+
+def test_the_pages_build(tmp_path: Path) -> None:
+    """By MkDocs, strictly: no page outside the navigation, no link that it cannot follow."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+    done = subprocess.run(
+        [*command, "--site-dir", str(tmp_path / "site")],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "site" / "beliefs" / "index.html").is_file()
+    assert foreign(tmp_path / "site") == set()
+
+
+def foreign(site: Path) -> set[str]:
+    """Return the addresses of other sites that the built pages load something from."""
+    loads = re.compile(r'<(?:script|link|img)[^>]+(?:src|href)="?(https?://[^">\s]+)')
+    return {found for path in site.rglob("*.html") for found in loads.findall(path.read_text())}
