@@ -85,6 +85,10 @@ class Aliases:
         """Whether somebody has been called both."""
         return noun in self._nouns.get(name, ())
 
+    def is_noun(self, noun: str) -> bool:
+        """Whether somebody with a name has been called by a noun."""
+        return noun in self._names
+
     def called(self, heads: Iterable[str]) -> frozenset[str]:
         """Return heads with every other word for them; a noun of several people has none."""
         told = frozenset(heads)
@@ -250,7 +254,8 @@ def _roles(
         # "My rating is 9" and "Ada has a rating of 9".
         theirs_all |= aliases.of(source.owners, names)
         theirs_all |= rest_all if actors & rest_all and source.possesses else frozenset()
-    if actors and not _meets(actors, theirs_all):
+    are_both_several = claim.is_plural and claim.is_linked and source.is_plural
+    if actors and not are_both_several and not _meets(actors, theirs_all):
         if _meets(actors, rest_all):
             return "another role"
         mine = claim.owners | frozenset().union(*claim.owned.values())
@@ -268,7 +273,7 @@ def _roles(
 
 def _acting(clause: Clause) -> tuple[frozenset[str], frozenset[str]]:
     """Return who does something, and to whom or what."""
-    if clause.passive:
+    if clause.passive or clause.received:
         return clause.by, (clause.subjects | clause.objects) - clause.by
     return clause.subjects, clause.objects
 
@@ -337,10 +342,13 @@ def _is_light(strange: Sequence[str], claim: Clause, source: Clause) -> bool:
     if len(strange) != 1 or strange[0] not in LIGHT_ROOTS or len(claim.words) < LIGHT_AMONG_MIN:
         return False
     is_other = any(word in VERBS and word not in claim.words for word in source.words)
+    if strange[0] == _GIVE and not source.received:
+        return False
     return is_other or not source.exact.isdisjoint(_HAVING)
 
 
 _HAVING = frozenset("get gets got have has had do does did".split())
+_GIVE = base("give")
 LIGHT_AMONG_MIN = 3
 LIGHT_ROOTS = frozenset(map(base, LIGHT))
 CALENDAR = frozenset((*MONTHS, *DAYS))

@@ -51,6 +51,9 @@ class Clause:
         modes: How it is meant.
         frame: Whether its verb reports, asks or proposes what the rest of it says.
         objects_named: Of the objects, those that are people.
+        received: Whether it says who got something, and from whom.
+        may_stand_alone: Whether it may be said for itself, not in the words of the one before.
+        plain_modes: How it is meant if so.
         near: Whom and what the clauses before speak of, for what it leaves open.
         is_linked: Whether it goes on about what was said before it: a fragment, or a pronoun.
     """
@@ -83,6 +86,9 @@ class Clause:
     frame: bool = False
     is_linked: bool = False
     is_plural: bool = False
+    received: bool = False
+    may_stand_alone: bool = False
+    plain_modes: frozenset[Mode] = frozenset()
     objects_named: frozenset[str] = frozenset()
     near: frozenset[str] = frozenset()
 

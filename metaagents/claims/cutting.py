@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..distinctive import DAYS, MONTHS
-from .forms import VERBS, base, is_past
+from .forms import VERBS, base, is_finite, is_past
 from .lexicon import (
     AUXILIARIES,
     CAUSES,
@@ -29,6 +29,8 @@ from .lexicon import (
 from .tokens import Token
 
 _CALENDAR = frozenset((*MONTHS, *DAYS))
+ASIDE_MAX = 4
+"""Words of a name that stands between commas."""
 OPENING_MAX = 7
 """So far into a part its verb has to come for the part to be a clause of its own."""
 _MARKS = frozenset(",;:()\u2014\u2013")
@@ -38,6 +40,7 @@ _ADVERBS = frozenset(
     "please both finally recently so".split()
 )
 _JOINING = frozenset("and but or so if unless provided while whereas although though when".split())
+_JOINED_VERBS = frozenset("would_like used_to have_to gave_up".split())
 _AFTER_ADDRESSEE = frozenset("that whether about to if of".split())
 PRONOUNS = OWN | OURS | YOURS | THEIRS
 
@@ -168,12 +171,22 @@ def _opens_clause(found: Sequence[Token], start: int, mark: str, *, has_before: 
         return has_before
     for at in range(place, min(place + OPENING_MAX, len(found))):
         if found[at].kind == "p" and found[at].word in _MARKS:
-            return False
+            return found[at].word == "," and _ends_aside(found, at)
         if at > place and found[at].word in CONJUNCTIONS:
             return False
         if is_verb(found, at):
             return found[place].word not in PREPOSITIONS or not has_before
     return False
+
+
+def _ends_aside(found: Sequence[Token], start: int) -> bool:
+    """Whether a name between two commas stands before a verb: ``my coach, Ms. Roth, says``."""
+    at = start + 1
+    while at < len(found) and at <= start + ASIDE_MAX and found[at].capital:
+        at += 1
+    if at == start + 1 or at + 1 >= len(found) or found[at].word != ",":
+        return False
+    return is_verb(found, at + 1)
 
 
 def _opens_gerund(word: str, mark: str) -> bool:
@@ -205,11 +218,11 @@ def is_verb(found: Sequence[Token], place: int) -> bool:
     token = found[place]
     if token.kind != "w" or token.owner:
         return False
-    if token.word in AUXILIARIES:
+    if token.word in AUXILIARIES or token.word in _JOINED_VERBS:
         return True
     if _is_noun(found, place) or token.word.endswith("ing") or token.word in ("named", "provided"):
         return False
-    if base(token.word) in VERBS or (token.word.endswith("ed") and is_past(token.word)):
+    if is_finite(token.word) or (token.word.endswith("ed") and is_past(token.word)):
         return True
     return place > 0 and not token.after_mark and _follows_subject(found[place - 1], token.word)
 

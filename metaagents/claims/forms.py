@@ -84,12 +84,28 @@ _VERBS = (
     "report request require reserve reside rest return review roast sail save score search seem "
     "serve share sign skip smoke sound start state stay stop store study suffer suggest support "
     "suppose switch talk thank transfer travel treat trust try turn update upload use visit wait "
-    "walk want wash watch weigh wish wonder work worry"
+    "care carry walk want wash watch weigh wish wonder work worry"
 )
 VERBS = frozenset(
     base(word) for word in (*_VERBS.split(), *(told.split()[0] for told in _IRREGULAR.split(";")))
 )
 """Roots of verbs: as many as it takes to see where a clause begins and who is its subject."""
+_BASE_FORMS = frozenset((*_VERBS.split(), *(told.split()[0] for told in _IRREGULAR.split(";"))))
+_FINITE = frozenset(PAST_OF).union(
+    *(
+        (
+            word,
+            f"{word}s",
+            f"{word}es",
+            f"{word}d",
+            f"{word}ed",
+            f"{word[:-1]}ies",
+            f"{word[:-1]}ied",
+        )
+        for word in _BASE_FORMS
+    )
+)
+
 
 _SAME = (
     "move relocate resettle;begin start commence;buy purchase acquire;child kid;mother mum "
@@ -137,6 +153,16 @@ def alike(word: str) -> frozenset[str]:
 def kind_of(word: str) -> str:
     """Return the root of what something is a kind of: a daughter of a child; else ``""``."""
     return _KINDS.get(word, "")
+
+
+def is_finite(word: str) -> bool:
+    """Whether a word is the finite form of a known verb, or its base form."""
+    return word in _FINITE
+
+
+def is_base_form(word: str) -> bool:
+    """Whether a word is the base form of a known verb, in which orders are given."""
+    return word in _BASE_FORMS
 
 
 def is_past(word: str) -> bool:

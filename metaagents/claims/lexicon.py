@@ -184,7 +184,7 @@ EMPTY = frozenset(
 
 LIGHT = frozenset(
     "complete finish do perform produce make attend install put take get hold organise organize "
-    "arrange handle spend run carry serve hand receive".split()
+    "arrange handle spend run carry serve hand receive give".split()
 )
 """Verbs that may stand for another one, of which everything else is told."""
 
@@ -193,7 +193,8 @@ ROLES = frozenset(
     "wife husband partner girlfriend boyfriend friend colleague coworker boss manager coach "
     "trainer doctor dentist lawyer accountant editor teacher headmaster surgeon cto ceo landlord "
     "plumber electrician child kid parent grandmother grandfather niece nephew fiance fiancee team "
-    "quartet dog cat puppy family nurse therapist tutor chef guest client assistant secretary band "
+    "quartet dog cat puppy family supervisor professor captain mentor director landlady flatmate "
+    "roommate vet nurse therapist tutor chef guest client assistant secretary band "
     "club company".split()
 )
 """Who somebody is to somebody: names stand beside these."""

@@ -13,7 +13,7 @@ from ..distinctive import DAYS, MONTHS
 from .clause import AGENT, USER, Clause, Voice
 from .cutting import FRAMING, PRONOUNS, Part, bare_part, is_frame_verb, is_gerund, is_verb, parts_of
 from .describing import described
-from .forms import VERBS, base, is_past, is_unchanged, root
+from .forms import VERBS, base, is_base_form, is_past, is_unchanged
 from .lexicon import (
     AUXILIARIES,
     BE,
@@ -38,6 +38,7 @@ from .tokens import Sentence, Token
 SUBJECT_MAX = 4
 """Words of a subject that stands after its verb."""
 _RELATIVE = frozenset("who which whose where whom".split())
+_RECEIVING = frozenset("got get gets received receive receives borrowed borrow inherited".split())
 _OF_PEOPLE = frozenset("he him his she her hers who".split())
 _ROLE_ROOTS = frozenset(map(base, ROLES))
 _CALENDAR = frozenset((*MONTHS, *DAYS))
@@ -151,6 +152,8 @@ class _Reader:
         clause.told_by = self._reporter
         if self._last is not None and not clause.has_verb and part.tokens[0].word == "not":
             clause.words = {**dict.fromkeys(self._verb_of(self._last), ""), **clause.words}
+        clause.plain_modes = clause.modes
+        clause.may_stand_alone = part.after in (", and", ", but", ";")
         clause.modes |= self._framed
         self._frame(clause, part.tokens, verb)
         self.read_clauses.append(clause)
@@ -217,6 +220,10 @@ class _Reader:
         clause.objects_named = frozenset(filter(self._is_person, after.heads))
         clause.owned = {**clause.owned, **before.owned, **after.owned}
         self._tense(clause, found, main)
+        if {one.word for one in found} & _RECEIVING and "from" in clause.exact:
+            giver = next(at for at, one in enumerate(found) if one.word == "from")
+            clause.by = self._heads(found[giver + 1 :], voice, every=True).heads
+            clause.received = bool(clause.by)
         company = next((at for at, one in enumerate(found) if one.word == "with"), len(found))
         with_whom = self._heads(found[company + 1 : company + 5], voice, every=True).heads
         clause.company = frozenset(filter(self._is_person, with_whom))
@@ -432,4 +439,4 @@ def _is_predicate(found: Sequence[Token], place: int) -> bool:
 
 def _is_bare(word: str) -> bool:
     """Whether a verb stands as one gives orders in."""
-    return root(word) in VERBS and not word.endswith(("s", "ed", "ing")) and not is_past(word)
+    return is_base_form(word) and not is_past(word)

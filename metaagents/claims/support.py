@@ -20,8 +20,8 @@ from tiers.lexical import sentences
 from ..distinctive import DAYS, MONTHS
 from .agreement import EMPTY_ROOTS, Aliases, Disagreement, limited, meant, timed, who, worded
 from .clause import AGENT, USER, Clause, Voice
-from .forms import VERBS, alike, base, is_past
-from .lexicon import ASSENTS, CAUSES, DETERMINERS, FREE, PREPOSITIONS, ROLES, Mode
+from .forms import VERBS, alike, base, is_base_form
+from .lexicon import ASSENTS, CAUSES, DETERMINERS, FREE, POSSESSIVES, PREPOSITIONS, ROLES, Mode
 from .reading import Context, clauses
 from .tokens import Sentence, Token
 
@@ -143,9 +143,11 @@ class Sources:
 
     def _learn_aliases(self, sentence: Sentence) -> None:
         """Note who is called how: ``my sister Marta``, ``my doctor is Dr. Weber``."""
-        found = [one for one in sentence.tokens if one.word not in ("mr", "mrs", "ms", "dr")]
+        found = [
+            one for one in sentence.tokens if one.word not in ("mr", "mrs", "ms", "dr", "prof")
+        ]
         for place, token in enumerate(found):
-            if base(token.word) not in _ROLE_ROOTS or (token.capital and place):
+            if not _is_role(found, place):
                 continue
             rest = [
                 one
@@ -256,7 +258,7 @@ class Sources:
         owners = frozenset().union(*claim.owned.values())
         told = [word for word in claim.exact if base(word) in claim.words and word not in owners]
         told = [word for word in told if base(word) not in EMPTY_ROOTS]
-        nouns = [word for word in told if base(word) in _ROLE_ROOTS]
+        nouns = [word for word in told if self._aliases.is_noun(base(word))]
         rest = [word for word in told if word not in nouns]
         if len(nouns) != 1 or not rest or not claim.exact & source.exact:
             return False
@@ -301,6 +303,9 @@ class Reading:
             return Support("not said")
         for claim in claims:
             reason, known = self._sources.holds(claim)
+            if reason is not None and claim.may_stand_alone:
+                alone = replace(claim, told_by=frozenset(), modes=claim.plain_modes)
+                reason, known = self._sources.holds(alone)
             if reason is not None or known is None:
                 return Support(reason or "not said")
             found.append(known)
@@ -339,8 +344,7 @@ def is_readable(sentence: Sentence, names: frozenset[str]) -> bool:
     if not told or told[-1].word in DETERMINERS - {"this", "that", "these", "those", "her"}:
         return False
     first = told[0]
-    is_order = base(first.word) in VERBS and first.word not in names and _is_base(first.word)
-    is_order = is_order and not is_past(first.word)
+    is_order = is_base_form(first.word) and first.word not in names
     if is_order or first.word in ("please", "always", "never", "do", "remember", "from_now"):
         return False
     return not any(_is_garbled(one, two) for one, two in itertools.pairwise(told))
@@ -355,13 +359,20 @@ def _is_garbled(one: Token, two: Token) -> bool:
     return one.word in _BINDING and two.word in _UNBOUND
 
 
-def _is_base(word: str) -> bool:
-    return not word.endswith(("s", "ed", "ing"))
-
-
 def _dated(known: _Known) -> frozenset[str]:
     """Return how the day of a saying may be named, unless it names another day itself."""
     return known.at if known.clause.names.isdisjoint(_CALENDAR) else frozenset()
+
+
+def _is_role(found: Sequence[Token], place: int) -> bool:
+    """Whether a noun says who somebody is, whose name may follow: ``my supervisor``."""
+    token = found[place]
+    if token.kind != "w" or (token.capital and place):
+        return False
+    if base(token.word) in _ROLE_ROOTS:
+        return True
+    is_led = place > 0 and (found[place - 1].word in POSSESSIVES or found[place - 1].word == "the")
+    return is_led and token.word not in FREE and found[place + 1 : place + 2] != []
 
 
 def _may_add(linked: Clause, first: Clause) -> bool:

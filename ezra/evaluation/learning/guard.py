@@ -54,9 +54,7 @@ def judged_talk(talk: Talk, at: datetime) -> list[Judged]:
     found = []
     for summary in talk.summaries:
         kept = sentences(_summary(summary, turns))
-        found += [
-            Judged(talk.id, "summary", one, said, one in kept) for one in sentences(summary)
-        ]
+        found += [Judged(talk.id, "summary", one, said, one in kept) for one in sentences(summary)]
     found += [Judged(talk.id, "fact", one, said, _is_fact(one, turns)) for one in talk.facts]
     return found
 
