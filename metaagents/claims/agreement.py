@@ -180,7 +180,7 @@ def limited(claim: Clause, pool: Sequence[Clause]) -> Disagreement | None:
         kept_limits -= NUMBER_LIMITS
     if kept_limits - claim.limits:
         return "more than was said"
-    kept = {word for word in ("some", "few") if word in pool[0].exact}
+    kept = {word for word in ("some", "few", "except", "unlike") if word in pool[0].exact}
     return "more than was said" if kept - claim.exact else None
 
 
@@ -239,7 +239,7 @@ def _everybody(
 def _roles(
     claim: Clause, source: Clause, voice: Voice, aliases: Aliases, names: frozenset[str]
 ) -> Disagreement | None:
-    actors, others = _acting(claim)
+    actors, _ = _acting(claim)
     theirs, rest = _acting(source)
     if not source.has_verb:
         theirs |= source.near | voice.selves
@@ -248,12 +248,13 @@ def _roles(
     if source.is_plural:
         theirs_all |= source.near - names
     rest_all = aliases.of(rest, names)
-    if source.copular and claim.copular:
+    if source.copular and claim.copular and "than" not in source.exact:
         theirs_all = rest_all = theirs_all | rest_all
-    if claim.possesses or source.possesses:
+    if claim.possesses and not source.possesses:
         # "My rating is 9" and "Ada has a rating of 9".
         theirs_all |= aliases.of(source.owners, names)
-        theirs_all |= rest_all if actors & rest_all and source.possesses else frozenset()
+    if source.possesses and actors & rest_all and not claim.owners.isdisjoint(theirs_all):
+        theirs_all |= rest_all
     are_both_several = claim.is_plural and claim.is_linked and source.is_plural
     if actors and not are_both_several and not _meets(actors, theirs_all):
         if _meets(actors, rest_all):
@@ -261,6 +262,17 @@ def _roles(
         mine = claim.owners | frozenset().union(*claim.owned.values())
         if not (source.copular and claim.copular) or mine.isdisjoint(theirs_all | source.owners):
             return "another subject"
+    return _crossed(claim, source, (theirs_all, rest_all))
+
+
+def _crossed(
+    claim: Clause,
+    source: Clause,
+    theirs: tuple[frozenset[str], frozenset[str]],
+) -> Disagreement | None:
+    """Return whether a name stands on the other side of the verb, or on neither."""
+    actors, others = _acting(claim)
+    theirs_all, rest_all = theirs
     strangers = {one for one in actors & claim.names if one not in theirs_all} - CALENDAR
     if strangers and not source.is_plural:
         return "another subject"
@@ -329,7 +341,37 @@ def worded(
         and word not in EMPTY_ROOTS
         and not (len(word) >= 5 and word[:5] in beginnings and word not in names)  # noqa: PLR2004
     ]
-    return "not said" if strange and not _is_light(strange, claim, pool[0]) else None
+    is_light = _is_light(strange, claim, pool[0])
+    if (strange and not is_light) or (not is_light and not _tells_verb(claim, pool[0])):
+        return "not said"
+    return None if _are_grouped(claim, pool[0]) else "another number"
+
+
+def _tells_verb(claim: Clause, source: Clause) -> bool:
+    """Whether a claim has the verb of its source: who ``tried to call`` has not called."""
+    verb = source.verb
+    if source.copular and claim.verb and claim.verb in source.words:
+        return False  # who "is afraid of losing" has not lost
+    is_conditional = "if" in claim.modes & source.modes
+    if not verb or not claim.has_verb or verb in EMPTY_ROOTS or is_conditional:
+        return True
+    theirs = {other for word in claim.words for other in (*alike(word), kind_of(word))}
+    return verb in theirs or any(word[:5] == verb[:5] for word in claim.words)
+
+
+def _are_grouped(claim: Clause, source: Clause) -> bool:
+    """Whether numbers, names and days stand together as they were said."""
+
+    def places(words: Iterable[str]) -> set[int]:
+        return {source.groups[one] for one in words if one in source.groups}
+
+    days, others = claim.names & CALENDAR, claim.names - CALENDAR
+    is_listed = min(len(places(source.numbers)), len(places(source.names & CALENDAR))) > 1
+    if is_listed and days and claim.numbers:
+        return bool(places(days) & places(claim.numbers))
+    if len(places(source.names & CALENDAR)) > 1 and places(days) and places(others):
+        return bool(places(days) & places(others))
+    return True
 
 
 def _is_date(number: str, units: tuple[str, ...], day: frozenset[str]) -> bool:

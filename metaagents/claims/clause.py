@@ -45,6 +45,8 @@ class Clause:
         exact: Every word as it is.
         names: Words that are written as names, as they are.
         numbers: Each number with the words after it that it may count.
+        verb: Its main verb; ``""`` where that says nothing in particular.
+        groups: Of its numbers and names, in which of the parts that ``and`` joins they stand.
         told_by: Whose words these are, if somebody is said to have said them.
         directions: What follows ``from`` and ``to``, and which of them.
         owned: Whose a thing is, by the thing.
@@ -70,6 +72,8 @@ class Clause:
     addresses: frozenset[str] = frozenset()
     modes: frozenset[Mode] = frozenset()
     limits: frozenset[str] = frozenset()
+    verb: str = ""
+    groups: dict[str, int] = field(default_factory=dict)
     told_by: frozenset[str] = frozenset()
     directions: dict[str, str] = field(default_factory=dict)
     owned: dict[str, frozenset[str]] = field(default_factory=dict)

@@ -30,8 +30,12 @@ def described(found: Sequence[Token], names: frozenset[str]) -> Clause:
     exact, named, limits = set(), set(), set()
     modes: set[Mode] = set()
     denials = 0
+    group = 0
     for place, token in enumerate(found):
         word = token.word
+        group += word in ("and", "or") or token.after_mark
+        if token.kind == "n" or token.capital:
+            clause.groups.setdefault(word, group)
         if token.kind == "n":
             clause.numbers[word] = _units(found, place)
             continue

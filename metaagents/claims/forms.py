@@ -42,7 +42,7 @@ _IRREGULAR = (
     "slept;speak spoke spoken;spend spent;stand stood;steal stole stolen;swim swam swum;take took "
     "taken;teach taught;tell told;think thought;throw threw thrown;understand understood;wake woke "
     "woken;wear wore worn;win won;write wrote written;beat beat beaten;quit quit;do did "
-    "done;withdraw withdrew withdrawn"
+    "done;withdraw withdrew withdrawn;dream dreamt;learn learnt;burn burnt;spell spelt;mow mown"
 )
 PAST_OF: dict[str, str] = {
     form: told.split()[0]
@@ -72,7 +72,8 @@ _VERBS = (
     "accept add adopt advise affect agree allow announce answer apply approve arrive ask assist "
     "attend avoid bake believe belong book borrow call cancel cause change charge check "
     "claim clean close complain complete confirm consider contact contain continue cook cover "
-    "crash cross dance decide decline deduct delete deliver deny describe develop disagree discuss "
+    "crash cross dance decide decline deduct delete deliver die apply forget pretend imagine "
+    "deny describe develop disagree discuss "
     "dislike divorce doubt draft drop enjoy expect expire explain fail feel file fill finish fix "
     "follow forward found gain guess happen hate help hire hope ignore improve include increase "
     "inform insist install intend invest invite join jump kill know lack learn leak lie like list "

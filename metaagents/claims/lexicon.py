@@ -19,7 +19,8 @@ BE = frozenset("am is are was were be been being".split())
 DETERMINERS = frozenset("a an the my your his her its our their this that these those".split())
 PREPOSITIONS = frozenset(
     "to in on at for from with by of into onto about over under between within without until after "
-    "before during since towards toward against per near outside inside through across".split()
+    "before during since towards toward against per except unlike near outside inside through "
+    "across".split()
 )
 CONJUNCTIONS = frozenset(
     "and but or so if unless provided because although though while whereas yet nor when after "
@@ -77,6 +78,7 @@ PHRASES: dict[tuple[str, ...], str] = {
         "what about": "how_about",
         "why do not": "how_about",
         "as long as": "as_long_as",
+        "as soon as": "as_soon_as",
         "in case": "in_case",
         "gave up": "gave_up",
         "due to": "because",
@@ -103,6 +105,10 @@ PHRASES: dict[tuple[str, ...], str] = {
         "no less than": "at_least",
         "next to": "beside",
         "out of": "from",
+        "yet to": "not",
+        "except for": "except",
+        "apart from": "except",
+        "instead of": "except",
     }.items()
 }
 
@@ -128,7 +134,7 @@ LIMITS = frozenset(
 NUMBER_LIMITS = frozenset("at_most at_least more_than less_than".split())
 KEPT_LIMITS = frozenset(
     "rarely seldom sometimes occasionally hardly barely almost nearly at_most at_least more_than "
-    "less_than some few only".split()
+    "less_than some few only except unlike".split()
 )
 """What a source limits, a claim has to limit too."""
 SAME_LIMITS = {"each": "every", "everybody": "everyone", "seldom": "rarely"}

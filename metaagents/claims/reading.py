@@ -13,7 +13,7 @@ from ..distinctive import DAYS, MONTHS
 from .clause import AGENT, USER, Clause, Voice
 from .cutting import FRAMING, PRONOUNS, Part, bare_part, is_frame_verb, is_gerund, is_verb, parts_of
 from .describing import described
-from .forms import VERBS, base, is_base_form, is_past, is_unchanged
+from .forms import VERBS, base, is_base_form, is_finite, is_past, is_unchanged
 from .lexicon import (
     AUXILIARIES,
     BE,
@@ -35,9 +35,13 @@ from .lexicon import (
 )
 from .tokens import Sentence, Token
 
+VERB_WORDS_MAX = 4
+"""Words from an auxiliary to what it helps: ``has not yet moved``."""
 SUBJECT_MAX = 4
 """Words of a subject that stands after its verb."""
 _RELATIVE = frozenset("who which whose where whom".split())
+_SMALL_VERBS = frozenset("would_like used_to have_to going_to about_to not".split())
+_ANYBODY = frozenset("somebody someone nobody everybody everyone people".split())
 _RECEIVING = frozenset("got get gets received receive receives borrowed borrow inherited".split())
 _OF_PEOPLE = frozenset("he him his she her hers who".split())
 _ROLE_ROOTS = frozenset(map(base, ROLES))
@@ -81,7 +85,7 @@ def clauses(
     """
     found, asked = sentence.tokens, sentence.is_question
     inverted = bool(found) and found[0].word == "should" and not asked
-    conditional = inverted or _is_conditional(found)
+    conditional = inverted or _is_conditional(found) or (not asked and _is_awaited(found))
     parts = parts_of(found)
     reader = _Reader(voice, context, names, parts[-1], inverts=asked or inverted)
     for part in parts:
@@ -95,6 +99,12 @@ def clauses(
         modes = modes | {"if"} if conditional else modes - {"if"}
         clause.modes = frozenset(modes)
     return [one for one in reader.read_clauses if not one.is_empty or (keeps_frames and one.words)]
+
+
+def _is_awaited(found: Sequence[Token]) -> bool:
+    """Whether a sentence tells what will be once something else is."""
+    opens = bool(found) and found[0].word in ("when", "once", "until", "as_soon_as")
+    return opens and any(one.word in ("will", "going_to", "would") for one in found)
 
 
 def _is_conditional(found: Sequence[Token]) -> bool:
@@ -196,6 +206,8 @@ class _Reader:
         )
         if relative and last is not None and found[0].word in _RELATIVE and not own:
             clause.subjects = last.objects | last.subjects
+            if last.denied:
+                clause.modes |= {"maybe"}
             clause.is_linked = True
         elif before.heads or before.owners:
             if self._lead is not None and part.after in ("and", "or"):
@@ -283,7 +295,7 @@ class _Reader:
             return
         reports = [word for word in frames if word in REPORTING]
         modes = frozenset(MODES[word] for word in frames if MODES.get(word) in FRAMING)
-        self._framed |= modes
+        self._framed |= modes | ({"ask"} if clause.denied and frames else set())
         if "according_to" in told:
             return
         is_wanted = (
@@ -304,6 +316,7 @@ class _Reader:
         if verb >= len(found):
             return
         main = found[verb].word
+        clause.verb = _main_verb(found[verb : verb + VERB_WORDS_MAX])
         rest = [one.word for one in found[verb + 1 : verb + 6]]
         participle = next((word for word in rest if is_past(word) and word != "been"), "")
         going = any(is_gerund(word) for word in rest[:3])
@@ -360,6 +373,9 @@ class _Reader:
         if token.word in (USER, AGENT, "agent", "customer", "client"):
             told.heads |= {AGENT if token.word in (AGENT, "agent") else USER}
             return
+        if token.word in _ANYBODY:
+            told.heads |= {token.word}
+            return
         if token.word in DETERMINERS or token.word in FREE or token.word in LIMITS:
             return
         key = base(token.word)
@@ -413,6 +429,17 @@ def _starts_anew(part: Part, clause: Clause) -> bool:
     joined = part.after in (", and", ", but", ", while", ";", "while", "but")
     named = clause.subjects & (clause.names | {AGENT, USER})
     return joined and bool(named) and not clause.is_linked and not part.quoted
+
+
+def _main_verb(found: Sequence[Token]) -> str:
+    """Return the first word of a verb that is no auxiliary, if it says anything in particular."""
+    for token in found:
+        if token.word in AUXILIARIES or token.word in _SMALL_VERBS or token.kind != "w":
+            continue
+        if is_finite(token.word) or is_past(token.word) or is_gerund(token.word):
+            is_said = token.word not in FREE and not is_frame_verb(token.word)
+            return base(token.word) if is_said else ""
+    return ""
 
 
 def _owners(clause: Clause) -> frozenset[str]:

@@ -104,6 +104,7 @@ class Sources:
     _postings: dict[str, list[int]] = field(default_factory=dict)
     _beginnings: dict[str, list[str]] = field(default_factory=dict)
     _names: frozenset[str] = frozenset()
+    _of_sentence: dict[int, list[Clause]] = field(default_factory=dict)
     _companions: frozenset[str] = frozenset()
     _aliases: Aliases = field(default_factory=Aliases)
 
@@ -135,6 +136,7 @@ class Sources:
     def _add(self, known: _Known) -> None:
         at = len(self._clauses)
         self._clauses.append(known)
+        self._of_sentence.setdefault(known.number, []).append(known.clause)
         self._companions |= known.clause.owned.keys() & _ROLE_ROOTS | {base("family")}
         for word in (*known.clause.words, *known.clause.numbers):
             some = self._postings.setdefault(word, [])
@@ -269,7 +271,7 @@ class Sources:
 
     def sentence_gives_cause(self, number: int) -> bool:
         """Whether a sentence of the sources says why."""
-        told = [one.clause for one in self._clauses if one.number == number]
+        told = self._of_sentence.get(number, [])
         return any(one.causes or one.joins or one.exact & {"since", "as"} for one in told)
 
     @property
@@ -426,5 +428,11 @@ def _agreement(voice: Voice, proposed: Clause) -> Clause:
     agreed: frozenset[Mode] = frozenset(("agreed",))
     words = {**proposed.words, base("agree"): ""}
     return replace(
-        proposed, subjects=voice.selves, words=words, modes=agreed, has_verb=True, is_linked=False
+        proposed,
+        subjects=voice.selves,
+        words=words,
+        modes=agreed,
+        has_verb=True,
+        verb="",
+        is_linked=False,
     )
