@@ -30,9 +30,8 @@ _UNITS_BELOW = 10  # what may follow a word of tens: twenty-five, not twenty-ele
 MONTHS = tuple(
     "january february march april may june july august september october november december".split()
 )
-_CALENDAR = frozenset(
-    [*MONTHS, *"monday tuesday wednesday thursday friday saturday sunday".split()]
-)
+DAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
+_CALENDAR = frozenset((*MONTHS, *DAYS))
 _ALSO_VERBS = frozenset(("may", "march"))
 NEGATIONS = frozenset(
     "not no never none nobody nothing neither nor without cannot cant dont doesnt didnt isnt arent "

@@ -209,6 +209,8 @@ _PROCESS = (
     Place("process", "tiers.terms:term_of", "key", "turnover"),
     Place("process", "tiers.cold.edges:key_of", "key", "turnover"),
     Place("process", "tiers.lexical:stem", "key", "turnover"),
+    Place("process", "metaagents.claims.forms:base", "key", "turnover"),
+    Place("process", "metaagents.claims.forms:root", "key", "turnover"),
     Place("process", "tiers.warm.edge_filter:_any_of", "name", "nothing"),
     Place("process", "ezra.recollection.terms:_bags", "key", "turnover"),
     Place("process", "ezra.recollection.terms:_graphs", "key", "turnover"),

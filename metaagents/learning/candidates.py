@@ -11,8 +11,8 @@ from typing import TypeAlias
 from tiers.lexical import STOP_WORDS, sentences, words
 from tiers.records import Owned, Rule, Turn
 
+from ..claims.forms import root
 from ..distinctive import is_negated
-from .grounding import root
 from .instructions import words_of
 from .outcomes import reading
 from .patterns import CONFIDENCE, USER, Stated, stated, subject_of

@@ -11,9 +11,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
-from tiers.lexical import STOP_WORDS, words
+from tiers.lexical import STOP_WORDS, sentences, words
 from tiers.records import FactType, Rule, Turn
 
+from ..claims.clause import AGENT, USER
+from ..claims.clause import Voice as Speaking
+from ..claims.forms import root
+from ..claims.support import Said, Sources, Support
 from .candidates import (
     Counted,
     FactDraft,
@@ -26,7 +30,8 @@ from .candidates import (
     readable_by_all,
     whose_all,
 )
-from .grounding import Grounding, Heard, Said, ground, root
+from .grounding import Grounding, Heard, ground
+from .grounding import Said as Words
 from .instructions import is_instruction, is_override, statements_of, words_of
 from .outcomes import corrects, reading
 from .patterns import Stated, subject_of
@@ -124,7 +129,11 @@ class _Check:
         if grounding.reason is not None:
             self._found.drop(grounding.reason, cited)
             return
-        sources = self._sources(cited, grounding.leans_on)
+        support = self._support(text, cited, whose)
+        if support.reason is not None:
+            self._found.drop(support.reason, cited)
+            return
+        sources = self._sources(cited, {*grounding.leans_on, *support.keys})
         said = _stated(found, text, sources, by_user=by_user)
         denies = found.denies and any(_DENIAL.search(words_of(turn.input)) for turn in cited)
         ids = tuple(turn.id for turn in sources)
@@ -140,6 +149,18 @@ class _Check:
             return alone, True
         heard = [self._hear(turn, "tools") for turn in cited]
         return ground(text, heard, earlier, self._own), False
+
+    def _support(self, text: str, cited: Sequence[Turn], whose: Whose) -> Support:
+        """Say whether a fact is what the cited turns say, as they say it, and which turns say so.
+
+        Turns before them tell whom a pronoun means, and what was asked.
+        """
+        before = {turn.id for turn in self._before(cited, whose)} | {turn.id for turn in cited}
+        sources = Sources([one for turn in self._all if turn.id in before for one in _voices(turn)])
+        found = [sources.reader(in_notes=True).support(one) for one in sentences(text)]
+        wrong = next((one for one in found if one.reason is not None), None)
+        keys = frozenset().union(*(one.keys for one in found))
+        return wrong or Support(None, (), keys)
 
     def _playbook(self, found: PlaybookFound) -> None:
         cited = self._turns(found.source_ids)
@@ -224,7 +245,7 @@ class _Check:
 
     def _is_refined(self, rule: Rule, turn: Turn, steps: Sequence[str]) -> bool:
         """Whether each changed step rests on the old ones and on the user's words, on both."""
-        known = Heard.of(Said(rule.id, rule.text))
+        known = Heard.of(Words(rule.id, rule.text))
         heard = self._hear(turn, "user")
         changed = [step for step in steps if step not in rule.steps]
         return all(
@@ -273,8 +294,20 @@ class _Check:
             if voice == "resolution":
                 text = f"{text}\n{words_of(turn.response)}"
             names = tuple(name for name in (subject_of(turn), turn.user_id) if name)
-            self._heard[key] = Heard.of(Said(turn.id, text, names))
+            self._heard[key] = Heard.of(Words(turn.id, text, names))
         return self._heard[key]
+
+
+def _voices(turn: Turn) -> list[Said]:
+    """Return who says what in a turn; the agent's words only explain what is said to it."""
+    names = [name for name in (subject_of(turn), turn.user_id) if name]
+    user = frozenset(word for name in names for word in words(name))
+    agent = frozenset(words(turn.agent_id))
+    return [
+        Said(words_of(turn.input), Speaking("user", user, agent | {AGENT}), turn.id),
+        Said(_told_by_tools(turn), Speaking("tool"), turn.id),
+        Said(turn.response, Speaking("agent", agent, user | {USER}), turn.id),
+    ]
 
 
 def _told_by_tools(turn: Turn) -> str:

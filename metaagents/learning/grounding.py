@@ -14,6 +14,9 @@ from typing import Literal, TypeAlias
 
 from tiers.lexical import STOP_WORDS, sentences, words
 
+from ..claims.agreement import EMPTY_ROOTS
+from ..claims.forms import alike, base, kind_of, root
+from ..claims.lexicon import FREE
 from ..distinctive import is_negated, missing, names, numbers, vocabulary
 
 SHARE_MIN = 0.6
@@ -56,8 +59,6 @@ _GENERIC_GROUPS = (
     "thing something anything way kind type fact",
 )
 
-_ENDINGS = ("ingly", "edly", "ing", "ed", "ly", "ic", "es", "s", "e", "y")
-_ROOT_CHARS_MIN = 3
 # What says no without a negation: compared with sources that say no as well.
 _DENYING = frozenset("dislike hate avoid refuse lack quit stop unable cease former".split())
 _CLAUSE_END = re.compile(
@@ -72,22 +73,6 @@ _SUBJECTS = frozenset(
     "i im ive ill id we weve hes shes he she they theyre theyve it its you youre that thats this "
     "there theres my our".split()
 )
-
-
-def root(word: str) -> str:
-    """Return what a word has in common with its other forms; cruder than ``tiers.lexical.stem``.
-
-    ``moved``, ``moving``, ``move`` and ``moves`` are one. Only for telling whether a word was said
-    in any form: it joins a few words that differ.
-    """
-    for ending in _ENDINGS:
-        kept = word.removesuffix(ending)
-        if kept != word and len(kept) >= _ROOT_CHARS_MIN:
-            word = kept
-            break
-    if len(word) > _ROOT_CHARS_MIN and word[-1] == word[-2] and word[-1] not in "aeiou":
-        word = word[:-1]
-    return word.removesuffix("i") if len(word) > _ROOT_CHARS_MIN else word
 
 
 GENERIC = frozenset(root(word) for group in _GENERIC_GROUPS for word in group.split())
@@ -137,6 +122,7 @@ class Heard:
     vocabulary: frozenset[str]
     roots: frozenset[str]
     beginnings: frozenset[str]
+    same: frozenset[str]
     clauses: tuple[Clause, ...]
 
     @classmethod
@@ -149,8 +135,14 @@ class Heard:
             vocabulary=vocabulary(text),
             roots=frozenset(root(word) for word in told),
             beginnings=frozenset(word[:NEAR_CHARS] for word in told if len(word) >= NEAR_CHARS),
+            same=frozenset(other for word in told for other in _same(base(word))),
             clauses=tuple(clauses(said.text)),
         )
+
+
+def _same(word: str) -> frozenset[str]:
+    """Return the roots of what says the same as a word that was said, and what it is a kind of."""
+    return alike(word) | {kind_of(word)} - {""}
 
 
 @dataclass(frozen=True)
@@ -258,7 +250,9 @@ def _words_reason(
 ) -> Ungrounded | None:
     """Say what is wrong with a statement's content words, adding earlier turns they come from."""
     have = frozenset().union(*(one.roots for one in cited))
-    found = {plain for plain in wanted if plain in have}
+    same = EMPTY_ROOTS.union(*(one.same for one in cited))
+    wanted = {plain: word for plain, word in wanted.items() if word not in FREE} or wanted
+    found = {plain for plain, word in wanted.items() if plain in have or base(word) in same}
     if wanted and len(found) < CITED_SHARE_MIN * len(wanted):
         return "too little of it said"
     resolved = set(found)

@@ -14,8 +14,10 @@ from typing import Literal, Protocol, TypeAlias
 
 from tiers.knowledge import is_kept
 from tiers.learning import SaidOrder, Verdict, fact_key, is_live, may_give_way, said_order
+from tiers.lexical import words
 from tiers.records import Fact
 
+from .attributes import is_same_attribute
 from .core import PRESSING
 from .likeness import alike, difference, open_on_others, read, same_words, turned
 from .predicates import denies, is_multi_valued
@@ -35,6 +37,9 @@ the same. "Ada moved to Lisbon" shares a third with "Ada lives in Rome"."""
 PRESSING_SHARE = 0.5
 """Of the same, where the fact that would give way must not be violated or says who somebody is:
 that both speak of Mara does not let "never call Mara before 9:30" end her allergy."""
+
+
+_OWN = frozenset("i im ive my mine we our".split())
 
 
 class Judged(Protocol):
@@ -143,8 +148,8 @@ def by_opinion(pair: Pair, opinion: Opinion) -> Relation:
 
     It may be mistaken or told what to say, so the texts have to bear it out: what says the same
     has the same numbers, names and denials, and no ``left`` where the other has ``right``; what
-    takes another's place speaks of the same, as far as shared words and no other subject can
-    show; and only what says so is a denial.
+    takes another's place tells the same attribute of the same subject; and only what says so is a
+    denial.
     """
     one, two = read(pair.older.text), read(pair.newer.text)
     if not _share_content(pair) or open_on_others(one, two):
@@ -154,6 +159,8 @@ def by_opinion(pair: Pair, opinion: Opinion) -> Relation:
         return "distinct" if is_other or not _hold_at_once(pair) else "duplicate"
     least = PRESSING_SHARE if pair.older.fact_type in PRESSING else PLACE_SHARE
     if opinion == "distinct" or _shared_share(pair) < least:
+        return "distinct"
+    if not denies(pair.newer.text) and not _is_same_attribute(pair):
         return "distinct"
     return succession(pair)
 
@@ -260,6 +267,18 @@ def _other(pair: Pair, fact: Fact) -> Fact:
 
 def _share_content(pair: Pair) -> bool:
     return not read(pair.older.text).content.isdisjoint(read(pair.newer.text).content)
+
+
+def _is_same_attribute(pair: Pair) -> bool:
+    """Whether both facts tell the same of the same: by their key, or by their words."""
+    key = fact_key(pair.older)
+    if key is not None and key == fact_key(pair.newer):
+        return not is_multi_valued(key[1])
+    texts = (pair.older.text, pair.newer.text)
+    is_of_self = any(not _OWN.isdisjoint(words(text)) for text in texts)
+    if is_of_self and pair.older.agent_id != pair.newer.agent_id:
+        return False
+    return is_same_attribute(*texts)
 
 
 def _shared_share(pair: Pair) -> float:

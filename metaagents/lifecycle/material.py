@@ -13,16 +13,21 @@ from datetime import datetime
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
-from tiers.lexical import sentences
+from tiers.lexical import sentences, words
 from tiers.plans import AnyGrain
 from tiers.records import EXTRACTED, Episode, Grain, Summary, Turn
 
-from .checking import PIECE_CHARS_MAX
+from ..claims.clause import AGENT, USER, Voice
+from ..claims.support import Said, Sources
 from .extract import Sentence, fair, local, sentences_of, stamp
 from .statements import is_statement
 
 SENTENCES_MAX = 2_048
 """What an extract chooses from."""
+
+PIECE_CHARS_MAX = 8_000
+"""What is looked at in one go: one search for a number in a long text without any takes so long
+that nothing else of the process runs."""
 
 FORMER_SUPPLEMENT = "Also mentioned: "
 """How a line began that listed words which a text had lost: no statement, and written no more."""
@@ -42,7 +47,7 @@ class Material:
         texts: What the sources say, in pieces.
         said: The same as sentences, source by source.
         lost: Statements that the sources had lost already.
-        known: What a text may say besides: names of speakers and tools, and dates.
+        told: Who said what and when, as far as the sources tell.
         shown: The sources as a model is shown them, oldest first.
     """
 
@@ -52,8 +57,13 @@ class Material:
     texts: tuple[str, ...]
     said: tuple[tuple[Sentence, ...], ...]
     lost: int
-    known: tuple[str, ...]
+    told: tuple[Said, ...]
     shown: tuple[Mapping[str, str], ...]
+
+    @cached_property
+    def sources(self) -> Sources:
+        """What was said, taken apart for the guard."""
+        return Sources(self.told)
 
     @cached_property
     def candidates(self) -> list[Sentence]:
@@ -73,9 +83,6 @@ class Material:
 def material_of_turns(turns: Sequence[Turn], zone: ZoneInfo) -> Material:
     """Return what a level-0 summary is made of."""
     at = local(turns[0].occurred_at, zone)
-    known = [_spelled(local(turn.occurred_at, zone)) for turn in turns]
-    known += [f"{turn.speaker} {turn.agent_id}" for turn in turns]
-    known += [one.tool for turn in turns for one in turn.tool_outputs]
     return Material(
         grain="working",
         heading=stamp(at),
@@ -83,7 +90,7 @@ def material_of_turns(turns: Sequence[Turn], zone: ZoneInfo) -> Material:
         texts=tuple(_pieces(text for turn in turns for _, text in _parts(turn))),
         said=tuple(sentences_of(turn, zone) for turn in turns),
         lost=0,
-        known=tuple(known),
+        told=tuple(one for turn in turns for one in _told(turn, zone)),
         shown=tuple(
             {"at": f"{local(turn.occurred_at, zone):%Y-%m-%d %H:%M}", "by": who, "said": text}
             for turn in turns
@@ -98,6 +105,7 @@ def material_of_members(
 ) -> Material:
     """Return what an episode is made of: summaries, or episodes of a finer grain."""
     moments = [moment for one in members for moment in (one.starts_at, one.ends_at)]
+    dates = _words_of([*(_spelled(local(moment, zone)) for moment in moments), period])
     notes = [notes_of(_body(one), one.made_by, local(one.starts_at, zone)) for one in members]
     return Material(
         grain=grain,
@@ -108,10 +116,10 @@ def material_of_members(
         ),
         said=tuple(map(tuple, notes)),
         lost=sum(one.lost for one in members),
-        known=(
-            *(one.text for one in members),
-            *(_spelled(local(moment, zone)) for moment in moments),
-            period,
+        told=tuple(
+            Said(said.text, _voice(said.speaker, one.agent_id), at=dates)
+            for one, part in zip(members, notes, strict=True)
+            for said in part
         ),
         shown=tuple({"of": _called(one, zone), "text": "\n".join(_body(one))} for one in members),
     )
@@ -166,6 +174,35 @@ def _called(member: Summary | Episode, zone: ZoneInfo) -> str:
 def _parts(turn: Turn) -> list[tuple[str, str]]:
     parts = [(turn.speaker or turn.agent_id, turn.input), (turn.agent_id, turn.response)]
     return parts + [(f"{turn.agent_id}/{one.tool}", one.output) for one in turn.tool_outputs]
+
+
+def _told(turn: Turn, zone: ZoneInfo) -> list[Said]:
+    """Return what was said in a turn, each with whose words it is."""
+    at = _words_of([_spelled(local(turn.occurred_at, zone))])
+    speaker = turn.speaker if turn.speaker != turn.agent_id else turn.user_id or ""
+    user, agent = _words_of([speaker]), _words_of([turn.agent_id])
+    said = [
+        Said(turn.input, Voice("user", user, agent | {AGENT}), turn.id, at),
+        Said(turn.response, Voice("agent", agent, user | {USER}), turn.id, at),
+    ]
+    return said + [
+        Said(one.output, Voice("tool", _words_of([one.tool])), turn.id, at)
+        for one in turn.tool_outputs
+    ]
+
+
+def _voice(speaker: str, agent_id: str) -> Voice:
+    """Return whose words a note has, by its label; a model's own lines have none."""
+    if not speaker:
+        return Voice("text")
+    if speaker == agent_id:
+        return Voice("agent", _words_of([agent_id]), frozenset((USER,)))
+    kind = "tool" if speaker.startswith(f"{agent_id}/") else "user"
+    return Voice(kind, _words_of([speaker]), _words_of([agent_id]) | {AGENT})
+
+
+def _words_of(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(word for text in texts for word in (*words(text), *text.lower().split()))
 
 
 def _pieces(texts: Iterable[str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from tiers.records import EXTRACTED, Episode, Grain, Scope, Summary, Turn
 from tiers.registry import FleetStore
 
 from ..model import BudgetedModel
-from .checking import borne_out, cleaned, refusal
+from .checking import borne_out, cleaned, misshapen, refusal
 from .extract import by_person, by_sitting, summarise
 from .material import Material, material_of_members, material_of_turns, notes_of
 from .prompts import DEFAULT_PROMPTS, messages
@@ -169,33 +169,41 @@ def _checked(
     answer: object, material: Material, budget: int, name: str
 ) -> tuple[_Draft | None, str]:
     text = cleaned(answer)
-    text = borne_out(text, material.texts, material.known) or text
-    reason = refusal(text, material.texts, material.known, budget)
+    reason = misshapen(text, material.texts, budget)
     if reason:
         return None, reason
-    whole = _headed(material, text)
-    left = set(_untold(whole, name, material))
+    borne = borne_out(text, material.sources)
+    reason = refusal(borne.text, material.texts, budget)
+    if reason:
+        return None, f"{reason}; left out: {dict(borne.left_out)}" if borne.left_out else reason
+    whole = _headed(material, borne.text)
+    left = set(_untold(whole, name, material, borne.told))
     if not left:
-        return _told(whole, name, material), ""
+        return _told(whole, name, material, borne.told), ""
     # What it left out is put back in the words of those who said it, as far as there is room.
     missing = [one for one in by_sitting(material.candidates) if one.text in left]
     room = round(SUPPLEMENT_SHARE * budget)
     notes = summarise(missing, room)
     if estimate_tokens(notes) <= room:
         whole = f"{whole}\n{notes}"
-    return _told(whole, name, material), ""
+    return _told(whole, name, material, borne.told), ""
 
 
-def _told(text: str, made_by: str, material: Material) -> _Draft:
-    """Return a text with the account of what it tells."""
-    lost = len(_untold(text, made_by, material))
+def _told(
+    text: str, made_by: str, material: Material, known: frozenset[str] = frozenset()
+) -> _Draft:
+    """Return a text with the account of what it tells; ``known`` it tells in words of its own."""
+    lost = len(_untold(text, made_by, material, known))
     wording = Wording(text, made_by, material.lost + lost)
     return _Draft(wording, len(material.statements) - lost)
 
 
-def _untold(text: str, made_by: str, material: Material) -> list[str]:
+def _untold(
+    text: str, made_by: str, material: Material, known: frozenset[str] = frozenset()
+) -> list[str]:
     told = notes_of(text.splitlines(), made_by, datetime.min.replace(tzinfo=UTC))
-    return Telling([one.text for one in told]).untold(material.statements)
+    statements = [one for one in material.statements if one not in known]
+    return Telling([one.text for one in told]).untold(statements)
 
 
 def _headed(material: Material, text: str) -> str:

@@ -56,6 +56,8 @@ OF_ONE_CALL = frozenset(
         "metaagents.lifecycle.standins:_episodes",
         *("metaagents.lifecycle.material:candidates", "metaagents.lifecycle.extract:_had"),
         "metaagents.lifecycle.material:statements",
+        *("metaagents.claims.agreement:_names", "metaagents.claims.agreement:_nouns"),
+        *("metaagents.claims.support:_of_sentence", "metaagents.lifecycle.material:sources"),
         *("ezra.evaluation.summaries:_in", "ezra.evaluation.summaries:_statements"),
         "ezra.evaluation.summaries:_turns",
         *("tiers.cold.redaction:_found", "tiers.warm.qdrant_examination:_details"),

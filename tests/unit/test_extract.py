@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from support.records import START, turn
 
-from metaagents.lifecycle.checking import borne_out, cleaned, refusal
+from metaagents.claims.clause import Voice
+from metaagents.claims.support import Said, Sources
+from metaagents.lifecycle.checking import borne_out, cleaned, misshapen, refusal
 from metaagents.lifecycle.extract import (
     Sentence,
     by_person,
@@ -242,28 +245,35 @@ def test_lost_counts_statements_and_not_words() -> None:
     assert still < told
 
 
+def heard(texts: Sequence[str]) -> Sources:
+    """Return texts as sources that speak of everybody by name."""
+    return Sources([Said(text, Voice("text")) for text in texts])
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("Ada plans 18 laps on Mediums at Imola; pressure was 1.9 bar.", ""),
-        ("The user asked how long the mediums last; Ada decided on 18 laps.", ""),
+        ("Ada wants 18 laps of the Mediums at Imola; the pressure was 1.9 bar.", ""),
+        ("Ada said that she hopes for the Mediums to last 18 laps.", ""),
         (" ", "blank"),
         ("\u200b ?!", "blank"),
         ("Ada wants laps. " * 40, "tokens"),
         ("Ada wants the Mediums to last. " * 5, "repeats"),
-        ("Ada plans 19 laps on Mediums at Imola.", "none of its sources"),
-        ("Ada plans 18 laps on Mediums at Monza.", "none of its sources"),
-        ("Ada wants the Mediums to last, says Zorblatt of it.", "none of its sources"),
-        ("Ada wants the mediums to last quixotic laps.", "words are in none"),
-        ("I am sorry, but I cannot help with that request.", "something else"),
-        ("Several matters were discussed, and a decision was made.", "something else"),
+        ("Ada plans 19 laps on Mediums at Imola.", "another number"),
+        ("Ada plans 18 laps on Mediums at Monza.", "another name"),
+        ("Ada wants the Mediums to last, says Zorblatt of it.", "not said"),
+        ("Ada wants the mediums to last quixotic laps.", "not said"),
+        ("I am sorry, but I cannot help with that request.", "not said"),
+        ("Several matters were discussed, and a decision was made.", "not said"),
     ],
 )
 def test_a_models_text_is_taken_only_if_its_sources_say_it(text: str, reason: str) -> None:
     """No other number, name or word than theirs, and not next to nothing either."""
-    found = refusal(cleaned(text), SAID, ("Ada strategist",), 60)
+    plain = cleaned(text)
+    borne = borne_out(plain, heard(SAID))
+    found = misshapen(plain, SAID, 60) or ", ".join(borne.left_out) or refusal(borne.text, SAID, 60)
     assert (reason in found) if reason else (found == "")
-    assert refusal("Ada plans.", ["Ada plans many more laps. " * 40], (), 200) == (
+    assert refusal("Ada plans.", ["Ada plans many more laps. " * 40], 200) == (
         "it is of 3 tokens instead of 200"
     )
 
@@ -334,17 +344,17 @@ SOURCES = [
 
 
 def test_sentences_that_say_more_than_their_sources_are_left_out() -> None:
-    """What is borne out stays, the rest goes; where most goes there is no text."""
+    """What is borne out stays, the rest goes alone, however much of it there is."""
     told = (
         "The soft tyre lasted 12 laps. The medium tyre lasted 13 laps. Quixotic engineers cheered."
     )
     kept = "The soft tyre lasted 12 laps. The medium tyre lasted 13 laps."
-    assert borne_out(told, SOURCES, ()) == kept
-    assert refusal(kept, SOURCES, (), 40) == ""
+    assert borne_out(told, heard(SOURCES)).text == kept
+    assert refusal(kept, SOURCES, 40) == ""
     invented = "Mars won by 9999 euros in a quixotic duel. The soft tyre lasted 12 laps."
-    assert borne_out(invented, SOURCES, ()) == ""
+    assert borne_out(invented, heard(SOURCES)).text == "The soft tyre lasted 12 laps."
 
 
 def test_a_text_about_one_source_of_many_stands_for_none() -> None:
     """One grounded sentence is not a summary of five."""
-    assert "1 of 5 sources" in refusal("The gearbox issue: gearbox, left gearbox.", SOURCES, (), 40)
+    assert "1 of 5 sources" in refusal("The gearbox issue: gearbox, left gearbox.", SOURCES, 40)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from metaagents.learning.grounding import Heard, Said, ground, root, roots
+from metaagents.claims.forms import root
+from metaagents.learning.grounding import Heard, Said, ground, roots
 from metaagents.learning.instructions import is_instruction, statements_of, words_of
 from metaagents.learning.validity import days_of, stated_days
 

@@ -131,6 +131,74 @@ class TemplateSet(Record):
     templates: tuple[Template, ...]
 
 
+class Line(Record):
+    """What somebody says to an agent, and what the agent answers; slots stand in both."""
+
+    speaker: Text
+    text: Text
+    answer: str = "Noted."
+
+
+class Talk(Record):
+    """A conversation, with summaries of it and facts from it as a good model writes them."""
+
+    id: Name
+    turns: tuple[Line, ...] = Field(min_length=1)
+    summaries: tuple[Text, ...]
+    facts: tuple[Text, ...]
+
+
+class HonestSet(Record):
+    """Conversations; each sentence of their summaries and each of their facts is stated there."""
+
+    name: Name
+    about: Text
+    at: Moment
+    talks: tuple[Talk, ...]
+
+    @model_validator(mode="after")
+    def _ids_differ(self) -> Self:
+        _once("id", [talk.id for talk in self.talks])
+        return self
+
+
+class Claim(Record):
+    """A statement that nobody makes in some turns; with slots."""
+
+    turns: tuple[Line, ...] = Field(min_length=1)
+    text: str
+
+
+class Family(Record):
+    """Statements that are false in one way."""
+
+    kind: Name
+    claims: tuple[Claim, ...] = Field(min_length=1)
+
+
+class HostileSet(Record):
+    """Families of false statements, how often each is filled, and talk to put around them."""
+
+    name: Name
+    about: Text
+    at: Moment
+    seed: int
+    fillings: int = Field(ge=1)
+    slots: dict[str, tuple[Name, ...]]
+    asides: tuple[Line, ...]
+    families: tuple[Family, ...]
+
+
+def honest(name: str) -> HonestSet:
+    """Return a set of conversations with what good models write; raises as ``statements``."""
+    return _read(name, HonestSet)
+
+
+def hostile(name: str) -> HostileSet:
+    """Return a set of families of false statements; raises as ``statements``."""
+    return _read(name, HostileSet)
+
+
 def statements(name: str) -> StatementSet:
     """Return a set of turns by its name.
 

@@ -6,6 +6,7 @@ A new section is a function that takes a ``Bench`` and returns a ``Section``, an
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +18,18 @@ from tiers.errors import UsageError
 from tiers.records import Fact
 
 from .bench import Bench
-from .grammar import filled
-from .labels import Pair, SaidTurn, pairs, statements, templates
+from .grammar import claims, filled
+from .guard import Judged, is_replaced, judged_claim, judged_talk
+from .labels import (
+    HonestSet,
+    Pair,
+    SaidTurn,
+    honest,
+    hostile,
+    pairs,
+    statements,
+    templates,
+)
 from .results import Figure, LearningReport, Mistake, Section
 from .scoring import Fate, fate, is_live, of_label, said, since_agrees, verdict
 
@@ -93,12 +104,82 @@ async def duplicates(bench: Bench) -> Section:
     )
 
 
+async def guard(bench: Bench) -> Section:
+    """What a model writes: honest statements are taken, false ones are not, of neither kind.
+
+    A judge that says of everything that it supersedes is believed where that can be.
+    """
+    source, sealed, false = honest("honest"), honest("honest-sealed"), hostile("hostile")
+    open_ = await _talks(bench, source)
+    closed = await _talks(bench, sealed)
+    made = bench.chosen(list(claims(false)))
+    twisted = []
+    with bench.progress("guard", len(made)) as advance:
+        for claim in made:
+            twisted.append(await asyncio.to_thread(judged_claim, claim, false.at))
+            advance()
+    staying = bench.chosen(filled(templates("compatible")).pairs)
+    changing = bench.chosen(pairs("supersessions").pairs)
+    wrong = [one.mistake for one in open_ if not one.taken]
+    wrong += [one.mistake for one in twisted if one.taken]
+    return Section(
+        name="guard",
+        figures=(
+            *_taken("", open_),
+            *_taken("sealed ", closed),
+            Figure(
+                name="false statements taken",
+                count=sum(one.taken for one in twisted),
+                of=len(twisted),
+                best="none",
+            ),
+            Figure(
+                name="families with one taken",
+                count=len({one.kind for one in twisted if one.taken}),
+                of=len({one.kind for one in twisted}),
+                best="none",
+            ),
+            Figure(
+                name="judge says supersedes, rightly, and is believed",
+                count=sum(is_replaced(pair, STARTS_AT) for pair in changing),
+                of=len(changing),
+            ),
+            Figure(
+                name="judge says supersedes, wrongly, and is believed",
+                count=sum(is_replaced(pair, STARTS_AT) for pair in staying),
+                of=len(staying),
+                best="none",
+            ),
+        ),
+        mistakes=tuple(wrong),
+    )
+
+
+async def _talks(bench: Bench, source: HonestSet) -> list[Judged]:
+    found: list[Judged] = []
+    for talk in bench.chosen(source.talks):
+        found += await asyncio.to_thread(judged_talk, talk, source.at)
+    return found
+
+
+def _taken(prefix: str, judged: Sequence[Judged]) -> tuple[Figure, ...]:
+    return tuple(
+        Figure(
+            name=f"{prefix}{name}",
+            count=sum(one.taken for one in judged if one.kind == kind),
+            of=sum(one.kind == kind for one in judged),
+        )
+        for kind, name in (("summary", "sentences of summaries taken"), ("fact", "facts taken"))
+    )
+
+
 SECTIONS: Mapping[str, Measure] = MappingProxyType(
     {
         "statements": open_statements,
         "statements-sealed": sealed_statements,
         "supersessions": supersessions,
         "duplicates": duplicates,
+        "guard": guard,
     }
 )
 

@@ -1,0 +1,411 @@
+"""Whether a clause says what another one says: of the same, as surely, in the same roles. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+from ..distinctive import DAYS, MONTHS
+from .clause import AGENT, USER, Clause, Voice
+from .forms import VERBS, alike, base, kind_of, root
+from .lexicon import EMPTY, KEPT_LIMITS, LIGHT, NUMBER_LIMITS, Mode
+
+Disagreement: TypeAlias = Literal[
+    "not said",
+    "another number",
+    "another name",
+    "denied",
+    "less sure",
+    "another time",
+    "another subject",
+    "another role",
+    "another speaker",
+    "no such cause",
+    "more than was said",
+]
+"""
+====================  ========================================================================
+reason                what is wrong with a claim
+====================  ========================================================================
+not said              a content word of it stands nowhere in what it would rest on
+another number        a number of it is not there, or counts something else
+another name          a name, a day, a month or an address of it is not there
+denied                one of both says that it is not so
+less sure             the source asks, supposes, plans, proposes or sets a condition
+another time          it is over, or has yet to be
+another subject       the source says it of somebody else
+another role          who does and who suffers it are exchanged
+another speaker       somebody else says it, or an agent alone
+no such cause         both halves were said, and not that one is why the other is
+more than was said    "always", "only", "every", where the source has no such word
+====================  ========================================================================
+"""
+
+_ACQUIRING = frozenset("bought adopted got received inherited purchased acquired".split())
+_UNITS = {"euro", "dollar", "pound", "percent"}
+_NEEDS: Mapping[Mode, frozenset[Mode]] = {
+    "maybe": frozenset(("maybe",)),
+    "ask": frozenset(("ask",)),
+    "if": frozenset(("if",)),
+    "wish": frozenset(("wish", "maybe")),
+    "plan": frozenset(("plan", "wish")),
+    "ought": frozenset(("ought", "proposal")),
+    "proposal": frozenset(("proposal", "ask")),
+    "ended": frozenset(("ended",)),
+    "agreed": frozenset(("agreed",)),
+}
+"""What a claim has to be meant as, where its source is meant so."""
+_ALLOWED: Mapping[Mode, frozenset[Mode]] = {
+    "ask": frozenset(),
+    "agreed": frozenset(),
+    "if": frozenset(),
+    "ought": frozenset(),
+    "maybe": frozenset(("wish", "ask", "if")),
+    "wish": frozenset(("plan",)),
+    "proposal": frozenset(("proposal", "ought", "maybe", "ask", "plan", "can", "wish")),
+}
+"""What a claim may only be meant as where its source is meant as one of these."""
+_SUGGESTED = frozenset(("proposal", "ought", "maybe", "ask", "plan", "can", "wish"))
+
+
+class Aliases:
+    """By which other words somebody is spoken of: ``my sister Marta`` is both."""
+
+    def __init__(self) -> None:
+        self._nouns: dict[str, set[str]] = {}
+        self._names: dict[str, set[frozenset[str]]] = {}
+
+    def add(self, name: frozenset[str], noun: str) -> None:
+        """Note that a name, of one word or more, is that of a noun."""
+        for word in name:
+            self._nouns.setdefault(word, set()).add(noun)
+        self._names.setdefault(noun, set()).add(name)
+
+    def is_called(self, noun: str, name: str) -> bool:
+        """Whether somebody has been called both."""
+        return noun in self._nouns.get(name, ())
+
+    def is_noun(self, noun: str) -> bool:
+        """Whether somebody with a name has been called by a noun."""
+        return noun in self._names
+
+    def called(self, heads: Iterable[str]) -> frozenset[str]:
+        """Return heads with every other word for them; a noun of several people has none."""
+        told = frozenset(heads)
+        for head in tuple(told):
+            some = self._names.get(head, set())
+            told |= frozenset(self._nouns.get(head, ())) | (
+                next(iter(some)) if len(some) == 1 else frozenset()
+            )
+        return told
+
+    def of(self, heads: Iterable[str], names: frozenset[str]) -> frozenset[str]:
+        """Return heads with what else they are called; a noun of several people is nobody else."""
+        told = frozenset(heads)
+        if told & names:
+            return told.union(*(self._nouns.get(head, ()) for head in told))
+        return self.called(told)
+
+
+def meant(claim: Clause, source: Clause, voice: Voice) -> Disagreement | None:
+    """Return whether a claim is meant otherwise than its source: how sure, and when."""
+    if claim.denied != source.denied and not _denies_by_end(claim, source):
+        return "denied"
+    own, modes = claim.modes, source.modes
+    suggests = "proposal" in own and voice.kind == "agent"
+    for mode in modes:
+        allowed = _NEEDS.get(mode)
+        if mode in ("plan", "ought") and "if" in own & modes:
+            continue
+        if mode in ("plan", "ought", "wish") and "maybe" in own & modes:
+            continue
+        if mode != "ask" and "ask" in own & modes:
+            continue
+        if allowed is None or (suggests and mode in _SUGGESTED):
+            continue
+        if mode == "ended" and (claim.past or claim.denied):
+            continue
+        if mode == "plan" and (claim.progressive or suggests):
+            continue
+        if not own & allowed:
+            return "less sure"
+    return _added_meaning(claim, source)
+
+
+def _added_meaning(claim: Clause, source: Clause) -> Disagreement | None:
+    """Return whether a claim is meant in a way in which its source is not."""
+    added, modes = claim.modes - source.modes, source.modes
+    unsure = {mode for mode, reasons in _ALLOWED.items() if mode in added and not modes & reasons}
+    if unsure:
+        return "less sure"
+    is_planned = source.progressive or ("wish" in modes and "wish" in claim.modes)
+    if source.present and not source.copular and _is_scheduled(claim, source):
+        is_planned = True
+    if ("plan" in added and not is_planned) or ("ended" in added and not source.past):
+        return "another time"
+    return timed(claim, source)
+
+
+def _is_scheduled(claim: Clause, source: Clause) -> bool:
+    """Whether the present tells what is to come: on a day, or of a thing, ``it costs 9 euros``."""
+    is_dated = bool(claim.names & source.names & CALENDAR)
+    return is_dated or not (claim.subjects & claim.names or {USER, AGENT} & claim.subjects)
+
+
+def timed(claim: Clause, source: Clause) -> Disagreement | None:
+    """Return whether what is over is told as if it lasted."""
+    if claim.present and source.past and not source.modes & {"ask"} and not claim.frame:
+        acquired = claim.possesses and not _ACQUIRING.isdisjoint(source.exact)
+        return None if acquired else "another time"
+    if source.present or not source.has_verb:
+        return None
+    for word, form in claim.words.items():
+        if form == "s" and source.words.get(word) == "past" and word in VERBS and claim.present:
+            return "another time"
+    return None
+
+
+def _denies_by_end(claim: Clause, source: Clause) -> bool:
+    """Whether ``no longer`` meets ``used to`` or ``stopped``."""
+    return "ended" in claim.modes and "ended" in source.modes
+
+
+def limited(claim: Clause, pool: Sequence[Clause]) -> Disagreement | None:
+    """Return whether a claim says more often, or of more, than its source."""
+    theirs = frozenset().union(*(one.limits for one in pool))
+    if claim.limits - theirs:
+        return "more than was said"
+    kept_limits = pool[0].limits & KEPT_LIMITS
+    if not claim.numbers.keys() & pool[0].numbers.keys():
+        kept_limits -= NUMBER_LIMITS
+    if kept_limits - claim.limits:
+        return "more than was said"
+    kept = {word for word in ("some", "few", "except", "unlike") if word in pool[0].exact}
+    return "more than was said" if kept - claim.exact else None
+
+
+def who(
+    claim: Clause, source: Clause, voice: Voice, aliases: Aliases, names: frozenset[str]
+) -> Disagreement | None:
+    """Return whether a claim and its source tell of somebody else, or of others' words."""
+    told = _speaker(claim, source, voice, aliases, names)
+    if told is not None:
+        return told
+    for thing, owner in claim.owned.items():
+        theirs = source.owned.get(thing)
+        if theirs and aliases.of(theirs, names).isdisjoint(owner):
+            return "another subject"
+        if not theirs and owner.isdisjoint(_everybody(source, voice, aliases, names)):
+            return "another subject"
+    if claim.frame and not source.frame:
+        return None
+    if not claim.has_verb:
+        return None
+    return _roles(claim, source, voice, aliases, names)
+
+
+def _speaker(
+    claim: Clause, source: Clause, voice: Voice, aliases: Aliases, names: frozenset[str]
+) -> Disagreement | None:
+    """Return whether a claim is attributed as its source is."""
+    by = claim.told_by
+    if source.told_by and not source.told_by <= voice.selves:
+        theirs = aliases.of(source.told_by, names)
+        if (by.isdisjoint(theirs) or (by & names) - theirs) and not (
+            source.frame and not claim.told_by
+        ):
+            return "another speaker"
+        return None
+    selves = voice.selves
+    if "agreed" in claim.modes:
+        return None
+    if by and by.isdisjoint(selves) and voice.kind in ("user", "agent"):
+        return "another speaker"
+    if voice.kind == "agent" and not by:
+        own = claim.subjects <= selves and source.subjects <= selves and claim.subjects
+        # What an agent says that it has done or will do is told as just that.
+        told_alike = source.modes <= {"plan"} and source.modes == claim.modes
+        return None if own and told_alike else "another speaker"
+    return None
+
+
+def _everybody(
+    source: Clause, voice: Voice, aliases: Aliases, names: frozenset[str]
+) -> frozenset[str]:
+    told = source.subjects | source.objects | source.owners | source.by | voice.selves | voice.to
+    return aliases.of(told, names) | source.exact
+
+
+def _roles(
+    claim: Clause, source: Clause, voice: Voice, aliases: Aliases, names: frozenset[str]
+) -> Disagreement | None:
+    actors, _ = _acting(claim)
+    theirs, rest = _acting(source)
+    if not source.has_verb:
+        theirs |= source.near | voice.selves
+    theirs |= source.company
+    theirs_all = aliases.of(theirs, names)
+    if source.is_plural:
+        theirs_all |= source.near - names
+    rest_all = aliases.of(rest, names)
+    if source.copular and claim.copular and "than" not in source.exact:
+        theirs_all = rest_all = theirs_all | rest_all
+    if claim.possesses and not source.possesses:
+        # "My rating is 9" and "Ada has a rating of 9".
+        theirs_all |= aliases.of(source.owners, names)
+    if source.possesses and actors & rest_all and not claim.owners.isdisjoint(theirs_all):
+        theirs_all |= rest_all
+    are_both_several = claim.is_plural and claim.is_linked and source.is_plural
+    if actors and not are_both_several and not _meets(actors, theirs_all):
+        if _meets(actors, rest_all):
+            return "another role"
+        mine = claim.owners | frozenset().union(*claim.owned.values())
+        if not (source.copular and claim.copular) or mine.isdisjoint(theirs_all | source.owners):
+            return "another subject"
+    return _crossed(claim, source, (theirs_all, rest_all))
+
+
+def _crossed(
+    claim: Clause,
+    source: Clause,
+    theirs: tuple[frozenset[str], frozenset[str]],
+) -> Disagreement | None:
+    """Return whether a name stands on the other side of the verb, or on neither."""
+    actors, others = _acting(claim)
+    theirs_all, rest_all = theirs
+    strangers = {one for one in actors & claim.names if one not in theirs_all} - CALENDAR
+    if strangers and not source.is_plural:
+        return "another subject"
+    if {
+        one for one in (others - actors) & claim.names if one in theirs_all and one not in rest_all
+    }:
+        return "another role"
+    return _directed(claim, source)
+
+
+def _acting(clause: Clause) -> tuple[frozenset[str], frozenset[str]]:
+    """Return who does something, and to whom or what."""
+    if clause.passive or clause.received:
+        return clause.by, (clause.subjects | clause.objects) - clause.by
+    return clause.subjects, clause.objects
+
+
+def _meets(one: frozenset[str], two: frozenset[str]) -> bool:
+    if one & two:
+        return True
+    wide = frozenset().union(*(alike(root(word)) for word in two))
+    kinds = {kind_of(root(word)) for word in two}
+    return any(root(word) in wide or root(word) in kinds for word in one)
+
+
+def _directed(claim: Clause, source: Clause) -> Disagreement | None:
+    for word, direction in claim.directions.items():
+        theirs = source.directions.get(word)
+        if theirs is not None and theirs != direction:
+            return "another role"
+    return None
+
+
+def worded(
+    claim: Clause,
+    pool: Sequence[Clause],
+    known: frozenset[str],
+    names: frozenset[str],
+    day: frozenset[str],
+) -> Disagreement | None:
+    """Return which word, number or name of a claim stands nowhere in what it would rest on.
+
+    Args:
+        claim: The claim.
+        pool: The clause that it would rest on, first, with those that are linked to it.
+        known: Words that need not be said: who speaks, what somebody is called besides.
+        names: What is a name.
+        day: By which words and numbers the day may be named on which it was said.
+    """
+    words = {word for one in pool for word in one.words}
+    exact = frozenset().union(*(one.exact for one in pool)) | known | day
+    wide = words | {other for word in words for other in alike(word)}
+    wide |= {kind_of(word) for word in words} | {base(word) for word in known | day}
+    beginnings = {word[:5] for word in wide if len(word) >= 5}  # noqa: PLR2004
+    for number, units in claim.numbers.items():
+        if not _is_date(number, units, day) and not _counts(number, units, pool):
+            return "another number"
+    if any(name not in exact for name in claim.names):
+        return "another name"
+    if claim.addresses - frozenset().union(*(one.addresses for one in pool)):
+        return "another name"
+    strange = [
+        word
+        for word in claim.words
+        if word not in wide
+        and word not in EMPTY_ROOTS
+        and not (len(word) >= 5 and word[:5] in beginnings and word not in names)  # noqa: PLR2004
+    ]
+    is_light = _is_light(strange, claim, pool[0])
+    if (strange and not is_light) or (not is_light and not _tells_verb(claim, pool[0])):
+        return "not said"
+    return None if _are_grouped(claim, pool[0]) else "another number"
+
+
+def _tells_verb(claim: Clause, source: Clause) -> bool:
+    """Whether a claim has the verb of its source: who ``tried to call`` has not called."""
+    verb = source.verb
+    if source.copular and claim.verb and claim.verb in source.words:
+        return False  # who "is afraid of losing" has not lost
+    is_conditional = "if" in claim.modes & source.modes
+    if not verb or not claim.has_verb or verb in EMPTY_ROOTS or is_conditional:
+        return True
+    theirs = {other for word in claim.words for other in (*alike(word), kind_of(word))}
+    return verb in theirs or any(word[:5] == verb[:5] for word in claim.words)
+
+
+def _are_grouped(claim: Clause, source: Clause) -> bool:
+    """Whether numbers, names and days stand together as they were said."""
+
+    def places(words: Iterable[str]) -> set[int]:
+        return {source.groups[one] for one in words if one in source.groups}
+
+    days, others = claim.names & CALENDAR, claim.names - CALENDAR
+    is_listed = min(len(places(source.numbers)), len(places(source.names & CALENDAR))) > 1
+    if is_listed and days and claim.numbers:
+        return bool(places(days) & places(claim.numbers))
+    if len(places(source.names & CALENDAR)) > 1 and places(days) and places(others):
+        return bool(places(days) & places(others))
+    return True
+
+
+def _is_date(number: str, units: tuple[str, ...], day: frozenset[str]) -> bool:
+    """Whether a number is of the day on which something was said, and counts nothing."""
+    return number in day and (not units or units[0] in {base(word) for word in day})
+
+
+def _is_light(strange: Sequence[str], claim: Clause, source: Clause) -> bool:
+    """Whether all that is strange is a verb for another one: ``completed`` for ``ran``."""
+    if len(strange) != 1 or strange[0] not in LIGHT_ROOTS or len(claim.words) < LIGHT_AMONG_MIN:
+        return False
+    is_other = any(word in VERBS and word not in claim.words for word in source.words)
+    if strange[0] == _GIVE and not source.received:
+        return False
+    return is_other or not source.exact.isdisjoint(_HAVING)
+
+
+_HAVING = frozenset("get gets got have has had do does did".split())
+_GIVE = base("give")
+LIGHT_AMONG_MIN = 3
+LIGHT_ROOTS = frozenset(map(base, LIGHT))
+CALENDAR = frozenset((*MONTHS, *DAYS))
+EMPTY_ROOTS = frozenset(map(base, EMPTY))
+
+
+def _counts(number: str, units: tuple[str, ...], pool: Sequence[Clause]) -> bool:
+    for one in pool:
+        if number not in one.numbers:
+            continue
+        theirs = one.numbers[number]
+        if not units or not theirs or units[0] in alike(theirs[0]):
+            if units and not theirs and units[0] in _UNITS:
+                continue
+            return True
+        if theirs[0] in units or units[0] in theirs:
+            return True
+    return False

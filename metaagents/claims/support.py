@@ -1,0 +1,438 @@
+"""The guard: which statements of a text somebody has made, and which nobody has. Pure.
+
+What a model writes is tied, clause by clause, to clauses of what was said. Ordinary words are free;
+names, numbers, who did what to whom, whether it is denied, how sure it is and whose words it is
+have to agree. No model is asked. The time is linear in the length of the texts: of each clause only
+so many clauses are looked at that share a word with it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from tiers.lexical import sentences
+
+from ..distinctive import DAYS, MONTHS
+from .agreement import EMPTY_ROOTS, Aliases, Disagreement, limited, meant, timed, who, worded
+from .clause import AGENT, USER, Clause, Voice
+from .forms import VERBS, alike, base, is_base_form
+from .lexicon import ASSENTS, CAUSES, DETERMINERS, FREE, POSSESSIVES, PREPOSITIONS, ROLES, Mode
+from .reading import Context, clauses
+from .tokens import Sentence, Token
+
+CLAUSES_MAX = 20_000
+"""Of the sources of one text, oldest first; what comes later supports nothing."""
+LOOKED_AT_MAX = 12
+"""Clauses that a clause of a text is held against, those that share most words with it first."""
+POSTINGS_MAX = 400
+"""Of one word: what nearly every clause has tells nothing apart."""
+LINKED_MAX = 4
+"""So many clauses may go on about what one says."""
+
+BEGINNING = 5
+"""So far two words must agree to be forms of one: marriage, married."""
+
+_ROLE_ROOTS = frozenset(map(base, ROLES))
+_CALENDAR = frozenset((*MONTHS, *DAYS))
+_ARTICLES = frozenset("the a an my our their".split())
+_BINDING = frozenset("to with for at of".split())
+_UNBOUND = _BINDING | frozenset("in on and is".split())
+_OFFERING: frozenset[Mode] = frozenset(("ask", "proposal", "ought", "maybe", "can"))
+_DISSENTS = frozenset("no not nope never".split())
+_SO = re.compile(r"(?:^|[,;]|\band) so\b(?! that)|^So\b")
+_MARKUP = re.compile(r"!\[|\]\(|<[a-zA-Z!/]|^\s*system\s*:|`{3}|\{\{|\}\}", re.IGNORECASE)
+
+
+class Said(NamedTuple):
+    """What somebody said.
+
+    Attributes:
+        text: The words.
+        voice: Whose they are.
+        at: Words and numbers by which the day on which it was said may be named.
+        key: By which a caller knows it: what a claim rests on is told by these.
+    """
+
+    text: str
+    voice: Voice
+    key: str = ""
+    at: frozenset[str] = frozenset()
+
+
+class Support(NamedTuple):
+    """Whether a sentence was said.
+
+    Attributes:
+        reason: Why not; ``None`` if it was.
+        sentences: The sentences it rests on.
+        keys: Of what was said.
+    """
+
+    reason: Disagreement | None
+    sentences: tuple[str, ...] = ()
+    keys: frozenset[str] = frozenset()
+
+
+@dataclass
+class _Known:
+    """A clause of the sources, and where it stands."""
+
+    clause: Clause
+    voice: Voice
+    key: str
+    sentence: str
+    number: int
+    part: int
+    at: frozenset[str] = frozenset()
+
+
+@dataclass
+class Sources:
+    """What was said, taken apart once for every sentence that may rest on it.
+
+    Args:
+        said: In order.
+    """
+
+    said: Sequence[Said]
+    _clauses: list[_Known] = field(default_factory=list)
+    _postings: dict[str, list[int]] = field(default_factory=dict)
+    _beginnings: dict[str, list[str]] = field(default_factory=dict)
+    _names: frozenset[str] = frozenset()
+    _of_sentence: dict[int, list[Clause]] = field(default_factory=dict)
+    _companions: frozenset[str] = frozenset()
+    _aliases: Aliases = field(default_factory=Aliases)
+
+    def __post_init__(self) -> None:
+        taken = [[Sentence.of(text) for text in sentences(one.text)] for one in self.said]
+        self._names = _names_of(self.said, taken)
+        before: list[Clause] = []
+        context = Context()
+        number = 0
+        for part, one in enumerate(self.said):
+            found: list[Clause] = []
+            for place, sentence in enumerate(taken[part]):
+                number += 1
+                read = clauses(sentence, one.voice, context, self._names, keeps_frames=True)
+                if place == 0 and one.voice.kind == "user":
+                    read += _answered(sentence, read, before, one.voice)
+                for clause in read:
+                    plain = " ".join(sentence.text.split())
+                    self._add(_Known(clause, one.voice, one.key, plain, number, part, one.at))
+                found += read
+                self._learn_aliases(sentence)
+            before = found if one.voice.kind == "agent" else []
+            if len(self._clauses) >= CLAUSES_MAX:
+                break
+        for word in self._postings:
+            if len(word) >= BEGINNING:
+                self._beginnings.setdefault(word[:BEGINNING], []).append(word)
+
+    def _add(self, known: _Known) -> None:
+        at = len(self._clauses)
+        self._clauses.append(known)
+        self._of_sentence.setdefault(known.number, []).append(known.clause)
+        self._companions |= known.clause.owned.keys() & _ROLE_ROOTS | {base("family")}
+        for word in (*known.clause.words, *known.clause.numbers):
+            some = self._postings.setdefault(word, [])
+            if len(some) < POSTINGS_MAX:
+                some.append(at)
+
+    def _learn_aliases(self, sentence: Sentence) -> None:
+        """Note who is called how: ``my sister Marta``, ``my doctor is Dr. Weber``."""
+        found = [
+            one for one in sentence.tokens if one.word not in ("mr", "mrs", "ms", "dr", "prof")
+        ]
+        for place, token in enumerate(found):
+            if not _is_role(found, place):
+                continue
+            rest = [
+                one
+                for one in found[place + 1 : place + 5]
+                if one.word not in ("is", "called", "named", "name", ",", "a", "s")
+            ]
+            name = []
+            for one in rest:
+                if one.kind != "w" or not one.capital or one.word in _CALENDAR:
+                    break
+                name.append(one.word)
+            if name:
+                self._aliases.add(frozenset(name), base(token.word))
+
+    def reader(self, *, in_notes: bool = False) -> Reading:
+        """Return what reads the sentences of one text, in order.
+
+        Args:
+            in_notes: Whether a statement may do without a verb.
+        """
+        return Reading(self, in_notes=in_notes)
+
+    def near(self, clause: Clause) -> list[int]:
+        """Return the clauses that share most words with one, numbers and names counting double."""
+        shared: Counter[int] = Counter()
+        for word in clause.words:
+            for other in alike(word):
+                weight = 3 if word in clause.names else 2
+                for at in self._postings.get(other, ()):
+                    shared[at] += weight
+            for other in self._beginnings.get(word[:BEGINNING], ()):
+                if other not in alike(word):
+                    for at in self._postings[other]:
+                        shared[at] += 1
+        for number in clause.numbers:
+            for at in self._postings.get(number, ()):
+                shared[at] += 3
+        return [at for at, _ in shared.most_common(LOOKED_AT_MAX)]
+
+    def pool(self, at: int) -> list[_Known]:
+        """Return a clause with those that go on about what it says, or that it goes on about."""
+        first = self._clauses[at]
+        pool = [first]
+        own = [
+            place
+            for place in range(max(0, at - 8), min(len(self._clauses), at + 9))
+            if self._clauses[place].voice == first.voice
+        ]
+        here = own.index(at)
+        for place in own[here + 1 : here + 1 + LINKED_MAX]:
+            one = self._clauses[place]
+            about = first.clause.subjects | first.clause.objects
+            if one.clause.is_linked and not about.isdisjoint(one.clause.subjects):
+                pool.append(one)
+        if (
+            "ended" in first.clause.modes
+            and here
+            and self._clauses[own[here - 1]].number == first.number
+        ):
+            pool.append(self._clauses[own[here - 1]])  # "but I quit": what was said before
+        for place in reversed(own[max(0, here - LINKED_MAX) : here]):
+            if (
+                not pool[-1].clause.is_linked and pool[-1] is not first
+            ) or not first.clause.is_linked:
+                break
+            pool.append(self._clauses[place])
+            if not self._clauses[place].clause.is_linked:
+                break
+        return [first] + [one for one in pool[1:] if _may_add(one.clause, first.clause)]
+
+    def holds(self, claim: Clause) -> tuple[Disagreement | None, _Known | None]:
+        """Return why no clause of the sources says a claim, or the one that does."""
+        reason: Disagreement | None = None
+        for at in self.near(claim):
+            found = self._disagreement(claim, at)
+            if found is None:
+                return None, self._clauses[at]
+            if reason in (None, "not said"):
+                reason = found
+        return reason or "not said", None
+
+    def _disagreement(self, claim: Clause, at: int) -> Disagreement | None:
+        known = self._clauses[at]
+        source, voice = known.clause, known.voice
+        first, *others = (one.clause for one in self.pool(at))
+        pool = [first, *(one for one in others if timed(claim, one) is None)]
+        told = source.subjects | source.objects | source.owners | source.told_by
+        if source.is_plural or source.is_linked:
+            told |= source.near - self._names
+        if source.is_plural:
+            told |= self._companions
+        said = self._aliases.called(told | voice.selves | voice.to)
+        if self._is_alias(claim, source):
+            return None
+        return (
+            worded(claim, pool, said, self._names, _dated(known))
+            or who(claim, source, voice, self._aliases, self._names)
+            or meant(claim, source, voice)
+            or limited(claim, pool)
+        )
+
+    def _is_alias(self, claim: Clause, source: Clause) -> bool:
+        """Whether a claim only says who somebody is whom a source calls so in passing."""
+        if not claim.copular or claim.denied or claim.modes or "ended" in source.modes:
+            return False
+        if "ask" in source.modes and not source.frame:
+            return False
+        owners = frozenset().union(*claim.owned.values())
+        told = [word for word in claim.exact if base(word) in claim.words and word not in owners]
+        told = [word for word in told if base(word) not in EMPTY_ROOTS]
+        nouns = [word for word in told if self._aliases.is_noun(base(word))]
+        rest = [word for word in told if word not in nouns]
+        if len(nouns) != 1 or not rest or not claim.exact & source.exact:
+            return False
+        noun = base(nouns[0])
+        theirs = source.owned.get(noun)
+        is_owned = not owners or (theirs is not None and not owners.isdisjoint(theirs))
+        return is_owned and all(self._aliases.is_called(noun, word) for word in rest)
+
+    def sentence_gives_cause(self, number: int) -> bool:
+        """Whether a sentence of the sources says why."""
+        told = self._of_sentence.get(number, [])
+        return any(one.causes or one.joins or one.exact & {"since", "as"} for one in told)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What is a name wherever it stands."""
+        return self._names
+
+
+class Reading:
+    """Reads the sentences of one text against its sources, in order."""
+
+    def __init__(self, sources: Sources, *, in_notes: bool = False) -> None:
+        self._sources = sources
+        self._in_notes = in_notes
+        self._context = Context()
+
+    def support(self, sentence: str) -> Support:
+        """Return whether a sentence was said, and where."""
+        taken = Sentence.of(sentence)
+        if not is_readable(taken, self._sources.names):
+            return Support("not said")
+        context = Context(self._context.people)
+        claims = clauses(taken, Voice("text"), context, self._sources.names)
+        may_lack_verb = self._in_notes and "," not in sentence
+        if not claims or not (may_lack_verb or any(one.has_verb for one in claims)):
+            return Support("not said")
+        found: list[_Known] = []
+        if all(word in EMPTY_ROOTS for one in claims for word in one.words) and not any(
+            one.numbers or one.addresses for one in claims
+        ):
+            return Support("not said")
+        for claim in claims:
+            reason, known = self._sources.holds(claim)
+            if reason is not None and claim.may_stand_alone:
+                alone = replace(claim, told_by=frozenset(), modes=claim.plain_modes)
+                reason, known = self._sources.holds(alone)
+            if reason is not None or known is None:
+                return Support(reason or "not said")
+            found.append(known)
+        if not self._has_cause(taken, claims, found):
+            return Support("no such cause")
+        self._context = context
+        return Support(
+            None,
+            tuple(dict.fromkeys(one.sentence for one in found)),
+            frozenset(one.key for one in found),
+        )
+
+    def _has_cause(
+        self, sentence: Sentence, claims: Sequence[Clause], found: Sequence[_Known]
+    ) -> bool:
+        told = {one.word for one in sentence.tokens}
+        because = bool(told & CAUSES) or ("since" in told and len(claims) > 1)
+        if not because and not _SO.search(sentence.text):
+            return True
+        numbers = {one.number for one in found}
+        if len(numbers) == 1 and not because:
+            return True
+        return any(self._sources.sentence_gives_cause(number) for number in numbers) and (
+            max(numbers) - min(numbers) <= 1
+        )
+
+
+def is_readable(sentence: Sentence, names: frozenset[str]) -> bool:
+    """Whether a sentence is one, and neither an order nor markup.
+
+    Words in an order that no English sentence has say nothing, whichever they are.
+    """
+    if _MARKUP.search(sentence.text):
+        return False
+    told = [one for one in sentence.tokens if one.kind != "p"]
+    if not told or told[-1].word in DETERMINERS - {"this", "that", "these", "those", "her"}:
+        return False
+    first = told[0]
+    is_order = is_base_form(first.word) and first.word not in names
+    if is_order or first.word in ("please", "always", "never", "do", "remember", "from_now"):
+        return False
+    return not any(_is_garbled(one, two) for one, two in itertools.pairwise(told))
+
+
+def _is_garbled(one: Token, two: Token) -> bool:
+    """Whether two words follow one another that do so in no sentence."""
+    if one.word == two.word:
+        return one.word not in ("had", "that")
+    if one.word in _ARTICLES:
+        return two.word in PREPOSITIONS | DETERMINERS or two.word in ("is", "was", "and")
+    return one.word in _BINDING and two.word in _UNBOUND
+
+
+def _dated(known: _Known) -> frozenset[str]:
+    """Return how the day of a saying may be named, unless it names another day itself."""
+    return known.at if known.clause.names.isdisjoint(_CALENDAR) else frozenset()
+
+
+def _is_role(found: Sequence[Token], place: int) -> bool:
+    """Whether a noun says who somebody is, whose name may follow: ``my supervisor``."""
+    token = found[place]
+    if token.kind != "w" or (token.capital and place):
+        return False
+    if base(token.word) in _ROLE_ROOTS:
+        return True
+    is_led = place > 0 and (found[place - 1].word in POSSESSIVES or found[place - 1].word == "the")
+    return is_led and token.word not in FREE and found[place + 1 : place + 2] != []
+
+
+def _may_add(linked: Clause, first: Clause) -> bool:
+    """Whether what a linked clause says is meant as the first is."""
+    return linked.modes <= first.modes and linked.denied == first.denied
+
+
+def _names_of(said: Sequence[Said], taken: Sequence[Sequence[Sentence]]) -> frozenset[str]:
+    """Return what is written as a name: with a capital inside a sentence, or nowhere without."""
+    inside: set[str] = set()
+    opening: set[str] = set()
+    plain: set[str] = set()
+    for one in said:
+        inside |= one.voice.names
+    for sentence in itertools.chain.from_iterable(taken):
+        for place, token in enumerate(sentence.tokens):
+            if token.kind == "w":
+                (plain if not token.capital else inside if place else opening).add(token.word)
+    found = inside | {word for word in opening - plain if base(word) not in VERBS}
+    return frozenset(found - FREE - {USER, AGENT, "i"})
+
+
+def _answered(
+    sentence: Sentence, read: Sequence[Clause], before: Sequence[Clause], voice: Voice
+) -> list[Clause]:
+    """Return what somebody says who answers a question or a proposal: by yes, no or a fragment."""
+    told = [one.word for one in sentence.tokens[:3]]
+    if not before or not told:
+        return []
+    answers: list[Clause] = []
+    asked = [one for one in before if "ask" in one.modes]
+    if told[0] in ASSENTS and "not" not in told:
+        answers.append(_agreement(voice, Clause()))
+        answers += [
+            _agreement(voice, one) for one in before if one.modes & _OFFERING and not one.denied
+        ]
+    if told[0] in ASSENTS or told[0] in _DISSENTS:
+        for one in asked:
+            if AGENT not in one.subjects:
+                no = told[0] in _DISSENTS
+                answers.append(replace(one, modes=one.modes - {"ask"}, denied=one.denied != no))
+    if asked and read and not read[0].has_verb and told[0] not in _DISSENTS:
+        last = asked[-1]
+        read[0].words = {**last.words, **read[0].words}
+        read[0].exact |= last.exact
+        read[0].modes |= last.modes - {"ask"}
+    return answers
+
+
+def _agreement(voice: Voice, proposed: Clause) -> Clause:
+    agreed: frozenset[Mode] = frozenset(("agreed",))
+    words = {**proposed.words, base("agree"): ""}
+    return replace(
+        proposed,
+        subjects=voice.selves,
+        words=words,
+        modes=agreed,
+        has_verb=True,
+        verb="",
+        is_linked=False,
+    )
