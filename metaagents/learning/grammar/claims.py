@@ -1,0 +1,29 @@
+"""What a text says of whom: its claims, each with subject, attribute, value, sense and time. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from .clauses import clauses
+from .reading import read
+from .statement import Claim, Said, taken_apart
+
+
+def claims_of(text: str, speaker: str, at: datetime | None = None) -> list[Claim]:
+    """Return what a text claims, in order.
+
+    Args:
+        text: The words.
+        speaker: Who says them: "I" is about them.
+        at: When they were said; ``None`` leaves times such as "last month" unresolved.
+    """
+    found: list[Claim] = []
+    before: Said | None = None
+    for clause in clauses(text):
+        if before is not None and before.clause.sentence != clause.sentence:
+            before = None
+        said = taken_apart(clause, speaker, at, before)
+        if said is not None:
+            found += read(said)
+            before = said
+    return found
