@@ -17,6 +17,7 @@ from .validity import DATE, Days, Validity, days_of
 
 DAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_SINCE = r"(?:childhood|birth|school|university|the beginning)"
 _COUNTS = {
     word: number
     for number, word in enumerate(
@@ -36,12 +37,12 @@ _UNIT = r"(?:day|week|fortnight|month|year)s?"
 _NAMED = rf"(?:{DATE}|{_BARE_DAY}|{_MONTH}|{_DAY})"
 _RELATIVE = rf"(?:last|this|next|this past|this coming) (?:week|month|year|weekend|{_DAY}|{_MONTH}|{_SEASON})"
 _POINT = (
-    rf"(?:(?:on|in|back in|at the beginning of) {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
+    rf"(?:(?:on|in|for|back in|at the beginning of) {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday|(?:over|during|in) (?:the )?{_SEASON}"
     rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow"
     rf"|(?:about |around |over )?{_COUNT} {_UNIT} ago|in {_COUNT} {_UNIT}(?:' time)?|{_BARE_DAY})"
 )
 PHRASE = (
-    rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE})"
+    rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE}|{_SINCE})"
     rf"|(?:from|between) {DATE} (?:to|until|through|and) {DATE}"
     rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever since|{_POINT})"
 )
@@ -49,6 +50,11 @@ PHRASE = (
 
 _AT_END = re.compile(rf",? ({PHRASE})[\s.!]*$", re.IGNORECASE)
 _AT_FRONT = re.compile(rf"({PHRASE}),? (?=\S)", re.IGNORECASE)
+_OFTEN_AT_FRONT = re.compile(
+    rf"((?:on|every|each|most) (?:{_DAY}s?|weekends?|mornings?|evenings?|weeks?|days?|years?|months?"
+    rf"|summers?|winters?)|at weekends|in the (?:mornings?|evenings?)),? (?=\S)",
+    re.IGNORECASE,
+)
 _SPAN = re.compile(
     rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE
 )
@@ -56,7 +62,7 @@ _FROM = re.compile(r"(since|from|as of|until|till|by) (.+)", re.IGNORECASE)
 _FOR = re.compile(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
 _AGO = re.compile(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) ago", re.IGNORECASE)
 _WITHIN = re.compile(rf"in ({_COUNT}) ({_UNIT})(?:' time)?", re.IGNORECASE)
-_PREPOSITION = re.compile(r"(?:on|in|back in|at the beginning of) (?:the )?", re.IGNORECASE)
+_PREPOSITION = re.compile(r"(?:on|in|for|back in|over|during|at the beginning of) (?:the )?", re.IGNORECASE)
 _NEAR = {
     "yesterday": -1,
     "last night": -1,
@@ -118,6 +124,14 @@ def at_front(clause: str) -> tuple[str, str | None]:
     return (clause[found.end() :], found[1]) if found else (clause, None)
 
 
+def often_at_front(clause: str) -> str:
+    """Return a clause with how often, which it opens with, at its end."""
+    found = _OFTEN_AT_FRONT.match(clause)
+    if found is None or re.fullmatch(rf"on {_DAY}", found[1], re.IGNORECASE):
+        return clause
+    return f"{clause[found.end() :]} {found[1][0].lower()}{found[1][1:]}"
+
+
 def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     """Return what a time means.
 
@@ -170,7 +184,8 @@ def _in_calendar(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
     if named in MONTHS and which in {"", "last", "this", "next", "this past", "this coming"}:
         ahead = is_ahead if step is None else step > 0
         return _month(MONTHS.index(named) + 1, today, ahead=ahead)
-    if named in _SEASONS and which:
+    if named in _SEASONS:
+        step = (1 if is_ahead else -1) if step is None and which != "this" else step
         return _season(_SEASONS[named], today, step or 0)
     if named in {"week", "weekend"}:
         monday = today + timedelta(days=7 * (step or 0) - today.weekday())

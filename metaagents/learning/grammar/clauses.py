@@ -19,8 +19,8 @@ PARTS_MAX = 16
 
 _SUBJECTS = r"(?:i|we|my|our|he|she|i'm|i've|we're|we've)\b"
 _JOIN = re.compile(
-    r"\s*;\s+|\s+[\u2013\u2014-]{1,2}\s+|\u2014|\s*:\s+"
-    r"|,?\s+(?P<taint>if|unless|except|when|whenever|or rather|or|than|as long as|only)\s+"
+    r"\s*;\s+|\s+[\u2013\u2014-]{1,2}\s+|\u2014|\s*(?P<colon>:)\s+"
+    r"|,?\s+(?P<taint>if|unless|except|when|whenever|or rather|or|than|as long as)\s+"
     r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since|in case|until)\s+"
     r"|\s+(?P<bare>but|so|because|which|though|although|while|in case)\s+"
     r"|\s+(?P<and>and)\s+"
@@ -34,7 +34,7 @@ _LEAD = re.compile(
     r"as you know|as i said|for your information|to introduce myself|anyway|guess what|then|"
     r"good (?:morning|evening|afternoon)|morning|evening|unfortunately|luckily|sadly|fun fact|"
     r"(?:big|great|good|bad|sad) news|still|now|today|basically|obviously|recently|i was wrong|"
-    r"i got (?:that|it) wrong|i made a mistake)(?: there| everyone| all)?"
+    r"i got (?:that|it) wrong|i made a mistake|i misspoke|let me correct (?:that|this|myself)|to be precise|not (?:on |at )?\w+|that's (?:wrong|not right|not true)|fun fact)(?: there| everyone| all)?"
     r"[\s,!:.\u2013\u2014-]{1,4})+",
     re.IGNORECASE,
 )
@@ -46,12 +46,12 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 _NOT_TRUE = re.compile(
-    r"(?:it is|it's|that is|it was) (?:not true|untrue|false|wrong|a mistake|a lie) that\s+",
+    r"(?:it is|it's|that is|it was|it isn't|that's|it is simply) (?:not true|true|untrue|false|wrong|a mistake|a lie) that\s+",
     re.IGNORECASE,
 )
 _CORRECTS = re.compile(
     r"\b(?:correction|i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
-    r"i meant|scratch that|let me correct)\b|^\s*(?:actually|oops|sorry|no|wait|rather)\b[ ,]",
+    r"i meant|scratch that|let me correct|to be precise|that's (?:wrong|not right|not true))\b|^\s*not (?:on |at )?\w+,|^\s*(?:actually|oops|sorry|no|wait|rather)\b[ ,]",
     re.IGNORECASE,
 )
 _SUPPOSES = re.compile(
@@ -67,9 +67,13 @@ _ASKED_IN_CASE = re.compile(
     re.IGNORECASE,
 )
 _HEARSAY = re.compile(
-    r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|writes?|wrote|goes|asks?|asked|sings?|"
-    r"sang|reads?|begins with|answer|reply|write|translate|sentence|line|quote|caption|title|tweet|"
-    r"for example|an example|according to|rumou?r)\b",
+    r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|writes?|wrote|asks?|asked|begins with|"
+    r"translate|quote|for example|an example|according to|rumou?r)\b",
+    re.IGNORECASE,
+)
+_INTRODUCES = re.compile(
+    r"\b(?:goes|sings?|sang|reads?|answers?|reply|replies|write|sentence|line|lines|caption|title|"
+    r"tweet|post|with|like|this|following|text|words|note|sign|slogan|motto|chorus|verse)\s*$",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
@@ -84,8 +88,14 @@ _DOUBT = re.compile(
 _UNDOES = re.compile(
     r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
     r"i guess|i believe|i suppose|maybe|perhaps|probably|apparently|supposedly|allegedly|they say|"
-    r"she says|he says|in my dreams?|only|as if|sort of|kind of|right|just like that)\b",
+    r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right|just like that)\b",
     re.IGNORECASE,
+)
+_APPOSED = re.compile(r"\b((?:[Mm]y|[Oo]ur) [a-z][\w' -]{1,30}), ([A-Z][\w'-]+), (?=[a-z])")
+_IS_LIST = re.compile(r"\b(?:an?|so|very) [a-z-]+$", re.IGNORECASE)
+_LISTED = re.compile(
+    r"(?:and |or )?(?!(?:no|her|his|its|their|my|our|the|an?|it|he|she|they|which|who)\b)"
+    r"[a-z-]+ [a-z-]+(?: (?:for|of|with|in|to|where|that) .{1,60})?[.! ]*"
 )
 _I_SAID = re.compile(r"i (?:said|wrote|told you|claimed) ", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'(?=\w)[^']{1,80}'(?!\w)|^'|'$")
@@ -136,7 +146,7 @@ class _Part:
 
 def clauses(text: str) -> Iterator[Clause]:
     """Yield the parts of a text that are said plainly, in order."""
-    plain = plain_quotes(text)
+    plain = _APPOSED.sub(r"\1 \2 ", plain_quotes(text))
     corrects = False
     for number, sentence in enumerate(sentences(plain)):
         if len(sentence) > SENTENCE_CHARS_MAX:
@@ -182,13 +192,18 @@ def _of_sentence(sentence: str) -> list[Clause]:
             return []
         if _ASKS_BACK.fullmatch(asked.text.strip()):
             return []
+    before = ""
     for part in parts:
         if part.joint == "taint" or (part.joint == "comma" and _UNDOES.search(part.text)):
             if found and not _ASKED_IN_CASE.match(f"if {part.text}"):
                 found.pop()
             if part.joint == "taint":
                 break
+            before = part.text
             continue
+        if part.joint == "colon" and _INTRODUCES.search(before):
+            break
+        before = part.text
         if _ASKED_IN_CASE.match(part.text):
             continue
         if _SUPPOSES.match(part.text):
@@ -196,6 +211,8 @@ def _of_sentence(sentence: str) -> list[Clause]:
         if part.joint == "comma" and _CORRECTED.fullmatch(part.text.strip(" .!")) and found:
             found[-1] = replace(found[-1], corrects=True, not_so=part.text.strip(" .!"))
             continue
+        if part.joint == "comma" and found and _IS_LIST.search(found[-1].text) and _LISTED.fullmatch(part.text):
+            found.pop()  # "a safe, inclusive place": what was cut off belongs to it
         if is_clear(part.text):
             found.append(_clause(part))
         elif _HEARSAY.search(part.text) and not _I_SAID.match(without_lead(part.text)):
@@ -226,7 +243,7 @@ def _parts(sentence: str) -> list[_Part]:
             break
         rest = sentence[match.end() :]
         kind = "taint" if match["taint"] else "and" if match["and"] else match["word"] or match["bare"] or ""
-        kind = "comma" if match["comma"] else kind
+        kind = "comma" if match["comma"] else "colon" if match["colon"] else kind
         if kind in {"and", "comma"} and not _is_new(rest, kind):
             continue
         if kind == "and" and not any(map(is_verb, sentence[start : match.start()].split())):

@@ -19,11 +19,20 @@ _VAGUE = frozenset(
     "part thing moment bit one memory time way place piece far there things times people person "
     "it is".split()
 )
-_DATED = re.compile(
+DATED = re.compile(
     r"(?:birthday|anniversary|wedding|graduation|exam|interview|surgery|operation|flight|train|bus"
     r"|ferry|appointment|deadline|due date|course|inspection|meeting|concert|party|hearing|trial"
     r"|session|class|lesson|shift|workshop|conference|match|game|race|trip|holiday|check-?in"
     r"|review|stand-?up|viewing|performance|opening|launch|move)$"
+)
+_ROLE = re.compile(
+    r"(?:er|or|ist|ian|ant|ent|eur|man|woman|nurse|chef|cook|pilot|vet|judge|clerk|mason|priest|coach"
+    r"|guide|mechanic|architect|student|apprentice|diabetic|vegan|vegetarian)$"
+)
+_AGE = re.compile(r"(?:\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: (?:years|months|weeks) old)?", re.IGNORECASE)
+_KNOWN = re.compile(
+    r"(?:major|minor|subject|instrument|hobby|profession|occupation|job|trade|religion|faith|diet"
+    r"|language|tongue|nationality|star sign|zodiac sign|employer|job title|size|blood type)$"
 )
 _YEARLY = re.compile(r"(?:birthday|anniversary|date of birth|name day)$")
 _NUMBERED = re.compile(
@@ -43,7 +52,7 @@ def copula(said: Said) -> Iterator[Claim]:
     if owned is not None and subject.sort in {"named", "speaker"}:
         yield from _is_somebodys(said, owned.owner, owned.noun)
         return
-    for way in (_favourite, _name, _time, _state, _number, _place, _role, _value):
+    for way in (_favourite, _name, _age, _time, _state, _number, _place, _role, _value):
         made = list(way(said, rest))
         if made:
             yield from made
@@ -154,11 +163,11 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
     value = phrases.as_time(rest) if rest else said.told_time
     if not value or subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
         return
-    is_dated = _DATED.search(noun) is not None
+    is_dated = DATED.search(noun) is not None
     text = said.told()
     if _YEARLY.search(noun):
         # It comes again each year: the year of the next one is no part of it.
-        text, value = said.told_as_said(), rest or said.clause.text.partition(" is ")[2]
+        text, value = said.told_as_said(), rest or said.clause.text.partition(" is ")[2].strip(" .!")
         is_dated = phrases.as_time(value) is not None
     yield said.claim(
         TIME,
@@ -197,13 +206,24 @@ def _cancelled(said: Said) -> Iterator[Claim]:
         yield said.claim(PLAN, place, subject=said.subject.owner, sense="over")
 
 
+def _age(said: Said, rest: str) -> Iterator[Claim]:
+    """``my son Piotr is seven``, ``our puppy is three months old``."""
+    is_age = _AGE.fullmatch(rest) is not None and phrases.as_quantity(rest) is not None
+    if is_age and said.subject.kind and said.verbal.sense == "is":
+        is_news = said.verbal.tense == "present"
+        yield said.claim("age", rest, is_single=True, fact_type="identity", is_news=is_news)
+
+
 def _number(said: Said, rest: str) -> Iterator[Claim]:
     value = phrases.as_quantity(rest)
     if value is None or said.subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
         return
     is_known = _NUMBERED.search(said.subject.noun.lower()) is not None
     yield said.claim(
-        "number", value, is_single=True, is_news=is_known and said.subject.sort == "owned"
+        "number",
+        value,
+        is_single=True,
+        is_news=is_known and (said.subject.sort == "owned" or said.clause.corrects),
     )
 
 
@@ -229,16 +249,25 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
         return
     subject, verbal = said.subject, said.verbal
     is_plain = phrases.is_worth_keeping(thing) and not _NOT_ROLES & set(thing.lower().split())
-    is_news = is_plain and verbal.tense == "present"
+    since = said.when is not None and said.when.sort == "since"
+    is_news = is_plain and (verbal.tense == "present" or (verbal.tense == "perfect" and since))
     if subject.sort == "owned" and not subject.kind:
         is_news &= any(letter.isupper() or letter.isdigit() for letter in thing)
         yield said.claim(
             "kind", rest, is_single=True, is_news=is_news and verbal.sense == "is"
         )
         return
-    if re.match(r"(?:mother|father|parent|mum|dad) of ", thing):
-        yield said.claim(HAS, thing.partition(" of ")[2], fact_type="identity")
+    of_children = re.fullmatch(r"(?:mother|father|parent|mum|mom|dad) of (\w+)( \w+)?", thing)
+    if of_children:
+        value = f"{of_children[1]}{of_children[2] or ' children'}"
+        yield said.claim(HAS, value, fact_type="identity", is_news=verbal.tense == "present")
         return
+    if since and verbal.tense == "perfect" and verbal.sense == "is":
+        yield said.claim(
+            "is a", thing, text=said.told("is"), fact_type="identity", is_news=is_news
+        )
+        return
+    is_news &= subject.sort != "named" or _ROLE.search(thing) is not None
     few = len(thing.split()) <= _ROLE_WORDS_MAX
     yield said.claim(
         "is a", thing, fact_type="identity", is_news=is_news and few and subject.sort != "thing"
@@ -263,7 +292,12 @@ def _value(said: Said, rest: str) -> Iterator[Claim]:
         return
     first = thing.split()[0].lower()
     attribute = "colour" if first in _COLOURS else "is"
-    yield said.claim(attribute, thing, is_single=attribute == "colour")
+    is_known = _KNOWN.search(said.subject.noun.lower()) is not None and said.subject.sort == "owned"
+    is_known = is_known and phrases.is_worth_keeping(thing) and said.verbal.sense == "is"
+    is_single = attribute == "colour"
+    yield said.claim(
+        attribute, thing, is_single=is_single, is_news=is_known and said.verbal.tense == "present"
+    )
 
 
 _COLOURS = frozenset(

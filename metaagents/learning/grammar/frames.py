@@ -18,14 +18,19 @@ from tiers.records import FactType
 
 from ..plain_speech import NO_ALLERGEN, NO_MEAL, NO_ROLE
 from . import phrases
-from .lexicon import BODY, CARERS, ILLNESS, TITLES
+from .lexicon import BODY, CARERS, ILLNESS, OFFICES, PETS, TITLES
+from .subjects import kind_of
 from .verbs import Verbal
 
 _TABLE = """
 live | in | place | lives in | state one identity
-live | in/at/on/with/near | own-place | lives in | state one identity quiet
+stay | in | place | stays in | state ongoing
+live | with | kin | lives with | state identity
+live | in/at/on/with/near | own-place | lives in | state one identity
 reside | in | place | lives in | state one identity
 be | based in/living in | place | lives in | state one identity
+move | from | from-to | lives in | begin one identity
+settle | in/down in | place | lives in | begin one identity
 move | to/back to/over to | place | lives in | begin one identity
 move | to/back to/into | own-place | lives in | begin one identity quiet
 relocate | to/back to | place | lives in | begin one identity
@@ -40,9 +45,10 @@ be | employed at/employed by/working at/working for/on the staff of | firm | wor
 be | with | name | works at | since state one identity
 work | as | role | works as | state one identity
 be | working as/employed as | role | works as | state one identity
+work | | shift | works | state identity
 work | in | subject | works in | state identity
 work | from | thing | works from | state quiet
-start | a new job at/a job at/a new job with/working at/working for/work at | firm | works at | begin one identity
+start | a new job at/a job at/a new job with/working at/working for/work at/at/with | firm | works at | begin one identity
 begin | a new job at/working at/working for | firm | works at | begin one identity
 start | a new job as/working as/work as/as | role | works as | begin one identity
 get | a job at/a new job at | firm | works at | begin one identity
@@ -50,6 +56,9 @@ get | a job as/a new job as | role | works as | begin one identity
 get | promoted to | thing | position | begin one identity
 be | promoted to/appointed/elected | thing | position | begin one identity
 become | | role | is a | begin identity
+be | made redundant/laid off/fired/sacked/let go/dismissed | nothing | lost job | event identity
+get | made redundant/laid off/fired/sacked | nothing | lost job | event identity
+be | | office | is a | state identity
 retire | from | thing | retired from | event identity
 retire | | nothing | retired | event identity
 resign | from | thing | left | end identity
@@ -59,20 +68,34 @@ quit | | doing | quit | event
 stop | | doing | quit | event
 give | up | doing | quit | event
 give | up | habit | quit | event
+have | | removed | had | event identity
+have | | dated-occasion | plans | state dated
 have | | meal | eats | state constraint cannot
 have | | allergy | is allergic to | state constraint
 have | | illness | has | state identity
 have | | owned | has | state
-have | | removed | had | event identity
 own | | owned | has | state
-keep | | pets | has | state
-get | | owned | has | begin dated
+keep | | kept | has | state
+get | | exam | passed | event
+get | | degree | finished | event identity
+get | | owned | has | begin
+buy | | tickets | has | begin
 buy | | owned | has | begin
+book | | booked | booked | event
 purchase | | owned | has | begin
 adopt | | owned | has | begin
+rescue | | owned | has | begin
+drive | | owned | drives | state
+ride | | owned | rides | state
 rent | | owned | rents | state
 inherit | | owned | has | begin
 build | | owned | built | event dated
+get | rid of | theirs | has | end
+give | away | theirs | has | end
+throw | away/out | theirs | has | end
+put | | put-down | died | event
+put | down | theirs | died | event
+be | stolen/wrecked/totalled/destroyed | nothing | lost | event
 sell | | theirs | has | end
 donate | | theirs | has | end
 lose | | theirs | lost | event dated
@@ -80,15 +103,39 @@ break | | body | broke | event identity
 sprain | | body | broke | event identity
 fracture | | body | broke | event identity
 dislocate | | body | broke | event identity
+tear | | body | broke | event identity
+pull | | body | broke | event identity
+injure | | body | broke | event identity
+strain | | body | broke | event identity
 twist | | body | broke | event identity
 be | diagnosed with | thing | has | begin identity
+be | on | medicine | takes | state
+recover | from | thing | recovering from | state
+be | deaf in/blind in | ear | is | state identity
+be | scared of/afraid of/terrified of/frightened of | liked | is afraid of | state preference
+wear | | worn | wears | state
+take | | medicine | takes | state
+catch | | infection | had | event
+get | | infection | had | event
+have | | infection | had | event
+react | badly to/to | allergen | is allergic to | state constraint
+break | out in hives from/out in a rash from | allergen | is allergic to | state constraint
 suffer | from | thing | has | state identity
-be | allergic to | allergen | is allergic to | state constraint
+be | allergic to/intolerant to/intolerant of/sensitive to/hypersensitive to | allergen | is allergic to | state constraint
 be | | diet | is | state constraint
+be | | civil | is | state identity
 be | | age | age | state one identity
-turn | | number | age | event one identity
+turn | | age-number | age | event one identity
 outgrow | | outgrown | is allergic to | end
+go | to | carer | sees | state identity
+switch | to | carer | sees | begin identity
+change | to | carer | sees | begin identity
 see | | carer | sees | state identity
+be | a fan of/a big fan of/a huge fan of/a great fan of/fond of/very fond of/keen on/very keen on/into/crazy about/mad about/passionate about/partial to/obsessed with/addicted to | fond | likes | state preference
+detest | | liked | likes | state preference not
+loathe | | liked | likes | state preference not
+despise | | liked | likes | state preference not
+like | | taken | likes | state preference
 prefer | | thing | prefers | state preference
 like | | liked | likes | state preference
 love | | liked | likes | state preference
@@ -106,12 +153,24 @@ drink | | nothing | drinks | state constraint denied
 fly | | nothing | flies | state constraint denied
 drive | | nothing | drives | state constraint denied
 speak | | language | speaks | state identity
-learn | | language | is learning | state
-study | | subject | studied | event identity
+learn | | language | is learning | state ongoing
+teach | myself | language | speaks | event identity
+be | fluent in | language | speaks | state identity
+understand | a bit of/a little/some | language | understands | state identity
+speak | | languages | speaks | state identity
+be | raised/brought up | bilingual | speaks | event identity
+grow | up | bilingual | speaks | event identity
+study | | subject | studied | event ongoing identity
 study | at/in | place | studied at | event identity
 graduate | from/in/with | subject | graduated from | event identity
-do | | degree | is doing | state identity
-take | | class | takes | state
+do | | degree | is doing | event ongoing identity
+be | in my | year | is in | state identity
+train | to be/to become/as | role | trains as | state ongoing identity
+drop | out of | begun | left | event identity
+go | to | school | goes to | state identity
+go | to school in/to university in/to college in | place | went to school in | event identity
+attend | | school | goes to | state identity
+take | | class | takes | state ongoing
 pass | | exam | passed | event
 fail | | exam | failed | event
 finish | | degree | finished | event identity
@@ -122,14 +181,17 @@ begin | | doing | started | event dated
 take | up | hobby | took up | event
 join | | owned | joined | begin dated
 join | | group | joined | begin
+be | to | place | visited | event
 be | a member of/on/in the | group | member of | state quiet
 be | a member of | thing | member of | state
 be | married to | name | married to | state one identity
 be | engaged to | name | engaged to | state one identity
-be | dating/seeing/in a relationship with | name | partner | state one identity
+date | | lover | partner | state ongoing identity
+be | in a relationship with/together with | lover | partner | state one identity
 marry | | name | married to | begin one identity
 get | married to | name | married to | begin one identity
 get | engaged to | name | engaged to | begin one identity
+be | married/together | nothing | is | since state identity
 get | married/divorced/engaged | nothing | marital status | event identity
 break | up with | name | relation | end identity
 split | up with/from | name | relation | end identity
@@ -137,7 +199,6 @@ split | up | nothing | relation | end identity
 break | up | nothing | relation | end identity
 separate | | nothing | relation | end identity
 divorce | | name | relation | end identity
-be | divorced/separated | nothing | relation | end identity
 die | | nothing | died | event
 pass | away | nothing | died | event
 play | | sport | plays | state
@@ -146,6 +207,13 @@ sing | in | group | sings in | state
 volunteer | at/for/as | firm | volunteers at | state
 teach | | subject | teaches | state identity
 share | | thing | shares | state quiet
+commute | by/to/on | thing | commutes | state
+cycle | to | commute | commutes | state
+walk | to | commute | commutes | state
+bike | to | commute | commutes | state
+drive | to | commute | commutes | state
+give | birth to | thing | has | event identity
+expect | | child | expects | state ongoing
 visit | | place | visited | event dated
 travel | to | place | visited | event dated
 fly | to | place | visited | event dated
@@ -162,11 +230,11 @@ change | from | change | changed | change
 _LED = frozenset("lead head manage chair captain coach run".split())
 PLANNED = frozenset(
     "start begin move relocate fly travel visit go marry buy study open run attend join get sell "
-    "leave retire adopt learn build launch rent take drive enrol enroll".split()
+    "leave retire adopt come turn finish arrive learn build launch rent take drive enrol enroll".split()
 )
 """What is told of as a plan; much else that people are going to do is a manner of speaking."""
 OFTEN = re.compile(
-    r"\b(?:every|each) (?:other )?(?:day|night|week|weekend|month|year|morning|evening|afternoon"
+    r"\b(?:daily|weekly|nightly|before bed|before work|after work)\b|\b(?:every|each) (?:other )?(?:day|night|week|weekend|month|year|morning|evening|afternoon"
     r"|summer|winter|spring|autumn|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b"
     r"|\b(?:once|twice|\w+ times) an? (?:day|week|month|year)\b"
     r"|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\bin the (?:mornings|evenings)\b",
@@ -174,7 +242,7 @@ OFTEN = re.compile(
 )
 _DEGREE = re.compile(
     r"\b(?:phd|doctorate|master'?s?|bachelor'?s?|degree|diploma|apprenticeship|internship|mba|msc"
-    r"|bsc|course|training|residency|thesis|dissertation|certification|traineeship)\b",
+    r"|bsc|course|residency|thesis|dissertation|certification|traineeship)\b",
     re.IGNORECASE,
 )
 _EXAM = re.compile(
@@ -198,6 +266,7 @@ _DIET = frozenset(
 )
 _AGE = re.compile(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?", re.IGNORECASE)
 _ILLNESS = re.compile(rf"(?:(?:chronic|severe|mild|bad|type \w+|stage \w+) )*{ILLNESS}", re.IGNORECASE)
+_NONE = re.compile(r"^(?:any|no) (?=[a-z])")
 _ALLERGY = re.compile(r"(?:an? )?(?:severe |bad |mild |strong |serious )?([\w\- ]{2,30}) allergy")
 _OUTGROWN = re.compile(r"(?:my|our|his|her|their|the|an?) ([\w\- ]{2,30}?)(?: allergy| intolerance)")
 _REMOVED = re.compile(
@@ -205,13 +274,29 @@ _REMOVED = re.compile(
     r"((?:[\w\-]+ )?(?:surgery|an operation|a stroke|a heart attack|a miscarriage))(?: on my [\w ]+)?"
 )
 _CHANGE = re.compile(rf"({phrases.NAME}) to ({phrases.NAME})(?: .{{1,40}})?")
-_PART = re.compile(r"(?:my|our|his|her|their|the) (?:left |right |big |little )?([\w\-]+)")
+_PART = re.compile(
+    r"(?:(?:an?|my) (?:ligament|tendon|muscle|meniscus|nerve|bone|cartilage) in )?"
+    r"(?:my|our|his|her|their|the) (?:left |right |big |little )?([\w\-]+)"
+)
+_NUMBERS = frozenset(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
+    "ninety".split()
+)
+_CIVIL = frozenset("single married divorced widowed engaged self-employed unemployed bilingual".split()) | {
+    "only child"
+}
+_MEDICINE = re.compile(
+    r"\b(?:insulin|metformin|medication|medicine|antibiotics|antidepressants|blood thinners|statins"
+    r"|beta blockers|steroids|painkillers|the pill|tablets|chemo|chemotherapy|dialysis|vitamins?"
+    r"|supplements|aspirin|ibuprofen|warfarin|lithium|inhaler|\w+(?:pril|statin|olol|prazole|cillin))\b"
+)
 _NO_ROLE = NO_ROLE | frozenset(
     "person people human guy girl boy kid man woman member part morning owl wreck human being "
     "beginner newbie friend parent little huge".split()
 )
 _TRAITS = frozenset(
-    "state begin event end one not cannot denied quiet dated since change".split()
+    "state begin event end one not cannot denied quiet dated since change ongoing".split()
 )
 
 
@@ -262,7 +347,8 @@ def _firm(rest: str) -> str | None:
 
 def _own_place(rest: str) -> str | None:
     thing = phrases.as_thing(rest)
-    return thing if thing and re.match(r"(?:the|a|an) ", thing) else None
+    is_known = thing is not None and re.match(r"(?:the|a|an) .*[A-Z]", thing)
+    return thing if is_known else None
 
 
 def _role(rest: str) -> str | None:
@@ -312,7 +398,7 @@ def _left(rest: str) -> str | None:
 
 
 def _carer(rest: str) -> str | None:
-    found = re.fullmatch(rf"((?:an? |my )?[\w.]+)( {phrases.NAME})?((?: (?:for|about) my [\w ]{{2,24}})?)", rest)
+    found = re.fullmatch(rf"((?:an? |my )?[\w.]+)((?: called| named)? {phrases.NAME})?((?: (?:for|about) my [\w ]{{2,24}})?)", rest)
     if found is None:
         return None
     first = found[1].split()[-1].lower()
@@ -373,6 +459,42 @@ def _sport(rest: str) -> str | None:
     return thing if thing and len(thing.split()) <= 3 and "with" not in thing.split() else None  # noqa: PLR2004
 
 
+def _years(rest: str) -> str | None:
+    plain = rest.removesuffix(" years old")
+    is_number = plain.isdigit() or plain.lower() in _NUMBERS
+    return rest if is_number and len(plain.split()) == 1 else None
+
+
+def _kin(rest: str) -> str | None:
+    found = re.fullmatch(r"my ([\w\- ]{2,24}?)( [A-Z][\w\-]+)?", rest)
+    return rest if found and kind_of(found[1]) else None
+
+
+def _office(rest: str) -> str | None:
+    found = re.fullmatch(r"(?:the )?([a-z\- ]{0,20}?)([a-z]+) (?:of|at|for|in) (.+)", rest)
+    is_office = found is not None and found[2] in OFFICES
+    return rest.removeprefix("the ") if is_office and phrases.as_thing(rest) else None
+
+
+def _kept(rest: str) -> str | None:
+    return _owned(rest) or (rest if kind_of(rest) in PETS and " " not in rest else None)
+
+
+def _civil(rest: str) -> str | None:
+    plain = re.sub(r"^an? ", "", rest.lower())
+    return rest if plain in _CIVIL else None
+
+
+def _fond(rest: str) -> str | None:
+    thing = _worth(rest)
+    return None if thing is None or thing.split()[0].lower() in {"the", "a", "an", "how"} else thing
+
+
+def _lover(rest: str) -> str | None:
+    found = re.fullmatch(rf"(?:(?:a|an) [\w ]{{2,24}} (?:called|named) )?({phrases.NAME})", rest)
+    return phrases.as_name(found[1]) if found else None
+
+
 def _change(rest: str) -> str | None:
     return rest if _CHANGE.fullmatch(rest) else None
 
@@ -400,12 +522,40 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
     "diet": _diet,
     "age": _age,
     "number": lambda rest: rest if rest.isdigit() and len(rest) <= 3 else None,  # noqa: PLR2004
+    "from-to": _part_of(re.compile(rf"{phrases.NAME} to ({phrases.NAME})")),
+    "age-number": _years,
+    "kin": _kin,
+    "shift": _matching(re.compile(r"\b(?:shifts?|part-time|full-time|nights|freelance)\b")),
+    "office": _office,
+    "dated-occasion": _matching(
+        re.compile(r"\b(?:appointment|interview|exam|surgery|operation|scan|check-up|audition|hearing)\b")
+    ),
+    "kept": _kept,
+    "put-down": _part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) (?:down|to sleep)")),
+    "tickets": _matching(re.compile(r"^(?:\w+ )?tickets? (?:for|to) ")),
+    "booked": _matching(re.compile(r"\b(?:trip|flights?|holiday|hotel|room|table|tickets?|cruise|cottage|tour|train)\b")),
+    "medicine": _matching(_MEDICINE),
+    "ear": _matching(re.compile(r"\b(?:ears?|eyes?)$")),
+    "worn": _matching(re.compile(r"\b(?:hearing aids?|glasses|contact lenses|contacts|braces|wig|pacemaker|prosthesis)\b")),
+    "infection": _matching(
+        re.compile(r"^(?:the |a |an )?(?:\w+ )?(?:flu|covid|cold|measles|pneumonia|bronchitis|chickenpox|malaria|infection|virus)$", re.IGNORECASE)
+    ),
+    "civil": _civil,
+    "fond": _fond,
+    "taken": _part_of(re.compile(r"(my (?:coffee|tea|eggs|steak|curry|chocolate|food|pizza|toast) [a-z][\w ]{2,24})")),
+    "languages": _part_of(re.compile(r"((?:two|three|four|five|six|\d) languages)")),
+    "bilingual": _part_of(re.compile(r"((?:bilingual(?:ly)?|speaking \w+|with two languages).*)")),
+    "year": _part_of(re.compile(r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at) .+)")),
+    "school": _matching(re.compile(r"\b(?:school|university|college|kindergarten|nursery|academy|uni)\b", re.IGNORECASE)),
+    "lover": _lover,
+    "commute": _matching(re.compile(r"^(?:work|school|the office|university|college|town)$")),
+    "child": _matching(re.compile(r"\b(?:child|baby|twins|boy|girl|daughter|son|grandchild)\b")),
     "carer": _carer,
     "liked": _liked,
     "meal": _meal,
     "language": _language,
     "degree": _matching(_DEGREE),
-    "class": _matching(re.compile(r"\b(?:classes|lessons|course|medication|tablets|insulin|pills)\b")),
+    "class": _matching(re.compile(r"\b(?:class|classes|lessons|course|medication|tablets|insulin|pills)\b")),
     "exam": _matching(_EXAM),
     "begun": _matching(
         re.compile(rf"{_DEGREE.pattern}|{_BUSINESS.pattern}|\b(?:school|job|therapy|chemo|project)\b")
@@ -459,6 +609,8 @@ def changed(rest: str) -> tuple[str, str] | None:
 
 
 def _value(frame: Frame, before: str, rest: str) -> str | None:
+    if frame.kind in {"owned", "medicine"} and _NONE.match(rest):
+        return _worth(_NONE.sub("", rest))
     if before and rest != before and not rest.startswith(f"{before} "):
         return None
     return _KINDS[frame.kind](rest[len(before) :].strip())
@@ -470,14 +622,16 @@ def _fits(frame: Frame, verbal: Verbal) -> bool:
     if frame.has("cannot"):
         return is_cannot
     if verbal.modal:
-        return frame.has("denied")
+        return frame.has("denied") or (frame.kind in {"language", "languages"} and verbal.sense == "is")
     if frame.has("denied"):
         return verbal.sense in {"not", "never", "over"}
-    if frame.attribute == "is learning" or frame.kind == "degree":
-        return verbal.tense != "perfect"
-    return not (frame.has("state") and verbal.is_progressive and verbal.tense == "present") or (
-        verbal.lemma in {"live", "work", "suffer", "study", "learn", "teach", "rent", "host", "run", "take"}
-    )
+    if frame.has("ongoing"):
+        return True
+    is_ongoing = frame.has("state") and verbal.is_progressive and verbal.tense == "present"
+    return not is_ongoing or verbal.lemma in _LASTING
+
+
+_LASTING = frozenset("see live stay work suffer study learn teach rent host run take recover".split())
 
 
 def told_words(value: str) -> list[str]:

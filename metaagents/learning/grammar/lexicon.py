@@ -8,7 +8,7 @@ RELATIVES = frozenset(
     "mother father mum mom dad mama papa parent brother sister son daughter child kid baby twin "
     "grandmother grandfather grandma grandpa granny grandson granddaughter aunt uncle cousin niece "
     "nephew mother-in-law father-in-law brother-in-law sister-in-law son-in-law daughter-in-law "
-    "stepmother stepfather stepson stepdaughter stepbrother stepsister godmother godfather".split()
+    "stepmother stepfather stepson stepdaughter stepbrother stepsister godmother godfather youngest eldest oldest girl boy family".split()
 )
 ACQUAINTANCES = frozenset(
     "friend neighbour neighbor flatmate roommate housemate colleague coworker co-worker classmate "
@@ -93,7 +93,7 @@ EVALUATIVE = frozenset(
     "great good nice lovely amazing awesome wonderful fantastic incredible bad terrible awful rough "
     "tough hard fun cool crazy weird funny blast lot lots bit ton tons bunch chance moment feeling "
     "feelings idea ideas thought thoughts point question questions problem problems issue issues "
-    "look minute second sec word words hunch suspicion doubt doubts deadline "
+    "look minute sec word words hunch suspicion doubt doubts deadline "
     "plan plans choice favour favor request dream dreams goal goals hope "
     "hopes fear fears vision feel sense blessing mess nightmare joke pain star angel saint genius "
     "idiot disaster pleasure treat charm gem delight shame pity mystery secret secrets surprise "
@@ -103,11 +103,12 @@ EVALUATIVE = frozenset(
     "challenge challenges struggle struggles journey adventure adventures progress success luck "
     "fan believer connection bond passion interest respect love support help strength courage "
     "inspiration motivation energy vibe vibes view views scene scenes atmosphere beauty peace joy "
-    "same different similar such other another new huge big real total true sure "
+    "same different similar such other huge big real total true sure "
     "conversation talk talks chat discussion argument fight accident news update "
     "opportunity opportunities advice suggestion tip tips info information knowledge understanding "
+    "picture pictures photo photos pic pics video videos sign recipe recipes addition win list theme "
     "ability place spot scoop note warning notice bite "
-    "headache cold crush heart soft go shot try long short quick".split()
+    "headache crush heart go shot try".split()
 )
 """Words of talk about talk, of moods and of praise: what is called so is no fact to keep."""
 

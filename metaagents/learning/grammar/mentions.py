@@ -19,10 +19,10 @@ from .lexicon import NO_PERSON, PERSONS, PETS, TITLES
 from .statement import Claim
 
 _KINDS = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
-_CAPITAL = r"[A-Z\u00c0-\u00de][\w\u00df-\u00ff'\-]+"
+_CAPITAL = r"[A-Z\u00c0-\u00de][\w\u00df-\u00ff\-]+"
 _MENTION = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur) (?:(?:older|younger|little|big|elder|twin|best|dear|good|new) )?"
-    rf"({_KINDS}),? ((?:(?:Dr|Mrs?|Ms|Prof)\.? )?{_CAPITAL}(?: {_CAPITAL})?)(?!['\w])"
+    rf"({_KINDS}),? ((?:(?:Dr|Mrs?|Ms|Prof)\.? )?{_CAPITAL}(?: {_CAPITAL})?)(?!\w)"
 )
 
 

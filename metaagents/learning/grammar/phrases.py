@@ -22,7 +22,10 @@ NAME = rf"(?:(?:the )?(?:{_CAPITAL}|\d{{1,4}})(?:(?: {_JOINED}){{0,2}} (?:{_CAPI
 _IS_NAME = re.compile(NAME)
 _PLACE = re.compile(rf"({NAME})((?:, {NAME})?)")
 _COMPANY = re.compile(r",? (?:together )?with (?:my|our|his|her|their|a|an|two|three) [\w' ]{1,40}$")
-_CLOCK = r"(?:\d{1,2}(?:[:.]\d{2})? ?(?:[ap]\.?m\.?|o'clock)?|noon|midnight)"
+_CLOCK = (
+    r"(?:\d{1,2}[:.]\d{2}(?: ?[ap]\.?m\.?)?|\d{1,2} ?(?:[ap]\.?m\.?|o'clock)|noon|midnight"
+    r"|(?<=at )\d{1,2}(?!\w))"
+)
 _DATE_LIKE = (
     rf"(?:(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})(?:,? \d{{4}})?"
     rf"|(?:{'|'.join(MONTHS)})(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?|\d{{4}}-\d{{2}}-\d{{2}}"
@@ -45,7 +48,7 @@ _FINITE = frozenset(
     "is are was were am has have had do does did can could will would should must isn't aren't "
     "wasn't weren't don't doesn't didn't".split()
 )
-_BARRED = (POINTING - frozenset("the before after one first second third week month year".split())) | _FINITE
+_BARRED = ((POINTING | {"together", "everywhere", "anywhere", "forward"}) - frozenset("watch sounds the before after first second third week month year".split())) | _FINITE
 
 
 def as_name(text: str) -> str | None:

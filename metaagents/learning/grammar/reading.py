@@ -8,13 +8,23 @@ from dataclasses import replace
 
 from ..rewording import third_person
 from . import phrases
-from .copula import copula
+from .copula import DATED, copula
 from .frames import OFTEN, PLANNED, Filled, changed, filled, led
 from .lexicon import EVALUATIVE
 from .statement import DIED, HABIT, LED, NAME, PLACE, RELATION, TIME, Claim, Said, of_speaker
 from .verbs import FORMS, HABITUAL, Sense
 
 _REACTION = re.compile(r"me (?:an? |the )?(?:(?:bad|terrible|nasty) )?(rash|hives|migraines?|heartburn|asthma)")
+
+
+_NO_HABITS = frozenset(
+    "be need want hope look feel think try seem love like know say tell mean make find believe "
+    "remember forget wonder wish guess end keep learn bring turn come support help".split()
+)
+_EXPECTED = re.compile(r"\b(?:baby|child|twins|boy|girl|surgery|operation|guests|party)\b")
+_BEFORE_THING = re.compile(
+    r"^(?:(?:up|out|down|back|off|over|away) )?(?:(?:to|at|by|in|on|for|with|from|before|after) )?(?:my |our )?"
+)
 
 
 def read(said: Said) -> list[Claim]:
@@ -29,12 +39,13 @@ def read(said: Said) -> list[Claim]:
         return list(copula(said))
     made = [*_special(said)]
     if made:
-        return made
+        return [*made, *(_framed(said, frame) if frame is not None else ())]
     if verbal.tense == "ahead" or _is_plan(said):
         return list(_plan(said))
     if frame is not None:
         return list(_framed(said, frame))
-    if verbal.habit or OFTEN.search(said.told()):
+    is_never = verbal.sense == "never" and verbal.tense == "present"
+    if verbal.habit or is_never or OFTEN.search(said.told()):
         return list(_habit(said))
     if verbal.lemma == "be":
         return list(copula(said))
@@ -105,7 +116,7 @@ def _is_news(said: Said, filling: Filled, *, since: bool) -> bool:
     frame, verbal, subject = filling.frame, said.verbal, said.subject
     if frame.has("quiet") or subject.sort == "thing" or verbal.aim == "used":
         return False
-    if subject.sort == "owned" and not subject.kind:
+    if subject.sort == "owned" and not subject.kind and frame.attribute != "lost":
         return False
     if subject.sort == "owned" and subject.kind in {"friend", "neighbour", "neighbor", "colleague"} and not subject.name:
         return False
@@ -117,32 +128,44 @@ def _is_news(said: Said, filling: Filled, *, since: bool) -> bool:
         return False
     if frame.has("state"):
         if verbal.tense == "past":
-            return verbal.sense in {"never"} or (said.when is not None and said.when.sort == "span")
-        return verbal.tense == "present" or since or verbal.sense == "never"
-    return verbal.tense in {"past", "perfect"} and verbal.sense in {"is", "never"}
+            return verbal.sense == "never" or (said.when is not None and said.when.sort == "span")
+        return verbal.tense == "present" or since or verbal.sense == "never" or verbal.is_progressive
+    if frame.has("ongoing") and (verbal.is_progressive or verbal.tense == "present"):
+        return verbal.sense == "is"
+    is_denial = verbal.sense == "not" and frame.fact_type == "identity"
+    return verbal.tense in {"past", "perfect"} and (verbal.sense in {"is", "never"} or is_denial)
 
 
 def _is_plan(said: Said) -> bool:
     """Whether somebody is about to do something: it is arranged, and for a time or a place."""
     verbal = said.verbal
-    if not verbal.is_progressive or verbal.tense != "present" or verbal.sense != "is":
+    if verbal.tense != "present" or verbal.sense != "is" or verbal.habit:
         return False
-    if verbal.lemma not in PLANNED:
-        return False
-    return said.when is not None and said.when.sort == "at"
+    if verbal.lemma == "have" and verbal.is_progressive:
+        return _EXPECTED.search(verbal.rest) is not None
+    if not verbal.is_progressive:
+        # "I leave for Oslo tomorrow": only a time that lies ahead makes a plan of it.
+        is_near = said.when is not None and said.when.sort == "at" and said.is_ahead
+        return verbal.lemma in {"leave", "fly", "start", "arrive", "turn", "finish"} and is_near
+    return verbal.lemma in PLANNED and said.when is not None and said.when.sort == "at"
 
 
 def _plan(said: Said) -> Iterator[Claim]:
     """Yield what somebody plans."""
     verbal = said.verbal
-    if verbal.aim in {"want", "hope", "intend", "used"} and verbal.sense == "is":
+    if verbal.aim in {"want", "hope", "used"} and verbal.sense == "is":
         return
-    rest = f"{verbal.rest}"
-    is_whole = not rest or phrases.as_thing(rest.removeprefix("to ")) is not None
-    if not is_whole:
+    rest = verbal.rest
+    thing = _BEFORE_THING.sub("", rest)
+    if thing and phrases.as_thing(thing) is None and not thing.isdigit():
         return
     sure = verbal.aim != "will" or said.when is not None
-    worth = verbal.lemma in PLANNED and (not rest or phrases.is_worth_keeping(rest)) and bool(rest)
+    worth = verbal.lemma in PLANNED and phrases.is_worth_keeping(rest, EVALUATIVE)
+    worth = worth and (bool(rest) or said.when is not None)
+    if verbal.lemma == "be":
+        worth = said.when is not None and rest.startswith("in ") and phrases.as_place(rest[3:]) is not None
+    if verbal.lemma == "have":
+        worth = _EXPECTED.search(rest) is not None and said.when is not None
     yield said.claim(
         f"plans to {verbal.lemma}",
         of_speaker(rest, said.speaker),
@@ -156,10 +179,15 @@ def _plan(said: Said) -> Iterator[Claim]:
 def _habit(said: Said) -> Iterator[Claim]:
     """Yield what somebody does again and again."""
     verbal = said.verbal
-    if verbal.tense != "present" or verbal.sense != "is" or verbal.is_progressive or not verbal.rest:
+    if verbal.tense != "present" or verbal.sense not in {"is", "never"} or verbal.is_progressive:
         return
     rest = OFTEN.sub("", verbal.rest).replace("  ", " ").strip()
-    if (rest and phrases.as_thing(rest) is None) or verbal.lemma in {"be", "have", "get", "need", "want"}:
+    thing = _BEFORE_THING.sub("", rest)
+    if thing and phrases.as_thing(thing) is None and phrases.as_time(thing) is None:
+        return
+    if verbal.lemma in _NO_HABITS or (not thing and verbal.lemma in {"go", "get", "give", "do", "take"}):
+        return
+    if verbal.sense == "never" and not thing:
         return
     known = verbal.lemma in FORMS or verbal.habit in HABITUAL
     yield said.claim(
@@ -216,9 +244,19 @@ def _measured(said: Said) -> Iterator[Claim]:
     if verbal.lemma == "take" and rest.startswith("place"):
         yield from _timed(said, rest.removeprefix("place").strip())
         return
-    value = phrases.as_quantity(rest) or phrases.as_time(rest) or (said.told_time if not rest else "")
+    value = phrases.as_time(rest) or (said.told_time if not rest else "")
+    is_time = bool(value)
+    value = value or phrases.as_quantity(re.sub(r"^(?:in|at|on|with) ", "", rest)) or ""
+    name = re.fullmatch(rf"(?:to|spelled|spelt) ({phrases.NAME})", rest)
+    value = value or (name[1] if name else "")
     if value:
-        yield said.claim(f"{verbal.lemma}s", value, is_single=True, valid_from=None, valid_to=None)
+        is_dated = is_time and DATED.search(said.subject.noun.lower()) is not None
+        is_news = said.clause.corrects or (is_dated and said.subject.sort == "owned")
+        is_news = is_news and verbal.tense == "present" and verbal.sense == "is"
+        attribute = f"{verbal.lemma}s"
+        yield said.claim(
+            attribute, value, is_single=True, is_news=is_news, valid_from=None, valid_to=None
+        )
 
 
 def _moved(said: Said) -> Iterator[Claim]:

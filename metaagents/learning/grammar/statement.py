@@ -8,7 +8,7 @@ from datetime import datetime
 
 from tiers.records import FactType
 
-from ..times import When, at_end, at_front, resolved
+from ..times import When, at_end, at_front, often_at_front, resolved
 from .clauses import Clause
 from .subjects import Subject, opened, split
 from .verbs import Sense, Verbal, parsed
@@ -26,7 +26,7 @@ PLAN = "plan"
 DIED = "died"
 
 _MARKS = re.compile(
-    r",? (?:now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
+    r",? (?:by trade|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
     r"|from now on|also|already|so far|for good|finally|recently|lately|at last|of course|yet"
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
     re.IGNORECASE,
@@ -82,6 +82,7 @@ class Said:
         times: When, in the order they were said.
         speaker: Who says it.
         is_change: A mark says that it was otherwise before.
+        is_ahead: Its time lies ahead of when it was said.
     """
 
     subject: Subject
@@ -90,6 +91,7 @@ class Said:
     speaker: str
     clause: Clause
     is_change: bool = False
+    is_ahead: bool = False
 
     @property
     def when(self) -> When | None:
@@ -147,7 +149,7 @@ def taken_apart(
     clause: Clause, speaker: str, at: datetime | None, before: Said | None = None
 ) -> Said | None:
     """Return a clause with subject, verb and times apart; ``None`` when it is no statement."""
-    bare, front = at_front(opened(clause.text.strip(" .!")))
+    bare, front = at_front(often_at_front(opened(clause.text.strip(" .!"))))
     bare, is_change, ends = _without_marks(bare)
     words = _inverted(bare).split()
     if len(words) > WORDS_MAX:
@@ -169,7 +171,9 @@ def taken_apart(
             times.append(resolved(said, at, is_ahead=is_ahead))
     if is_over_again(verbal, bare, clause.text):
         verbal = replace(verbal, sense="over")
-    return Said(subject, verbal, tuple(times), speaker, clause, is_change or verbal.is_now)
+    lies_ahead = at is not None and any(one.days and one.days.first > at for one in times)
+    is_change = is_change or verbal.is_now
+    return Said(subject, verbal, tuple(times), speaker, clause, is_change, lies_ahead)
 
 
 def is_over_again(verbal: Verbal, bare: str, text: str) -> bool:

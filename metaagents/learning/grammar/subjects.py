@@ -159,6 +159,8 @@ def _named(told: Sequence[str]) -> tuple[Subject, int] | None:
         end += 1
     if not end or end >= len(told) or not is_verb(told[end]):
         return None
+    if is_base(told[end]):
+        return None  # "Keep going", "Themes like these": one person is told of in another form
     name = " ".join(told[:end])
     return (Subject(name, "named"), end)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -26,7 +27,9 @@ _REGULAR = (
     "tolerate stand bear care avoid fear park pay watch raise breed coach train tutor serve help "
     "donate apply enrol enroll register book order sign crash total inherit receive earn call "
     "report end happen require employ engage promote base diagnose born expect vote foster "
-    "stutter snore meditate pray fast recover return"
+    "date decide stutter snore meditate pray fast recover return detest loathe despise react suffer tear injure "
+    "strain pull catch expect rescue bike sit raise drop bring understand train hate throw steal "
+    "settle feed feel plant mow water clean iron breastfeed nap stretch lift box fence surf skate"
 ).split()
 _IRREGULAR = {
     line.split()[0]: tuple(line.split()[1:])
@@ -50,7 +53,10 @@ _IRREGULAR = {
         "die died died dying", "jog jogged jogged jogging", "stop stopped stopped stopping",
         "prefer preferred preferred preferring", "study studied studied studying",
         "marry married married marrying", "carry carried carried carrying",
-        "learn learnt learnt learning", "plan planned planned planning",
+        "learn learnt learnt learning", "tear tore torn tearing", "catch caught caught catching",
+        "sit sat sat sitting", "bring brought brought bringing", "throw threw thrown throwing",
+        "understand understood understood understanding", "steal stole stolen stealing",
+        "feed fed fed feeding", "feel felt felt feeling", "drop dropped dropped dropping", "plan planned planned planning",
         "travel travelled travelled travelling", "knit knit knit knitting",
     )
 }  # fmt: skip
@@ -104,6 +110,7 @@ HABITUAL = frozenset(
     "usually always often normally typically mostly regularly rarely seldom generally".split()
 )
 _HEAD_WORDS_MAX = 9
+_REFLEXIVE = re.compile(r"^(?:myself|ourselves|himself|herself|themselves) ")
 
 
 @dataclass(frozen=True)
@@ -227,7 +234,18 @@ def _is_auxiliary(head: _Head, word: str, following: Sequence[str], *, is_own: b
     nearest = _after_denial(nearest, following)
     if word in {"do", "did", "does"} and nearest in FORMS and FORMS[nearest][1] == "base":
         _note(head, word)
-        head.told.append(_DO[word] if is_own else word)
+        if following[:1] == ["not"] or word == "did":
+            head.told.append(_DO[word] if is_own else word)
+        return True
+    if word == "got" and head.told[-1:] in (["has"], ["have"], ["hasn't"], ["haven't"]) and not head.perfect:
+        return False
+    if word in _HAVE and nearest == "got" and not _goes_on_after_got(following):
+        return False
+    if word in {"had", "have", "has"} and following[:1] == ["to"]:
+        if word != "had":
+            return False
+        head.tense, head.aim = "past", "had"
+        head.told.append("had")
         return True
     if word in _HAVE and nearest in _PARTICIPLES:
         head.perfect = True
@@ -239,12 +257,18 @@ def _is_auxiliary(head: _Head, word: str, following: Sequence[str], *, is_own: b
         head.be = True
         head.told.append(_BE[word] if is_own else word)
         return True
-    if word in {"going", "used", "want", "wants", "plan", "plans", "planning", "hope", "intend"}:
+    if word in {"going", "used", "want", "wants", "plan", "plans", "planning", "hope", "intend", "decided"}:
         return _is_aim(head, word, following, is_own=is_own)
     if word == "to" and head.aim:
         head.told.append("to")
         return True
     return False
+
+
+def _goes_on_after_got(following: Sequence[str]) -> bool:
+    """Whether ``got`` is a verb of its own: ``have got married``, ``have got to``."""
+    rest = following[list(following).index("got") + 1 :]
+    return rest[:1] == ["to"] or rest[:1] in (["married"], ["engaged"], ["divorced"], ["promoted"], ["rid"])
 
 
 def _is_aim(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -> bool:
@@ -256,15 +280,11 @@ def _is_aim(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -
         head.sense, head.tense, head.aim = "over", "past", "used"
     else:
         head.tense, head.aim = "ahead", word.removesuffix("ning").removesuffix("s")
+        head.perfect = False
     head.be = False
-    is_base = is_own and word in {"want", "plan", "hope", "intend"}
-    head.told.append(third_person(word) if is_base and not _is_done(head) else word)
+    is_base = is_own and word in {"want", "plan", "hope", "intend"} and not head.told
+    head.told.append(third_person(word) if is_base else word)
     return True
-
-
-def _is_done(head: _Head) -> bool:
-    """Whether another word has the person already: ``does not plan``."""
-    return any(one.rstrip("n't") in {"does", "do", "did"} or one.startswith("does") for one in head.told)
 
 
 def _after_denial(nearest: str, following: Sequence[str]) -> str:
@@ -287,8 +307,13 @@ def _note(head: _Head, word: str) -> None:
 def _at_verb(
     head: _Head, word: str, words: Sequence[str], place: int, *, is_own: bool
 ) -> Verbal | None:
-    rest = " ".join(words[place + 1 :])
+    is_got = word in _HAVE and "got" in [one.lower() for one in words[place + 1 : place + 3]]
+    start = place + 1 + [one.lower() for one in words[place + 1 :]].index("got") + 1 if is_got else place + 1
+    rest = " ".join(words[start:])
     lemma, form = FORMS.get(word, ("", ""))
+    rest = rest if lemma == "teach" else _REFLEXIVE.sub("", rest)
+    if rest.startswith("no ") and lemma in {"have", "own", "speak", "take"}:
+        head.sense = "not"
     if head.be and form != "ing":
         # "is married to", "was born in", "has been with": what somebody is, is the rest.
         return _verbal(head, "be", " ".join(head.told), " ".join(words[place:]))
