@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from . import phrases
-from .lexicon import COMPANIONS, ENDED, ONE_AT_A_TIME, PETS, RELATIVES, SPOUSES, STATES
+from .lexicon import COMPANIONS, ONE_AT_A_TIME, PETS, RELATIVES, SPOUSES, STATES
 from .statement import DIED, HAS, NAME, PLACE, PLAN, TIME, Claim, Said, of_speaker
 from .subjects import kind_of, of_possession
 
 _NAMED = re.compile(r"(?:called|named) (.+)")
-_GROUP_OF = {word: line[0] for line in STATES for word in line}
+_STATE_OF = {
+    word: (line[0].partition("/")[0], state.partition("/")[0])
+    for line in STATES
+    for state in line
+    for word in state.split("/")
+}
 _TRIP = re.compile(r"(?:trip|flight|visit|journey|holiday|vacation|drive) to (.+)", re.IGNORECASE)
 _FAVOURITE = re.compile(r"(?:all-time )?favou?rite ([\w\- ]+)")
 _VAGUE = frozenset(
@@ -102,7 +107,9 @@ def _name(said: Said, rest: str) -> Iterator[Claim]:
     is_news = said.verbal.sense == "is" and said.verbal.tense == "present" and subject.sort == "owned"
     of_name = re.fullmatch(r"(.+)'s name|name", subject.noun)
     if called or of_name:
-        whose = f"{subject.owner}'s {of_name[1]}" if of_name and of_name[1] else subject.text
+        whose = subject.text
+        if of_name and of_name[1]:
+            whose = f"{subject.owner}'s {of_name[1]}" if subject.owner else f"the {of_name[1]}"
         if of_name and not of_name[1]:
             whose = subject.owner or subject.text
         is_kind = bool(kind_of(subject.noun) or (of_name and of_name[1]))
@@ -185,6 +192,11 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
     """``the printer is broken``, ``the picnic is cancelled``."""
     word = rest.lower().split()[0] if rest else ""
     plain = rest.lower()
+    moved = re.fullmatch(r"(?:postponed|moved|rescheduled|pushed back|put off|brought forward)(?: to(?: (.+))?)?", plain)
+    if moved:
+        value = rest.rpartition(" to ")[2] if moved[1] else said.told_time
+        yield said.claim(TIME, value, is_single=True, is_change=True, valid_from=None, valid_to=None)
+        return
     if plain in {"cancelled", "canceled", "called off", "off"}:
         yield from _cancelled(said)
         return
@@ -193,8 +205,9 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
         if said.subject.owner:
             yield said.claim(HAS, said.subject.noun, subject=said.subject.owner, sense="over")
         return
-    if word in _GROUP_OF and len(plain.split()) == 1:
-        yield said.claim(f"state {_GROUP_OF[word]}", word, is_single=True)
+    if word in _STATE_OF and len(plain.split()) == 1:
+        group, state = _STATE_OF[word]
+        yield said.claim(f"state {group}", state, is_single=True)
 
 
 def _cancelled(said: Said) -> Iterator[Claim]:
@@ -243,8 +256,8 @@ def _place(said: Said, rest: str) -> Iterator[Claim]:
 
 def _role(said: Said, rest: str) -> Iterator[Claim]:
     """``my husband is a lawyer``, ``my phone is a Fairphone``, ``I am not a vegetarian``."""
-    found = re.fullmatch(r"an? (.+)", rest)
-    thing = phrases.as_thing(found[1]) if found else None
+    found = re.fullmatch(r"(an?|the) (.+)", rest)
+    thing = phrases.as_thing(found[2]) if found else None
     if found is None or thing is None:
         return
     subject, verbal = said.subject, said.verbal
@@ -268,6 +281,8 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
         )
         return
     is_news &= subject.sort != "named" or _ROLE.search(thing) is not None
+    if found[1] == "the":
+        return
     few = len(thing.split()) <= _ROLE_WORDS_MAX
     yield said.claim(
         "is a", thing, fact_type="identity", is_news=is_news and few and subject.sort != "thing"
@@ -303,5 +318,3 @@ def _value(said: Said, rest: str) -> Iterator[Claim]:
 _COLOURS = frozenset(
     "black white grey gray red blue green yellow orange purple pink brown beige silver gold".split()
 )
-__all__ = ["attribute_of", "copula"]
-_ = (ENDED, of_speaker, replace)

@@ -123,6 +123,7 @@ break | out in hives from/out in a rash from | allergen | is allergic to | state
 suffer | from | thing | has | state identity
 be | allergic to/intolerant to/intolerant of/sensitive to/hypersensitive to | allergen | is allergic to | state constraint
 be | | diet | is | state constraint
+be | | marital | state single | state one identity
 be | | civil | is | state identity
 be | | age | age | state one identity
 turn | | age-number | age | event one identity
@@ -191,7 +192,7 @@ be | in a relationship with/together with | lover | partner | state one identity
 marry | | name | married to | begin one identity
 get | married to | name | married to | begin one identity
 get | engaged to | name | engaged to | begin one identity
-be | married/together | nothing | is | since state identity
+be | together | nothing | is | since state identity
 get | married/divorced/engaged | nothing | marital status | event identity
 break | up with | name | relation | end identity
 split | up with/from | name | relation | end identity
@@ -283,7 +284,8 @@ _NUMBERS = frozenset(
     "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
     "ninety".split()
 )
-_CIVIL = frozenset("single married divorced widowed engaged self-employed unemployed bilingual".split()) | {
+_MARITAL = frozenset("single married divorced widowed engaged separated".split())
+_CIVIL = frozenset("self-employed unemployed bilingual".split()) | {
     "only child"
 }
 _MEDICINE = re.compile(
@@ -541,6 +543,7 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
         re.compile(r"^(?:the |a |an )?(?:\w+ )?(?:flu|covid|cold|measles|pneumonia|bronchitis|chickenpox|malaria|infection|virus)$", re.IGNORECASE)
     ),
     "civil": _civil,
+    "marital": lambda rest: rest.lower() if rest.lower() in _MARITAL else None,
     "fond": _fond,
     "taken": _part_of(re.compile(r"(my (?:coffee|tea|eggs|steak|curry|chocolate|food|pizza|toast) [a-z][\w ]{2,24})")),
     "languages": _part_of(re.compile(r"((?:two|three|four|five|six|\d) languages)")),

@@ -70,24 +70,22 @@ BODY = frozenset(
 STATES: tuple[tuple[str, ...], ...] = tuple(
     tuple(line.split())
     for line in (
-        "broken defective out-of-order working repaired fixed",
-        "open closed shut",
+        "broken/defective working/repaired/fixed",
+        "open/opened closed/shut",
         "single married divorced engaged widowed separated",
-        "pending approved rejected accepted granted refused denied",
-        "ill sick healthy well recovered",
+        "pending approved/accepted/granted rejected/refused/denied",
+        "ill/sick healthy/well/recovered",
         "on off",
         "full empty",
         "employed unemployed retired",
-        "available unavailable sold occupied vacant",
+        "available unavailable/occupied sold",
         "alive dead",
         "paid unpaid overdue",
         "online offline",
         "locked unlocked",
     )
 )
-"""Of each line a thing or a person is one at a time."""
-
-ENDED = frozenset("cancelled canceled off".split())
+"""Of each line a thing or a person is one at a time; a slash parts words for the same."""
 
 EVALUATIVE = frozenset(
     "great good nice lovely amazing awesome wonderful fantastic incredible bad terrible awful rough "

@@ -35,7 +35,7 @@ TIME = re.compile(rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}|{_CLOCK})", 
 QUANTITY = re.compile(
     r"(?:about |around |only )?(?:[\u20ac$\u00a3#]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three|four"
     r"|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty)"
-    r"(?: [\u20ac$\u00a3%\w\-+]+){0,3}",
+    r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(

@@ -35,11 +35,11 @@ def read(said: Said) -> list[Claim]:
     if verbal.rest.endswith(" for a living"):
         return list(_living(said))
     frame = filled(verbal)
-    if said.subject.sort in {"owned", "thing", "named"} and verbal.lemma == "be" and frame is None:
-        return list(copula(said))
     made = [*_special(said)]
     if made:
         return [*made, *(_framed(said, frame) if frame is not None else ())]
+    if said.subject.sort != "speaker" and verbal.lemma == "be" and frame is None:
+        return list(copula(said))
     if verbal.tense == "ahead" or _is_plan(said):
         return list(_plan(said))
     if frame is not None:
@@ -49,7 +49,14 @@ def read(said: Said) -> list[Claim]:
         return list(_habit(said))
     if verbal.lemma == "be":
         return list(copula(said))
-    return list(_measured(said))
+    return [*_measured(said)] or list(_plain(said))
+
+
+def _plain(said: Said) -> Iterator[Claim]:
+    """Yield what no frame tells of: its verb, and the words after it."""
+    verbal = said.verbal
+    if verbal.tense in {"present", "perfect"} and phrases.as_thing(_BEFORE_THING.sub("", verbal.rest)):
+        yield said.claim(verbal.lemma, of_speaker(verbal.rest, said.speaker))
 
 
 def _living(said: Said) -> Iterator[Claim]:
@@ -94,7 +101,8 @@ def _framed(said: Said, filling: Filled) -> Iterator[Claim]:
     yield _ended(said, claim, frame.has("end"))
     if frame.attribute == DIED:
         yield from _dead(said, claim)
-    if frame.attribute == RELATION and said.subject.beside:
+    is_parted = frame.attribute == RELATION or filling.value in {"divorced", "separated"}
+    if is_parted and said.subject.beside:
         yield replace(claim, subject=said.speaker, attribute="married to", value=said.subject.beside, sense="over", is_news=False)
     named = re.fullmatch(r"(.+?) (?:called|named) (.+)", value)
     if named and claim.attribute == "has" and phrases.as_name(named[2]):
@@ -228,6 +236,8 @@ def _special(said: Said) -> Iterator[Claim]:
             yield said.claim(NAME if found[1] == "name" else found[1], found[2], is_single=True, is_change=True)
     if verbal.lemma == "give" and _REACTION.fullmatch(verbal.rest):
         yield said.claim("reaction", verbal.rest, fact_type="constraint", is_news=verbal.tense == "present" and verbal.sense == "is")
+    if verbal.lemma == "work" and verbal.is_progressive and not verbal.rest and subject.sort != "speaker":
+        yield said.claim("state broken", "working", is_single=True)
     if verbal.modal == "can" and verbal.sense == "is" and verbal.lemma in {"eat", "drink", "tolerate"}:
         thing = phrases.as_thing(verbal.rest)
         if thing:

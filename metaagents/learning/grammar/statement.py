@@ -136,7 +136,10 @@ class Said:
             valid_to=until,
             sentence=self.clause.sentence,
         )
-        return replace(made, **more)  # type: ignore[arg-type]
+        made = replace(made, **more)  # type: ignore[arg-type]
+        # "My cousin" may be one of several: another value is another cousin's, unless put right.
+        is_one = not self.subject.is_one_of_many or made.subject != self.subject.text or made.corrects
+        return made if is_one else replace(made, is_single=False)
 
 
 def of_speaker(text: str, speaker: str) -> str:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from tiers.lexical import words
 
-from .lexicon import NO_PERSON, PERSONS, PETS, PLURALS, TITLES
+from .lexicon import NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
 from .verbs import is_base, is_verb
 
 Sort: TypeAlias = Literal["speaker", "owned", "named", "thing"]
@@ -56,6 +56,13 @@ class Subject:
         """What somebody's somebody is to them: ``brother``; ``""`` for what is no living being."""
         plain = self.noun.lower()
         return kind_of(plain)
+
+
+    @property
+    def is_one_of_many(self) -> bool:
+        """Whether somebody may have several of it, and it is not said which: ``my cousin``."""
+        several = bool(self.kind) and self.kind not in ONE_AT_A_TIME
+        return self.sort == "owned" and several and not self.name and " " not in self.noun
 
 
 def kind_of(noun: str) -> str:
