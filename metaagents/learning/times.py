@@ -34,11 +34,15 @@ _NTH = r"\d{1,2}(?:st|nd|rd|th)?"
 _BARE_DAY = rf"(?:the )?(?:{_NTH}(?: of)? {_MONTH}|{_MONTH} {_NTH})"
 _COUNT = rf"(?:{'|'.join(_COUNTS)}|\d{{1,3}}|a couple of)"
 _UNIT = r"(?:day|week|fortnight|month|year)s?"
-_NAMED = rf"(?:{DATE}|{_BARE_DAY}|{_MONTH}|{_DAY})"
+_FEAST = (
+    r"(?:Christmas(?: Eve| Day)?|New Year's (?:Eve|Day)|Easter(?: Sunday| Monday)?|Halloween"
+    r"|Valentine's Day|Boxing Day|Midsummer)"
+)
+_NAMED = rf"(?:(?:the )?{DATE}|{_FEAST}|{_BARE_DAY}|{_MONTH}|{_DAY})"
 _RELATIVE = rf"(?:last|this|next|this past|this coming) (?:week|month|year|weekend|{_DAY}|{_MONTH}|{_SEASON})"
 _POINT = (
     rf"(?:(?:on|in|for|back in|at the beginning of) {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday|(?:over|during|in) (?:the )?{_SEASON}"
-    rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow"
+    rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow|at the end of the (?:week|month|year)|(?:early |later )?this (?:week|month|year)"
     rf"|(?:about |around |over )?{_COUNT} {_UNIT} ago|in {_COUNT} {_UNIT}(?:' time)?|{_BARE_DAY})"
 )
 PHRASE = (

@@ -21,7 +21,7 @@ _SUBJECTS = r"(?:i|we|my|our|he|she|i'm|i've|we're|we've)\b"
 _JOIN = re.compile(
     r"\s*;\s+|\s+[\u2013\u2014-]{1,2}\s+|\u2014|\s*(?P<colon>:)\s+"
     r"|,?\s+(?P<taint>if|unless|except|when|whenever|or rather|or|than|as long as)\s+"
-    r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since|in case|until)\s+"
+    r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since(?! (?:i|he|she|we) was\b)|in case|until)\s+"
     r"|\s+(?P<bare>but|so|because|which|though|although|while|in case)\s+"
     r"|\s+(?P<and>and)\s+"
     r"|(?P<comma>,)\s+",
@@ -34,7 +34,7 @@ _LEAD = re.compile(
     r"as you know|as i said|for your information|to introduce myself|anyway|guess what|then|"
     r"good (?:morning|evening|afternoon)|morning|evening|unfortunately|luckily|sadly|fun fact|"
     r"(?:big|great|good|bad|sad) news|still|now|today|basically|obviously|recently|i was wrong|"
-    r"i got (?:that|it) wrong|i made a mistake|i misspoke|let me correct (?:that|this|myself)|to be precise|not (?:on |at )?\w+|that's (?:wrong|not right|not true)|fun fact)(?: there| everyone| all)?"
+    r"i got (?:that|it) wrong|i made a mistake|i misspoke|let me correct (?:that|this|myself)|to be precise|(?:it's |it is |that's |that is )?not (?:on |at )?\w+(?=,)|the address was wrong|i gave you the wrong \w+|that's (?:wrong|not right|not true)|fun fact)(?: there| everyone| all)?"
     r"[\s,!:.\u2013\u2014-]{1,4})+",
     re.IGNORECASE,
 )
@@ -51,7 +51,7 @@ _NOT_TRUE = re.compile(
 )
 _CORRECTS = re.compile(
     r"\b(?:correction|i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
-    r"i meant|scratch that|let me correct|to be precise|that's (?:wrong|not right|not true))\b|^\s*not (?:on |at )?\w+,|^\s*(?:actually|oops|sorry|no|wait|rather)\b[ ,]",
+    r"i meant|scratch that|let me correct|to be precise|wrong \w+|that's (?:wrong|not right|not true))\b|^\s*(?:it's |it is |that's )?not (?:on |at )?\w+,|^\s*(?:actually|oops|sorry|no|wait|rather)\b[ ,]",
     re.IGNORECASE,
 )
 _SUPPOSES = re.compile(

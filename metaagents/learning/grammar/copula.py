@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from . import phrases
-from .lexicon import COMPANIONS, ONE_AT_A_TIME, PETS, RELATIVES, SPOUSES, STATES
+from .lexicon import COMPANIONS, ONE_AT_A_TIME, PETS, POSSESSIONS, RELATIVES, SPOUSES, STATES
 from .statement import DIED, HAS, NAME, PLACE, PLAN, TIME, Claim, Said, of_speaker
 from .subjects import kind_of, of_possession
 
@@ -28,7 +28,7 @@ DATED = re.compile(
     r"(?:birthday|anniversary|wedding|graduation|exam|interview|surgery|operation|flight|train|bus"
     r"|ferry|appointment|deadline|due date|course|inspection|meeting|concert|party|hearing|trial"
     r"|session|class|lesson|shift|workshop|conference|match|game|race|trip|holiday|check-?in"
-    r"|review|stand-?up|viewing|performance|opening|launch|move)$"
+    r"|review|stand-?up|test|first day|first day of work|defence|scan|lease|contract|passport|visa|licence|license|subscription|viewing|performance|opening|launch|move)$"
 )
 _ROLE = re.compile(
     r"(?:er|or|ist|ian|ant|ent|eur|man|woman|nurse|chef|cook|pilot|vet|judge|clerk|mason|priest|coach"
@@ -83,7 +83,7 @@ def _is_somebodys(said: Said, owner: str, noun: str) -> Iterator[Claim]:
     name = said.subject.text
     if said.verbal.sense not in {"is", "over", "not"} or said.verbal.tense == "past":
         return
-    kind = kind_of(noun)
+    is_known = bool(kind_of(noun) or _FAVOURITE.fullmatch(noun.lower()) or _KNOWN.search(noun.lower()))
     yield said.claim(
         attribute_of(noun),
         name,
@@ -91,7 +91,7 @@ def _is_somebodys(said: Said, owner: str, noun: str) -> Iterator[Claim]:
         text=said.told(None, f"{owner}'s {noun}"),
         is_single=_is_one(noun),
         fact_type="identity",
-        is_news=bool(kind) and said.subject.sort == "named" and said.verbal.tense == "present",
+        is_news=is_known and said.subject.sort == "named" and said.verbal.tense == "present",
     )
 
 
@@ -122,7 +122,7 @@ def _name(said: Said, rest: str) -> Iterator[Claim]:
     if subject.sort == "owned":
         yield _named_as(said, name, is_news=is_news and subject.noun.lower().split()[-1] not in _NO_NEWS)
     else:
-        yield said.claim("is", name, is_single=True)
+        yield said.claim("is", name, is_single=True)  # news where it puts something right
 
 
 def _named_as(said: Said, name: str, *, is_news: bool) -> Claim:
@@ -251,7 +251,10 @@ def _place(said: Said, rest: str) -> Iterator[Claim]:
     elif said.subject.sort == "owned" and noun in {"job", "work"}:
         yield said.claim("works at", thing, subject=said.subject.owner, is_single=True)
     else:
-        yield said.claim(PLACE, thing, is_single=said.subject.sort in {"owned", "thing"} and not _is_living(said))
+        is_known = said.subject.sort == "owned" and noun.split()[-1] in POSSESSIONS and noun != "car"
+        is_news = is_known and said.verbal.sense == "is" and phrases.is_worth_keeping(thing)
+        is_news = is_news and said.verbal.tense == "present" and re.search(r"[A-Z]|floor|street", thing) is not None
+        yield said.claim(PLACE, thing, is_news=is_news, is_single=said.subject.sort in {"owned", "thing"} and not _is_living(said))
 
 
 def _role(said: Said, rest: str) -> Iterator[Claim]:

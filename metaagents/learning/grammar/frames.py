@@ -18,7 +18,7 @@ from tiers.records import FactType
 
 from ..plain_speech import NO_ALLERGEN, NO_MEAL, NO_ROLE
 from . import phrases
-from .lexicon import BODY, CARERS, ILLNESS, OFFICES, PETS, TITLES
+from .lexicon import BODY, CARERS, ILLNESS, OFFICES, PETS, PLURALS, TITLES
 from .subjects import kind_of
 from .verbs import Verbal
 
@@ -29,6 +29,8 @@ live | with | kin | lives with | state identity
 live | in/at/on/with/near | own-place | lives in | state one identity
 reside | in | place | lives in | state one identity
 be | based in/living in | place | lives in | state one identity
+relocate | from | from-to | lives in | begin one identity
+emigrate | to | place | lives in | begin one identity
 move | from | from-to | lives in | begin one identity
 settle | in/down in | place | lives in | begin one identity
 move | to/back to/over to | place | lives in | begin one identity
@@ -43,6 +45,10 @@ be | born/born on/born in |  nothing | was born | event identity
 work | at/for/with | firm | works at | state one identity
 be | employed at/employed by/working at/working for/on the staff of | firm | works at | state one identity
 be | with | name | works at | since state one identity
+quit | my job at/my job with | firm | left | end identity
+leave | my job at/my job with | firm | left | end identity
+quit | | my-job | quit | event identity
+be | hired by/taken on by | firm | works at | begin one identity
 work | as | role | works as | state one identity
 be | working as/employed as | role | works as | state one identity
 work | | shift | works | state identity
@@ -68,6 +74,7 @@ quit | | doing | quit | event
 stop | | doing | quit | event
 give | up | doing | quit | event
 give | up | habit | quit | event
+have | | child | has | event identity
 have | | removed | had | event identity
 have | | dated-occasion | plans | state dated
 have | | meal | eats | state constraint cannot
@@ -82,15 +89,19 @@ get | | owned | has | begin
 buy | | tickets | has | begin
 buy | | owned | has | begin
 book | | booked | booked | event
+plan | | booked | plans | event ongoing
 purchase | | owned | has | begin
 adopt | | owned | has | begin
 rescue | | owned | has | begin
 drive | | owned | drives | state
 ride | | owned | rides | state
 rent | | owned | rents | state
+collect | | hobby | collects | state preference
 inherit | | owned | has | begin
 build | | owned | built | event dated
 get | rid of | theirs | has | end
+give | | given | has | end
+trade | in | theirs | has | end
 give | away | theirs | has | end
 throw | away/out | theirs | has | end
 put | | put-down | died | event
@@ -109,6 +120,8 @@ injure | | body | broke | event identity
 strain | | body | broke | event identity
 twist | | body | broke | event identity
 be | diagnosed with | thing | has | begin identity
+be | in | wheelchair | is | state identity
+have | | worn | wears | state
 be | on | medicine | takes | state
 recover | from | thing | recovering from | state
 be | deaf in/blind in | ear | is | state identity
@@ -128,6 +141,7 @@ be | | civil | is | state identity
 be | | age | age | state one identity
 turn | | age-number | age | event one identity
 outgrow | | outgrown | is allergic to | end
+be | treated by/being treated by/a patient of | carer | sees | state identity
 go | to | carer | sees | state identity
 switch | to | carer | sees | begin identity
 change | to | carer | sees | begin identity
@@ -137,6 +151,7 @@ detest | | liked | likes | state preference not
 loathe | | liked | likes | state preference not
 despise | | liked | likes | state preference not
 like | | taken | likes | state preference
+prefer | to | act | prefers | state preference
 prefer | | thing | prefers | state preference
 like | | liked | likes | state preference
 love | | liked | likes | state preference
@@ -144,6 +159,7 @@ enjoy | | liked | likes | state preference
 adore | | liked | likes | state preference
 hate | | liked | likes | state preference not
 dislike | | liked | likes | state preference not
+care | for | liked | likes | state preference denied
 stand | | liked | likes | state preference cannot
 bear | | liked | likes | state preference cannot
 eat | | meal | eats | state constraint denied
@@ -154,7 +170,11 @@ drink | | nothing | drinks | state constraint denied
 fly | | nothing | flies | state constraint denied
 drive | | nothing | drives | state constraint denied
 speak | | language | speaks | state identity
-learn | | language | is learning | state ongoing
+be | bilingual in/a native speaker of | language | speaks | state identity
+know | some/a little/a bit of | language | speaks | state identity
+read | | language | reads | state identity
+talk | | language | speaks | state identity
+learn | | language | is learning | event ongoing
 teach | myself | language | speaks | event identity
 be | fluent in | language | speaks | state identity
 understand | a bit of/a little/some | language | understands | state identity
@@ -166,7 +186,15 @@ study | at/in | place | studied at | event identity
 graduate | from/in/with | subject | graduated from | event identity
 do | | degree | is doing | event ongoing identity
 be | in my | year | is in | state identity
-train | to be/to become/as | role | trains as | state ongoing identity
+train | to be/to become/as | role | trains as | event ongoing identity
+be | enrolled in/enrolled at | thing | studies | state identity
+sign | up for | thing | signed up for | event
+hold | | degree | has | state identity
+write | | degree | is writing | event ongoing
+take | | exam | took | event
+leave | | school | left school | event identity
+get | into | school | goes to | begin identity
+start | at | school | goes to | begin identity
 drop | out of | begun | left | event identity
 go | to | school | goes to | state identity
 go | to school in/to university in/to college in | place | went to school in | event identity
@@ -207,6 +235,7 @@ play | for/in | group | plays for | state
 sing | in | group | sings in | state
 volunteer | at/for/as | firm | volunteers at | state
 teach | | subject | teaches | state identity
+share | | home | shares | state
 share | | thing | shares | state quiet
 commute | by/to/on | thing | commutes | state
 cycle | to | commute | commutes | state
@@ -231,13 +260,13 @@ change | from | change | changed | change
 _LED = frozenset("lead head manage chair captain coach run".split())
 PLANNED = frozenset(
     "start begin move relocate fly travel visit go marry buy study open run attend join get sell "
-    "leave retire adopt come turn finish arrive learn build launch rent take drive enrol enroll".split()
+    "leave retire adopt see quit come turn finish arrive learn build launch rent take drive enrol enroll".split()
 )
 """What is told of as a plan; much else that people are going to do is a manner of speaking."""
 OFTEN = re.compile(
     r"\b(?:daily|weekly|nightly|before bed|before work|after work)\b|\b(?:every|each) (?:other )?(?:day|night|week|weekend|month|year|morning|evening|afternoon"
     r"|summer|winter|spring|autumn|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b"
-    r"|\b(?:once|twice|\w+ times) an? (?:day|week|month|year)\b"
+    r"|\b(?:once|twice|(?:a )?\w+ times|\w+ \w+) (?:an?|per) (?:day|week|month|year)\b"
     r"|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\bin the (?:mornings|evenings)\b",
     re.IGNORECASE,
 )
@@ -261,18 +290,19 @@ _GROUP = re.compile(
     r"|committee|association|army|navy|church|crew|squad|troupe|company|course|guild)\b|[A-Z]",
 )
 _DIET = frozenset(
-    "vegan vegetarian pescatarian coeliac celiac diabetic teetotal left-handed right-handed "
+    "sober vegan vegetarian pescatarian coeliac celiac diabetic teetotal left-handed right-handed "
     "colour-blind color-blind colourblind colorblind dyslexic autistic epileptic asthmatic "
     "short-sighted deaf blind pregnant widowed retired unemployed".split()
 )
 _AGE = re.compile(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?", re.IGNORECASE)
 _ILLNESS = re.compile(rf"(?:(?:chronic|severe|mild|bad|type \w+|stage \w+) )*{ILLNESS}", re.IGNORECASE)
+_FAMILY = frozenset("kids children pets siblings twins triplets grandchildren".split())
 _NONE = re.compile(r"^(?:any|no) (?=[a-z])")
 _ALLERGY = re.compile(r"(?:an? )?(?:severe |bad |mild |strong |serious )?([\w\- ]{2,30}) allergy")
 _OUTGROWN = re.compile(r"(?:my|our|his|her|their|the|an?) ([\w\- ]{2,30}?)(?: allergy| intolerance)")
 _REMOVED = re.compile(
-    r"(?:my|an?|the) ([\w\- ]{2,30}) (?:taken out|removed|replaced|operated on|pulled|fixed)|"
-    r"((?:[\w\-]+ )?(?:surgery|an operation|a stroke|a heart attack|a miscarriage))(?: on my [\w ]+)?"
+    r"(?:my|an?|the) ([\w\- ]{2,30}) (?:taken out|out|removed|replaced|operated on|pulled|fixed)|"
+    r"((?:[\w\-]+ )?(?:surgery|an operation|\w+ replacement|\w+ transplant|a stroke|a heart attack|a miscarriage))(?: on my [\w ]+)?"
 )
 _CHANGE = re.compile(rf"({phrases.NAME}) to ({phrases.NAME})(?: .{{1,40}})?")
 _PART = re.compile(
@@ -283,6 +313,10 @@ _NUMBERS = frozenset(
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
     "ninety".split()
+)
+_KNOWN_THE = re.compile(
+    r"the (?:sea|ocean|mountains|beach|countryside|outdoors|cold|heat|rain|snow|theatre|theater|cinema"
+    r"|opera|ballet|sun|dark|forest|desert|(?:smell|taste|sound) of .+|[A-Z].+)"
 )
 _MARITAL = frozenset("single married divorced widowed engaged separated".split())
 _CIVIL = frozenset("self-employed unemployed bilingual".split()) | {
@@ -367,13 +401,13 @@ def _worth(rest: str) -> str | None:
 
 def _liked(rest: str) -> str | None:
     thing = _worth(re.sub(r" (?:too|as well|very much|so much|a lot|a bit|the most)$", "", rest))
-    if thing is None or thing.split()[0].lower() in {"the", "a", "an", "to", "how", "in", "hearing"}:
+    if thing is None or thing.split()[0].lower() in {"a", "an", "to", "how", "in", "hearing"}:
         return None
-    return thing
+    return thing if not thing.lower().startswith("the ") or _KNOWN_THE.fullmatch(thing) else None
 
 
 def _language(rest: str) -> str | None:
-    plain = re.sub(r" (?:at home|fluently|well|at work|natively)$", "", rest)
+    plain = re.sub(r" (?:at home|at school|fluently|well|at work|natively|with .{2,40})$", "", rest)
     names = re.split(r",? and |, ", re.sub(r"^(?:fluent|some|a little|a bit of|both) ", "", plain))
     return rest if all(re.fullmatch(r"[A-Z]\w+", one) for one in names) else None
 
@@ -400,7 +434,7 @@ def _left(rest: str) -> str | None:
 
 
 def _carer(rest: str) -> str | None:
-    found = re.fullmatch(rf"((?:an? |my )?[\w.]+)((?: called| named)? {phrases.NAME})?((?: (?:for|about) my [\w ]{{2,24}})?)", rest)
+    found = re.fullmatch(rf"((?:an? |my )?[\w.]+)((?: called| named)? {phrases.NAME})?((?: (?:for|about) [\w\- ]{{2,30}})?)", rest)
     if found is None:
         return None
     first = found[1].split()[-1].lower()
@@ -525,6 +559,11 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
     "age": _age,
     "number": lambda rest: rest if rest.isdigit() and len(rest) <= 3 else None,  # noqa: PLR2004
     "from-to": _part_of(re.compile(rf"{phrases.NAME} to ({phrases.NAME})")),
+    "wheelchair": _part_of(re.compile(r"(a wheelchair)")),
+    "act": lambda rest: phrases.as_thing(rest) or phrases.as_thing(re.sub(r" (?:at|in|on|to|by) ", " ", rest)),
+    "my-job": _part_of(re.compile(r"(my job)")),
+    "given": _part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) to .{2,40}")),
+    "home": _matching(re.compile(r"^(?:a|an) (?:flat|house|apartment|room|home)\b")),
     "age-number": _years,
     "kin": _kin,
     "shift": _matching(re.compile(r"\b(?:shifts?|part-time|full-time|nights|freelance)\b")),
@@ -537,7 +576,7 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
     "tickets": _matching(re.compile(r"^(?:\w+ )?tickets? (?:for|to) ")),
     "booked": _matching(re.compile(r"\b(?:trip|flights?|holiday|hotel|room|table|tickets?|cruise|cottage|tour|train)\b")),
     "medicine": _matching(_MEDICINE),
-    "ear": _matching(re.compile(r"\b(?:ears?|eyes?)$")),
+    "ear": _part_of(re.compile(r"((?:my|one|his|her|both) (?:left |right )?(?:ears?|eyes?))")),
     "worn": _matching(re.compile(r"\b(?:hearing aids?|glasses|contact lenses|contacts|braces|wig|pacemaker|prosthesis)\b")),
     "infection": _matching(
         re.compile(r"^(?:the |a |an )?(?:\w+ )?(?:flu|covid|cold|measles|pneumonia|bronchitis|chickenpox|malaria|infection|virus)$", re.IGNORECASE)
@@ -551,7 +590,7 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
     "year": _part_of(re.compile(r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at) .+)")),
     "school": _matching(re.compile(r"\b(?:school|university|college|kindergarten|nursery|academy|uni)\b", re.IGNORECASE)),
     "lover": _lover,
-    "commute": _matching(re.compile(r"^(?:work|school|the office|university|college|town)$")),
+    "commute": _matching(re.compile(r"^(?:work|school|the office|university|college|town|the (?:train )?station|the university)$")),
     "child": _matching(re.compile(r"\b(?:child|baby|twins|boy|girl|daughter|son|grandchild)\b")),
     "carer": _carer,
     "liked": _liked,
@@ -612,6 +651,8 @@ def changed(rest: str) -> tuple[str, str] | None:
 
 
 def _value(frame: Frame, before: str, rest: str) -> str | None:
+    if frame.kind == "owned" and (kind_of(rest.partition(",")[0]) in PLURALS.values() and rest[0].islower() and not phrases.is_owned(rest) or rest in _FAMILY):
+        return rest if phrases.as_thing(rest) else None
     if frame.kind in {"owned", "medicine"} and _NONE.match(rest):
         return _worth(_NONE.sub("", rest))
     if before and rest != before and not rest.startswith(f"{before} "):
@@ -624,6 +665,9 @@ def _fits(frame: Frame, verbal: Verbal) -> bool:
     is_cannot = verbal.modal == "can" and verbal.sense == "not"
     if frame.has("cannot"):
         return is_cannot
+    is_past_only = bool(frame.traits & {"event", "begin", "end"}) and not frame.has("ongoing")
+    if is_past_only and verbal.tense == "present" and not verbal.is_progressive:
+        return False
     if verbal.modal:
         return frame.has("denied") or (frame.kind in {"language", "languages"} and verbal.sense == "is")
     if frame.has("denied"):

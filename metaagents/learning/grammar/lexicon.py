@@ -6,6 +6,7 @@ SPOUSES = frozenset("husband wife spouse partner fiance fianc\u00e9 fianc\u00e9e
 COMPANIONS = frozenset("girlfriend boyfriend".split()) | SPOUSES
 RELATIVES = frozenset(
     "mother father mum mom dad mama papa parent brother sister son daughter child kid baby twin "
+    "grandparent godson goddaughter godchild ex-wife ex-husband ex-partner half-brother half-sister "
     "grandmother grandfather grandma grandpa granny grandson granddaughter aunt uncle cousin niece "
     "nephew mother-in-law father-in-law brother-in-law sister-in-law son-in-law daughter-in-law "
     "stepmother stepfather stepson stepdaughter stepbrother stepsister godmother godfather youngest eldest oldest girl boy family".split()
@@ -29,7 +30,7 @@ PETS = frozenset(
     "dog puppy cat kitten rabbit bunny hamster parrot tortoise turtle horse pony goldfish fish bird "
     "canary budgie ferret snake lizard gecko hen chicken goat sheep donkey cow pig mouse rat "
     "guinea-pig hound terrier labrador poodle spaniel retriever parakeet cockatiel iguana frog "
-    "pet duck goose llama alpaca bee chinchilla hedgehog".split()
+    "pet duck goose llama alpaca bee chinchilla hedgehog mare stallion foal tabby rooster tomcat collie dachshund beagle".split()
 )
 PERSONS = COMPANIONS | RELATIVES | ACQUAINTANCES | CARERS | OFFICES
 ONE_AT_A_TIME = SPOUSES | CARERS | OFFICES | frozenset(
@@ -50,10 +51,18 @@ PLURALS = {f"{one}s": one for one in PERSONS | PETS} | {
 }
 TITLES = frozenset("dr dr. mr mr. mrs mrs. ms ms. prof prof. professor doctor sir sister".split())
 
+POSSESSIONS = frozenset(
+    "house home flat apartment cottage cabin farm garden office studio shop store bakery restaurant "
+    "company business car van truck motorbike motorcycle bike bicycle boat caravan phone laptop "
+    "tablet computer camera guitar piano violin watch ring passport licence license school team "
+    "club room kitchen balcony garage".split()
+)
+"""Things of somebody's that are worth knowing about."""
+
 ILLNESS = (
     r"(?:[a-z]+(?:itis|osis|emia|aemia|algia|plegia|phobia|pathy|oma)|asthma|diabetes|epilepsy|gout"
     r"|insomnia|migraines?|sciatica|vertigo|cancer|adhd|add|autism|arthritis|anxiety|depression"
-    r"|eczema|psoriasis|dyslexia|hypertension|tinnitus|hay fever|high blood pressure|reflux"
+    r"|eczema|psoriasis|dyslexia|hypertension|tinnitus|hay fever|(?:high|low) blood pressure|(?:chronic )?(?:back|knee|neck|joint) pain|reflux"
     r"|crohn's(?: disease)?|coeliac disease|celiac disease|lupus|parkinson's|dementia|alzheimer's"
     r"|multiple sclerosis|glaucoma|cataracts?|scoliosis|narcolepsy|ibs|pcos|ptsd|ocd|low iron"
     r"|a (?:heart (?:murmur|condition|defect)|pacemaker|slipped disc|hernia|bad (?:back|knee|hip)"

@@ -24,7 +24,7 @@ _PLACE = re.compile(rf"({NAME})((?:, {NAME})?)")
 _COMPANY = re.compile(r",? (?:together )?with (?:my|our|his|her|their|a|an|two|three) [\w' ]{1,40}$")
 _CLOCK = (
     r"(?:\d{1,2}[:.]\d{2}(?: ?[ap]\.?m\.?)?|\d{1,2} ?(?:[ap]\.?m\.?|o'clock)|noon|midnight"
-    r"|(?<=at )\d{1,2}(?!\w))"
+    r"|(?<=at )(?:\d{1,2}(?!\w)|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))"
 )
 _DATE_LIKE = (
     rf"(?:(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})(?:,? \d{{4}})?"
@@ -34,7 +34,7 @@ _DATE_LIKE = (
 TIME = re.compile(rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}|{_CLOCK})", re.IGNORECASE)
 QUANTITY = re.compile(
     r"(?:about |around |only )?(?:[\u20ac$\u00a3#]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three|four"
-    r"|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty)"
+    r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
     r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}",
     re.IGNORECASE,
 )
@@ -76,6 +76,8 @@ def as_thing(text: str, barred: frozenset[str] = frozenset()) -> str | None:
         barred: Further words with which it is none.
     """
     plain = text.strip(" ,.!")
+    whole = plain
+    plain = re.sub(r"^one (?=[a-z])|(?<=\w) as (?=an? [a-z])", lambda found: " - " * (found.start() > 0), plain)
     told = [word.strip(",;:") for word in plain.lower().split()]
     if not told or len(told) > THING_WORDS_MAX or {told[0], told[-1]} & LOOSE_ENDS:
         return None
@@ -85,7 +87,7 @@ def as_thing(text: str, barred: frozenset[str] = frozenset()) -> str | None:
     free = [word for at, word in enumerate(told) if at not in owned]
     if (_BARRED | barred) & set(free) or not re.search(r"[^\W\d_]", plain):
         return None
-    return plain
+    return whole
 
 
 def is_owned(text: str) -> bool:

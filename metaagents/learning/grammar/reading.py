@@ -10,8 +10,8 @@ from ..rewording import third_person
 from . import phrases
 from .copula import DATED, copula
 from .frames import OFTEN, PLANNED, Filled, changed, filled, led
-from .lexicon import EVALUATIVE
-from .statement import DIED, HABIT, LED, NAME, PLACE, RELATION, TIME, Claim, Said, of_speaker
+from .lexicon import EVALUATIVE, POSSESSIONS
+from .statement import AHEAD, DIED, HABIT, LED, NAME, PLACE, RELATION, TIME, Claim, Said, of_speaker
 from .verbs import FORMS, HABITUAL, Sense
 
 _REACTION = re.compile(r"me (?:an? |the )?(?:(?:bad|terrible|nasty) )?(rash|hives|migraines?|heartburn|asthma)")
@@ -23,12 +23,20 @@ _NO_HABITS = frozenset(
 )
 _EXPECTED = re.compile(r"\b(?:baby|child|twins|boy|girl|surgery|operation|guests|party)\b")
 _BEFORE_THING = re.compile(
-    r"^(?:(?:up|out|down|back|off|over|away) )?(?:(?:to|at|by|in|on|for|with|from|before|after) )?(?:my |our )?"
+    r"^(?:(?:up|out|down|back|off|over|away|in|on) )?(?:(?:to|at|by|in|on|for|with|from|before|after) )?(?:my |our )?"
 )
 
 
 def read(said: Said) -> list[Claim]:
-    """Return what one clause claims."""
+    """Return what one clause claims; what puts something right is news, whatever it is about."""
+    is_put_right = said.clause.corrects and said.subject.sort in {"thing", "owned"}
+    return [
+        replace(one, is_news=True) if is_put_right and one.is_single and one.sense == "is" else one
+        for one in _read(said)
+    ]
+
+
+def _read(said: Said) -> list[Claim]:
     verbal = said.verbal
     if verbal.tense == "ahead" and verbal.aim == "used":
         return []
@@ -45,6 +53,8 @@ def read(said: Said) -> list[Claim]:
     if frame is not None:
         return list(_framed(said, frame))
     is_never = verbal.sense == "never" and verbal.tense == "present"
+    if verbal.lemma == "get" and re.match(r"up at ", verbal.rest):
+        return list(_habit(said))
     if verbal.habit or is_never or OFTEN.search(said.told()):
         return list(_habit(said))
     if verbal.lemma == "be":
@@ -96,7 +106,9 @@ def _framed(said: Said, filling: Filled) -> Iterator[Claim]:
         is_single=frame.has("one") and not (is_state and verbal.tense == "past"),
     )
     claim = replace(claim, is_news=_is_news(said, filling, since=since), is_change=claim.is_change or frame.has("begin"))
-    if is_state and not since and not (said.when and said.when.sort == "until"):
+    if verbal.lemma in AHEAD or (
+        is_state and not since and not (said.when and said.when.sort == "until")
+    ):
         claim = replace(claim, valid_from=None, valid_to=None)
     yield _ended(said, claim, frame.has("end"))
     if frame.attribute == DIED:
@@ -124,7 +136,8 @@ def _is_news(said: Said, filling: Filled, *, since: bool) -> bool:
     frame, verbal, subject = filling.frame, said.verbal, said.subject
     if frame.has("quiet") or subject.sort == "thing" or verbal.aim == "used":
         return False
-    if subject.sort == "owned" and not subject.kind and frame.attribute != "lost":
+    is_known = subject.noun.lower().split()[-1:] and subject.noun.lower().split()[-1] in POSSESSIONS
+    if subject.sort == "owned" and not subject.kind and frame.attribute != "lost" and not is_known:
         return False
     if subject.sort == "owned" and subject.kind in {"friend", "neighbour", "neighbor", "colleague"} and not subject.name:
         return False
@@ -137,7 +150,8 @@ def _is_news(said: Said, filling: Filled, *, since: bool) -> bool:
     if frame.has("state"):
         if verbal.tense == "past":
             return verbal.sense == "never" or (said.when is not None and said.when.sort == "span")
-        return verbal.tense == "present" or since or verbal.sense == "never" or verbal.is_progressive
+        is_so = verbal.tense == "present" or since or verbal.is_progressive
+        return is_so or verbal.sense == "never" or frame.kind in {"illness", "allergen", "diet"}
     if frame.has("ongoing") and (verbal.is_progressive or verbal.tense == "present"):
         return verbal.sense == "is"
     is_denial = verbal.sense == "not" and frame.fact_type == "identity"
@@ -190,7 +204,7 @@ def _habit(said: Said) -> Iterator[Claim]:
     if verbal.tense != "present" or verbal.sense not in {"is", "never"} or verbal.is_progressive:
         return
     rest = OFTEN.sub("", verbal.rest).replace("  ", " ").strip()
-    thing = _BEFORE_THING.sub("", rest)
+    thing = _BEFORE_THING.sub("", f"{rest} ").strip()
     if thing and phrases.as_thing(thing) is None and phrases.as_time(thing) is None:
         return
     if verbal.lemma in _NO_HABITS or (not thing and verbal.lemma in {"go", "get", "give", "do", "take"}):
@@ -211,7 +225,7 @@ def _habit(said: Said) -> Iterator[Claim]:
 def _special(said: Said) -> Iterator[Claim]:
     """Yield what frames have no room for: who leads what, changes of hands, reactions."""
     verbal, subject = said.verbal, said.subject
-    lead = led(verbal)
+    lead = None if verbal.is_progressive or said.times else led(verbal)
     if lead is not None and subject.sort != "thing" and verbal.tense == "present":
         yield said.claim(LED, subject.text, subject=of_speaker(lead, said.speaker), is_single=True)
     if verbal.lemma == "hand":

@@ -25,8 +25,11 @@ HAS = "has"
 PLAN = "plan"
 DIED = "died"
 
+AHEAD = frozenset("book sign plan order register enrol enroll apply expect".split())
+"""What is done for a time to come: a course that somebody signed up for in May is the next May's."""
+
 _MARKS = re.compile(
-    r",? (?:by trade|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
+    r",? (?:all my life|my whole life|since (?:i was|he was|she was) [\w ]{1,20}|by trade|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
     r"|from now on|also|already|so far|for good|finally|recently|lately|at last|of course|yet"
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
     re.IGNORECASE,
@@ -165,7 +168,7 @@ def taken_apart(
     verbal = parsed(words[start:], is_own=is_own)
     if verbal is None:
         return None
-    is_ahead = verbal.tense == "ahead" or (verbal.tense == "present" and not verbal.habit)
+    is_ahead = verbal.tense == "ahead" or verbal.lemma in AHEAD or (verbal.tense == "present" and not verbal.habit)
     times = []
     for said in (*([front] if front else []), *reversed(ends)):
         if said.lower() == "ever since":

@@ -214,4 +214,6 @@ def _is_name(word: str) -> bool:
     if not _IS_CAPITAL.fullmatch(word.strip(",")) or plain.endswith("ing"):
         return False
     told = words(plain)
+    if is_base(plain):
+        return False  # "Keep calm"
     return bool(told) and plain not in NO_PERSON and told[0] not in NO_PERSON

@@ -29,7 +29,7 @@ _REGULAR = (
     "report end happen require employ engage promote base diagnose born expect vote foster "
     "date decide stutter snore meditate pray fast recover return detest loathe despise react suffer tear injure "
     "strain pull catch expect rescue bike sit raise drop bring understand train hate throw steal "
-    "settle feed feel plant mow water clean iron breastfeed nap stretch lift box fence surf skate"
+    "settle feed feel plant mow water clean iron breastfeed nap stretch lift box fence surf skate sign enrol hire treat trade collect whistle develop expire emigrate immigrate hold talk"
 ).split()
 _IRREGULAR = {
     line.split()[0]: tuple(line.split()[1:])
@@ -223,6 +223,7 @@ def _is_auxiliary(head: _Head, word: str, following: Sequence[str], *, is_own: b
     if word in _DENIED:
         plain = _PLAIN_OF[word]
         head.sense = "not"
+        head.be = head.be or plain in {"is", "are", "was", "were"}
         head.told.append(_DENIED[word] if is_own else word)
         _note(head, plain)
         return True
