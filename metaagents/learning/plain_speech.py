@@ -15,10 +15,13 @@ INPUT_CHARS_MAX = 2_000
 
 # Texts to be worked on, roles to be played, and jokes: the whole message is not about the user.
 _HANDED_OVER = re.compile(
-    r"```|^\s*>|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit\w+|rephras\w+|paraphras\w+|summari[sz]\w+|"
+    r"```|^\s*>|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit\w+|rephras\w+|paraphras\w+"
+    r"|summari[sz]\w+|"
     r"role[- ]?play\w*|act as|pretend\w*|fictional|example(?!\.\w)|e\.g|"
-    r"(?:write|compose|draft|continue|finish|invent|make up|correct|check|edit|improve|here(?:'s| is)"
-    r"|this is|consider|take|analy[sz]e|review)\b[^.!?\n]{0,40}\b(?:novel|stor(?:y|ies)|poems?|lyrics?"
+    r"(?:write|compose|draft|continue|finish|invent|make up|correct|check|edit|improve|here(?:'s"
+    r"| is)"
+    r"|this is|consider|take|analy[sz]e|review)\b[^.!?\n]{0,40}\b(?:novel|stor(?:y|ies)|poems?"
+    r"|lyrics?"
     r"|songs?|screenplay|script|characters?|persona|dialogue|monologue|grammar|sentences?|paragraph"
     r"|text|essay|letter|e-?mail|bio|biography|caption|tweet|post|blurb|template|sample|line)|"
     r"spell ?check|cover letter|in the style of|wrote:|writes:|forwarded|dear [a-z]+,|"

@@ -30,13 +30,19 @@ MEMBERSHIPS = frozenset(
 )
 """What somebody leaves; the place of a thing is filed as such too."""
 RELATIONS = frozenset(
-    "married to|engaged to|partner|girlfriend|boyfriend|fiance|fianc\u00e9|fianc\u00e9e|lives with".split("|")
+    (
+        "married to|engaged to|partner|girlfriend|boyfriend|fiance|fianc\u00e9|fianc\u00e9e|"
+        "lives with"
+    ).split("|")
 )
 MARITAL = "state single"
 _LASTING = frozenset((NAME, "is a", "was born", "was born in", "grew up in", "is from", "age"))
 """What stays true of who has died."""
+_PARTED = frozenset("divorced separated single widowed".split())
 _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
-_OWN = re.compile(r"\b(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE)
+_OWN = re.compile(
+    r"\b(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE
+)
 _FILLING = {
     "works at": "work employ employed job",
     "lives in": "live home reside based",
@@ -93,7 +99,7 @@ def effect(older: Fact, newer: Fact) -> Effect | None:
 def _ends(new: Claim, old: Claim) -> bool:
     if old.sense == "over" and new.sense == "never" and _is_of(new.subject, old.subject):
         return new.attribute == old.attribute and _value(new) == _value(old)
-    if old.sense == "over" or new.is_ahead != old.is_ahead and not _cancels(new, old):
+    if old.sense == "over" or (new.is_ahead != old.is_ahead and not _cancels(new, old)):
         return False
     if _is_of(new.subject, old.subject):
         if new.attribute == old.attribute:
@@ -131,20 +137,18 @@ def _is_other_count(new: Claim, old: Claim) -> bool:
 
 def _leaves(new: Claim, old: Claim) -> bool:
     """Whether a claim says that what another attribute held is over."""
-    is_same = bool(_value(new)) and _value(new) == _value(old)
-    if new.attribute == LEFT:
-        return is_same and old.attribute in MEMBERSHIPS
-    if new.attribute == "changed":
-        return is_same
-    if new.attribute in {RELATION, "married to"} and new.sense == "over":
-        return is_same and old.attribute in RELATIONS
-    if new.attribute == MARITAL and new.value in {"divorced", "separated", "single", "widowed"}:
-        return old.attribute in RELATIONS - {"lives with"}
-    if new.attribute == DIED:
-        return old.attribute not in _LASTING
-    if new.attribute == "cancelled":
-        return old.attribute == TIME
-    return _cancels(new, old)
+    is_parted = new.attribute == MARITAL and new.value in _PARTED
+    if is_parted and old.attribute in RELATIONS - {"lives with"}:
+        return True
+    if new.attribute == DIED and old.attribute not in _LASTING:
+        return True
+    if new.attribute == "cancelled" and old.attribute == TIME:
+        return True
+    if not _value(new) or _value(new) != _value(old) or new.sense != "over":
+        return _cancels(new, old)
+    ended = {LEFT: MEMBERSHIPS, RELATION: RELATIONS, "married to": RELATIONS}
+    is_ended = new.attribute == "changed" or old.attribute in ended.get(new.attribute, frozenset())
+    return is_ended or _cancels(new, old)
 
 
 def _cancels(new: Claim, old: Claim) -> bool:
@@ -155,7 +159,7 @@ def _cancels(new: Claim, old: Claim) -> bool:
 
 def _is_named(name: str, old: Claim) -> bool:
     """Whether who has died is whom somebody had: ``a cat called Minka``."""
-    told = [word for word in words(old.value)]
+    told = words(old.value)
     return old.attribute == HAS and words(name) == told[-len(words(name)) :] and "called" in told
 
 
@@ -166,7 +170,11 @@ def _value(claim: Claim) -> frozenset[str]:
 def _units(claim: Claim) -> frozenset[str]:
     """Return the words beside the number of a value: euros are no months."""
     known = read(claim.value)
-    if claim.attribute in {TIME, NAME, "place"} or not known.numbers or not known.content - known.numbers:
+    if (
+        claim.attribute in {TIME, NAME, "place"}
+        or not known.numbers
+        or not known.content - known.numbers
+    ):
         return frozenset()
     is_measure = claim.attribute.endswith("s") or claim.attribute == "number"
     return known.content - known.numbers if is_measure else frozenset()

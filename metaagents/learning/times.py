@@ -24,6 +24,7 @@ _COUNTS = {
         "zero one two three four five six seven eight nine ten eleven twelve".split()
     )
 } | {"a": 1, "an": 1, "the": 1, "couple": 2}
+_YEAR_MAX = 9_998
 _MONTHS_OF = {"month": 1, "year": 12}
 _DAYS_OF = {"day": 1, "week": 7, "fortnight": 14}
 
@@ -39,34 +40,41 @@ _FEAST = (
     r"|Valentine's Day|Boxing Day|Midsummer)"
 )
 _NAMED = rf"(?:(?:the )?{DATE}|{_FEAST}|{_BARE_DAY}|{_MONTH}|{_DAY})"
-_RELATIVE = rf"(?:last|this|next|this past|this coming) (?:week|month|year|weekend|{_DAY}|{_MONTH}|{_SEASON})"
+_RELATIVE = (
+    r"(?:last|this|next|this past|this coming) "
+    rf"(?:week|month|year|weekend|{_DAY}|{_MONTH}|{_SEASON})"
+)
 _POINT = (
-    rf"(?:(?:on|in|for|back in|at the beginning of) {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday|(?:over|during|in) (?:the )?{_SEASON}"
-    rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow|at the end of the (?:week|month|year)|(?:early |later )?this (?:week|month|year)"
+    rf"(?:(?:on|in|for|back in|at the beginning of) {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
+    rf"|(?:over|during|in) (?:the )?{_SEASON}"
+    rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow"
+    rf"|at the end of the (?:week|month|year)|(?:early |later )?this (?:week|month|year)"
     rf"|(?:about |around |over )?{_COUNT} {_UNIT} ago|in {_COUNT} {_UNIT}(?:' time)?|{_BARE_DAY})"
 )
 PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE}|{_SINCE})"
     rf"|(?:from|between) {DATE} (?:to|until|through|and) {DATE}"
-    rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever since|{_POINT})"
+    rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever since"
+    rf"|{_POINT})"
 )
 """A time, as an expression without groups; case is to be ignored."""
 
 _AT_END = re.compile(rf",? ({PHRASE})[\s.!]*$", re.IGNORECASE)
 _AT_FRONT = re.compile(rf"({PHRASE}),? (?=\S)", re.IGNORECASE)
 _OFTEN_AT_FRONT = re.compile(
-    rf"((?:on|every|each|most) (?:{_DAY}s?|weekends?|mornings?|evenings?|weeks?|days?|years?|months?"
+    rf"((?:on|every|each|most) (?:{_DAY}s?|weekends?|mornings?|evenings?|weeks?|days?|years?"
+    rf"|months?"
     rf"|summers?|winters?)|at weekends|in the (?:mornings?|evenings?)),? (?=\S)",
     re.IGNORECASE,
 )
-_SPAN = re.compile(
-    rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE
-)
+_SPAN = re.compile(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE)
 _FROM = re.compile(r"(since|from|as of|until|till|by) (.+)", re.IGNORECASE)
 _FOR = re.compile(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
 _AGO = re.compile(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) ago", re.IGNORECASE)
 _WITHIN = re.compile(rf"in ({_COUNT}) ({_UNIT})(?:' time)?", re.IGNORECASE)
-_PREPOSITION = re.compile(r"(?:on|in|for|back in|over|during|at the beginning of) (?:the )?", re.IGNORECASE)
+_PREPOSITION = re.compile(
+    r"(?:on|in|for|back in|over|during|at the beginning of) (?:the )?", re.IGNORECASE
+)
 _NEAR = {
     "yesterday": -1,
     "last night": -1,
@@ -179,7 +187,9 @@ def _days(said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:
     return _in_calendar(plain, today, is_ahead=is_ahead)
 
 
-def _in_calendar(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
+def _in_calendar(
+    plain: str, today: datetime, *, is_ahead: bool
+) -> Days | None:
     """Return the days of ``last week``, ``next Monday``, ``June``, ``the 3rd of May``."""
     which, _, named = plain.removeprefix("the ").rpartition(" ")
     step = {"last": -1, "this past": -1, "next": 1, "this coming": 1}.get(which)
@@ -192,11 +202,20 @@ def _in_calendar(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
         step = (1 if is_ahead else -1) if step is None and which != "this" else step
         return _season(_SEASONS[named], today, step or 0)
     if named in {"week", "weekend"}:
-        monday = today + timedelta(days=7 * (step or 0) - today.weekday())
-        first = monday + timedelta(days=5 if named == "weekend" else 0)
-        return Days(first, monday + timedelta(days=6))
+        return _week(today, step or 0, is_end=named == "weekend")
     if named in {"month", "year"} and which:
         return _moved("1", named, today, step or 0)
+    return _date(plain, today, is_ahead=is_ahead)
+
+
+def _week(today: datetime, step: int, *, is_end: bool) -> Days:
+    """Return a week from its Monday on, or its last two days."""
+    monday = today + timedelta(days=7 * step - today.weekday())
+    return Days(monday + timedelta(days=5 if is_end else 0), monday + timedelta(days=6))
+
+
+def _date(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
+    """Return a day of a month that has no year: the nearest behind or ahead."""
     found = re.fullmatch(rf"(?:{_NTH}(?: of)? )?({_MONTH})(?: {_NTH})?", plain.removeprefix("the "))
     number = re.search(r"\d{1,2}", plain)
     if found is None or number is None:
@@ -220,7 +239,7 @@ def _moved(count: str, unit: str, today: datetime, sign: int) -> Days | None:
     if plain in _DAYS_OF:
         return _day(today + timedelta(days=number * _DAYS_OF[plain]))
     year, month = divmod(today.year * 12 + today.month - 1 + number * _MONTHS_OF[plain], 12)
-    if not 1 <= year <= datetime.max.year:
+    if not 1 <= year <= _YEAR_MAX:
         return None
     return days_of(f"{year:04}" if plain == "year" else f"{year:04}-{month + 1:02}")
 
@@ -245,8 +264,8 @@ def _season(begins: int, today: datetime, step: int) -> Days:
         year -= 1
     if step > 0 and begins <= today.month:
         year += 1
-    last = datetime(year + (begins + 2 > 12), (begins + 1) % 12 + 1, 1, tzinfo=UTC)
-    return Days(datetime(year, begins, 1, tzinfo=UTC), _whole_month(last.year, last.month).last)
+    later, month = divmod(begins + 1, len(MONTHS))
+    return Days(datetime(year, begins, 1, tzinfo=UTC), _whole_month(year + later, month + 1).last)
 
 
 def _whole_month(year: int, month: int) -> Days:

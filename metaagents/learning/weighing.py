@@ -18,8 +18,8 @@ from tiers.records import Fact
 
 from .core import PRESSING
 from .likeness import alike, difference, open_on_others, read, same_words, turned
-from .succession import effect, is_first_person, resolved_text, speaker_of
 from .predicates import denies, is_multi_valued
+from .succession import effect, is_first_person, resolved_text, speaker_of
 
 Relation: TypeAlias = Literal["duplicate", "natural", "denial", "distinct"]
 """What a newer fact is to an older one; ``natural`` and ``denial`` are reasons to give way."""
@@ -151,7 +151,9 @@ def by_key(pair: Pair) -> Relation | None:
     if same_words(older.object, newer.object):
         if one.is_negated != two.is_negated:
             return succession(pair)
-        is_same = difference(one, two) is None and _hold_at_once(pair) and says_no_more(newer, older)
+        is_same = (
+            difference(one, two) is None and _hold_at_once(pair) and says_no_more(newer, older)
+        )
         return "duplicate" if is_same else None
     if is_multi_valued(key[1]) or one.is_negated or two.is_negated:
         return None

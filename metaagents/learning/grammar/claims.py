@@ -1,4 +1,4 @@
-"""What a text says of whom: its claims, each with subject, attribute, value, sense and time. Pure."""
+"""What a text says of whom: its claims, with subject, attribute, value, sense and time. Pure."""
 
 from __future__ import annotations
 

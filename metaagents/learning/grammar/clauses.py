@@ -21,7 +21,8 @@ _SUBJECTS = r"(?:i|we|my|our|he|she|i'm|i've|we're|we've)\b"
 _JOIN = re.compile(
     r"\s*;\s+|\s+[\u2013\u2014-]{1,2}\s+|\u2014|\s*(?P<colon>:)\s+"
     r"|,?\s+(?P<taint>if|unless|except|when|whenever|or rather|or|than|as long as)\s+"
-    r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since(?! (?:i|he|she|we) was\b)|in case|until)\s+"
+    r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since(?! (?:i|he|she"
+    r"|we) was\b)|in case|until)\s+"
     r"|\s+(?P<bare>but|so|because|which|though|although|while|in case)\s+"
     r"|\s+(?P<and>and)\s+"
     r"|(?P<comma>,)\s+",
@@ -34,7 +35,10 @@ _LEAD = re.compile(
     r"as you know|as i said|for your information|to introduce myself|anyway|guess what|then|"
     r"good (?:morning|evening|afternoon)|morning|evening|unfortunately|luckily|sadly|fun fact|"
     r"(?:big|great|good|bad|sad) news|still|now|today|basically|obviously|recently|i was wrong|"
-    r"i got (?:that|it) wrong|i made a mistake|i misspoke|let me correct (?:that|this|myself)|to be precise|(?:it's |it is |that's |that is )?not (?:on |at )?\w+(?=,)|the address was wrong|i gave you the wrong \w+|that's (?:wrong|not right|not true)|fun fact)(?: there| everyone| all)?"
+    r"i got (?:that|it) wrong|i made a mistake|i misspoke|let me correct (?:that|this|myself)"
+    r"|to be precise|(?:it's |it is |that's |that is )?not (?:on |at )?\w+(?=,)"
+    r"|the address was wrong|i gave you the wrong \w+|that's (?:wrong|not right|not true)"
+    r"|fun fact)(?: there| everyone| all)?"
     r"[\s,!:.\u2013\u2014-]{1,4})+",
     re.IGNORECASE,
 )
@@ -46,12 +50,15 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 _NOT_TRUE = re.compile(
-    r"(?:it is|it's|that is|it was|it isn't|that's|it is simply) (?:not true|true|untrue|false|wrong|a mistake|a lie) that\s+",
+    r"(?:it is|it's|that is|it was|it isn't|that's|it is simply) (?:not true|true|untrue|false"
+    r"|wrong|a mistake|a lie) that\s+",
     re.IGNORECASE,
 )
 _CORRECTS = re.compile(
     r"\b(?:correction|i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
-    r"i meant|scratch that|let me correct|to be precise|wrong \w+|that's (?:wrong|not right|not true))\b|^\s*(?:it's |it is |that's )?not (?:on |at )?\w+,|^\s*(?:actually|oops|sorry|no|wait|rather)\b[ ,]",
+    r"i meant|scratch that|let me correct|to be precise|wrong \w+|that's (?:wrong|not right"
+    r"|not true))\b|^\s*(?:it's |it is |that's )?not (?:on |at )?\w+,|^\s*(?:actually|oops|sorry"
+    r"|no|wait|rather)\b[ ,]",
     re.IGNORECASE,
 )
 _SUPPOSES = re.compile(
@@ -67,7 +74,8 @@ _ASKED_IN_CASE = re.compile(
     re.IGNORECASE,
 )
 _HEARSAY = re.compile(
-    r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|writes?|wrote|asks?|asked|begins with|"
+    r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|writes?|wrote|asks?|asked"
+    r"|begins with|"
     r"translate|quote|for example|an example|according to|rumou?r)\b",
     re.IGNORECASE,
 )
@@ -77,7 +85,8 @@ _INTRODUCES = re.compile(
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
-    r"\b(?:would|could|might|maybe|perhaps|probably|possibly|hypothetical\w*|i wish|as if|as though|"
+    r"\b(?:would|could|might|maybe|perhaps|probably|possibly|hypothetical\w*|i wish|as if"
+    r"|as though|"
     r"i guess|i think|i thought|i suppose|i believe|i assume|i feel like|almost|nearly|kind of|"
     r"sort of|apparently|allegedly|supposedly|literally|dream\w*|lie|lying|fake|"
     r"not really|sometimes|hopefully|potentially|practically|virtually|basically an?|so-called|"
@@ -106,7 +115,8 @@ _ASKS = re.compile(
 )
 _ASKS_BACK = re.compile(
     r"(?:do|does|did|is|are|was|were|can|could|will|would|should|has|have|had|am|don't|isn't|"
-    r"aren't|didn't|haven't)(?:n't)? (?:i|we|my|it|he|she|they)\s*\??$|(?:right|no|yes|correct|eh)\??$",
+    r"aren't|didn't|haven't)(?:n't)? (?:i|we|my|it|he|she|they)\s*\??$|(?:right|no|yes|correct"
+    r"|eh)\??$",
     re.IGNORECASE,
 )
 _CORRECTED = re.compile(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}", re.IGNORECASE)
@@ -184,40 +194,65 @@ def is_play(sentence: str) -> bool:
 
 def _of_sentence(sentence: str) -> list[Clause]:
     """Return the plain clauses of a sentence; what is asked, supposed or reported is none."""
-    found: list[Clause] = []
     parts = _parts(sentence)
-    if sentence.rstrip(" \"'").endswith("?"):
-        asked = parts.pop()
-        if not parts or not _ASKS.match(without_lead(asked.text)):
-            return []
-        if _ASKS_BACK.fullmatch(asked.text.strip()):
-            return []
+    if sentence.rstrip(" \"'").endswith("?") and not _asks_only_at_its_end(parts):
+        return []
+    found: list[Clause] = []
     before = ""
     for part in parts:
-        if part.joint == "taint" or (part.joint == "comma" and _UNDOES.search(part.text)):
-            if found and not _ASKED_IN_CASE.match(f"if {part.text}"):
-                found.pop()
+        if _undoes(part, found):
             if part.joint == "taint":
                 break
-            before = part.text
-            continue
-        if part.joint == "colon" and _INTRODUCES.search(before):
+        elif _stops(part, before):
             break
+        elif not (_ASKED_IN_CASE.match(part.text) or _puts_right(part, found)):
+            if _is_cut_off(part, found):
+                found.pop()
+            if is_clear(part.text):
+                found.append(_clause(part))
         before = part.text
-        if _ASKED_IN_CASE.match(part.text):
-            continue
-        if _SUPPOSES.match(part.text):
-            break
-        if part.joint == "comma" and _CORRECTED.fullmatch(part.text.strip(" .!")) and found:
-            found[-1] = replace(found[-1], corrects=True, not_so=part.text.strip(" .!"))
-            continue
-        if part.joint == "comma" and found and _IS_LIST.search(found[-1].text) and _LISTED.fullmatch(part.text):
-            found.pop()  # "a safe, inclusive place": what was cut off belongs to it
-        if is_clear(part.text):
-            found.append(_clause(part))
-        elif _HEARSAY.search(part.text) and not _I_SAID.match(without_lead(part.text)):
-            break
     return found
+
+
+def _asks_only_at_its_end(parts: list[_Part]) -> bool:
+    """Take away the question that a sentence ends with; ``False`` when all of it is asked."""
+    asked = parts.pop()
+    is_apart = bool(parts) and _ASKS.match(without_lead(asked.text)) is not None
+    return is_apart and not _ASKS_BACK.fullmatch(asked.text.strip())
+
+
+def _undoes(part: _Part, found: list[Clause]) -> bool:
+    """Take away the clause that a part makes depend, or doubts."""
+    if part.joint != "taint" and not (part.joint == "comma" and _UNDOES.search(part.text)):
+        return False
+    if found and not _ASKED_IN_CASE.match(f"if {part.text}"):
+        found.pop()
+    return True
+
+
+def _stops(part: _Part, before: str) -> bool:
+    """Whether from a part on nothing is said plainly: it supposes, reports or is read out."""
+    if part.joint == "colon" and _INTRODUCES.search(before):
+        return True
+    if _ASKED_IN_CASE.match(part.text):
+        return False
+    is_report = _HEARSAY.search(part.text) and not _I_SAID.match(without_lead(part.text))
+    return bool(_SUPPOSES.match(part.text) or is_report)
+
+
+def _puts_right(part: _Part, found: list[Clause]) -> bool:
+    """Take up what a part says was wrong: ``not at 7:15``."""
+    told = part.text.strip(" .!")
+    if part.joint != "comma" or not found or not _CORRECTED.fullmatch(told):
+        return False
+    found[-1] = replace(found[-1], corrects=True, not_so=told)
+    return True
+
+
+def _is_cut_off(part: _Part, found: list[Clause]) -> bool:
+    """Whether a part belongs to what the last clause ends with: ``a safe, inclusive place``."""
+    is_list = part.joint == "comma" and bool(found) and _IS_LIST.search(found[-1].text)
+    return bool(is_list and _LISTED.fullmatch(part.text))
 
 
 def is_clear(part: str) -> bool:
@@ -242,8 +277,7 @@ def _parts(sentence: str) -> list[_Part]:
         if len(found) == PARTS_MAX:
             break
         rest = sentence[match.end() :]
-        kind = "taint" if match["taint"] else "and" if match["and"] else match["word"] or match["bare"] or ""
-        kind = "comma" if match["comma"] else "colon" if match["colon"] else kind
+        kind = _kind_of(match)
         if kind in {"and", "comma"} and not _is_new(rest, kind):
             continue
         if kind == "and" and not any(map(is_verb, sentence[start : match.start()].split())):
@@ -252,6 +286,14 @@ def _parts(sentence: str) -> list[_Part]:
         start, joint = match.end(), kind
     found.append(_Part(sentence[start:], joint))
     return [part for part in found if part.text.strip(" .,!?")] or [_Part(sentence, "")]
+
+
+def _kind_of(joint: re.Match[str]) -> str:
+    """Return by what two parts are joined."""
+    for name in ("taint", "and", "comma", "colon"):
+        if joint[name]:
+            return name
+    return joint["word"] or joint["bare"] or ""
 
 
 def _is_new(rest: str, kind: str) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from . import phrases
 from .lexicon import COMPANIONS, ONE_AT_A_TIME, PETS, POSSESSIONS, RELATIVES, SPOUSES, STATES
-from .statement import DIED, HAS, NAME, PLACE, PLAN, TIME, Claim, Said, of_speaker
+from .statement import DIED, HAS, NAME, PLACE, PLAN, TIME, Claim, Said
 from .subjects import kind_of, of_possession
 
 _NAMED = re.compile(r"(?:called|named) (.+)")
@@ -28,10 +27,12 @@ DATED = re.compile(
     r"(?:birthday|anniversary|wedding|graduation|exam|interview|surgery|operation|flight|train|bus"
     r"|ferry|appointment|deadline|due date|course|inspection|meeting|concert|party|hearing|trial"
     r"|session|class|lesson|shift|workshop|conference|match|game|race|trip|holiday|check-?in"
-    r"|review|stand-?up|test|first day|first day of work|defence|scan|lease|contract|passport|visa|licence|license|subscription|viewing|performance|opening|launch|move)$"
+    r"|review|stand-?up|test|first day|first day of work|defence|scan|lease|contract|passport"
+    r"|visa|licence|license|subscription|viewing|performance|opening|launch|move)$"
 )
 _ROLE = re.compile(
-    r"(?:er|or|ist|ian|ant|ent|eur|man|woman|nurse|chef|cook|pilot|vet|judge|clerk|mason|priest|coach"
+    r"(?:er|or|ist|ian|ant|ent|eur|man|woman|nurse|chef|cook|pilot|vet|judge|clerk|mason|priest"
+    r"|coach"
     r"|guide|mechanic|architect|student|apprentice|diabetic|vegan|vegetarian)$"
 )
 _AGE = re.compile(r"(?:\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: (?:years|months|weeks) old)?", re.IGNORECASE)
@@ -44,8 +45,12 @@ _NUMBERED = re.compile(
     r"(?:number|size|age|height|weight|rent|salary|budget|pin|code|postcode|zip|extension|room|gate"
     r"|seat|locker|floor|score|mileage|dose|dosage|blood pressure|shift|id)$"
 )
-_NO_NEWS = frozenset("day life week world year heart home head mind face time favorite favourite".split())
-_LIKES_MOST = re.compile(r"the ([\w\- ]+) (?:that )?i (?:like|love) (?:most|best|the most)", re.IGNORECASE)
+_NO_NEWS = frozenset(
+    "day life week world year heart home head mind face time favorite favourite".split()
+)
+_LIKES_MOST = re.compile(
+    r"the ([\w\- ]+) (?:that )?i (?:like|love) (?:most|best|the most)", re.IGNORECASE
+)
 
 
 def copula(said: Said) -> Iterator[Claim]:
@@ -83,7 +88,9 @@ def _is_somebodys(said: Said, owner: str, noun: str) -> Iterator[Claim]:
     name = said.subject.text
     if said.verbal.sense not in {"is", "over", "not"} or said.verbal.tense == "past":
         return
-    is_known = bool(kind_of(noun) or _FAVOURITE.fullmatch(noun.lower()) or _KNOWN.search(noun.lower()))
+    is_known = bool(
+        kind_of(noun) or _FAVOURITE.fullmatch(noun.lower()) or _KNOWN.search(noun.lower())
+    )
     yield said.claim(
         attribute_of(noun),
         name,
@@ -104,7 +111,9 @@ def _name(said: Said, rest: str) -> Iterator[Claim]:
     name = phrases.as_name(called[1] if called else rest)
     if name is None or (said.verbal.sense == "not" and not said.clause.corrects):
         return
-    is_news = said.verbal.sense == "is" and said.verbal.tense == "present" and subject.sort == "owned"
+    is_news = (
+        said.verbal.sense == "is" and said.verbal.tense == "present" and subject.sort == "owned"
+    )
     of_name = re.fullmatch(r"(.+)'s name|name", subject.noun)
     if called or of_name:
         whose = subject.text
@@ -114,13 +123,20 @@ def _name(said: Said, rest: str) -> Iterator[Claim]:
             whose = subject.owner or subject.text
         is_kind = bool(kind_of(subject.noun) or (of_name and of_name[1]))
         yield said.claim(
-            NAME, name, subject=whose, is_single=True, fact_type="identity", is_news=is_news and is_kind
+            NAME,
+            name,
+            subject=whose,
+            is_single=True,
+            fact_type="identity",
+            is_news=is_news and is_kind,
         )
         if called and subject.owner and not _is_pet(said):
             yield _named_as(said, name, is_news=False)
         return
     if subject.sort == "owned":
-        yield _named_as(said, name, is_news=is_news and subject.noun.lower().split()[-1] not in _NO_NEWS)
+        yield _named_as(
+            said, name, is_news=is_news and subject.noun.lower().split()[-1] not in _NO_NEWS
+        )
     else:
         yield said.claim("is", name, is_single=True)  # news where it puts something right
 
@@ -151,7 +167,12 @@ def _favourite(said: Said, rest: str) -> Iterator[Claim]:
         return
     found = _FAVOURITE.fullmatch(said.subject.noun.lower())
     thing = phrases.as_thing(rest)
-    if found is None or thing is None or said.verbal.sense != "is" or _VAGUE & set(found[1].split()):
+    if (
+        found is None
+        or thing is None
+        or said.verbal.sense != "is"
+        or _VAGUE & set(found[1].split())
+    ):
         return
     is_news = said.verbal.tense == "present" and said.subject.sort == "owned"
     yield said.claim(
@@ -174,7 +195,10 @@ def _time(said: Said, rest: str) -> Iterator[Claim]:
     text = said.told()
     if _YEARLY.search(noun):
         # It comes again each year: the year of the next one is no part of it.
-        text, value = said.told_as_said(), rest or said.clause.text.partition(" is ")[2].strip(" .!")
+        text, value = (
+            said.told_as_said(),
+            rest or said.clause.text.partition(" is ")[2].strip(" .!"),
+        )
         is_dated = phrases.as_time(value) is not None
     yield said.claim(
         TIME,
@@ -192,10 +216,15 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
     """``the printer is broken``, ``the picnic is cancelled``."""
     word = rest.lower().split()[0] if rest else ""
     plain = rest.lower()
-    moved = re.fullmatch(r"(?:postponed|moved|rescheduled|pushed back|put off|brought forward)(?: to(?: (.+))?)?", plain)
+    moved = re.fullmatch(
+        r"(?:postponed|moved|rescheduled|pushed back|put off|brought forward)(?: to(?: (.+))?)?",
+        plain,
+    )
     if moved:
         value = rest.rpartition(" to ")[2] if moved[1] else said.told_time
-        yield said.claim(TIME, value, is_single=True, is_change=True, valid_from=None, valid_to=None)
+        yield said.claim(
+            TIME, value, is_single=True, is_change=True, valid_from=None, valid_to=None
+        )
         return
     if plain in {"cancelled", "canceled", "called off", "off"}:
         yield from _cancelled(said)
@@ -251,10 +280,21 @@ def _place(said: Said, rest: str) -> Iterator[Claim]:
     elif said.subject.sort == "owned" and noun in {"job", "work"}:
         yield said.claim("works at", thing, subject=said.subject.owner, is_single=True)
     else:
-        is_known = said.subject.sort == "owned" and noun.split()[-1] in POSSESSIONS and noun != "car"
+        is_known = (
+            said.subject.sort == "owned" and noun.split()[-1] in POSSESSIONS and noun != "car"
+        )
         is_news = is_known and said.verbal.sense == "is" and phrases.is_worth_keeping(thing)
-        is_news = is_news and said.verbal.tense == "present" and re.search(r"[A-Z]|floor|street", thing) is not None
-        yield said.claim(PLACE, thing, is_news=is_news, is_single=said.subject.sort in {"owned", "thing"} and not _is_living(said))
+        is_news = (
+            is_news
+            and said.verbal.tense == "present"
+            and re.search(r"[A-Z]|floor|street", thing) is not None
+        )
+        yield said.claim(
+            PLACE,
+            thing,
+            is_news=is_news,
+            is_single=said.subject.sort in {"owned", "thing"} and not _is_living(said),
+        )
 
 
 def _role(said: Said, rest: str) -> Iterator[Claim]:
@@ -269,9 +309,7 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     is_news = is_plain and (verbal.tense == "present" or (verbal.tense == "perfect" and since))
     if subject.sort == "owned" and not subject.kind:
         is_news &= any(letter.isupper() or letter.isdigit() for letter in thing)
-        yield said.claim(
-            "kind", rest, is_single=True, is_news=is_news and verbal.sense == "is"
-        )
+        yield said.claim("kind", rest, is_single=True, is_news=is_news and verbal.sense == "is")
         return
     of_children = re.fullmatch(r"(?:mother|father|parent|mum|mom|dad) of (\w+)( \w+)?", thing)
     if of_children:
@@ -279,9 +317,7 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
         yield said.claim(HAS, value, fact_type="identity", is_news=verbal.tense == "present")
         return
     if since and verbal.tense == "perfect" and verbal.sense == "is":
-        yield said.claim(
-            "is a", thing, text=said.told("is"), fact_type="identity", is_news=is_news
-        )
+        yield said.claim("is a", thing, text=said.told("is"), fact_type="identity", is_news=is_news)
         return
     is_news &= subject.sort != "named" or _ROLE.search(thing) is not None
     if found[1] == "the":

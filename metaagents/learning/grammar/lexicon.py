@@ -6,10 +6,12 @@ SPOUSES = frozenset("husband wife spouse partner fiance fianc\u00e9 fianc\u00e9e
 COMPANIONS = frozenset("girlfriend boyfriend".split()) | SPOUSES
 RELATIVES = frozenset(
     "mother father mum mom dad mama papa parent brother sister son daughter child kid baby twin "
-    "grandparent godson goddaughter godchild ex-wife ex-husband ex-partner half-brother half-sister "
+    "grandparent godson goddaughter godchild ex-wife ex-husband ex-partner half-brother "
+    "half-sister "
     "grandmother grandfather grandma grandpa granny grandson granddaughter aunt uncle cousin niece "
     "nephew mother-in-law father-in-law brother-in-law sister-in-law son-in-law daughter-in-law "
-    "stepmother stepfather stepson stepdaughter stepbrother stepsister godmother godfather youngest eldest oldest girl boy family".split()
+    "stepmother stepfather stepson stepdaughter stepbrother stepsister godmother godfather "
+    "youngest eldest oldest girl boy family".split()
 )
 ACQUAINTANCES = frozenset(
     "friend neighbour neighbor flatmate roommate housemate colleague coworker co-worker classmate "
@@ -23,19 +25,27 @@ CARERS = frozenset(
 )
 OFFICES = frozenset(
     "boss manager supervisor teacher coach trainer treasurer captain president chairman chairwoman "
-    "chair secretary director principal headmaster headmistress head leader team-leader ceo cto cfo "
+    "chair secretary director principal headmaster headmistress head leader team-leader ceo cto "
+    "cfo "
     "assistant professor adviser advisor agent".split()
 )
 PETS = frozenset(
-    "dog puppy cat kitten rabbit bunny hamster parrot tortoise turtle horse pony goldfish fish bird "
+    "dog puppy cat kitten rabbit bunny hamster parrot tortoise turtle horse pony goldfish fish "
+    "bird "
     "canary budgie ferret snake lizard gecko hen chicken goat sheep donkey cow pig mouse rat "
     "guinea-pig hound terrier labrador poodle spaniel retriever parakeet cockatiel iguana frog "
-    "pet duck goose llama alpaca bee chinchilla hedgehog mare stallion foal tabby rooster tomcat collie dachshund beagle".split()
+    "pet duck goose llama alpaca bee chinchilla hedgehog "
+    "mare stallion foal tabby rooster tomcat collie dachshund beagle".split()
 )
 PERSONS = COMPANIONS | RELATIVES | ACQUAINTANCES | CARERS | OFFICES
-ONE_AT_A_TIME = SPOUSES | CARERS | OFFICES | frozenset(
-    "girlfriend boyfriend mother father mum mom dad landlord landlady employer surname address "
-    "birthday name".split()
+ONE_AT_A_TIME = (
+    SPOUSES
+    | CARERS
+    | OFFICES
+    | frozenset(
+        "girlfriend boyfriend mother father mum mom dad landlord landlady employer surname address "
+        "birthday name".split()
+    )
 )
 """Of whom or what somebody has one: another one takes the place."""
 
@@ -52,7 +62,8 @@ PLURALS = {f"{one}s": one for one in PERSONS | PETS} | {
 TITLES = frozenset("dr dr. mr mr. mrs mrs. ms ms. prof prof. professor doctor sir sister".split())
 
 POSSESSIONS = frozenset(
-    "house home flat apartment cottage cabin farm garden office studio shop store bakery restaurant "
+    "house home flat apartment cottage cabin farm garden office studio shop store bakery "
+    "restaurant "
     "company business car van truck motorbike motorcycle bike bicycle boat caravan phone laptop "
     "tablet computer camera guitar piano violin watch ring passport licence license school team "
     "club room kitchen balcony garage".split()
@@ -62,7 +73,8 @@ POSSESSIONS = frozenset(
 ILLNESS = (
     r"(?:[a-z]+(?:itis|osis|emia|aemia|algia|plegia|phobia|pathy|oma)|asthma|diabetes|epilepsy|gout"
     r"|insomnia|migraines?|sciatica|vertigo|cancer|adhd|add|autism|arthritis|anxiety|depression"
-    r"|eczema|psoriasis|dyslexia|hypertension|tinnitus|hay fever|(?:high|low) blood pressure|(?:chronic )?(?:back|knee|neck|joint) pain|reflux"
+    r"|eczema|psoriasis|dyslexia|hypertension|tinnitus|hay fever|(?:high|low) blood pressure"
+    r"|(?:chronic )?(?:back|knee|neck|joint) pain|reflux"
     r"|crohn's(?: disease)?|coeliac disease|celiac disease|lupus|parkinson's|dementia|alzheimer's"
     r"|multiple sclerosis|glaucoma|cataracts?|scoliosis|narcolepsy|ibs|pcos|ptsd|ocd|low iron"
     r"|a (?:heart (?:murmur|condition|defect)|pacemaker|slipped disc|hernia|bad (?:back|knee|hip)"
@@ -97,7 +109,8 @@ STATES: tuple[tuple[str, ...], ...] = tuple(
 """Of each line a thing or a person is one at a time; a slash parts words for the same."""
 
 EVALUATIVE = frozenset(
-    "great good nice lovely amazing awesome wonderful fantastic incredible bad terrible awful rough "
+    "great good nice lovely amazing awesome wonderful fantastic incredible bad terrible awful "
+    "rough "
     "tough hard fun cool crazy weird funny blast lot lots bit ton tons bunch chance moment feeling "
     "feelings idea ideas thought thoughts point question questions problem problems issue issues "
     "look minute sec word words hunch suspicion doubt doubts deadline "
@@ -113,7 +126,8 @@ EVALUATIVE = frozenset(
     "same different similar such other huge big real total true sure "
     "conversation talk talks chat discussion argument fight accident news update "
     "opportunity opportunities advice suggestion tip tips info information knowledge understanding "
-    "picture pictures photo photos pic pics video videos sign recipe recipes addition win list theme "
+    "picture pictures photo photos pic pics video videos sign recipe recipes addition win list "
+    "theme "
     "ability place spot scoop note warning notice bite "
     "headache crush heart go shot try".split()
 )

@@ -1,4 +1,4 @@
-"""What a statement says of its subject: places, names, things, numbers, each whole in itself. Pure."""
+"""What a statement says of its subject: places, names, things, numbers, whole in themselves."""
 
 from __future__ import annotations
 
@@ -16,25 +16,31 @@ THING_WORDS_MAX = 9
 
 _CAPITAL = r"[A-Z\u00c0-\u00de][\w&]*(?:['\u2019.\-][\w&]+)*\.?"
 _JOINED = "(?:of|de|del|da|di|du|la|le|upon|and|the|van|von|der|den|bin|al|do|das|dos|&)"
-NAME = rf"(?:(?:the )?(?:{_CAPITAL}|\d{{1,4}})(?:(?: {_JOINED}){{0,2}} (?:{_CAPITAL}|\d{{1,4}})){{0,4}})"
+_PART = rf"(?:{_CAPITAL}|\d{{1,4}})"
+NAME = rf"(?:(?:the )?{_PART}(?:(?: {_JOINED}){{0,2}} {_PART}){{0,4}})"
 """What is written with capitals, as an expression without groups."""
 
 _IS_NAME = re.compile(NAME)
 _PLACE = re.compile(rf"({NAME})((?:, {NAME})?)")
-_COMPANY = re.compile(r",? (?:together )?with (?:my|our|his|her|their|a|an|two|three) [\w' ]{1,40}$")
+_COMPANY = re.compile(
+    r",? (?:together )?with (?:my|our|his|her|their|a|an|two|three) [\w' ]{1,40}$"
+)
 _CLOCK = (
     r"(?:\d{1,2}[:.]\d{2}(?: ?[ap]\.?m\.?)?|\d{1,2} ?(?:[ap]\.?m\.?|o'clock)|noon|midnight"
     r"|(?<=at )(?:\d{1,2}(?!\w)|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))"
 )
 _DATE_LIKE = (
     rf"(?:(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})(?:,? \d{{4}})?"
-    rf"|(?:{'|'.join(MONTHS)})(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?|\d{{4}}-\d{{2}}-\d{{2}}"
+    rf"|(?:{'|'.join(MONTHS)})(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?"
+    rf"|\d{{4}}-\d{{2}}-\d{{2}}"
     rf"|(?:{'|'.join(DAYS)})s?(?:,? (?:at )?{_CLOCK})?)"
 )
 TIME = re.compile(rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}|{_CLOCK})", re.IGNORECASE)
 QUANTITY = re.compile(
-    r"(?:about |around |only )?(?:[\u20ac$\u00a3#]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three|four"
-    r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+    r"(?:about |around |only )?(?:[\u20ac$\u00a3#]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three"
+    r"|four"
+    r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty"
+    r"|seventy|eighty|ninety)"
     r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}",
     re.IGNORECASE,
 )
@@ -48,7 +54,10 @@ _FINITE = frozenset(
     "is are was were am has have had do does did can could will would should must isn't aren't "
     "wasn't weren't don't doesn't didn't".split()
 )
-_BARRED = ((POINTING | {"together", "everywhere", "anywhere", "forward"}) - frozenset("watch sounds the before after first second third week month year".split())) | _FINITE
+_BARRED = (
+    (POINTING | {"together", "everywhere", "anywhere", "forward"})
+    - frozenset("watch sounds the before after first second third week month year".split())
+) | _FINITE
 
 
 def as_name(text: str) -> str | None:
@@ -77,7 +86,9 @@ def as_thing(text: str, barred: frozenset[str] = frozenset()) -> str | None:
     """
     plain = text.strip(" ,.!")
     whole = plain
-    plain = re.sub(r"^one (?=[a-z])|(?<=\w) as (?=an? [a-z])", lambda found: " - " * (found.start() > 0), plain)
+    plain = re.sub(
+        r"^one (?=[a-z])|(?<=\w) as (?=an? [a-z])", lambda found: " - " * (found.start() > 0), plain
+    )
     told = [word.strip(",;:") for word in plain.lower().split()]
     if not told or len(told) > THING_WORDS_MAX or {told[0], told[-1]} & LOOSE_ENDS:
         return None

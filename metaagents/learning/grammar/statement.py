@@ -26,10 +26,12 @@ PLAN = "plan"
 DIED = "died"
 
 AHEAD = frozenset("book sign plan order register enrol enroll apply expect".split())
-"""What is done for a time to come: a course that somebody signed up for in May is the next May's."""
+"""What is done for a time to come: who signed up for a course in May means the next May."""
 
 _MARKS = re.compile(
-    r",? (?:all my life|my whole life|since (?:i was|he was|she was) [\w ]{1,20}|by trade|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
+    r",? (?:all my life|my whole life|since (?:i was|he was|she was) [\w ]{1,20}|by trade"
+    r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
+    r"|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
     r"|from now on|also|already|so far|for good|finally|recently|lately|at last|of course|yet"
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
     re.IGNORECASE,
@@ -141,7 +143,9 @@ class Said:
         )
         made = replace(made, **more)  # type: ignore[arg-type]
         # "My cousin" may be one of several: another value is another cousin's, unless put right.
-        is_one = not self.subject.is_one_of_many or made.subject != self.subject.text or made.corrects
+        is_one = (
+            not self.subject.is_one_of_many or made.subject != self.subject.text or made.corrects
+        )
         return made if is_one else replace(made, is_single=False)
 
 
@@ -154,7 +158,15 @@ def of_speaker(text: str, speaker: str) -> str:
 def taken_apart(
     clause: Clause, speaker: str, at: datetime | None, before: Said | None = None
 ) -> Said | None:
-    """Return a clause with subject, verb and times apart; ``None`` when it is no statement."""
+    """Return a clause with subject, verb and times apart; ``None`` when it is no statement.
+
+    Args:
+        clause: The clause.
+        speaker: Who says it.
+        at: When it was said.
+        before: The part of the same sentence before it, if there is one.
+    """
+    # "After ten years", "on Sundays", "these days": what frames a clause is no part of it.
     bare, front = at_front(often_at_front(opened(clause.text.strip(" .!"))))
     bare, is_change, ends = _without_marks(bare)
     words = _inverted(bare).split()
@@ -168,21 +180,25 @@ def taken_apart(
     verbal = parsed(words[start:], is_own=is_own)
     if verbal is None:
         return None
-    is_ahead = verbal.tense == "ahead" or verbal.lemma in AHEAD or (verbal.tense == "present" and not verbal.habit)
-    times = []
-    for said in (*([front] if front else []), *reversed(ends)):
-        if said.lower() == "ever since":
+    is_ahead = (
+        verbal.tense == "ahead"
+        or verbal.lemma in AHEAD
+        or (verbal.tense == "present" and not verbal.habit)
+    )
+    times: list[When] = []
+    for told in (*([front] if front else []), *reversed(ends)):
+        if told.lower() == "ever since":
             times += before.times[0].onwards() if before is not None and before.times else []
         else:
-            times.append(resolved(said, at, is_ahead=is_ahead))
-    if is_over_again(verbal, bare, clause.text):
+            times.append(resolved(told, at, is_ahead=is_ahead))
+    if _is_no_more(verbal, bare, clause.text):
         verbal = replace(verbal, sense="over")
     lies_ahead = at is not None and any(one.days and one.days.first > at for one in times)
     is_change = is_change or verbal.is_now
     return Said(subject, verbal, tuple(times), speaker, clause, is_change, lies_ahead)
 
 
-def is_over_again(verbal: Verbal, bare: str, text: str) -> bool:
+def _is_no_more(verbal: Verbal, bare: str, text: str) -> bool:
     """Whether a denial says that something was so before: ``not any more``."""
     return verbal.sense == "not" and re.search(r"\bany ?more\b", text[len(bare) :]) is not None
 
@@ -201,7 +217,7 @@ def _subject(
 
 
 def _without_marks(clause: str) -> tuple[str, bool, list[str]]:
-    """Return a clause without the times and marks it ends with: whether it is news, and the times."""
+    """Return a clause without the marks and times at its end, if they tell a change, and these."""
     is_change, times = False, []
     for _ in range(4):
         bare = _MARKS.sub("", clause)
@@ -218,7 +234,9 @@ def _without_marks(clause: str) -> tuple[str, bool, list[str]]:
 
 def _inverted(clause: str) -> str:
     """Return ``The keys are in the drawer`` for ``In the drawer are the keys``."""
-    found = re.fullmatch(r"((?:in|on|at|under) [\w ]{2,40}?) (is|are) (the|my|our) ([\w ]{2,40})", clause, re.IGNORECASE)
+    found = re.fullmatch(
+        r"((?:in|on|at|under) [\w ]{2,40}?) (is|are) (the|my|our) ([\w ]{2,40})",
+        clause,
+        re.IGNORECASE,
+    )
     return f"{found[3]} {found[4]} {found[2]} {found[1].lower()}" if found else clause
-
-

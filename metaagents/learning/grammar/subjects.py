@@ -16,10 +16,8 @@ Sort: TypeAlias = Literal["speaker", "owned", "named", "thing"]
 
 NOUN_WORDS_MAX = 6
 NAME_WORDS_MAX = 3
-_OPENED = (
-    (re.compile(r"\b(I|we|they|you)'(m|re|ve|ll)\b", re.IGNORECASE), None),
-    (re.compile(r"\bim\b", re.IGNORECASE), "I am"),
-)
+_SHORT = re.compile(r"\b(I|we|they|you)'(m|re|ve|ll)\b", re.IGNORECASE)
+_IM = re.compile(r"\bim\b", re.IGNORECASE)
 _LONG = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
 _OWN = frozenset(("i", "we"))
 _MINE = frozenset(("my", "our"))
@@ -57,7 +55,6 @@ class Subject:
         plain = self.noun.lower()
         return kind_of(plain)
 
-
     @property
     def is_one_of_many(self) -> bool:
         """Whether somebody may have several of it, and it is not said which: ``my cousin``."""
@@ -74,8 +71,8 @@ def kind_of(noun: str) -> str:
 
 def opened(clause: str) -> str:
     """Return a clause with ``I'm``, ``we've`` and their like in two words."""
-    told = _OPENED[0][0].sub(lambda found: f"{found[1]} {_LONG[found[2].lower()]}", clause)
-    return _OPENED[1][0].sub("I am", told)
+    told = _SHORT.sub(lambda found: f"{found[1]} {_LONG[found[2].lower()]}", clause)
+    return _IM.sub("I am", told)
 
 
 def split(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
@@ -87,20 +84,20 @@ def split(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
     """
     if len(told) < 2:  # noqa: PLR2004 - a subject and a verb
         return None
-    first = told[0].lower()
-    if first in _OWN:
+    if told[0].lower() in _OWN:
         return Subject(speaker, "speaker"), 1
-    joined = _beside(told, speaker)
-    if joined is not None:
-        return joined
-    if first in _MINE:
-        return _owned(told, 1, speaker)
-    possessor = _POSSESSIVE.fullmatch(told[0])
-    if possessor and _is_name(possessor[1]):
-        return _owned(told, 1, possessor[1])
-    if first in {"the", "a", "an"}:
-        return _thing(told)
-    return _named(told) or _thing(told)
+    owner = _owner_of(told[0], speaker)
+    return _beside(told, speaker) or (
+        _owned(told, 1, owner) if owner else _named(told) or _thing(told)
+    )
+
+
+def _owner_of(word: str, speaker: str) -> str | None:
+    """Return whose something is by the word before it: ``my``, ``Ada's``."""
+    if word.lower() in _MINE:
+        return speaker
+    possessor = _POSSESSIVE.fullmatch(word)
+    return possessor[1] if possessor and _is_name(possessor[1]) else None
 
 
 def of_possession(text: str, speaker: str) -> Subject | None:
@@ -123,7 +120,9 @@ def of_possession(text: str, speaker: str) -> Subject | None:
 
 def _beside(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
     """Read ``Moira and I``, ``my wife and I``."""
-    place = next((at for at in range(1, 5) if [one.lower() for one in told[at : at + 2]] == ["and", "i"]), 0)
+    place = next(
+        (at for at in range(1, 5) if [one.lower() for one in told[at : at + 2]] == ["and", "i"]), 0
+    )
     if not place:
         return None
     other = list(told[:place])
@@ -156,7 +155,9 @@ def _as_owned(noun: Sequence[str], owner: str) -> Subject | None:
     if not kind or not all(_IS_CAPITAL.fullmatch(one) for one in name):
         return None
     told = " ".join(rest)
-    return Subject(f"{owner}'s {told}", "owned", owner, " ".join(kind), " ".join(name), is_new=is_new)
+    return Subject(
+        f"{owner}'s {told}", "owned", owner, " ".join(kind), " ".join(name), is_new=is_new
+    )
 
 
 def _named(told: Sequence[str]) -> tuple[Subject, int] | None:
@@ -178,7 +179,10 @@ def _thing(told: Sequence[str]) -> tuple[Subject, int] | None:
     end = _noun_end(told, 0)
     if end is None:
         return None
-    noun = [one.lower() if at == 0 and one.lower() in {"the", "a", "an"} else one for at, one in enumerate(told[:end])]
+    noun = [
+        one.lower() if at == 0 and one.lower() in {"the", "a", "an"} else one
+        for at, one in enumerate(told[:end])
+    ]
     bare = noun[1:] if noun[0] in {"the", "a", "an"} else noun
     found = of_possession(" ".join(noun), "")
     if found is not None and found.owner.strip("'s ") and kind_of(found.noun):

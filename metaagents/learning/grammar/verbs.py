@@ -27,9 +27,12 @@ _REGULAR = (
     "tolerate stand bear care avoid fear park pay watch raise breed coach train tutor serve help "
     "donate apply enrol enroll register book order sign crash total inherit receive earn call "
     "report end happen require employ engage promote base diagnose born expect vote foster "
-    "date decide stutter snore meditate pray fast recover return detest loathe despise react suffer tear injure "
+    "date decide stutter snore meditate pray fast recover return detest loathe despise react "
+    "suffer tear injure "
     "strain pull catch expect rescue bike sit raise drop bring understand train hate throw steal "
-    "settle feed feel plant mow water clean iron breastfeed nap stretch lift box fence surf skate sign enrol hire treat trade collect whistle develop expire emigrate immigrate hold talk"
+    "settle feed feel plant mow water clean iron breastfeed nap stretch lift box fence surf "
+    "skate sign enrol hire treat trade collect whistle develop expire emigrate immigrate hold "
+    "talk"
 ).split()
 _IRREGULAR = {
     line.split()[0]: tuple(line.split()[1:])
@@ -56,7 +59,8 @@ _IRREGULAR = {
         "learn learnt learnt learning", "tear tore torn tearing", "catch caught caught catching",
         "sit sat sat sitting", "bring brought brought bringing", "throw threw thrown throwing",
         "understand understood understood understanding", "steal stole stolen stealing",
-        "feed fed fed feeding", "feel felt felt feeling", "drop dropped dropped dropping", "plan planned planned planning",
+        "feed fed fed feeding", "feel felt felt feeling", "drop dropped dropped dropping",
+        "plan planned planned planning",
         "travel travelled travelled travelling", "knit knit knit knitting",
     )
 }  # fmt: skip
@@ -102,10 +106,13 @@ _PLAIN_OF = {"don't": "do", "doesn't": "does", "didn't": "did", "haven't": "have
              "weren't": "were", "won't": "will", "can't": "can", "cannot": "can"}  # fmt: skip
 _ASIDE = frozenset(
     "just really actually also currently now still absolutely recently finally definitely strongly "
-    "originally already very officially totally truly simply generally much severely deathly highly "
+    "originally already very officially totally truly simply generally much severely deathly "
+    "highly "
     "strictly presently happily proudly sadly unfortunately luckily only".split()
 )
 """Adverbs that may go: they say how much or how sure, and nothing else."""
+_AIMS = frozenset("going used want wants plan plans planning hope intend decided".split())
+_AFTER_GOT = frozenset("to married engaged divorced promoted rid".split())
 HABITUAL = frozenset(
     "usually always often normally typically mostly regularly rarely seldom generally".split()
 )
@@ -198,78 +205,77 @@ def parsed(words: Sequence[str], *, is_own: bool) -> Verbal | None:
 
 def _is_head(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -> bool:
     """Take up a word that stands before the verb; ``False`` when it is the verb."""
+    return (
+        _is_adverb(head, word, following)
+        or _is_denial(head, word, is_own=is_own)
+        or _is_auxiliary(head, word, following, is_own=is_own)
+        or (word in _AIMS and _is_aim(head, word, following, is_own=is_own))
+    )
+
+
+def _is_adverb(head: _Head, word: str, following: Sequence[str]) -> bool:
     if word in _ASIDE:
         head.is_now |= word in {"now", "currently"}
         return True
     if word in HABITUAL:
         head.habit = word
-        head.told.append(word)
-        return True
-    if word in {"not", "never"}:
+    elif word in {"not", "never"}:
         head.sense = "never" if word == "never" else "not"
-        head.told.append(word)
-        return True
-    if word == "longer" and head.told[-1:] == ["no"]:
+    elif word == "longer" and head.told[-1:] == ["no"]:
         head.sense = "over"
-        head.told.append("longer")
-        return True
-    if word == "no" and following[:1] == ["longer"]:
-        head.told.append("no")
-        return True
-    return _is_auxiliary(head, word, following, is_own=is_own)
+    elif not (word == "no" and following[:1] == ["longer"]) and not (word == "to" and head.aim):
+        return False
+    head.told.append(word)
+    return True
+
+
+def _is_denial(head: _Head, word: str, *, is_own: bool) -> bool:
+    if word not in _DENIED:
+        return False
+    plain = _PLAIN_OF[word]
+    head.sense = "not"
+    head.be = head.be or plain in {"is", "are", "was", "were"}
+    head.told.append(_DENIED[word] if is_own else word)
+    _note(head, plain)
+    return True
 
 
 def _is_auxiliary(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -> bool:
-    if word in _DENIED:
-        plain = _PLAIN_OF[word]
-        head.sense = "not"
-        head.be = head.be or plain in {"is", "are", "was", "were"}
-        head.told.append(_DENIED[word] if is_own else word)
-        _note(head, plain)
-        return True
-    if word in {"will", "can"}:
-        _note(head, word)
-        head.told.append(word)
-        return True
-    nearest = next((one for one in following if one not in _ASIDE and one not in HABITUAL), "")
-    nearest = _after_denial(nearest, following)
-    if word in {"do", "did", "does"} and nearest in FORMS and FORMS[nearest][1] == "base":
-        _note(head, word)
-        if following[:1] == ["not"] or word == "did":
-            head.told.append(_DO[word] if is_own else word)
-        return True
-    if word == "got" and head.told[-1:] in (["has"], ["have"], ["hasn't"], ["haven't"]) and not head.perfect:
-        return False
-    if word in _HAVE and nearest == "got" and not _goes_on_after_got(following):
-        return False
-    if word in {"had", "have", "has"} and following[:1] == ["to"]:
-        if word != "had":
-            return False
-        head.tense, head.aim = "past", "had"
-        head.told.append("had")
-        return True
-    if word in _HAVE and nearest in _PARTICIPLES:
-        head.perfect = True
-        head.tense = "perfect"
-        head.told.append(_HAVE[word] if is_own else word)
-        return True
+    told = word
     if word in _BE:
-        _note(head, word)
         head.be = True
-        head.told.append(_BE[word] if is_own else word)
+        told = _BE[word] if is_own else word
+    elif word in _DO and FORMS.get(_nearest(following), ("", ""))[1] == "base":
+        if following[:1] != ["not"] and word != "did":
+            return True  # "I do like tea"
+        told = _DO[word] if is_own else word
+    elif word == "had" and following[:1] == ["to"]:
+        head.aim = "had"
+    elif word in _HAVE and _is_perfect(following):
+        head.perfect, head.tense = True, "perfect"
+        told = _HAVE[word] if is_own else word
+        head.told.append(told)
         return True
-    if word in {"going", "used", "want", "wants", "plan", "plans", "planning", "hope", "intend", "decided"}:
-        return _is_aim(head, word, following, is_own=is_own)
-    if word == "to" and head.aim:
-        head.told.append("to")
-        return True
-    return False
+    elif word not in {"will", "can"}:
+        return False
+    _note(head, word)
+    head.told.append(told)
+    return True
 
 
-def _goes_on_after_got(following: Sequence[str]) -> bool:
-    """Whether ``got`` is a verb of its own: ``have got married``, ``have got to``."""
-    rest = following[list(following).index("got") + 1 :]
-    return rest[:1] == ["to"] or rest[:1] in (["married"], ["engaged"], ["divorced"], ["promoted"], ["rid"])
+def _nearest(following: Sequence[str]) -> str:
+    """Return the next word that is no adverb and no denial."""
+    passed = _ASIDE | HABITUAL | {"not", "never"}
+    return next((one for one in following if one not in passed), "")
+
+
+def _is_perfect(following: Sequence[str]) -> bool:
+    """Whether ``have`` stands before what was done, rather than before what somebody has got."""
+    nearest = _nearest(following)
+    if nearest != "got":
+        return nearest in _PARTICIPLES
+    after = following[list(following).index("got") + 1 :]
+    return bool(after) and after[0] in _AFTER_GOT
 
 
 def _is_aim(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -> bool:
@@ -288,13 +294,6 @@ def _is_aim(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -
     return True
 
 
-def _after_denial(nearest: str, following: Sequence[str]) -> str:
-    if nearest in {"not", "never"}:
-        rest = following[following.index(nearest) + 1 :]
-        return next((one for one in rest if one not in _ASIDE), "")
-    return nearest
-
-
 def _note(head: _Head, word: str) -> None:
     """Take up what an auxiliary says about time."""
     if word in {"was", "were", "did", "had"}:
@@ -308,9 +307,9 @@ def _note(head: _Head, word: str) -> None:
 def _at_verb(
     head: _Head, word: str, words: Sequence[str], place: int, *, is_own: bool
 ) -> Verbal | None:
-    is_got = word in _HAVE and "got" in [one.lower() for one in words[place + 1 : place + 3]]
-    start = place + 1 + [one.lower() for one in words[place + 1 :]].index("got") + 1 if is_got else place + 1
-    rest = " ".join(words[start:])
+    after = [one.lower() for one in words[place + 1 :]]
+    start = after.index("got") + 1 if word in _HAVE and "got" in after[:2] else 0
+    rest = " ".join(words[place + 1 + start :])
     lemma, form = FORMS.get(word, ("", ""))
     rest = rest if lemma == "teach" else _REFLEXIVE.sub("", rest)
     if rest.startswith("no ") and lemma in {"have", "own", "speak", "take"}:
@@ -331,7 +330,8 @@ def _at_verb(
 
 def _unknown(head: _Head, word: str, rest: str, *, is_own: bool) -> Verbal | None:
     """Return what a verb that is in no table says, where an adverb makes a habit of it."""
-    if not head.habit or not is_own or head.be or not word.isalpha() or word.endswith(("ed", "ing")):
+    is_base_form = word.isalpha() and not word.endswith(("ed", "ing"))
+    if not (head.habit and is_own and is_base_form) or head.be:
         return None
     head.told.append(third_person(word) if _is_finite(head) else word)
     return _verbal(head, word, " ".join(head.told), rest)
