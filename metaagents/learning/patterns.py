@@ -18,7 +18,7 @@ from tiers.lexical import sentences
 from tiers.records import FactType, Turn
 
 from ..distinctive import MONTHS
-from .grammar.claims import claims_of
+from .grammar.claims import claims_in
 from .grammar.clauses import Clause, clauses, is_clear, plain_quotes, without_greeting
 from .grammar.mentions import mentioned
 from .grammar.statement import Claim
@@ -76,10 +76,11 @@ def stated(said: str, subject: str, at: datetime | None = None) -> list[Stated]:
 def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
     """Yield statements sentence by sentence: set phrases, then what the grammar reads."""
     of_clauses: dict[int, list[Stated]] = {}
-    for clause in clauses(said):
+    plain = list(clauses(said))
+    for clause in plain:
         of_clauses.setdefault(clause.sentence, []).extend(_phrased(clause, subject))
     known = {one.text.lower() for some in of_clauses.values() for one in some}
-    for claim in claims_of(said, subject, at):
+    for claim in claims_in(plain, subject, at):
         if claim.is_news and claim.text.lower() not in known:
             of_clauses.setdefault(claim.sentence, []).append(_of_claim(claim))
     told = " ".join(one.text for some in of_clauses.values() for one in some)

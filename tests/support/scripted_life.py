@@ -15,6 +15,7 @@ from ezra import Ezra, Fact, Rule
 from ezra.agent import Agent
 from ezra.graph import Graph
 from metaagents.learning.grammar.frames import ATTRIBUTES
+from tiers.lexical import stem
 from tiers.records import Turn
 
 from .memory_rows import MemoryRows
@@ -188,6 +189,7 @@ def ungrounded(text: str, sources: Sequence[str]) -> list[str]:
         for token in _tokens(text)
         if token not in _STOP
         and token not in parts
+        and stem(token) not in parts
         and (any(letter.isdigit() for letter in token) or token[:STEM_CHARS] not in stems)
     ]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
-from .clauses import clauses
+from .clauses import Clause, clauses
 from .reading import read
 from .statement import Claim, Said, taken_apart
 
@@ -17,9 +18,14 @@ def claims_of(text: str, speaker: str, at: datetime | None = None) -> list[Claim
         speaker: Who says them: "I" is about them.
         at: When they were said; ``None`` leaves times such as "last month" unresolved.
     """
+    return claims_in(clauses(text), speaker, at)
+
+
+def claims_in(parts: Iterable[Clause], speaker: str, at: datetime | None = None) -> list[Claim]:
+    """Return what the plain clauses of a text claim, as ``claims_of`` does."""
     found: list[Claim] = []
     before: Said | None = None
-    for clause in clauses(text):
+    for clause in parts:
         if before is not None and before.clause.sentence != clause.sentence:
             before = None
         said = taken_apart(clause, speaker, at, before)

@@ -60,6 +60,8 @@ resign | from | thing | left | end identity
 leave | | left | left | end identity dated
 quit | | left | left | end identity
 quit | | doing | quit | event
+quit | | theirs | left | end quiet
+leave | | theirs | left | end quiet
 stop | | doing | quit | event
 give | up | doing | quit | event
 give | up | habit | quit | event
