@@ -48,7 +48,8 @@ _POINT = (
     rf"(?:(?:on|in|for|back in|at the beginning of) {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
     rf"|(?:over|during|in) (?:the )?{_SEASON}"
     rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow"
-    rf"|at the end of the (?:week|month|year)|(?:early |later )?this (?:week|month|year)"
+    rf"|at (?:Christmas|Easter|New Year)|at the (?:end|beginning|start) of (?:the )?(?:week"
+    rf"|month|year|{_MONTH})|(?:early |later )?this (?:week|month|year)"
     rf"|(?:about |around |over )?{_COUNT} {_UNIT} ago|in {_COUNT} {_UNIT}(?:' time)?|{_BARE_DAY})"
 )
 PHRASE = (
@@ -73,7 +74,7 @@ _FOR = re.compile(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
 _AGO = re.compile(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) ago", re.IGNORECASE)
 _WITHIN = re.compile(rf"in ({_COUNT}) ({_UNIT})(?:' time)?", re.IGNORECASE)
 _PREPOSITION = re.compile(
-    r"(?:on|in|for|back in|over|during|at the beginning of) (?:the )?", re.IGNORECASE
+    r"(?:on|in|for|back in|over|during|at the (?:beginning|start|end) of) (?:the )?", re.IGNORECASE
 )
 _NEAR = {
     "yesterday": -1,
@@ -187,9 +188,7 @@ def _days(said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:
     return _in_calendar(plain, today, is_ahead=is_ahead)
 
 
-def _in_calendar(
-    plain: str, today: datetime, *, is_ahead: bool
-) -> Days | None:
+def _in_calendar(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
     """Return the days of ``last week``, ``next Monday``, ``June``, ``the 3rd of May``."""
     which, _, named = plain.removeprefix("the ").rpartition(" ")
     step = {"last": -1, "this past": -1, "next": 1, "this coming": 1}.get(which)

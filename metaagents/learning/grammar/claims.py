@@ -7,7 +7,7 @@ from datetime import datetime
 
 from .clauses import Clause, clauses
 from .reading import read
-from .statement import Claim, Said, taken_apart
+from .statement import Claim, Said, taken_apart, unread
 
 
 def claims_of(text: str, speaker: str, at: datetime | None = None) -> list[Claim]:
@@ -31,5 +31,5 @@ def claims_in(parts: Iterable[Clause], speaker: str, at: datetime | None = None)
         said = taken_apart(clause, speaker, at, before)
         if said is not None:
             found += read(said)
-            before = said
+        before = said or unread(clause, speaker) or before
     return found

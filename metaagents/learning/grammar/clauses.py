@@ -34,7 +34,9 @@ _LEAD = re.compile(
     r"my mistake|apologies|thanks|thank you|honestly|personally|just so you know|for the record|"
     r"as you know|as i said|for your information|to introduce myself|anyway|guess what|then|"
     r"good (?:morning|evening|afternoon)|morning|evening|unfortunately|luckily|sadly|fun fact|"
-    r"(?:big|great|good|bad|sad) news|still|now|today|basically|obviously|recently|i was wrong|"
+    r"(?:big|great|good|bad|sad) news|to be (?:honest|fair|frank)|in fact|in my case|frankly"
+    r"|as it happens|believe it or not|truth be told|for what it's worth|at home|at work|still"
+    r"|now|today|basically|obviously|recently|i was wrong|"
     r"i got (?:that|it) wrong|i made a mistake|i misspoke|let me correct (?:that|this|myself)"
     r"|to be precise|(?:it's |it is |that's |that is )?not (?:on |at )?\w+(?=,)"
     r"|the address was wrong|i gave you the wrong \w+|that's (?:wrong|not right|not true)"
@@ -97,7 +99,7 @@ _DOUBT = re.compile(
 _UNDOES = re.compile(
     r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
     r"i guess|i believe|i suppose|maybe|perhaps|probably|apparently|supposedly|allegedly|they say|"
-    r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right|just like that)\b",
+    r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b",
     re.IGNORECASE,
 )
 _APPOSED = re.compile(r"\b((?:[Mm]y|[Oo]ur) [a-z][\w' -]{1,30}), ([A-Z][\w'-]+), (?=[a-z])")
@@ -119,6 +121,7 @@ _ASKS_BACK = re.compile(
     r"|eh)\??$",
     re.IGNORECASE,
 )
+_DONE = re.compile(r"[a-z]+ed(?: (?:my|our|the|an?|it|him|her|them|at|in|for|to)\b|[ .!]*$)")
 _CORRECTED = re.compile(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}", re.IGNORECASE)
 _OPENS_CLAUSE = re.compile(
     rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b)",
@@ -305,4 +308,5 @@ def _is_new(rest: str, kind: str) -> bool:
     if kind == "comma":
         # A name after a place is its country; all else is an aside.
         return not (first[:1].isupper() and len(tail.split()) <= 3 and not _FINITE.search(tail))  # noqa: PLR2004
-    return (is_verb(first) and not first.endswith("ing")) or _FINITE.search(tail) is not None
+    is_done = _DONE.match(rest) is not None or (is_verb(first) and not first.endswith("ing"))
+    return is_done or _FINITE.search(tail) is not None

@@ -10,7 +10,7 @@ from .lexicon import COMPANIONS, ONE_AT_A_TIME, PETS, POSSESSIONS, RELATIVES, SP
 from .statement import DIED, HAS, NAME, PLACE, PLAN, TIME, Claim, Said
 from .subjects import kind_of, of_possession
 
-_NAMED = re.compile(r"(?:called|named) (.+)")
+_NAMED = re.compile(r"(?:called|named|spelled|spelt) (.+)")
 _STATE_OF = {
     word: (line[0].partition("/")[0], state.partition("/")[0])
     for line in STATES
@@ -59,7 +59,8 @@ def copula(said: Said) -> Iterator[Claim]:
     if said.verbal.lemma != "be" or said.verbal.modal or said.verbal.is_progressive:
         return
     owned = of_possession(rest, said.speaker)
-    if owned is not None and subject.sort in {"named", "speaker"}:
+    is_taste = owned is not None and _FAVOURITE.fullmatch(owned.noun.lower()) is not None
+    if owned is not None and (subject.sort in {"named", "speaker"} or is_taste):
         yield from _is_somebodys(said, owned.owner, owned.noun)
         return
     for way in (_favourite, _name, _age, _time, _state, _number, _place, _role, _value):
@@ -86,6 +87,7 @@ def _is_living(said: Said) -> bool:
 def _is_somebodys(said: Said, owner: str, noun: str) -> Iterator[Claim]:
     """``Dr. Hollis is my doctor``: told of whose doctor it is."""
     name = said.subject.text
+    is_so = said.verbal.tense == "present" or said.is_since
     if said.verbal.sense not in {"is", "over", "not"} or said.verbal.tense == "past":
         return
     is_known = bool(
@@ -98,7 +100,7 @@ def _is_somebodys(said: Said, owner: str, noun: str) -> Iterator[Claim]:
         text=said.told(None, f"{owner}'s {noun}"),
         is_single=_is_one(noun),
         fact_type="identity",
-        is_news=is_known and said.subject.sort == "named" and said.verbal.tense == "present",
+        is_news=is_known and said.subject.sort in {"named", "thing"} and is_so,
     )
 
 
@@ -305,7 +307,7 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
         return
     subject, verbal = said.subject, said.verbal
     is_plain = phrases.is_worth_keeping(thing) and not _NOT_ROLES & set(thing.lower().split())
-    since = said.when is not None and said.when.sort == "since"
+    since = said.is_since
     is_news = is_plain and (verbal.tense == "present" or (verbal.tense == "perfect" and since))
     if subject.sort == "owned" and not subject.kind:
         is_news &= any(letter.isupper() or letter.isdigit() for letter in thing)

@@ -32,7 +32,9 @@ be | born/born on/born in | nothing | was born | event identity
 work | at/for/with | firm | works at | state one identity
 be | employed at/employed by/working at/working for | firm | works at | state one identity
 be | on the staff of | firm | works at | state one identity
-be | with | name | works at | since state one identity
+be | with | firm-name | works at | since state one identity
+be | with | name | is with | since state
+be | in | place | stays in | since state
 quit | my job at/my job with | firm | left | end identity
 leave | my job at/my job with | firm | left | end identity
 quit | | my-job | quit | event identity
@@ -45,6 +47,9 @@ work | from | thing | works from | state quiet
 start | a new job at/a job at/a new job with/working at | firm | works at | begin one identity
 start | working for/work at/at/with | firm | works at | begin one identity
 begin | a new job at/working at/working for | firm | works at | begin one identity
+take | over | business | runs | begin
+be | hired as/taken on as | role | works as | begin one identity
+get | hired as | role | works as | begin one identity
 start | a new job as/working as/work as/as | role | works as | begin one identity
 get | a job at/a new job at | firm | works at | begin one identity
 get | a job as/a new job as | role | works as | begin one identity
@@ -53,6 +58,7 @@ be | promoted to/appointed/elected | thing | position | begin one identity
 become | | role | is a | begin identity
 be | made redundant/laid off/fired/sacked/let go/dismissed | nothing | lost job | event identity
 get | made redundant/laid off/fired/sacked | nothing | lost job | event identity
+be | | post | is a | state identity
 be | | office | is a | state identity
 retire | from | thing | retired from | event identity
 retire | | nothing | retired | event identity
@@ -88,6 +94,7 @@ drive | | owned | drives | state
 ride | | owned | rides | state
 rent | | owned | rents | state
 collect | | hobby | collects | state preference
+inherit | | theirs | has | begin
 inherit | | owned | has | begin
 build | | owned | built | event dated
 get | rid of | theirs | has | end
@@ -97,6 +104,8 @@ give | away | theirs | has | end
 throw | away/out | theirs | has | end
 put | | put-down | died | event
 put | down | theirs | died | event
+get | stolen/wrecked | nothing | lost | event
+be | operated on | nothing | had | event identity
 be | stolen/wrecked/totalled/destroyed | nothing | lost | event
 sell | | theirs | has | end
 donate | | theirs | has | end
@@ -123,6 +132,7 @@ catch | | infection | had | event
 get | | infection | had | event
 have | | infection | had | event
 react | badly to/to | allergen | is allergic to | state constraint
+get | a rash from/hives from/migraines from | allergen | is allergic to | state constraint
 break | out in hives from/out in a rash from | allergen | is allergic to | state constraint
 suffer | from | thing | has | state identity
 be | allergic to/intolerant to/intolerant of | allergen | is allergic to | state constraint
@@ -134,6 +144,8 @@ be | | age | age | state one identity
 turn | | age-number | age | event one identity
 outgrow | | outgrown | is allergic to | end
 be | treated by/being treated by/a patient of | carer | sees | state identity
+take | the kids to/my son to/my daughter to/the children to | carer | sees | state identity
+find | | helper | has | begin
 go | to | carer | sees | state identity
 switch | to | carer | sees | begin identity
 change | to | carer | sees | begin identity
@@ -169,6 +181,8 @@ be | bilingual in/a native speaker of | language | speaks | state identity
 know | some/a little/a bit of | language | speaks | state identity
 read | | language | reads | state identity
 talk | | language | speaks | state identity
+learn | | skill | is learning | event ongoing
+understand | | tongue | understands | state identity
 learn | | language | is learning | event ongoing
 teach | myself | language | speaks | event identity
 be | fluent in | language | speaks | state identity
@@ -188,8 +202,14 @@ hold | | degree | has | state identity
 write | | degree | is writing | event ongoing
 take | | exam | took | event
 leave | | school | left school | event identity
+get | into | place | goes to | begin identity
+get | into | doing | took up | event
 get | into | school | goes to | begin identity
 start | at | school | goes to | begin identity
+enrol | in/at | thing | studies | begin identity
+hand | in | degree | finished | event identity
+retrain | as/to be | role | trains as | event ongoing identity
+drop | out of | school | left | event identity
 drop | out of | begun | left | event identity
 go | to | school | goes to | state identity
 go | to school in/to university in/to college in | place | went to school in | event identity
@@ -222,6 +242,7 @@ split | up with/from | name | relation | end identity
 split | up | nothing | relation | end identity
 break | up | nothing | relation | end identity
 separate | | nothing | relation | end identity
+divorce | | nothing | state single | event identity
 divorce | | name | relation | end identity
 die | | nothing | died | event
 pass | away | nothing | died | event

@@ -108,10 +108,10 @@ def led(verbal: Verbal) -> str | None:
 
 
 def _value(frame: Frame, before: str, rest: str) -> str | None:
-    if frame.kind == "owned" and _is_family(rest):
-        return rest if phrases.as_thing(rest) else None
     if frame.kind in {"owned", "medicine"} and _NONE.match(rest):
         return worth(_NONE.sub("", rest))
+    if frame.kind == "owned" and _is_family(rest):
+        return rest if phrases.as_thing(rest) else None
     if before and rest != before and not rest.startswith(f"{before} "):
         return None
     return KINDS[frame.kind](rest[len(before) :].strip())

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..rewording import third_person
 from . import phrases
 from .frames import Filled
-from .lexicon import ACQUAINTANCES, POSSESSIONS
+from .lexicon import ACQUAINTANCES, BODY, POSSESSIONS
 from .statement import AHEAD, DIED, HAS, RELATION, Claim, Said, of_speaker
 
 _CALLED = re.compile(r"(.+?) (?:called|named) (.+)")
@@ -66,13 +66,9 @@ def _of_others(said: Said, filling: Filled, claim: Claim) -> Iterator[Claim]:
         yield replace(claim, value=named[1])
 
 
-def _is_since(said: Said) -> bool:
-    return said.when is not None and said.when.sort in {"since", "span"}
-
-
 def _is_bounded(said: Said) -> bool:
     """Whether a state was said to begin or to end at some time."""
-    return _is_since(said) or (said.when is not None and said.when.sort == "until")
+    return said.is_since or (said.when is not None and said.when.sort == "until")
 
 
 def _is_news(said: Said, filling: Filled) -> bool:
@@ -81,7 +77,7 @@ def _is_news(said: Said, filling: Filled) -> bool:
     if frame.has("quiet") or verbal.aim == "used" or not _is_of_somebody(said, filling):
         return False
     needs_time = frame.has("dated") or (frame.attribute == "was born" and not filling.value)
-    if (needs_time and said.when is None) or (frame.has("since") and not _is_since(said)):
+    if (needs_time and said.when is None) or (frame.has("since") and not said.is_since):
         return False
     if frame.has("state"):
         return _is_lasting(said, filling)
@@ -99,7 +95,7 @@ def _is_lasting(said: Said, filling: Filled) -> bool:
         return True
     if verbal.tense == "past":
         return said.when is not None and said.when.sort == "span"
-    is_so = verbal.tense == "present" or _is_since(said) or verbal.is_progressive
+    is_so = verbal.tense == "present" or said.is_since or verbal.is_progressive
     return is_so or filling.frame.kind in _FOR_LIFE
 
 
@@ -110,5 +106,5 @@ def _is_of_somebody(said: Said, filling: Filled) -> bool:
         return subject.sort != "thing"
     if subject.kind in ACQUAINTANCES:
         return bool(subject.name)
-    is_known = subject.noun.lower().split()[-1] in POSSESSIONS
+    is_known = subject.noun.lower().split()[-1] in POSSESSIONS | BODY
     return bool(subject.kind) or is_known or filling.frame.attribute == "lost"

@@ -126,10 +126,12 @@ EVALUATIVE = frozenset(
     "same different similar such other huge big real total true sure "
     "conversation talk talks chat discussion argument fight accident news update "
     "opportunity opportunities advice suggestion tip tips info information knowledge understanding "
+    "copy copies "
     "picture pictures photo photos pic pics video videos sign recipe recipes addition win list "
     "theme "
     "ability place spot scoop note warning notice bite "
-    "headache crush heart go shot try".split()
+    "headache crush heart go shot try feet caring worrying thinking trying believing laughing crying "
+    "wondering hoping waiting talking".split()
 )
 """Words of talk about talk, of moods and of praise: what is called so is no fact to keep."""
 

@@ -104,6 +104,11 @@ class Said:
         return self.times[0] if self.times else None
 
     @property
+    def is_since(self) -> bool:
+        """Whether a beginning was said: ``since 2019``, ``from 2019 to 2021``."""
+        return self.when is not None and self.when.sort in {"since", "span"}
+
+    @property
     def told_time(self) -> str:
         """The time as it is told; ``""`` if none was said."""
         return self.when.text if self.when else ""
@@ -117,7 +122,8 @@ class Said:
             *(when.text for when in self.times),
         ]
         told = " ".join(word for word in words if word)
-        return f"{told}, {self.clause.not_so}" if self.clause.not_so else told
+        not_so = of_speaker(self.clause.not_so, self.speaker)
+        return f"{told}, {not_so}" if not_so else told
 
     def told_as_said(self) -> str:
         """Return the clause of its subject with its times as they were said."""
@@ -196,6 +202,12 @@ def taken_apart(
     lies_ahead = at is not None and any(one.days and one.days.first > at for one in times)
     is_change = is_change or verbal.is_now
     return Said(subject, verbal, tuple(times), speaker, clause, is_change, lies_ahead)
+
+
+def unread(clause: Clause, speaker: str) -> Said | None:
+    """Return whom a clause is about that nobody could read, for the one that goes on from it."""
+    found = split(opened(clause.text).split(), speaker)
+    return found and Said(found[0], Verbal("", "", "", "past"), (), speaker, clause)
 
 
 def _is_no_more(verbal: Verbal, bare: str, text: str) -> bool:

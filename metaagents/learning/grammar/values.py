@@ -15,7 +15,7 @@ from .subjects import kind_of
 
 _DEGREE = re.compile(
     r"\b(?:phd|doctorate|master'?s?|bachelor'?s?|degree|diploma|apprenticeship|internship|mba|msc"
-    r"|bsc|course|residency|thesis|dissertation|certification|traineeship)\b",
+    r"|bsc|course|training as|residency|thesis|dissertation|certification|traineeship)\b",
     re.IGNORECASE,
 )
 _EXAM = re.compile(
@@ -72,6 +72,10 @@ _MEDICINE = re.compile(
     r"|beta blockers|steroids|painkillers|the pill|tablets|chemo|chemotherapy|dialysis|vitamins?"
     r"|supplements|aspirin|ibuprofen|warfarin|lithium|inhaler|\w+(?:pril|statin|olol|prazole"
     r"|cillin))\b"
+)
+_FIRM = re.compile(
+    r" |(?:tech|bank|soft|corp|works|labs?|media|group|systems|robotics|foods|energy|press|rail)$"
+    r"|[a-z][A-Z]|^[A-Z]{2,}",
 )
 _NO_ROLE = NO_ROLE | frozenset(
     "person people human guy girl boy kid man woman member part morning owl wreck human being "
@@ -286,6 +290,17 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "my-job": _part_of(re.compile(r"(my job)")),
     "given": _part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) to .{2,40}")),
     "home": _matching(re.compile(r"^(?:a|an) (?:flat|house|apartment|room|home)\b")),
+    "firm-name": lambda rest: phrases.as_place(rest) if _FIRM.search(rest) else None,
+    "helper": _part_of(re.compile(rf"(an? (?:new |good )?(?:{'|'.join(sorted(CARERS))}))")),
+    "skill": _part_of(
+        re.compile(r"(the [a-z]+|to (?:cook|drive|swim|sail|fly|dance|knit|ski|code|sew|ride)\b.*)")
+    ),
+    "tongue": _part_of(
+        re.compile(
+            r"([A-Z][a-z]*(?:ish|ese|ian|ean|ench|utch|erman|reek|atin|abic|indi|rdu|arin|ech|ai))"
+        )
+    ),
+    "post": _part_of(re.compile(rf"the ({'|'.join(sorted(OFFICES))})")),
     "age-number": _years,
     "kin": _kin,
     "shift": _matching(re.compile(r"\b(?:shifts?|part-time|full-time|nights|freelance)\b")),

@@ -27,7 +27,8 @@ _REGULAR = (
     "tolerate stand bear care avoid fear park pay watch raise breed coach train tutor serve help "
     "donate apply enrol enroll register book order sign crash total inherit receive earn call "
     "report end happen require employ engage promote base diagnose born expect vote foster "
-    "date decide stutter snore meditate pray fast recover return detest loathe despise react "
+    "find fall retrain spend correct date decide stutter snore meditate pray fast recover return "
+    "detest loathe despise react "
     "suffer tear injure "
     "strain pull catch expect rescue bike sit raise drop bring understand train hate throw steal "
     "settle feed feel plant mow water clean iron breastfeed nap stretch lift box fence surf "
@@ -57,7 +58,9 @@ _IRREGULAR = {
         "prefer preferred preferred preferring", "study studied studied studying",
         "marry married married marrying", "carry carried carried carrying",
         "learn learnt learnt learning", "tear tore torn tearing", "catch caught caught catching",
-        "sit sat sat sitting", "bring brought brought bringing", "throw threw thrown throwing",
+        "sit sat sat sitting", "find found found finding", "fall fell fallen falling",
+        "enrol enrolled enrolled enrolling", "spend spent spent spending",
+        "bring brought brought bringing", "throw threw thrown throwing",
         "understand understood understood understanding", "steal stole stolen stealing",
         "feed fed fed feeding", "feel felt felt feeling", "drop dropped dropped dropping",
         "plan planned planned planning",
