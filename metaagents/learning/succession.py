@@ -43,6 +43,7 @@ _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "ov
 _OWN = re.compile(
     r"\b(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE
 )
+_CLOCK = re.compile(r"\b(\d{1,2})(?:[:.](\d{2}))? ?([ap])\.?m\b\.?", re.IGNORECASE)
 _FILLING = {
     "works at": "work employ employed job",
     "lives in": "live home reside based",
@@ -164,7 +165,18 @@ def _is_named(name: str, old: Claim) -> bool:
 
 
 def _value(claim: Claim) -> frozenset[str]:
-    return read(claim.value).content or frozenset(words(claim.value))
+    value = _in_24_hours(claim.value)
+    return read(value).content or frozenset(words(value))
+
+
+def _in_24_hours(text: str) -> str:
+    """Return a text with its clock times as ``18:00``, however they are written."""
+
+    def written(found: re.Match[str]) -> str:
+        hour = int(found[1]) % 12 + (12 if found[3].lower() == "p" else 0)
+        return f"{hour}:{found[2] or '00'}"
+
+    return _CLOCK.sub(written, text)
 
 
 def _units(claim: Claim) -> frozenset[str]:
@@ -189,23 +201,24 @@ def _repeats(older: Fact, newer: Fact, before: tuple[Claim, ...], after: tuple[C
     ours, theirs = {_said(one) for one in before}, {_said(one) for one in after}
     if not (ours <= theirs or theirs <= ours) or any(one.is_ahead for one in (*before, *after)):
         return False
-    one, two = resolved_text(older), resolved_text(newer)
+    one, two = (_in_24_hours(resolved_text(fact)) for fact in (older, newer))
     if difference(read(one), read(two)) in {"numbers", "negation"}:
         return False
     filling = {word for claim in before for word in _FILLING.get(claim.attribute, "").split()}
-    filling |= {"favourite", "like", "most", "best"} if _is_favourite(before) else set()
+    filling |= {"favourite", "like", "most", "best"} if _is_told_freely(before) else set()
     left, right = read(one), read(two)
     rest = (left.content ^ right.content) - filling
-    return not rest and (left.turns == right.turns or _is_favourite(before))
+    return not rest and (left.turns == right.turns or _is_told_freely(before))
 
 
-def _is_favourite(found: tuple[Claim, ...]) -> bool:
-    return any(claim.attribute.startswith("favourite") for claim in found)
+def _is_told_freely(found: tuple[Claim, ...]) -> bool:
+    """Whether small words may differ: what I like most is the favourite, "ill" is no "I'll"."""
+    return all(claim.attribute.startswith(("favourite", "state ")) for claim in found)
 
 
 def _said(claim: Claim) -> tuple[str, str, tuple[str, ...], str]:
     subject = spelled(claim.subject).removeprefix("the ")
-    known = read(claim.value)
+    known = read(_in_24_hours(claim.value))
     # The day and the month of a date may change places, the two ends of a way may not.
     value = tuple(sorted(known.content)) if claim.attribute == TIME else known.order
     return (subject, claim.attribute, value, claim.sense)

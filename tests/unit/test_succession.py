@@ -95,6 +95,9 @@ def test_i_is_who_says_it() -> None:
         ("The sister of Otto is Klara.", "Klara is the sister of Otto."),
         ("The exam is on 12 April.", "The exam is on April 12."),
         ("I am married to Kim.", "Kim is my wife."),
+        ("The shift starts at 6 pm.", "The shift starts at 18:00."),
+        ("Bo is ill.", "Bo is sick."),
+        ("My favourite season is spring.", "Spring is the season I like most."),
     ],
 )
 def test_the_same_in_another_order_is_repeated(old: str, new: str) -> None:

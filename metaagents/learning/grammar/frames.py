@@ -127,6 +127,8 @@ def _fits(frame: Frame, verbal: Verbal) -> bool:
     """Whether tense, denial and modal of a statement are such as the frame has them."""
     if frame.has("cannot"):
         return verbal.modal == "can" and verbal.sense == "not"
+    if frame.has("since") and verbal.tense != "perfect":
+        return False
     if not _is_in_time(frame, verbal):
         return False
     if verbal.modal:

@@ -130,8 +130,8 @@ EVALUATIVE = frozenset(
     "picture pictures photo photos pic pics video videos sign recipe recipes addition win list "
     "theme "
     "ability place spot scoop note warning notice bite "
-    "headache crush heart go shot try feet caring worrying thinking trying believing laughing crying "
-    "wondering hoping waiting talking".split()
+    "headache crush heart go shot try feet caring worrying thinking trying believing laughing "
+    "crying wondering hoping waiting talking".split()
 )
 """Words of talk about talk, of moods and of praise: what is called so is no fact to keep."""
 
