@@ -44,6 +44,7 @@ _OWN = re.compile(
     r"\b(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE
 )
 _CLOCK = re.compile(r"\b(\d{1,2})(?:[:.](\d{2}))? ?([ap])\.?m\b\.?", re.IGNORECASE)
+_NAMELESS = re.compile(r"(?:the )?user(?:'s)? ", re.IGNORECASE)
 _FILLING = {
     "works at": "work employ employed job",
     "lives in": "live home reside based",
@@ -61,8 +62,18 @@ def speaker_of(fact: Fact) -> str:
 
 
 def is_first_person(fact: Fact) -> bool:
-    """Whether a fact speaks of "I" or "my": what it says depends on who says it."""
-    return _OWN.search(fact.text) is not None
+    """Whether a fact speaks of "I" or "my": what it says depends on who says it.
+
+    So does "the user" where nobody has said who that is: each agent has its own.
+    """
+    is_nameless = fact.user_id is None and _NAMELESS.match(fact.text) is not None
+    return is_nameless or _OWN.search(fact.text) is not None
+
+
+def of_strangers(one: Fact, two: Fact) -> bool:
+    """Whether both are of a user without a name, each of another agent's."""
+    is_nameless = all(fact.user_id is None and _NAMELESS.match(fact.text) for fact in (one, two))
+    return is_nameless and one.agent_id != two.agent_id
 
 
 def resolved_text(fact: Fact) -> str:
@@ -88,6 +99,8 @@ def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
 
 def effect(older: Fact, newer: Fact) -> Effect | None:
     """Return what a later statement does to an earlier one; ``None`` if they may stand together."""
+    if of_strangers(older, newer):
+        return None
     before, after = claims(older), claims(newer)
     for new in after:
         for old in before:

@@ -87,6 +87,12 @@ def test_i_is_who_says_it() -> None:
     assert _effect("I have a pony.", "Ada doesn't have a pony.", later="bo") == "ends"
 
 
+def test_a_user_without_a_name_is_each_agents_own() -> None:
+    """What one agent knows of its user says nothing of the user of another."""
+    assert _effect("user lives in Rome", "user lives in Turin") == "ends"
+    assert _effect("user lives in Rome", "user lives in Turin", later="bo") is None
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -59,8 +59,8 @@ def _of_others(said: Said, filling: Filled, claim: Claim) -> Iterator[Claim]:
     if attribute == DIED and subject.owner:
         yield replace(claim, subject=subject.owner, attribute=HAS, value=subject.noun, sense="over")
     if subject.beside and (attribute == RELATION or filling.value in {"divorced", "separated"}):
-        parted = {"attribute": "married to", "value": subject.beside}
-        yield replace(claim, subject=said.speaker, sense="over", **parted)
+        parted = replace(claim, attribute="married to", value=subject.beside)
+        yield replace(parted, subject=said.speaker, sense="over")
     named = _CALLED.fullmatch(claim.value)
     if named and attribute == HAS and phrases.as_name(named[2]):
         yield replace(claim, value=named[1])
