@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from metaagents.learning.remarks import as_said
 from metaagents.lifecycle.agent import index_work
 from tiers.errors import NotFound, UsageError
 from tiers.knowledge import is_apart
@@ -61,6 +62,8 @@ async def store(
     await parts.make_room()
     now = parts.clock()
     owned = {"topics": topics, "private": private or record.private}
+    if isinstance(record, Fact):
+        record = as_said(record, scope.user_id or scope.agent_id or "", now)
     stamped = record.stamped(scope, record_id or parts.ids.new(), now).model_copy(update=owned)
     work = [index_work(stamped.id, scope.agent_id)]
     if isinstance(stamped, Rule):

@@ -206,6 +206,7 @@ _PROCESS = (
     Place("process", "tiers.embedding.queueing:_running", "text", "turnover"),
     Place("process", "tiers.embedding.queueing:_rooms", "text", "turnover"),
     Place("process", "metaagents.learning.likeness:_read_short", "text", "turnover"),
+    Place("process", "metaagents.learning.succession:_claims", "text", "turnover"),
     Place("process", "tiers.terms:term_of", "key", "turnover"),
     Place("process", "tiers.cold.edges:key_of", "key", "turnover"),
     Place("process", "tiers.lexical:stem", "key", "turnover"),

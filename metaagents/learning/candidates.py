@@ -160,7 +160,7 @@ def by_patterns(window: Window) -> list[FactDraft]:
     return [
         FactDraft((turn.user_id, turn.private, turn.topics), said, CONFIDENCE, (turn.id,))
         for turn in window.new
-        for said in stated(turn.input, subject_of(turn))
+        for said in stated(turn.input, subject_of(turn), turn.occurred_at)
     ]
 
 

@@ -6,52 +6,29 @@ The word lists that keep ``patterns`` precise, each with what it keeps out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-
-from tiers.lexical import sentences
 
 from ..distinctive import MONTHS
 from .instructions import is_override
 
 INPUT_CHARS_MAX = 2_000
 """A longer message is a document that was pasted: what is in it is not said by the user."""
-SENTENCE_CHARS_MAX = 240
 
 # Texts to be worked on, roles to be played, and jokes: the whole message is not about the user.
 _HANDED_OVER = re.compile(
-    r"```|^\s*>|\b(?:translat\w+|proofread\w*|rewrit\w+|rephras\w+|paraphras\w+|summari[sz]\w+|"
-    r"role[- ]?play\w*|act as|pretend\w*|fiction\w*|novel|stor(?:y|ies)|poems?|lyrics?|songs?|"
-    r"screenplay|script|characters?|persona|dialogue|monologue|example(?!\.\w)|e\.g|grammar\w*|"
-    r"spell ?check|cover letter|template|sample|in the style of|wrote:|forwarded|dear [a-z]+,|"
+    r"```|^\s*>|\b(?:translat(?:e|es|ed|ing|ion)|proofread\w*|rewrit\w+|rephras\w+|paraphras\w+"
+    r"|summari[sz]\w+|"
+    r"role[- ]?play\w*|act as|pretend\w*|fictional|example(?!\.\w)|e\.g|"
+    r"(?:write|compose|draft|continue|finish|invent|make up|correct|check|edit|improve|here(?:'s"
+    r"| is)"
+    r"|this is|consider|take|analy[sz]e|review)\b[^.!?\n]{0,40}\b(?:novel|stor(?:y|ies)|poems?"
+    r"|lyrics?"
+    r"|songs?|screenplay|script|characters?|persona|dialogue|monologue|grammar|sentences?|paragraph"
+    r"|text|essay|letter|e-?mail|bio|biography|caption|tweet|post|blurb|template|sample|line)|"
+    r"spell ?check|cover letter|in the style of|wrote:|writes:|forwarded|dear [a-z]+,|"
     r"sincerely|regards|kidding|joking|jokes?|jk|lol|lmao|rofl|sarcas\w+)\b"
     r"|[:;]-?[pP)](?!\w)|\s/s\b|\bha(?:ha)+\b|[\U0001F600-\U0001F64F\U0001F923\U0001F92A]",
     re.IGNORECASE | re.MULTILINE,
 )
-# Questions, quotations, conditions, guesses, reports, and what is no longer so.
-_VAGUE = re.compile(
-    r"[?\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'[^']{2,}'(?!\w)|'d\b|\b(?:if|unless|whether|would|"
-    r"could|might|maybe|perhaps|probably|possibly|suppos\w+|imagin\w+|assum\w+|hypothetical\w*|"
-    r"wish|as if|as though|guess|think|thought|thinks|feel like|almost|nearly|kind of|sort of|said|"
-    r"says|saying|tells|told|ask(?:s|ed)|claim(?:s|ed)?|heard|apparently|allegedly|supposedly|"
-    r"according to|used to|when i was|literally|dream\w*|lies?|lying|fake|not really|no longer|"
-    r"anymore|any more|except|sometimes)\b",
-    re.IGNORECASE,
-)
-_LEAD = re.compile(
-    r"(?:(?:hi|hello|hey|well|so|also|and|oh|btw|by the way|fyi|actually|okay|ok|yes|yeah|yep|no|"
-    r"nope|sure|sorry|oops|wait|pardon|correction|i mean|rather|my mistake|apologies|thanks|"
-    r"thank you|honestly|personally|just so you know|for the record|as you know|"
-    r"for your information|to introduce myself|good (?:morning|evening|afternoon))"
-    r"(?: there| everyone| all)?[\s,!:.\-\u2013\u2014]{1,4})*",
-    re.IGNORECASE,
-)
-_NEXT = re.compile(
-    r"(?:,|;)?\s(?:and|but|so)\s(?=(?:i|my|i'm|i've)\b)|;\s|,\s(?=i'm\b)"
-    r"|[,:]?\s(?:[\u2013\u2014\-]\s)?"
-    r"(?=(?:(?:sorry|oops|no|wait|correction|i mean|rather)[\s,:]{1,3}){1,3}(?:i|my|i'm|i've)\b)",
-    re.IGNORECASE,
-)
-
 NO_NAME = frozenset("maybe ishmael back later tomorrow crazy mr mrs ms sir madam asap".split()) | {
     *"monday tuesday wednesday thursday friday saturday sunday".split(),
     *MONTHS,
@@ -102,21 +79,7 @@ NOT_NOTED = frozenset(
 """With one of these, what is to be remembered is more than what is said."""
 
 
-def plain_sentences(said: str) -> Iterator[str]:
-    """Yield the sentences of a message that are said plainly, without their greetings."""
-    plain = said.replace("\u2019", "'").replace("\u2018", "'")
-    if len(plain) > INPUT_CHARS_MAX or _HANDED_OVER.search(plain) or is_override(plain):
-        return
-    for sentence in sentences(plain):
-        if len(sentence) <= SENTENCE_CHARS_MAX and not _VAGUE.search(sentence):
-            yield without_lead(sentence)
-
-
-def without_lead(sentence: str) -> str:
-    """Return a sentence without what only opens it: "Hi, by the way"."""
-    return _LEAD.sub("", sentence.strip(), count=1)
-
-
-def parts_of(sentence: str) -> list[str]:
-    """Return the parts of a sentence in which somebody begins anew to speak of themselves."""
-    return [without_lead(part) for part in _NEXT.split(sentence)]
+def is_plain(said: str) -> bool:
+    """Whether a message is its sender's own words: no pasted document, no text to work on."""
+    is_short = len(said) <= INPUT_CHARS_MAX
+    return is_short and not _HANDED_OVER.search(said) and not is_override(said)

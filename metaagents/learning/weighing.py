@@ -21,6 +21,7 @@ from .attributes import is_same_attribute
 from .core import PRESSING
 from .likeness import alike, difference, open_on_others, read, same_words, turned
 from .predicates import denies, is_multi_valued
+from .succession import effect, is_first_person, resolved_text, speaker_of
 
 Relation: TypeAlias = Literal["duplicate", "natural", "denial", "distinct"]
 """What a newer fact is to an older one; ``natural`` and ``denial`` are reasons to give way."""
@@ -100,17 +101,44 @@ def relation(pair: Pair, judged: Judged | None) -> Relation | None:
     """
     if is_kept(pair.older) or is_kept(pair.newer):
         return "distinct"
-    found = by_key(pair)
+    found = by_claims(pair)
+    if found is None and not of_others(pair):
+        found = by_key(pair)
     if found is not None:
         return found
     opposed = judged is not None and judged.contradicts
     same = judged is not None and judged.agrees
     if opposed:
         return by_contradiction(pair)
-    one, two = read(pair.older.text), read(pair.newer.text)
+    one, two = (read(resolved_text(fact)) for fact in (pair.older, pair.newer))
     if (same or alike(one, two)) and _hold_at_once(pair):
         return "duplicate"
     return None
+
+
+def by_claims(pair: Pair) -> Relation | None:
+    """Return what two facts are by what both claim; ``None`` when that says nothing."""
+    told = effect(pair.older, pair.newer)
+    if told is None:
+        return "distinct" if of_others(pair) else None
+    if told == "repeats":
+        return "duplicate" if _hold_at_once(pair) else None
+    found = succession(pair)
+    return "denial" if told == "denies" and found == "natural" else found
+
+
+def says_no_more(newer: Fact, older: Fact) -> bool:
+    """Whether a text adds nothing to one of the same subject, predicate and object."""
+    known = (older.text, newer.subject, newer.predicate, newer.object)
+    told = frozenset().union(*(read(one or "").content for one in known))
+    return read(newer.text).content <= told
+
+
+def of_others(pair: Pair) -> bool:
+    """Whether one says "I" and the other is of somebody else, so that words show nothing."""
+    if speaker_of(pair.older) == speaker_of(pair.newer):
+        return False
+    return is_first_person(pair.older) or is_first_person(pair.newer)
 
 
 def by_key(pair: Pair) -> Relation | None:
@@ -128,7 +156,9 @@ def by_key(pair: Pair) -> Relation | None:
     if same_words(older.object, newer.object):
         if one.is_negated != two.is_negated:
             return succession(pair)
-        is_same = difference(one, two) is None and _hold_at_once(pair)
+        is_same = (
+            difference(one, two) is None and _hold_at_once(pair) and says_no_more(newer, older)
+        )
         return "duplicate" if is_same else None
     if is_multi_valued(key[1]) or one.is_negated or two.is_negated:
         return None

@@ -178,6 +178,49 @@ async def test_at_04_a_fact_gives_way_and_stays_readable(tmp_path: Path) -> None
         assert all("Paris" not in one.reason and "Berlin" not in one.reason for one in events)
 
 
+async def test_at_04_a_denial_retires_what_it_denies_as_never_true(tmp_path: Path) -> None:
+    """Without a model: the denied fact is marked so, loses confidence, and can still be read."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("butler", topics={"*"}, user_id="ada")
+        worked = await agent.remember("I used to work for Acme.")
+        await ezra.drain_learning()
+        never = await agent.remember("I never worked for Acme.")
+        await ezra.drain_learning()
+        old, new = await graph.facts([worked, never])
+        assert (old.superseded_by, old.superseded_as) == (never, "denial")
+        assert old.confidence < new.confidence
+        assert old.text == "I used to work for Acme."
+        assert new.superseded_by is None
+
+
+async def test_at_04_what_is_remembered_is_read_as_it_is_said(tmp_path: Path) -> None:
+    """The text stays; whom it is about, what of them, and since when are filled in."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("butler", topics={"*"}, user_id="ada")
+        home = await agent.remember("I've been living in Turin since 2020.")
+        named = await agent.remember(Fact(text="I live in Rome.", subject="Ben"))
+        found, other = await graph.facts([home, named])
+        assert found.text == "I've been living in Turin since 2020."
+        assert (found.subject, found.predicate, found.object) == ("ada", "lives in", "Turin")
+        assert found.valid_from == datetime(2020, 1, 1, tzinfo=UTC)
+        assert (other.subject, other.predicate) == ("Ben", None)
+
+
+async def test_at_10_first_persons_of_two_agents_are_two_people(tmp_path: Path) -> None:
+    """Neither merged for saying the same words, nor retired by what another says of itself."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("home")
+        ines, rolf = [await graph.spawn_agent(name, topics={"*"}) for name in ("ines", "rolf")]
+        same = [await one.remember("My doctor is Dr. Hollis.") for one in (ines, rolf)]
+        pony = await ines.remember("I have a pony.")
+        none = await rolf.remember("I don't have a pony.")
+        await ezra.drain_learning()
+        facts = await graph.facts([*same, pony, none])
+        assert [one.superseded_by for one in facts] == [None] * 4
+
+
 async def test_at_05_validity_is_set_only_when_it_was_stated(tmp_path: Path) -> None:
     """A stated beginning is kept apart from the time of recording; without one there is none."""
     async with running(tmp_path) as ezra:

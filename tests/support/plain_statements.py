@@ -99,7 +99,13 @@ Please note: our office is closed on Fridays | our office is closed on Fridays
 Keep in mind that I have two kids. | user has two kids
 Don't forget that Ann is on leave in August | Ann is on leave in August
 Remember: the server runs Debian 12 | the server runs Debian 12
-Remember that I've moved to Berlin. | user has moved to Berlin"""
+Remember that I've moved to Berlin. | user has moved to Berlin
+I'm not allergic to peanuts | user is not allergic to peanuts
+My sister is allergic to peanuts | user's sister is allergic to peanuts
+I no longer live in Rome | user no longer lives in Rome
+I don't live in Rome | user doesn't live in Rome
+I don't work at Acme | user doesn't work at Acme
+I'm not from Italy | user is not from Italy"""
 
 UNSTATED = """\
 What is my name?
@@ -120,10 +126,8 @@ Call me crazy
 I'm allergic to Mondays
 I'm allergic to meetings
 I am allergic to that
-I'm not allergic to peanuts
 Am I allergic to peanuts?
 If I'm allergic to peanuts, what can I eat?
-My sister is allergic to peanuts
 She told me I'm allergic to cats
 Maybe I'm allergic to cats
 I might be allergic to cats
@@ -149,8 +153,6 @@ I live in hope
 I live in a small house
 I live in Rome, said nobody ever
 I live in Rome if I can
-I no longer live in Rome
-I don't live in Rome
 I lived in Rome
 I would live in Rome
 I wish I lived in Rome
@@ -178,14 +180,12 @@ I work at it
 I work as a team
 I work as hard as I can
 I work as a rule
-I don't work at Acme
 Do I work at Acme?
 I could work at Acme
 My friend works at Acme
 I worked at Acme
 I'm from the future
 I'm from there
-I'm not from Italy
 Are you from Italy?
 My email is broken
 My email is not working

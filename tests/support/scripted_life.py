@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from ezra import Ezra, Fact, Rule
 from ezra.agent import Agent
 from ezra.graph import Graph
+from metaagents.learning.grammar.frames import ATTRIBUTES
+from tiers.lexical import stem
 from tiers.records import Turn
 
 from .memory_rows import MemoryRows
@@ -187,6 +189,7 @@ def ungrounded(text: str, sources: Sequence[str]) -> list[str]:
         for token in _tokens(text)
         if token not in _STOP
         and token not in parts
+        and stem(token) not in parts
         and (any(letter.isdigit() for letter in token) or token[:STEM_CHARS] not in stems)
     ]
 
@@ -222,7 +225,9 @@ def fact_problems(life: Life, rows: MemoryRows) -> list[str]:
             problems.append(f"{fact.text!r} cites {fact.source_ids}")
             continue
         said = [words_of_others(turn) for turn in sources]
-        for part in filter(None, (fact.text, fact.subject, fact.predicate, fact.object)):
+        # "I moved to Rome" is filed under "lives in": the names of attributes are the house's own.
+        predicate = None if fact.predicate in ATTRIBUTES else fact.predicate
+        for part in filter(None, (fact.text, fact.subject, predicate, fact.object)):
             missing = ungrounded(part, said)
             problems += [f"{part!r} has {missing} from nowhere"] if missing else []
         problems += [f"{fact.text!r} {why}" for why in _crossings(fact, sources)]

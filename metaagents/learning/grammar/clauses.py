@@ -1,0 +1,312 @@
+"""Which parts of a text are said plainly: cut at what joins clauses, doubt and play left out. Pure.
+
+A part that supposes, asks, quotes, doubts or reports states nothing, and takes with it what hangs
+on it: ``I live in Rome if I can``, ``suppose I live in Rome``, ``I live in Rome, I think``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from tiers.lexical import sentences
+
+from .verbs import is_verb
+
+SENTENCE_CHARS_MAX = 400
+PARTS_MAX = 16
+
+_SUBJECTS = r"(?:i|we|my|our|he|she|i'm|i've|we're|we've)\b"
+_JOIN = re.compile(
+    r"\s*;\s+|\s+[\u2013\u2014-]{1,2}\s+|\u2014|\s*(?P<colon>:)\s+"
+    r"|,?\s+(?P<taint>if|unless|except|when|whenever|or rather|or|than|as long as)\s+"
+    r"|,\s+(?P<word>and|but|so|because|which|who|though|although|while|since(?! (?:i|he|she"
+    r"|we) was\b)|in case|until)\s+"
+    r"|\s+(?P<bare>but|so|because|which|though|although|while|in case)\s+"
+    r"|\s+(?P<and>and)\s+"
+    r"|(?P<comma>,)\s+",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"(?:(?:hi|hello|hey|well|so|also|and|oh|ah|ha|hmm|wow|btw|by the way|fyi|actually|okay|ok|yes|"
+    r"yeah|yep|no|nope|sure|sorry|oops|wait|pardon|(?:small |quick )?correction|i mean|rather|but|"
+    r"my mistake|apologies|thanks|thank you|honestly|personally|just so you know|for the record|"
+    r"as you know|as i said|for your information|to introduce myself|anyway|guess what|then|"
+    r"good (?:morning|evening|afternoon)|morning|evening|unfortunately|luckily|sadly|fun fact|"
+    r"(?:big|great|good|bad|sad) news|to be (?:honest|fair|frank)|in fact|in my case|frankly"
+    r"|as it happens|believe it or not|truth be told|for what it's worth|at home|at work|still"
+    r"|now|today|basically|obviously|recently|i was wrong|"
+    r"i got (?:that|it) wrong|i made a mistake|i misspoke|let me correct (?:that|this|myself)"
+    r"|to be precise|(?:it's |it is |that's |that is )?not (?:on |at )?\w+(?=,)"
+    r"|the address was wrong|i gave you the wrong \w+|that's (?:wrong|not right|not true)"
+    r"|fun fact)(?: there| everyone| all)?"
+    r"[\s,!:.\u2013\u2014-]{1,4})+",
+    re.IGNORECASE,
+)
+_TELLING = re.compile(
+    r"(?:(?:please |also |just |do )*(?:remember|note|keep in mind|don't forget|bear in mind|know|"
+    r"be aware)|you should know|i should (?:mention|say)|i (?:must|have to) (?:admit|say)|"
+    r"i forgot to (?:mention|say|tell you)|it turns out|the truth is|the fact is|"
+    r"i can tell you|let me tell you|i'm (?:happy|glad|sad|sorry) to say) that\s+",
+    re.IGNORECASE,
+)
+_NOT_TRUE = re.compile(
+    r"(?:it is|it's|that is|it was|it isn't|that's|it is simply) (?:not true|true|untrue|false"
+    r"|wrong|a mistake|a lie) that\s+",
+    re.IGNORECASE,
+)
+_CORRECTS = re.compile(
+    r"\b(?:correction|i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
+    r"i meant|scratch that|let me correct|to be precise|wrong \w+|that's (?:wrong|not right"
+    r"|not true))\b|^\s*(?:it's |it is |that's )?not (?:on |at )?\w+,|^\s*(?:actually|oops|sorry"
+    r"|no|wait|rather)\b[ ,]",
+    re.IGNORECASE,
+)
+_SUPPOSES = re.compile(
+    r"\s*(?:(?:and|but|so|now|just|please)\s+)*(?:if|suppose|supposing|imagine|assume|assuming|"
+    r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
+    r"what if|as if|once|until|i wish|if only|should i|in (?:the|a|this|my) (?:film|movie|book|"
+    r"show|game|dream|novel|song|play))\b",
+    re.IGNORECASE,
+)
+_ASKED_IN_CASE = re.compile(
+    r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"
+    r"(?:ask|asks|wonder|wonders|need|needs)\b",
+    re.IGNORECASE,
+)
+_HEARSAY = re.compile(
+    r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|writes?|wrote|asks?|asked"
+    r"|begins with|"
+    r"translate|quote|for example|an example|according to|rumou?r)\b",
+    re.IGNORECASE,
+)
+_INTRODUCES = re.compile(
+    r"\b(?:goes|sings?|sang|reads?|answers?|reply|replies|write|sentence|line|lines|caption|title|"
+    r"tweet|post|with|like|this|following|text|words|note|sign|slogan|motto|chorus|verse)\s*$",
+    re.IGNORECASE,
+)
+_DOUBT = re.compile(
+    r"\b(?:would|could|might|maybe|perhaps|probably|possibly|hypothetical\w*|i wish|as if"
+    r"|as though|"
+    r"i guess|i think|i thought|i suppose|i believe|i assume|i feel like|almost|nearly|kind of|"
+    r"sort of|apparently|allegedly|supposedly|literally|dream\w*|lie|lying|fake|"
+    r"not really|sometimes|hopefully|potentially|practically|virtually|basically an?|so-called|"
+    r"thinking (?:of|about)|considering|not sure|in theory|technically|metaphorically|whatever)\b"
+    r"|'d\b",
+    re.IGNORECASE,
+)
+_UNDOES = re.compile(
+    r"\b(?:kidding|joking|just a joke|said (?:nobody|no one)|not really|or not|or maybe|i think|"
+    r"i guess|i believe|i suppose|maybe|perhaps|probably|apparently|supposedly|allegedly|they say|"
+    r"she says|he says|in my dreams?|but only|as if|sort of|kind of|right$|just like that)\b",
+    re.IGNORECASE,
+)
+_APPOSED = re.compile(r"\b((?:[Mm]y|[Oo]ur) [a-z][\w' -]{1,30}), ([A-Z][\w'-]+), (?=[a-z])")
+_IS_LIST = re.compile(r"\b(?:an?|so|very) [a-z-]+$", re.IGNORECASE)
+_LISTED = re.compile(
+    r"(?:and |or )?(?!(?:no|her|his|its|their|my|our|the|an?|it|he|she|they|which|who)\b)"
+    r"[a-z-]+ [a-z-]+(?: (?:for|of|with|in|to|where|that) .{1,60})?[.! ]*"
+)
+_I_SAID = re.compile(r"i (?:said|wrote|told you|claimed) ", re.IGNORECASE)
+_QUOTED = re.compile(r"[\"\u201c\u201d\u201e\u00ab*]|(?<!\w)'(?=\w)[^']{1,80}'(?!\w)|^'|'$")
+_ASKS = re.compile(
+    r"(?:do|does|did|is|are|was|were|can|could|will|would|should|has|have|had|may|what|who|where|"
+    r"when|why|how|which|don't|isn't|aren't|can't|won't|any)\b",
+    re.IGNORECASE,
+)
+_ASKS_BACK = re.compile(
+    r"(?:do|does|did|is|are|was|were|can|could|will|would|should|has|have|had|am|don't|isn't|"
+    r"aren't|didn't|haven't)(?:n't)? (?:i|we|my|it|he|she|they)\s*\??$|(?:right|no|yes|correct"
+    r"|eh)\??$",
+    re.IGNORECASE,
+)
+_DONE = re.compile(r"[a-z]+ed(?: (?:my|our|the|an?|it|him|her|them|at|in|for|to)\b|[ .!]*$)")
+_CORRECTED = re.compile(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}", re.IGNORECASE)
+_OPENS_CLAUSE = re.compile(
+    rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b)",
+    re.IGNORECASE,
+)
+_FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A part of a sentence that is said plainly.
+
+    Attributes:
+        text: Its words, without what only opens it.
+        corrects: Somebody takes back what was said before.
+        denied: Somebody says that it is not true.
+        goes_on: It goes on about whom the part before it is about: ``and have lived there``.
+        sentence: The number of its sentence.
+        not_so: What is put right in so many words: ``not at 7:15``.
+    """
+
+    text: str
+    corrects: bool = False
+    denied: bool = False
+    goes_on: bool = False
+    sentence: int = 0
+    not_so: str = ""
+
+
+@dataclass(frozen=True)
+class _Part:
+    text: str
+    joint: str
+
+
+def clauses(text: str) -> Iterator[Clause]:
+    """Yield the parts of a text that are said plainly, in order."""
+    plain = _APPOSED.sub(r"\1 \2 ", plain_quotes(text))
+    corrects = False
+    for number, sentence in enumerate(sentences(plain)):
+        if len(sentence) > SENTENCE_CHARS_MAX:
+            continue
+        has_correction = _CORRECTS.search(sentence) is not None
+        for clause in _of_sentence(sentence):
+            yield replace(clause, corrects=corrects or has_correction, sentence=number)
+        corrects = has_correction
+
+
+def plain_quotes(text: str) -> str:
+    """Return a text with its apostrophes in one form."""
+    return text.replace("\u2019", "'").replace("\u2018", "'")
+
+
+def without_greeting(clause: str) -> str:
+    """Return a clause without ``Hi, by the way``."""
+    found = _LEAD.match(clause.strip())
+    return clause.strip()[found.end() :] if found else clause.strip()
+
+
+def without_lead(clause: str) -> str:
+    """Return a clause without what only opens it: ``Oh, by the way,``."""
+    told = clause.strip()
+    for opening in (_LEAD, _TELLING, _LEAD):
+        found = opening.match(told)
+        told = told[found.end() :] if found else told
+    return told
+
+
+def is_play(sentence: str) -> bool:
+    """Whether a sentence supposes, quotes or reports: nobody vouches for what is in it."""
+    return bool(_SUPPOSES.match(sentence) or _QUOTED.search(sentence))
+
+
+def _of_sentence(sentence: str) -> list[Clause]:
+    """Return the plain clauses of a sentence; what is asked, supposed or reported is none."""
+    parts = _parts(sentence)
+    if sentence.rstrip(" \"'").endswith("?") and not _asks_only_at_its_end(parts):
+        return []
+    found: list[Clause] = []
+    before = ""
+    for part in parts:
+        if _undoes(part, found):
+            if part.joint == "taint":
+                break
+        elif _stops(part, before):
+            break
+        elif not (_ASKED_IN_CASE.match(part.text) or _puts_right(part, found)):
+            if _is_cut_off(part, found):
+                found.pop()
+            if is_clear(part.text):
+                found.append(_clause(part))
+        before = part.text
+    return found
+
+
+def _asks_only_at_its_end(parts: list[_Part]) -> bool:
+    """Take away the question that a sentence ends with; ``False`` when all of it is asked."""
+    asked = parts.pop()
+    is_apart = bool(parts) and _ASKS.match(without_lead(asked.text)) is not None
+    return is_apart and not _ASKS_BACK.fullmatch(asked.text.strip())
+
+
+def _undoes(part: _Part, found: list[Clause]) -> bool:
+    """Take away the clause that a part makes depend, or doubts."""
+    if part.joint != "taint" and not (part.joint == "comma" and _UNDOES.search(part.text)):
+        return False
+    if found and not _ASKED_IN_CASE.match(f"if {part.text}"):
+        found.pop()
+    return True
+
+
+def _stops(part: _Part, before: str) -> bool:
+    """Whether from a part on nothing is said plainly: it supposes, reports or is read out."""
+    if part.joint == "colon" and _INTRODUCES.search(before):
+        return True
+    if _ASKED_IN_CASE.match(part.text):
+        return False
+    is_report = _HEARSAY.search(part.text) and not _I_SAID.match(without_lead(part.text))
+    return bool(_SUPPOSES.match(part.text) or is_report)
+
+
+def _puts_right(part: _Part, found: list[Clause]) -> bool:
+    """Take up what a part says was wrong: ``not at 7:15``."""
+    told = part.text.strip(" .!")
+    if part.joint != "comma" or not found or not _CORRECTED.fullmatch(told):
+        return False
+    found[-1] = replace(found[-1], corrects=True, not_so=told)
+    return True
+
+
+def _is_cut_off(part: _Part, found: list[Clause]) -> bool:
+    """Whether a part belongs to what the last clause ends with: ``a safe, inclusive place``."""
+    is_list = part.joint == "comma" and bool(found) and _IS_LIST.search(found[-1].text)
+    return bool(is_list and _LISTED.fullmatch(part.text))
+
+
+def is_clear(part: str) -> bool:
+    """Whether words are said without doubt, question, quotation or report."""
+    return not (_DOUBT.search(part) or _QUOTED.search(part) or _HEARSAY.search(part) or "?" in part)
+
+
+def _clause(part: _Part) -> Clause:
+    told = without_lead(part.text)
+    denied = _NOT_TRUE.match(told)
+    told = told[denied.end() :] if denied else told
+    first = told.split()[0] if told.split() else ""
+    goes_on = part.joint == "and" and is_verb(first)
+    return Clause(told.strip(), denied=denied is not None, goes_on=goes_on)
+
+
+def _parts(sentence: str) -> list[_Part]:
+    """Cut a sentence where a clause, or what is no part of the one before it, begins."""
+    found: list[_Part] = []
+    start, joint = 0, ""
+    for match in _JOIN.finditer(sentence):
+        if len(found) == PARTS_MAX:
+            break
+        rest = sentence[match.end() :]
+        kind = _kind_of(match)
+        if kind in {"and", "comma"} and not _is_new(rest, kind):
+            continue
+        if kind == "and" and not any(map(is_verb, sentence[start : match.start()].split())):
+            continue  # "Moira and I"
+        found.append(_Part(sentence[start : match.start()], joint))
+        start, joint = match.end(), kind
+    found.append(_Part(sentence[start:], joint))
+    return [part for part in found if part.text.strip(" .,!?")] or [_Part(sentence, "")]
+
+
+def _kind_of(joint: re.Match[str]) -> str:
+    """Return by what two parts are joined."""
+    for name in ("taint", "and", "comma", "colon"):
+        if joint[name]:
+            return name
+    return joint["word"] or joint["bare"] or ""
+
+
+def _is_new(rest: str, kind: str) -> bool:
+    """Whether what follows a comma or ``and`` is more than the next of several things."""
+    if _OPENS_CLAUSE.match(rest):
+        return True
+    first = rest.split(maxsplit=1)[0].strip(",.!?") if rest.split() else ""
+    tail = re.split(r"[,;:]", rest, maxsplit=1)[0]
+    if kind == "comma":
+        # A name after a place is its country; all else is an aside.
+        return not (first[:1].isupper() and len(tail.split()) <= 3 and not _FINITE.search(tail))  # noqa: PLR2004
+    is_done = _DONE.match(rest) is not None or (is_verb(first) and not first.endswith("ing"))
+    return is_done or _FINITE.search(tail) is not None

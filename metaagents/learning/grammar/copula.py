@@ -1,0 +1,361 @@
+"""What somebody or something is: by name, time, number, place, role or state. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from . import phrases
+from .lexicon import COMPANIONS, ONE_AT_A_TIME, PETS, POSSESSIONS, RELATIVES, SPOUSES, STATES
+from .statement import DIED, HAS, NAME, PLACE, PLAN, TIME, Claim, Said
+from .subjects import kind_of, of_possession
+
+_NAMED = re.compile(r"(?:called|named|spelled|spelt) (.+)")
+_STATE_OF = {
+    word: (line[0].partition("/")[0], state.partition("/")[0])
+    for line in STATES
+    for state in line
+    for word in state.split("/")
+}
+_TRIP = re.compile(r"(?:trip|flight|visit|journey|holiday|vacation|drive) to (.+)", re.IGNORECASE)
+_FAVOURITE = re.compile(r"(?:all-time )?favou?rite ([\w\- ]+)")
+_VAGUE = frozenset(
+    "part thing moment bit one memory time way place piece far there things times people person "
+    "it is".split()
+)
+DATED = re.compile(
+    r"(?:birthday|anniversary|wedding|graduation|exam|interview|surgery|operation|flight|train|bus"
+    r"|ferry|appointment|deadline|due date|course|inspection|meeting|concert|party|hearing|trial"
+    r"|session|class|lesson|shift|workshop|conference|match|game|race|trip|holiday|check-?in"
+    r"|review|stand-?up|test|first day|first day of work|defence|scan|lease|contract|passport"
+    r"|visa|licence|license|subscription|viewing|performance|opening|launch|move)$"
+)
+_ROLE = re.compile(
+    r"(?:er|or|ist|ian|ant|ent|eur|man|woman|nurse|chef|cook|pilot|vet|judge|clerk|mason|priest"
+    r"|coach"
+    r"|guide|mechanic|architect|student|apprentice|diabetic|vegan|vegetarian)$"
+)
+_AGE = re.compile(r"(?:\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: (?:years|months|weeks) old)?", re.IGNORECASE)
+_KNOWN = re.compile(
+    r"(?:major|minor|subject|instrument|hobby|profession|occupation|job|trade|religion|faith|diet"
+    r"|language|tongue|nationality|star sign|zodiac sign|employer|job title|size|blood type)$"
+)
+_YEARLY = re.compile(r"(?:birthday|anniversary|date of birth|name day)$")
+_NUMBERED = re.compile(
+    r"(?:number|size|age|height|weight|rent|salary|budget|pin|code|postcode|zip|extension|room|gate"
+    r"|seat|locker|floor|score|mileage|dose|dosage|blood pressure|shift|id)$"
+)
+_NO_NEWS = frozenset(
+    "day life week world year heart home head mind face time favorite favourite".split()
+)
+_LIKES_MOST = re.compile(
+    r"the ([\w\- ]+) (?:that )?i (?:like|love) (?:most|best|the most)", re.IGNORECASE
+)
+
+
+def copula(said: Said) -> Iterator[Claim]:
+    """Yield what a clause with ``be`` says of its subject."""
+    subject, rest = said.subject, said.verbal.rest.strip(" ,.")
+    if said.verbal.lemma != "be" or said.verbal.modal or said.verbal.is_progressive:
+        return
+    owned = of_possession(rest, said.speaker)
+    is_taste = owned is not None and _FAVOURITE.fullmatch(owned.noun.lower()) is not None
+    if owned is not None and (subject.sort in {"named", "speaker"} or is_taste):
+        yield from _is_somebodys(said, owned.owner, owned.noun)
+        return
+    for way in (_favourite, _name, _age, _time, _state, _number, _place, _role, _value):
+        made = list(way(said, rest))
+        if made:
+            yield from made
+            return
+
+
+def attribute_of(noun: str) -> str:
+    """Return how a relation is filed: whoever is a husband or a wife is a spouse."""
+    kind = kind_of(noun)
+    return "married to" if kind in SPOUSES and kind != "partner" else noun.lower()
+
+
+def _is_one(noun: str) -> bool:
+    return noun.lower().split()[-1] in ONE_AT_A_TIME or not kind_of(noun)
+
+
+def _is_living(said: Said) -> bool:
+    return bool(said.subject.kind)
+
+
+def _is_somebodys(said: Said, owner: str, noun: str) -> Iterator[Claim]:
+    """``Dr. Hollis is my doctor``: told of whose doctor it is."""
+    name = said.subject.text
+    is_so = said.verbal.tense == "present" or said.is_since
+    if said.verbal.sense not in {"is", "over", "not"} or said.verbal.tense == "past":
+        return
+    is_known = bool(
+        kind_of(noun) or _FAVOURITE.fullmatch(noun.lower()) or _KNOWN.search(noun.lower())
+    )
+    yield said.claim(
+        attribute_of(noun),
+        name,
+        subject=owner,
+        text=said.told(None, f"{owner}'s {noun}"),
+        is_single=_is_one(noun),
+        fact_type="identity",
+        is_news=is_known and said.subject.sort in {"named", "thing"} and is_so,
+    )
+
+
+def _name(said: Said, rest: str) -> Iterator[Claim]:
+    """``my dentist is called Mrs. Lindqvist``, ``my doctor is Dr. Weber``."""
+    subject = said.subject
+    if said.verbal.sense not in {"is", "not"} or subject.sort not in {"owned", "thing"}:
+        return
+    called = _NAMED.fullmatch(rest)
+    name = phrases.as_name(called[1] if called else rest)
+    if name is None or (said.verbal.sense == "not" and not said.clause.corrects):
+        return
+    is_news = (
+        said.verbal.sense == "is" and said.verbal.tense == "present" and subject.sort == "owned"
+    )
+    of_name = re.fullmatch(r"(.+)'s name|name", subject.noun)
+    if called or of_name:
+        whose = subject.text
+        if of_name and of_name[1]:
+            whose = f"{subject.owner}'s {of_name[1]}" if subject.owner else f"the {of_name[1]}"
+        if of_name and not of_name[1]:
+            whose = subject.owner or subject.text
+        is_kind = bool(kind_of(subject.noun) or (of_name and of_name[1]))
+        yield said.claim(
+            NAME,
+            name,
+            subject=whose,
+            is_single=True,
+            fact_type="identity",
+            is_news=is_news and is_kind,
+        )
+        if called and subject.owner and not _is_pet(said):
+            yield _named_as(said, name, is_news=False)
+        return
+    if subject.sort == "owned":
+        yield _named_as(
+            said, name, is_news=is_news and subject.noun.lower().split()[-1] not in _NO_NEWS
+        )
+    else:
+        yield said.claim("is", name, is_single=True)  # news where it puts something right
+
+
+def _named_as(said: Said, name: str, *, is_news: bool) -> Claim:
+    noun = said.subject.noun
+    return said.claim(
+        attribute_of(noun),
+        name,
+        subject=said.subject.owner,
+        is_single=_is_one(noun),
+        fact_type="identity",
+        is_news=is_news,
+    )
+
+
+def _is_pet(said: Said) -> bool:
+    return said.subject.kind in PETS
+
+
+def _favourite(said: Said, rest: str) -> Iterator[Claim]:
+    """``my favourite season is autumn``, ``autumn is the season I like most``."""
+    liked = _LIKES_MOST.fullmatch(rest)
+    if liked and said.subject.sort in {"named", "thing"}:
+        yield said.claim(
+            f"favourite {liked[1].lower()}", said.subject.text, subject=said.speaker, is_single=True
+        )
+        return
+    found = _FAVOURITE.fullmatch(said.subject.noun.lower())
+    thing = phrases.as_thing(rest)
+    if (
+        found is None
+        or thing is None
+        or said.verbal.sense != "is"
+        or _VAGUE & set(found[1].split())
+    ):
+        return
+    is_news = said.verbal.tense == "present" and said.subject.sort == "owned"
+    yield said.claim(
+        f"favourite {found[1]}",
+        thing,
+        subject=said.subject.owner,
+        is_single=True,
+        fact_type="preference",
+        is_news=is_news,
+    )
+
+
+def _time(said: Said, rest: str) -> Iterator[Claim]:
+    """``my train is at 7:40``, ``our anniversary is 21 August``."""
+    subject, noun = said.subject, said.subject.noun.lower()
+    value = phrases.as_time(rest) if rest else said.told_time
+    if not value or subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
+        return
+    is_dated = DATED.search(noun) is not None
+    text = said.told()
+    if _YEARLY.search(noun):
+        # It comes again each year: the year of the next one is no part of it.
+        text, value = (
+            said.told_as_said(),
+            rest or said.clause.text.partition(" is ")[2].strip(" .!"),
+        )
+        is_dated = phrases.as_time(value) is not None
+    yield said.claim(
+        TIME,
+        value,
+        text=text,
+        is_single=True,
+        fact_type="identity" if _YEARLY.search(noun) else "world",
+        is_news=is_dated and (subject.sort == "owned" or said.clause.corrects),
+        valid_from=None,
+        valid_to=None,
+    )
+
+
+def _state(said: Said, rest: str) -> Iterator[Claim]:
+    """``the printer is broken``, ``the picnic is cancelled``."""
+    word = rest.lower().split()[0] if rest else ""
+    plain = rest.lower()
+    moved = re.fullmatch(
+        r"(?:postponed|moved|rescheduled|pushed back|put off|brought forward)(?: to(?: (.+))?)?",
+        plain,
+    )
+    if moved:
+        value = rest.rpartition(" to ")[2] if moved[1] else said.told_time
+        yield said.claim(
+            TIME, value, is_single=True, is_change=True, valid_from=None, valid_to=None
+        )
+        return
+    if plain in {"cancelled", "canceled", "called off", "off"}:
+        yield from _cancelled(said)
+        return
+    if plain == "dead":
+        yield said.claim(DIED, "", is_news=said.subject.kind != "", is_change=True)
+        if said.subject.owner:
+            yield said.claim(HAS, said.subject.noun, subject=said.subject.owner, sense="over")
+        return
+    if word in _STATE_OF and len(plain.split()) == 1:
+        group, state = _STATE_OF[word]
+        yield said.claim(f"state {group}", state, is_single=True)
+
+
+def _cancelled(said: Said) -> Iterator[Claim]:
+    trip = _TRIP.search(said.subject.noun)
+    noun = re.sub(r" (?:on|in|at|to) .*", "", said.subject.text)
+    yield said.claim("cancelled", "", subject=noun, sense="over")
+    if trip and said.subject.owner:
+        place = re.sub(r" in .*", "", trip[1])
+        yield said.claim(PLAN, place, subject=said.subject.owner, sense="over")
+
+
+def _age(said: Said, rest: str) -> Iterator[Claim]:
+    """``my son Piotr is seven``, ``our puppy is three months old``."""
+    is_age = _AGE.fullmatch(rest) is not None and phrases.as_quantity(rest) is not None
+    if is_age and said.subject.kind and said.verbal.sense == "is":
+        is_news = said.verbal.tense == "present"
+        yield said.claim("age", rest, is_single=True, fact_type="identity", is_news=is_news)
+
+
+def _number(said: Said, rest: str) -> Iterator[Claim]:
+    value = phrases.as_quantity(rest)
+    if value is None or said.subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
+        return
+    is_known = _NUMBERED.search(said.subject.noun.lower()) is not None
+    yield said.claim(
+        "number",
+        value,
+        is_single=True,
+        is_news=is_known and (said.subject.sort == "owned" or said.clause.corrects),
+    )
+
+
+def _place(said: Said, rest: str) -> Iterator[Claim]:
+    found = re.fullmatch(r"(?:in|on|at|near|under|behind) (.+)", rest)
+    thing = phrases.as_thing(found[1]) if found else None
+    if thing is None or said.verbal.sense == "never":
+        return
+    noun = said.subject.noun.lower()
+    if said.subject.sort == "owned" and noun == "home":
+        yield said.claim("lives in", thing, subject=said.subject.owner, is_single=True)
+    elif said.subject.sort == "owned" and noun in {"job", "work"}:
+        yield said.claim("works at", thing, subject=said.subject.owner, is_single=True)
+    else:
+        is_known = (
+            said.subject.sort == "owned" and noun.split()[-1] in POSSESSIONS and noun != "car"
+        )
+        is_news = is_known and said.verbal.sense == "is" and phrases.is_worth_keeping(thing)
+        is_news = (
+            is_news
+            and said.verbal.tense == "present"
+            and re.search(r"[A-Z]|floor|street", thing) is not None
+        )
+        yield said.claim(
+            PLACE,
+            thing,
+            is_news=is_news,
+            is_single=said.subject.sort in {"owned", "thing"} and not _is_living(said),
+        )
+
+
+def _role(said: Said, rest: str) -> Iterator[Claim]:
+    """``my husband is a lawyer``, ``my phone is a Fairphone``, ``I am not a vegetarian``."""
+    found = re.fullmatch(r"(an?|the) (.+)", rest)
+    thing = phrases.as_thing(found[2]) if found else None
+    if found is None or thing is None:
+        return
+    subject, verbal = said.subject, said.verbal
+    is_plain = phrases.is_worth_keeping(thing) and not _NOT_ROLES & set(thing.lower().split())
+    since = said.is_since
+    is_news = is_plain and (verbal.tense == "present" or (verbal.tense == "perfect" and since))
+    if subject.sort == "owned" and not subject.kind:
+        is_news &= any(letter.isupper() or letter.isdigit() for letter in thing)
+        yield said.claim("kind", rest, is_single=True, is_news=is_news and verbal.sense == "is")
+        return
+    of_children = re.fullmatch(r"(?:mother|father|parent|mum|mom|dad) of (\w+)( \w+)?", thing)
+    if of_children:
+        value = f"{of_children[1]}{of_children[2] or ' children'}"
+        yield said.claim(HAS, value, fact_type="identity", is_news=verbal.tense == "present")
+        return
+    if since and verbal.tense == "perfect" and verbal.sense == "is":
+        yield said.claim("is a", thing, text=said.told("is"), fact_type="identity", is_news=is_news)
+        return
+    is_news &= subject.sort != "named" or _ROLE.search(thing) is not None
+    if found[1] == "the":
+        return
+    few = len(thing.split()) <= _ROLE_WORDS_MAX
+    yield said.claim(
+        "is a", thing, fact_type="identity", is_news=is_news and few and subject.sort != "thing"
+    )
+
+
+_ROLE_WORDS_MAX = 4
+_NOT_ROLES = frozenset(
+    "person people human guy girl boy kid man woman member part owl wreck being beginner newbie "
+    "friend parent little mom mum dad team family role model winner hero champ queen king "
+    "of for who that by".split()
+)
+
+
+def _value(said: Said, rest: str) -> Iterator[Claim]:
+    """Anything else that a thing is: no news in talk, an attribute where it is meant to be kept."""
+    thing = phrases.as_thing(rest)
+    if thing is None or said.subject.sort not in {"owned", "thing"}:
+        return
+    kind = kind_of(said.subject.noun)
+    if kind in COMPANIONS | RELATIVES:
+        return
+    first = thing.split()[0].lower()
+    attribute = "colour" if first in _COLOURS else "is"
+    is_known = _KNOWN.search(said.subject.noun.lower()) is not None and said.subject.sort == "owned"
+    is_known = is_known and phrases.is_worth_keeping(thing) and said.verbal.sense == "is"
+    is_single = attribute == "colour"
+    yield said.claim(
+        attribute, thing, is_single=is_single, is_news=is_known and said.verbal.tense == "present"
+    )
+
+
+_COLOURS = frozenset(
+    "black white grey gray red blue green yellow orange purple pink brown beige silver gold".split()
+)

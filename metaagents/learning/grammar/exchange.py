@@ -1,0 +1,150 @@
+"""Claims that no frame has room for: who leads what, what changes hands, names or times. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from . import phrases
+from .copula import DATED
+from .frames import led
+from .statement import LED, NAME, PLACE, TIME, Claim, Said, of_speaker
+from .values import changed
+
+_REACTION = re.compile(
+    r"me (?:an? |the )?(?:(?:bad|terrible|nasty) )?(?:rash|hives|migraines?|heartburn|asthma)"
+)
+_HANDED = re.compile(r"(?:over )?(the .+?)(?: over)? to (.+)")
+_TAKEN_OVER = re.compile(rf"over from {phrases.NAME} as (?:my|our) (\w+)")
+_RENAMED = re.compile(rf"((?:the|my|our) .+?)(?: from {phrases.NAME})? to ({phrases.NAME})")
+_NAME_CHANGED = re.compile(rf"(?:its|my|our|his|her) (name|surname) to ({phrases.NAME})")
+_NAMED_SO = re.compile(rf"(?:to|spelled|spelt) ({phrases.NAME})")
+
+
+def exchanged(said: Said) -> Iterator[Claim]:
+    """Yield what a clause says of roles, names and tastes that pass from one to another."""
+    for verbs, read in _READERS:
+        if said.verbal.lemma in verbs:
+            yield from read(said)
+
+
+def measured(said: Said) -> Iterator[Claim]:
+    """Yield what a thing costs, holds, or when it opens: a verb and a number or a time."""
+    verbal, rest = said.verbal, said.verbal.rest
+    if verbal.lemma in {"postpone", "reschedule", "move"} or said.subject.sort == "speaker":
+        yield from _moved(said)
+        return
+    if verbal.lemma == "take" and rest.startswith("place"):
+        yield from _timed(said, rest.removeprefix("place").strip())
+        return
+    time = phrases.as_time(rest) or (said.told_time if not rest else "")
+    name = _NAMED_SO.fullmatch(rest)
+    number = phrases.as_quantity(re.sub(r"^(?:in|at|on|with) ", "", rest))
+    value = time or number or (name[1] if name else "")
+    if value:
+        is_dated = bool(time) and DATED.search(said.subject.noun.lower()) is not None
+        is_news = said.clause.corrects or (is_dated and said.subject.sort == "owned")
+        is_so = verbal.tense == "present" and verbal.sense == "is"
+        yield said.claim(
+            f"{verbal.lemma}s",
+            value,
+            is_single=True,
+            is_news=is_news and is_so,
+            valid_from=None,
+            valid_to=None,
+        )
+
+
+def _moved(said: Said) -> Iterator[Claim]:
+    rest = said.verbal.rest
+    if said.subject.sort != "speaker" and (not rest or rest.startswith("to")):
+        yield from _timed(said, rest.removeprefix("to").strip(), is_change=True)
+
+
+def _timed(said: Said, rest: str, *, is_change: bool = False) -> Iterator[Claim]:
+    """Yield when something is, or where it has gone to."""
+    value = phrases.as_time(rest) or (said.told_time if not rest else "")
+    change = is_change or said.is_change
+    if value:
+        yield said.claim(
+            TIME, value, is_single=True, is_change=change, valid_from=None, valid_to=None
+        )
+    elif phrases.as_thing(rest):
+        yield said.claim(PLACE, rest, is_single=True, is_change=change)
+
+
+def _leads(said: Said) -> Iterator[Claim]:
+    """``Nora leads the design team``: told of what has one to lead it."""
+    is_plain = not said.verbal.is_progressive and not said.times and said.subject.sort != "thing"
+    lead = led(said.verbal) if is_plain and said.verbal.tense == "present" else None
+    if lead is not None:
+        whose = of_speaker(lead, said.speaker)
+        yield said.claim(LED, said.subject.text, subject=whose, is_single=True)
+
+
+def _hands_over(said: Said) -> Iterator[Claim]:
+    found = _HANDED.fullmatch(said.verbal.rest)
+    if found and phrases.as_name(found[2]):
+        yield said.claim(LED, found[2], subject=found[1], is_single=True, is_change=True)
+
+
+def _takes_over(said: Said) -> Iterator[Claim]:
+    found = _TAKEN_OVER.fullmatch(said.verbal.rest)
+    if found:
+        who = said.subject.text
+        yield said.claim(found[1], who, subject=said.speaker, is_single=True, is_change=True)
+
+
+def _switches(said: Said) -> Iterator[Claim]:
+    pair = changed(said.verbal.rest) if said.subject.sort == "speaker" else None
+    if pair:
+        yield said.claim("changed", pair[0], sense="over", is_news=True)
+
+
+def _renames(said: Said) -> Iterator[Claim]:
+    found = _RENAMED.fullmatch(said.verbal.rest)
+    if found:
+        what = of_speaker(found[1], said.speaker)
+        yield said.claim(NAME, found[2], subject=what, is_single=True, is_change=True)
+
+
+def _takes_a_name(said: Said) -> Iterator[Claim]:
+    found = _NAME_CHANGED.fullmatch(said.verbal.rest)
+    if found:
+        yield said.claim(found[1], found[2], is_single=True, is_change=True)
+
+
+def _reacts(said: Said) -> Iterator[Claim]:
+    """``Penicillin gives me a rash``."""
+    if _REACTION.fullmatch(said.verbal.rest):
+        is_news = said.verbal.tense == "present" and said.verbal.sense == "is"
+        value = of_speaker(said.verbal.rest, said.speaker)
+        yield said.claim("reaction", value, fact_type="constraint", is_news=is_news)
+
+
+def _works(said: Said) -> Iterator[Claim]:
+    """``The printer is working again``."""
+    is_thing = said.subject.sort in {"thing", "owned"} and not said.subject.kind
+    if said.verbal.is_progressive and not said.verbal.rest and is_thing:
+        yield said.claim("state broken", "working", is_single=True)
+
+
+def _may_again(said: Said) -> Iterator[Claim]:
+    """``I can eat strawberries again``."""
+    verbal = said.verbal
+    thing = phrases.as_thing(verbal.rest) if verbal.modal == "can" else None
+    if thing and verbal.sense == "is":
+        yield said.claim(f"{verbal.lemma}s", thing, is_change=True)
+
+
+_READERS: tuple[tuple[frozenset[str], Callable[[Said], Iterator[Claim]]], ...] = (
+    (frozenset("lead head manage chair captain coach run be".split()), _leads),
+    (frozenset({"hand"}), _hands_over),
+    (frozenset({"take"}), _takes_over),
+    (frozenset({"switch", "change"}), _switches),
+    (frozenset({"rename"}), _renames),
+    (frozenset({"change"}), _takes_a_name),
+    (frozenset({"give"}), _reacts),
+    (frozenset({"work"}), _works),
+    (frozenset({"eat", "drink", "tolerate"}), _may_again),
+)

@@ -1,0 +1,274 @@
+"""Ways to state something of a subject, one to a line. Data only.
+
+A line: verb, words that may stand before the value, what the value is, attribute, traits. Of one
+verb the first line that fits counts. Traits: ``state`` holds while it is said, ``begin`` begins a
+state, ``event`` happened, ``ongoing`` one may be in the middle of it, ``end`` ends what has the
+value, ``one`` has one value at a time, ``not`` says the opposite of its attribute, ``cannot`` is
+said of what somebody cannot bear, ``denied`` counts only where it is denied, ``quiet`` is no news
+in talk, ``dated`` is news only with a time, ``since`` only with a beginning; else it is the kind
+of fact.
+"""
+
+TABLE = """
+live | in | place | lives in | state one identity
+stay | in | place | stays in | state ongoing
+live | with | kin | lives with | state identity
+live | in/at/on/with/near | own-place | lives in | state one identity
+reside | in | place | lives in | state one identity
+be | based in/living in | place | lives in | state one identity
+relocate | from | from-to | lives in | begin one identity
+emigrate | to | place | lives in | begin one identity
+move | from | from-to | lives in | begin one identity
+settle | in/down in | place | lives in | begin one identity
+move | to/back to/over to | place | lives in | begin one identity
+move | to/back to/into | own-place | lives in | begin one identity quiet
+relocate | to/back to | place | lives in | begin one identity
+be | from/originally from | place | is from | state one identity
+come | from/originally from | place | is from | state one identity
+grow | up in | place | grew up in | event identity
+grow | up speaking | language | speaks | event identity
+be | born in/born and raised in | place | was born in | event identity
+be | born/born on/born in | nothing | was born | event identity
+work | at/for/with | firm | works at | state one identity
+be | employed at/employed by/working at/working for | firm | works at | state one identity
+be | on the staff of | firm | works at | state one identity
+be | with | firm-name | works at | since state one identity
+be | with | name | is with | since state
+be | in | place | stays in | since state
+quit | my job at/my job with | firm | left | end identity
+leave | my job at/my job with | firm | left | end identity
+quit | | my-job | quit | event identity
+be | hired by/taken on by | firm | works at | begin one identity
+work | as | role | works as | state one identity
+be | working as/employed as | role | works as | state one identity
+work | | shift | works | state identity
+work | in | subject | works in | state identity
+work | from | thing | works from | state quiet
+start | a new job at/a job at/a new job with/working at | firm | works at | begin one identity
+start | working for/work at/at/with | firm | works at | begin one identity
+begin | a new job at/working at/working for | firm | works at | begin one identity
+take | over | business | runs | begin
+be | hired as/taken on as | role | works as | begin one identity
+get | hired as | role | works as | begin one identity
+start | a new job as/working as/work as/as | role | works as | begin one identity
+get | a job at/a new job at | firm | works at | begin one identity
+get | a job as/a new job as | role | works as | begin one identity
+get | promoted to | thing | position | begin one identity
+be | promoted to/appointed/elected | thing | position | begin one identity
+become | | role | is a | begin identity
+be | made redundant/laid off/fired/sacked/let go/dismissed | nothing | lost job | event identity
+get | made redundant/laid off/fired/sacked | nothing | lost job | event identity
+be | | post | is a | state identity
+be | | office | is a | state identity
+retire | from | thing | retired from | event identity
+retire | | nothing | retired | event identity
+resign | from | thing | left | end identity
+leave | | left | left | end identity dated
+quit | | left | left | end identity
+quit | | doing | quit | event
+quit | | theirs | left | end quiet
+leave | | theirs | left | end quiet
+stop | | doing | quit | event
+give | up | doing | quit | event
+give | up | habit | quit | event
+have | | child | has | event identity
+have | | removed | had | event identity
+have | | dated-occasion | plans | state dated
+have | | meal | eats | state constraint cannot
+have | | allergy | is allergic to | state constraint
+have | | illness | has | state identity
+have | | owned | has | state
+own | | owned | has | state
+keep | | kept | has | state
+get | | exam | passed | event
+get | | degree | finished | event identity
+get | | owned | has | begin
+buy | | tickets | has | begin
+buy | | owned | has | begin
+book | | booked | booked | event
+plan | | booked | plans | event ongoing
+purchase | | owned | has | begin
+adopt | | owned | has | begin
+rescue | | owned | has | begin
+drive | | owned | drives | state
+ride | | owned | rides | state
+rent | | owned | rents | state
+collect | | hobby | collects | state preference
+inherit | | theirs | has | begin
+inherit | | owned | has | begin
+build | | owned | built | event dated
+get | rid of | theirs | has | end
+give | | given | has | end
+trade | in | theirs | has | end
+give | away | theirs | has | end
+throw | away/out | theirs | has | end
+put | | put-down | died | event
+put | down | theirs | died | event
+get | stolen/wrecked | nothing | lost | event
+be | operated on | nothing | had | event identity
+be | stolen/wrecked/totalled/destroyed | nothing | lost | event
+sell | | theirs | has | end
+donate | | theirs | has | end
+lose | | theirs | lost | event dated
+break | | body | broke | event identity
+sprain | | body | broke | event identity
+fracture | | body | broke | event identity
+dislocate | | body | broke | event identity
+tear | | body | broke | event identity
+pull | | body | broke | event identity
+injure | | body | broke | event identity
+strain | | body | broke | event identity
+twist | | body | broke | event identity
+be | diagnosed with | thing | has | begin identity
+be | in | wheelchair | is | state identity
+have | | worn | wears | state
+be | on | medicine | takes | state
+recover | from | thing | recovering from | state
+be | deaf in/blind in | ear | is | state identity
+be | scared of/afraid of/terrified of/frightened of | liked | is afraid of | state preference
+wear | | worn | wears | state
+take | | medicine | takes | state
+catch | | infection | had | event
+get | | infection | had | event
+have | | infection | had | event
+react | badly to/to | allergen | is allergic to | state constraint
+get | a rash from/hives from/migraines from | allergen | is allergic to | state constraint
+break | out in hives from/out in a rash from | allergen | is allergic to | state constraint
+suffer | from | thing | has | state identity
+be | allergic to/intolerant to/intolerant of | allergen | is allergic to | state constraint
+be | sensitive to/hypersensitive to | allergen | is allergic to | state constraint
+be | | diet | is | state constraint
+be | | marital | state single | state one identity
+be | | civil | is | state identity
+be | | age | age | state one identity
+turn | | age-number | age | event one identity
+outgrow | | outgrown | is allergic to | end
+be | treated by/being treated by/a patient of | carer | sees | state identity
+take | the kids to/my son to/my daughter to/the children to | carer | sees | state identity
+find | | helper | has | begin
+go | to | carer | sees | state identity
+switch | to | carer | sees | begin identity
+change | to | carer | sees | begin identity
+see | | carer | sees | state identity
+be | a fan of/a big fan of/a huge fan of/a great fan of | fond | likes | state preference
+be | fond of/very fond of/keen on/very keen on/into | fond | likes | state preference
+be | crazy about/mad about/passionate about/partial to | fond | likes | state preference
+be | obsessed with/addicted to | fond | likes | state preference
+detest | | liked | likes | state preference not
+loathe | | liked | likes | state preference not
+despise | | liked | likes | state preference not
+like | | taken | likes | state preference
+prefer | to | act | prefers | state preference
+prefer | | thing | prefers | state preference
+like | | liked | likes | state preference
+love | | liked | likes | state preference
+enjoy | | liked | likes | state preference
+adore | | liked | likes | state preference
+hate | | liked | likes | state preference not
+dislike | | liked | likes | state preference not
+care | for | liked | likes | state preference denied
+stand | | liked | likes | state preference cannot
+bear | | liked | likes | state preference cannot
+eat | | meal | eats | state constraint denied
+drink | | meal | drinks | state constraint denied
+tolerate | | meal | tolerates | state constraint denied
+smoke | | nothing | smokes | state constraint denied
+drink | | nothing | drinks | state constraint denied
+fly | | nothing | flies | state constraint denied
+drive | | nothing | drives | state constraint denied
+speak | | language | speaks | state identity
+be | bilingual in/a native speaker of | language | speaks | state identity
+know | some/a little/a bit of | language | speaks | state identity
+read | | language | reads | state identity
+talk | | language | speaks | state identity
+learn | | skill | is learning | event ongoing
+understand | | tongue | understands | state identity
+learn | | language | is learning | event ongoing
+teach | myself | language | speaks | event identity
+be | fluent in | language | speaks | state identity
+understand | a bit of/a little/some | language | understands | state identity
+speak | | languages | speaks | state identity
+be | raised/brought up | bilingual | speaks | event identity
+grow | up | bilingual | speaks | event identity
+study | | subject | studied | event ongoing identity
+study | at/in | place | studied at | event identity
+graduate | from/in/with | subject | graduated from | event identity
+do | | degree | is doing | event ongoing identity
+be | in my | year | is in | state identity
+train | to be/to become/as | role | trains as | event ongoing identity
+be | enrolled in/enrolled at | thing | studies | state identity
+sign | up for | thing | signed up for | event
+hold | | degree | has | state identity
+write | | degree | is writing | event ongoing
+take | | exam | took | event
+leave | | school | left school | event identity
+get | into | place | goes to | begin identity
+get | into | doing | took up | event
+get | into | school | goes to | begin identity
+start | at | school | goes to | begin identity
+enrol | in/at | thing | studies | begin identity
+hand | in | degree | finished | event identity
+retrain | as/to be | role | trains as | event ongoing identity
+drop | out of | school | left | event identity
+drop | out of | begun | left | event identity
+go | to | school | goes to | state identity
+go | to school in/to university in/to college in | place | went to school in | event identity
+attend | | school | goes to | state identity
+take | | class | takes | state ongoing
+pass | | exam | passed | event
+fail | | exam | failed | event
+finish | | degree | finished | event identity
+complete | | degree | finished | event identity
+start | | begun | started | event dated
+start | | doing | started | event dated
+begin | | doing | started | event dated
+take | up | hobby | took up | event
+join | | owned | joined | begin dated
+join | | group | joined | begin
+be | to | place | visited | event
+be | a member of/on/in the | group | member of | state quiet
+be | a member of | thing | member of | state
+be | married to | name | married to | state one identity
+be | engaged to | name | engaged to | state one identity
+date | | lover | partner | state ongoing identity
+be | in a relationship with/together with | lover | partner | state one identity
+marry | | name | married to | begin one identity
+get | married to | name | married to | begin one identity
+get | engaged to | name | engaged to | begin one identity
+be | together | nothing | is | since state identity
+get | married/divorced/engaged | nothing | marital status | event identity
+break | up with | name | relation | end identity
+split | up with/from | name | relation | end identity
+split | up | nothing | relation | end identity
+break | up | nothing | relation | end identity
+separate | | nothing | relation | end identity
+divorce | | nothing | state single | event identity
+divorce | | name | relation | end identity
+die | | nothing | died | event
+pass | away | nothing | died | event
+play | | sport | plays | state
+play | for/in | group | plays for | state
+sing | in | group | sings in | state
+volunteer | at/for/as | firm | volunteers at | state
+teach | | subject | teaches | state identity
+share | | home | shares | state
+share | | thing | shares | state quiet
+commute | by/to/on | thing | commutes | state
+cycle | to | commute | commutes | state
+walk | to | commute | commutes | state
+bike | to | commute | commutes | state
+drive | to | commute | commutes | state
+give | birth to | thing | has | event identity
+expect | | child | expects | state ongoing
+visit | | place | visited | event dated
+travel | to | place | visited | event dated
+fly | to | place | visited | event dated
+go | to | place | visited | event dated
+open | | business | opened | event
+launch | | business | opened | event
+found | | business | opened | event
+run | | business | runs | state identity
+host | | owned | hosts | state
+switch | from | change | changed | change
+change | from | change | changed | change
+"""

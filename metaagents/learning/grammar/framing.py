@@ -1,0 +1,110 @@
+"""What a filled frame claims, and whether it is news when it is said in talk. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..rewording import third_person
+from . import phrases
+from .frames import Filled
+from .lexicon import ACQUAINTANCES, BODY, POSSESSIONS
+from .statement import AHEAD, DIED, HAS, RELATION, Claim, Said, of_speaker
+
+_CALLED = re.compile(r"(.+?) (?:called|named) (.+)")
+_FOR_LIFE = frozenset("illness allergen diet".split())
+"""What somebody has had is had still, unless they say otherwise."""
+
+
+def framed(said: Said, filling: Filled) -> Iterator[Claim]:
+    """Yield what a filled frame claims, and what follows from it for others."""
+    frame, verbal = filling.frame, said.verbal
+    sense = verbal.sense
+    if frame.has("not"):
+        sense = "not" if sense == "is" else "is"
+    elif frame.has("end") and sense == "is":
+        sense = "over"
+    claim = said.claim(
+        frame.attribute,
+        of_speaker(filling.value, said.speaker) or said.told_time,
+        text=_told(said, filling),
+        sense="never" if said.clause.denied else sense,
+        fact_type=frame.fact_type,
+        is_single=frame.has("one") and not (frame.has("state") and verbal.tense == "past"),
+        is_news=_is_news(said, filling),
+    )
+    if frame.has("begin"):
+        claim = replace(claim, is_change=True)
+    if verbal.lemma in AHEAD or (frame.has("state") and not _is_bounded(said)):
+        claim = replace(claim, valid_from=None, valid_to=None)
+    yield claim
+    yield from _of_others(said, filling, replace(claim, is_news=False))
+
+
+def _told(said: Said, filling: Filled) -> str:
+    """Return how a frame is told; what has been so since a time is so."""
+    verbal, frame = said.verbal, filling.frame
+    whole = f"{filling.before} {filling.value}".strip()
+    if frame.has("state") and verbal.tense == "perfect" and verbal.sense == "is":
+        return said.told("is" if verbal.lemma == "be" else third_person(verbal.lemma), whole)
+    if verbal.told == "comes" and frame.attribute == "is from":
+        return said.told("is", f"from {filling.value}")
+    return said.told(None, whole) if frame.kind in {"place", "liked"} else said.told()
+
+
+def _of_others(said: Said, filling: Filled, claim: Claim) -> Iterator[Claim]:
+    """Yield what else is over or true by a claim: of owners, of couples, of what has a name."""
+    subject, attribute = said.subject, filling.frame.attribute
+    if attribute == DIED and subject.owner:
+        yield replace(claim, subject=subject.owner, attribute=HAS, value=subject.noun, sense="over")
+    if subject.beside and (attribute == RELATION or filling.value in {"divorced", "separated"}):
+        parted = replace(claim, attribute="married to", value=subject.beside)
+        yield replace(parted, subject=said.speaker, sense="over")
+    named = _CALLED.fullmatch(claim.value)
+    if named and attribute == HAS and phrases.as_name(named[2]):
+        yield replace(claim, value=named[1])
+
+
+def _is_bounded(said: Said) -> bool:
+    """Whether a state was said to begin or to end at some time."""
+    return said.is_since or (said.when is not None and said.when.sort == "until")
+
+
+def _is_news(said: Said, filling: Filled) -> bool:
+    """Whether what a frame claims is worth keeping when it was said in talk."""
+    frame, verbal = filling.frame, said.verbal
+    if frame.has("quiet") or verbal.aim == "used" or not _is_of_somebody(said, filling):
+        return False
+    needs_time = frame.has("dated") or (frame.attribute == "was born" and not filling.value)
+    if (needs_time and said.when is None) or (frame.has("since") and not said.is_since):
+        return False
+    if frame.has("state"):
+        return _is_lasting(said, filling)
+    if frame.has("ongoing") and (verbal.is_progressive or verbal.tense == "present"):
+        return verbal.sense == "is"
+    is_denial = verbal.sense == "not" and frame.fact_type == "identity"
+    is_done = verbal.tense in {"past", "perfect"}
+    return is_done and (verbal.sense in {"is", "never"} or is_denial)
+
+
+def _is_lasting(said: Said, filling: Filled) -> bool:
+    """Whether a state holds still, never did, or is told with both of its ends."""
+    verbal = said.verbal
+    if verbal.sense == "never":
+        return True
+    if verbal.tense == "past":
+        return said.when is not None and said.when.sort == "span"
+    is_so = verbal.tense == "present" or said.is_since or verbal.is_progressive
+    return is_so or filling.frame.kind in _FOR_LIFE
+
+
+def _is_of_somebody(said: Said, filling: Filled) -> bool:
+    """Whether a claim is about who speaks, people and animals of theirs, or a known thing."""
+    subject = said.subject
+    if subject.sort != "owned":
+        return subject.sort != "thing"
+    if subject.kind in ACQUAINTANCES:
+        return bool(subject.name)
+    is_known = subject.noun.lower().split()[-1] in POSSESSIONS | BODY
+    return bool(subject.kind) or is_known or filling.frame.attribute == "lost"

@@ -1,0 +1,158 @@
+"""The words by which the grammar tells who and what is spoken of. Data only."""
+
+from __future__ import annotations
+
+SPOUSES = frozenset("husband wife spouse partner fiance fianc\u00e9 fianc\u00e9e".split())
+COMPANIONS = frozenset("girlfriend boyfriend".split()) | SPOUSES
+RELATIVES = frozenset(
+    "mother father mum mom dad mama papa parent brother sister son daughter child kid baby twin "
+    "grandparent godson goddaughter godchild ex-wife ex-husband ex-partner half-brother "
+    "half-sister "
+    "grandmother grandfather grandma grandpa granny grandson granddaughter aunt uncle cousin niece "
+    "nephew mother-in-law father-in-law brother-in-law sister-in-law son-in-law daughter-in-law "
+    "stepmother stepfather stepson stepdaughter stepbrother stepsister godmother godfather "
+    "youngest eldest oldest girl boy family".split()
+)
+ACQUAINTANCES = frozenset(
+    "friend neighbour neighbor flatmate roommate housemate colleague coworker co-worker classmate "
+    "teammate landlord landlady tenant mentor tutor".split()
+)
+CARERS = frozenset(
+    "doctor gp dentist vet therapist physiotherapist psychologist psychiatrist paediatrician "
+    "pediatrician optician cardiologist dermatologist midwife surgeon oncologist physio "
+    "counsellor counselor nutritionist gynaecologist gynecologist hairdresser barber lawyer "
+    "solicitor accountant nanny childminder babysitter".split()
+)
+OFFICES = frozenset(
+    "boss manager supervisor teacher coach trainer treasurer captain president chairman chairwoman "
+    "chair secretary director principal headmaster headmistress head leader team-leader ceo cto "
+    "cfo "
+    "assistant professor adviser advisor agent".split()
+)
+PETS = frozenset(
+    "dog puppy cat kitten rabbit bunny hamster parrot tortoise turtle horse pony goldfish fish "
+    "bird "
+    "canary budgie ferret snake lizard gecko hen chicken goat sheep donkey cow pig mouse rat "
+    "guinea-pig hound terrier labrador poodle spaniel retriever parakeet cockatiel iguana frog "
+    "pet duck goose llama alpaca bee chinchilla hedgehog "
+    "mare stallion foal tabby rooster tomcat collie dachshund beagle".split()
+)
+PERSONS = COMPANIONS | RELATIVES | ACQUAINTANCES | CARERS | OFFICES
+ONE_AT_A_TIME = (
+    SPOUSES
+    | CARERS
+    | OFFICES
+    | frozenset(
+        "girlfriend boyfriend mother father mum mom dad landlord landlady employer surname address "
+        "birthday name".split()
+    )
+)
+"""Of whom or what somebody has one: another one takes the place."""
+
+PLURALS = {f"{one}s": one for one in PERSONS | PETS} | {
+    "children": "child",
+    "wives": "wife",
+    "puppies": "puppy",
+    "ponies": "pony",
+    "babies": "baby",
+    "mice": "mouse",
+    "geese": "goose",
+    "bunnies": "bunny",
+}
+TITLES = frozenset("dr dr. mr mr. mrs mrs. ms ms. prof prof. professor doctor sir sister".split())
+
+POSSESSIONS = frozenset(
+    "house home flat apartment cottage cabin farm garden office studio shop store bakery "
+    "restaurant "
+    "company business car van truck motorbike motorcycle bike bicycle boat caravan phone laptop "
+    "tablet computer camera guitar piano violin watch ring passport licence license school team "
+    "club room kitchen balcony garage".split()
+)
+"""Things of somebody's that are worth knowing about."""
+
+ILLNESS = (
+    r"(?:[a-z]+(?:itis|osis|emia|aemia|algia|plegia|phobia|pathy|oma)|asthma|diabetes|epilepsy|gout"
+    r"|insomnia|migraines?|sciatica|vertigo|cancer|adhd|add|autism|arthritis|anxiety|depression"
+    r"|eczema|psoriasis|dyslexia|hypertension|tinnitus|hay fever|(?:high|low) blood pressure"
+    r"|(?:chronic )?(?:back|knee|neck|joint) pain|reflux"
+    r"|crohn's(?: disease)?|coeliac disease|celiac disease|lupus|parkinson's|dementia|alzheimer's"
+    r"|multiple sclerosis|glaucoma|cataracts?|scoliosis|narcolepsy|ibs|pcos|ptsd|ocd|low iron"
+    r"|a (?:heart (?:murmur|condition|defect)|pacemaker|slipped disc|hernia|bad (?:back|knee|hip)"
+    r"|weak heart|thyroid (?:condition|problem)|stutter|hearing aid|stoma|prosthesis))"
+)
+"""What somebody has without an article, as an expression without groups."""
+
+BODY = frozenset(
+    "ankle arm back collarbone elbow finger foot hand heel hip jaw knee leg neck nose rib ribs "
+    "shin shoulder skull toe tooth thumb wrist hamstring achilles appendix tonsils gallbladder "
+    "spleen kidney wisdom".split()
+)
+
+STATES: tuple[tuple[str, ...], ...] = tuple(
+    tuple(line.split())
+    for line in (
+        "broken/defective working/repaired/fixed",
+        "open/opened closed/shut",
+        "single married divorced engaged widowed separated",
+        "pending approved/accepted/granted rejected/refused/denied",
+        "ill/sick healthy/well/recovered",
+        "on off",
+        "full empty",
+        "employed unemployed retired",
+        "available unavailable/occupied sold",
+        "alive dead",
+        "paid unpaid overdue",
+        "online offline",
+        "locked unlocked",
+    )
+)
+"""Of each line a thing or a person is one at a time; a slash parts words for the same."""
+
+EVALUATIVE = frozenset(
+    "great good nice lovely amazing awesome wonderful fantastic incredible bad terrible awful "
+    "rough "
+    "tough hard fun cool crazy weird funny blast lot lots bit ton tons bunch chance moment feeling "
+    "feelings idea ideas thought thoughts point question questions problem problems issue issues "
+    "look minute sec word words hunch suspicion doubt doubts deadline "
+    "plan plans choice favour favor request dream dreams goal goals hope "
+    "hopes fear fears vision feel sense blessing mess nightmare joke pain star angel saint genius "
+    "idiot disaster pleasure treat charm gem delight shame pity mystery secret secrets surprise "
+    "thing things stuff way ways part kind sort type number couple few several whole perfect "
+    "special favourite favorite best worst better worse happy sad proud glad sorry excited ready "
+    "reason reasons story stories memory memories experience experiences impact difference "
+    "challenge challenges struggle struggles journey adventure adventures progress success luck "
+    "fan believer connection bond passion interest respect love support help strength courage "
+    "inspiration motivation energy vibe vibes view views scene scenes atmosphere beauty peace joy "
+    "same different similar such other huge big real total true sure "
+    "conversation talk talks chat discussion argument fight accident news update "
+    "opportunity opportunities advice suggestion tip tips info information knowledge understanding "
+    "copy copies "
+    "picture pictures photo photos pic pics video videos sign recipe recipes addition win list "
+    "theme "
+    "ability place spot scoop note warning notice bite "
+    "headache crush heart go shot try feet caring worrying thinking trying believing laughing "
+    "crying wondering hoping waiting talking".split()
+)
+"""Words of talk about talk, of moods and of praise: what is called so is no fact to keep."""
+
+OCCASIONS = frozenset(
+    "day days week weekend night lunch dinner breakfast meal drink meeting appointment call time "
+    "times break rest nap".split()
+)
+"""What somebody has in passing."""
+
+NO_PERSON = frozenset(
+    "everybody everyone somebody someone anybody anyone nobody people life love work today "
+    "tomorrow yesterday monday tuesday wednesday thursday friday saturday sunday god money music "
+    "nature art family friends kids time things lots thanks thank yes yeah yep no nope wow hey hi "
+    "hello oh ah well so but and or if when while because since though although there here this "
+    "that these those it he she they we you what who which why how where being having getting "
+    "seeing knowing going doing making taking just only even also maybe perhaps sure good great "
+    "nice cool awesome amazing one two all both each every some any most many much more less "
+    "next last first second then now once never always sometimes usually often good-bye bye okay "
+    "ok sorry please congrats congratulations absolutely definitely totally exactly right true "
+    "home school church mum mom dad grandma grandpa let's nothing everything something anything "
+    "not let in on at for with from to of by as such same other another than "
+    "imagine suppose pretend customers customer users user man woman guy".split()
+)
+"""Words that open a sentence with a capital and are nobody's name."""

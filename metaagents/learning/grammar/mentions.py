@@ -1,0 +1,48 @@
+"""Who somebody's people are, where they are only named: ``ask my flatmate Renske``. Pure.
+
+To call somebody by relation and name takes for granted that it is so, also in a question, a wish
+or a denial. Only play does not count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tiers.lexical import sentences, words
+
+from ...distinctive import MONTHS
+from ..times import DAYS
+from .clauses import is_play
+from .copula import attribute_of
+from .lexicon import NO_PERSON, PERSONS, PETS, TITLES
+from .statement import Claim
+
+_KINDS = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
+_CAPITAL = r"[A-Z\u00c0-\u00de][\w\u00df-\u00ff\-]+"
+_MENTION = re.compile(
+    rf"\b(?:[Mm]y|[Oo]ur) (?:(?:older|younger|little|big|elder|twin|best|dear|good|new) )?"
+    rf"({_KINDS}),? ((?:(?:Dr|Mrs?|Ms|Prof)\.? )?{_CAPITAL}(?: {_CAPITAL})?)(?!\w)"
+)
+
+
+def mentioned(text: str, speaker: str) -> Iterator[Claim]:
+    """Yield who is named as somebody's in a text.
+
+    Args:
+        text: The words.
+        speaker: Who says them.
+    """
+    for sentence in sentences(text.replace("\u2019", "'")):
+        if is_play(sentence):
+            continue
+        for found in _MENTION.finditer(sentence):
+            kind, name = found[1], found[2]
+            if _is_name(name):
+                told = f"{speaker}'s {kind} is {name}"
+                yield Claim(speaker, attribute_of(kind), name, told, "identity", is_news=True)
+
+
+def _is_name(name: str) -> bool:
+    told = [word for word in words(name) if word not in TITLES]
+    return bool(told) and not {*told} & {*NO_PERSON, *DAYS, *MONTHS}

@@ -1,0 +1,139 @@
+"""What a statement says of its subject: places, names, things, numbers, whole in themselves."""
+
+from __future__ import annotations
+
+import re
+
+from tiers.lexical import words
+
+from ...distinctive import MONTHS
+from ..plain_speech import LOOSE_ENDS, POINTING
+from ..times import DAYS
+from .lexicon import EVALUATIVE, OCCASIONS, TITLES
+from .verbs import FORMS
+
+THING_WORDS_MAX = 9
+
+_CAPITAL = r"[A-Z\u00c0-\u00de][\w&]*(?:['\u2019.\-][\w&]+)*\.?"
+_JOINED = "(?:of|de|del|da|di|du|la|le|upon|and|the|van|von|der|den|bin|al|do|das|dos|&)"
+_PART = rf"(?:{_CAPITAL}|\d{{1,4}})"
+NAME = rf"(?:(?:the )?{_PART}(?:(?: {_JOINED}){{0,2}} {_PART}){{0,4}})"
+"""What is written with capitals, as an expression without groups."""
+
+_IS_NAME = re.compile(NAME)
+_PLACE = re.compile(rf"({NAME})((?:, {NAME})?)")
+_COMPANY = re.compile(
+    r",? (?:together )?with (?:my|our|his|her|their|a|an|two|three) [\w' ]{1,40}$"
+)
+_CLOCK = (
+    r"(?:\d{1,2}[:.]\d{2}(?: ?[ap]\.?m\.?)?|\d{1,2} ?(?:[ap]\.?m\.?|o'clock)|noon|midnight"
+    r"|(?<=at )(?:\d{1,2}(?!\w)|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))"
+)
+_DATE_LIKE = (
+    rf"(?:(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})(?:,? \d{{4}})?"
+    rf"|(?:{'|'.join(MONTHS)})(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?"
+    rf"|\d{{4}}-\d{{2}}-\d{{2}}"
+    rf"|(?:{'|'.join(DAYS)})s?(?:,? (?:at )?{_CLOCK})?)"
+)
+TIME = re.compile(rf"(?:(?:on|at|in|to|for|until) )?(?:{_DATE_LIKE}|{_CLOCK})", re.IGNORECASE)
+QUANTITY = re.compile(
+    r"(?:about |around |only )?(?:[\u20ac$\u00a3#]|number |no\. )?(?:\d[\w.,:/\-]*|one|two|three"
+    r"|four"
+    r"|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty"
+    r"|seventy|eighty|ninety)"
+    r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"(?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty) [a-z]",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"(?:an?|the|some|another|one) ", re.IGNORECASE)
+_PRONOUNS = frozenset("my our his her their its your".split())
+_FINITE = frozenset(
+    "is are was were am has have had do does did can could will would should must isn't aren't "
+    "wasn't weren't don't doesn't didn't".split()
+)
+_BARRED = (
+    (POINTING | {"together", "everywhere", "anywhere", "forward"})
+    - frozenset("watch sounds the before after first second third week month year".split())
+) | _FINITE
+
+
+def as_name(text: str) -> str | None:
+    """Return a text as a name, with its title; ``None`` if it is not all in capitals."""
+    plain = text.strip(" ,.!") if not text.endswith("Jr.") else text
+    if not _IS_NAME.fullmatch(plain) or not any(letter.isupper() for letter in plain):
+        return None
+    first = plain.split()[0].lower()
+    is_day = words(plain)[0] in {*DAYS, *MONTHS}
+    return None if is_day or (first in TITLES and " " not in plain) else plain
+
+
+def as_place(text: str) -> str | None:
+    """Return a place or firm by its name, without the country and the company it is shared with."""
+    plain = _COMPANY.sub("", text.strip(" ,.!"))
+    found = _PLACE.fullmatch(plain)
+    return as_name(found[1]) if found else None
+
+
+def as_thing(text: str, barred: frozenset[str] = frozenset()) -> str | None:
+    """Return a thing in the words it was said in; ``None`` if it points at something else.
+
+    Args:
+        text: The words; ``my`` and ``our`` are allowed after a preposition only.
+        barred: Further words with which it is none.
+    """
+    plain = text.strip(" ,.!")
+    whole = plain
+    plain = re.sub(
+        r"^one (?=[a-z])|(?<=\w) as (?=an? [a-z])", lambda found: " - " * (found.start() > 0), plain
+    )
+    told = [word.strip(",;:") for word in plain.lower().split()]
+    if not told or len(told) > THING_WORDS_MAX or {told[0], told[-1]} & LOOSE_ENDS:
+        return None
+    if any(mark in plain for mark in '"\u201c\u201d();:*[]{}<>|=') or plain.count(",") > 1:
+        return None
+    owned = {at for at, word in enumerate(told) if word in {"my", "our"} and at > 0}
+    free = [word for at, word in enumerate(told) if at not in owned]
+    if (_BARRED | barred) & set(free) or not re.search(r"[^\W\d_]", plain):
+        return None
+    return whole
+
+
+def is_owned(text: str) -> bool:
+    """Whether a thing is told as one that somebody has: with an article or a number."""
+    return bool(_ARTICLE.match(text) or _COUNTED.match(text))
+
+
+def is_worth_keeping(text: str, barred: frozenset[str] = EVALUATIVE | OCCASIONS) -> bool:
+    """Whether a thing is one, rather than a mood, an occasion or praise."""
+    return not any(word in barred for word in words(text))
+
+
+def is_doing(text: str) -> bool:
+    """Whether words are an activity: ``swimming``, ``playing the harp``."""
+    first = text.split(maxsplit=1)[0].lower() if text.split() else ""
+    return FORMS.get(first, ("", ""))[1] == "ing" or (first.endswith("ing") and len(first) > 4)  # noqa: PLR2004
+
+
+def as_time(text: str) -> str | None:
+    """Return a day, date or clock time; ``None`` when a text is none."""
+    plain = text.strip(" ,.!")
+    return plain if TIME.fullmatch(plain) else None
+
+
+def as_quantity(text: str) -> str | None:
+    """Return a number with its unit; ``None`` when a text is none."""
+    plain = text.strip(" ,.!")
+    return plain if QUANTITY.fullmatch(plain) else None
+
+
+def without_article(text: str) -> str:
+    """Return a thing without ``a``, ``an``, ``the`` before it."""
+    return _ARTICLE.sub("", text, count=1)
+
+
+def is_pronoun(word: str) -> bool:
+    """Whether a word says whose something is without naming anybody."""
+    return word.lower() in _PRONOUNS

@@ -1,0 +1,155 @@
+"""What a clause claims: by a frame, as a plan, as a habit, or by what somebody is. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from . import phrases
+from .copula import copula
+from .exchange import exchanged, measured
+from .frames import OFTEN, PLANNED, filled
+from .framing import framed
+from .lexicon import EVALUATIVE
+from .statement import HABIT, Claim, Said, of_speaker
+from .verbs import FORMS, HABITUAL
+
+_FOR_A_LIVING = " for a living"
+_NO_HABITS = frozenset(
+    "be need want hope look feel think try seem love like know say tell mean make find believe "
+    "remember forget wonder wish guess end keep learn bring turn come support help".split()
+)
+_NEEDS_MORE = frozenset("go get give do take".split())
+"""Verbs that alone say nothing."""
+_EXPECTED = re.compile(r"\b(?:baby|child|twins|boy|girl|surgery|operation|guests|party)\b")
+_SOON = frozenset("leave fly start arrive turn finish".split())
+_BEFORE_THING = re.compile(
+    r"^(?:(?:up|out|down|back|off|over|away|in|on) )?"
+    r"(?:(?:to|at|by|in|on|for|with|from|before|after) )?(?:my |our )?"
+)
+
+
+def read(said: Said) -> list[Claim]:
+    """Return what one clause claims; what puts something right is news, whatever it is about."""
+    is_put_right = said.clause.corrects and said.subject.sort in {"thing", "owned"}
+    return [
+        replace(one, is_news=True) if is_put_right and one.is_single and one.sense == "is" else one
+        for one in _claims(said)
+    ]
+
+
+def _claims(said: Said) -> Iterator[Claim]:
+    """Yield what the first way of reading finds that fits a clause."""
+    verbal = said.verbal
+    if verbal.rest.endswith(_FOR_A_LIVING):
+        yield from _living(said)
+        return
+    frame = filled(verbal)
+    changes = list(exchanged(said))
+    yield from changes
+    is_what = said.subject.sort != "speaker" and verbal.lemma == "be" and frame is None
+    if not changes and (verbal.tense == "ahead" or _is_plan(said)) and not is_what:
+        yield from _plan(said)
+    elif frame is not None:
+        yield from framed(said, frame)
+    elif changes:
+        return
+    elif _is_habit(said):
+        yield from _habit(said)
+    elif verbal.lemma == "be":
+        yield from copula(said)
+    else:
+        yield from [*measured(said)] or _plain(said)
+
+
+def _plain(said: Said) -> Iterator[Claim]:
+    """Yield what no frame tells of: its verb, and the words after it."""
+    verbal = said.verbal
+    is_whole = phrases.as_thing(_BEFORE_THING.sub("", verbal.rest)) is not None
+    if verbal.tense in {"present", "perfect"} and is_whole:
+        yield said.claim(verbal.lemma, of_speaker(verbal.rest, said.speaker))
+
+
+def _living(said: Said) -> Iterator[Claim]:
+    """Yield what somebody does for a living."""
+    verbal = said.verbal
+    work = verbal.rest.removesuffix(_FOR_A_LIVING)
+    if verbal.tense == "present" and verbal.sense == "is" and phrases.as_thing(work):
+        is_news = said.subject.sort != "thing"
+        value = f"{verbal.lemma} {work}"
+        yield said.claim("occupation", value, is_single=True, fact_type="identity", is_news=is_news)
+
+
+def _is_plan(said: Said) -> bool:
+    """Whether somebody is about to do something: it is arranged, and for a time."""
+    verbal = said.verbal
+    if verbal.tense != "present" or verbal.sense != "is" or verbal.habit:
+        return False
+    is_dated = said.when is not None and said.when.sort == "at"
+    if verbal.is_progressive and verbal.lemma == "have":
+        return _EXPECTED.search(verbal.rest) is not None
+    if verbal.is_progressive:
+        return verbal.lemma in PLANNED and is_dated
+    # "I leave for Oslo tomorrow": only a time that lies ahead makes a plan of it.
+    return verbal.lemma in _SOON and is_dated and said.is_ahead
+
+
+def _plan(said: Said) -> Iterator[Claim]:
+    """Yield what somebody plans."""
+    verbal = said.verbal
+    thing = _BEFORE_THING.sub("", verbal.rest)
+    is_wish = verbal.aim in {"want", "hope"} and verbal.sense == "is"
+    if is_wish or (thing and phrases.as_thing(thing) is None and not thing.isdigit()):
+        return
+    is_sure = (verbal.aim != "will" or said.when is not None) and verbal.sense == "is"
+    yield said.claim(
+        f"plans to {verbal.lemma}",
+        of_speaker(verbal.rest, said.speaker),
+        is_news=is_sure and said.subject.sort != "thing" and _is_worth_planning(said),
+        is_ahead=True,
+        valid_from=None,
+        valid_to=None,
+    )
+
+
+def _is_worth_planning(said: Said) -> bool:
+    """Whether a plan is one, rather than a manner of speaking of what is to come."""
+    lemma, rest, is_dated = said.verbal.lemma, said.verbal.rest, said.when is not None
+    if lemma == "be":
+        return is_dated and rest.startswith("in ") and phrases.as_place(rest[3:]) is not None
+    if lemma == "have":
+        return is_dated and _EXPECTED.search(rest) is not None
+    is_worth = lemma in PLANNED and phrases.is_worth_keeping(rest, EVALUATIVE)
+    return is_worth and (bool(rest) or is_dated)
+
+
+def _is_habit(said: Said) -> bool:
+    verbal = said.verbal
+    is_never = verbal.sense == "never" and verbal.tense == "present"
+    gets_up = verbal.lemma == "get" and verbal.rest.startswith("up at ")
+    return bool(verbal.habit or is_never or gets_up or OFTEN.search(said.told()))
+
+
+def _habit(said: Said) -> Iterator[Claim]:
+    """Yield what somebody does again and again, or never."""
+    verbal = said.verbal
+    if verbal.tense != "present" or verbal.sense not in {"is", "never"} or verbal.is_progressive:
+        return
+    rest = OFTEN.sub("", verbal.rest).replace("  ", " ").strip()
+    thing = _BEFORE_THING.sub("", f"{rest} ").strip()
+    if thing and phrases.as_thing(thing) is None and phrases.as_time(thing) is None:
+        return
+    is_bare = not thing and (verbal.lemma in _NEEDS_MORE or verbal.sense == "never")
+    if verbal.lemma in _NO_HABITS or is_bare:
+        return
+    is_known = verbal.lemma in FORMS or verbal.habit in HABITUAL
+    is_worth = phrases.is_worth_keeping(rest, EVALUATIVE)
+    yield said.claim(
+        HABIT,
+        f"{verbal.lemma} {of_speaker(verbal.rest, said.speaker)}",
+        is_news=is_known and is_worth and said.subject.sort != "thing",
+        fact_type="preference",
+        valid_from=None,
+        valid_to=None,
+    )

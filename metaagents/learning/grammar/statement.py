@@ -1,0 +1,254 @@
+"""A clause taken apart, and the claims it makes: whom about, what, and when. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from tiers.records import FactType
+
+from ..times import When, at_end, at_front, often_at_front, resolved
+from .clauses import Clause
+from .subjects import Subject, opened, split
+from .verbs import Sense, Verbal, parsed
+
+WORDS_MAX = 40
+LEFT = "left"
+RELATION = "relation"
+NAME = "name"
+TIME = "time"
+PLACE = "place"
+LED = "led by"
+HABIT = "habit"
+HAS = "has"
+PLAN = "plan"
+DIED = "died"
+
+AHEAD = frozenset("book sign plan order register enrol enroll apply expect".split())
+"""What is done for a time to come: who signed up for a course in May means the next May."""
+
+_MARKS = re.compile(
+    r",? (?:all my life|my whole life|since (?:i was|he was|she was) [\w ]{1,20}|by trade"
+    r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
+    r"|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
+    r"|from now on|also|already|so far|for good|finally|recently|lately|at last|of course|yet"
+    r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
+    re.IGNORECASE,
+)
+_CHANGED = re.compile(r"now|these days|nowadays|any ?more|again|from now on|after all|currently")
+_MINE = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
+_ME = re.compile(r"\b(?:me|myself|us)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something said of somebody or something.
+
+    Attributes:
+        subject: Whom or what it is about.
+        attribute: What is said of it, in one form for all ways of saying it.
+        value: Its value; ``""`` where the attribute says it all.
+        text: All of it, told of whom it is about.
+        sense: Whether it is so, is not, never was, or is no more.
+        is_single: There is one value at a time.
+        is_news: Said in talk, it is worth keeping; else it counts where it was meant to be kept.
+        is_change: It says that something else was so before.
+        corrects: It takes back what was said before.
+        is_ahead: It is planned.
+        valid_from: Since when, if said.
+        valid_to: Until when, if said.
+        sentence: The number of its sentence in the text.
+    """
+
+    subject: str
+    attribute: str
+    value: str
+    text: str
+    fact_type: FactType = "world"
+    sense: Sense = "is"
+    is_single: bool = False
+    is_news: bool = False
+    is_change: bool = False
+    corrects: bool = False
+    is_ahead: bool = False
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    sentence: int = 0
+
+
+@dataclass(frozen=True)
+class Said:
+    """A clause as it was taken apart.
+
+    Attributes:
+        subject: Whom it is about.
+        verbal: What is said, without times and what only marks it.
+        times: When, in the order they were said.
+        speaker: Who says it.
+        is_change: A mark says that it was otherwise before.
+        is_ahead: Its time lies ahead of when it was said.
+    """
+
+    subject: Subject
+    verbal: Verbal
+    times: tuple[When, ...]
+    speaker: str
+    clause: Clause
+    is_change: bool = False
+    is_ahead: bool = False
+
+    @property
+    def when(self) -> When | None:
+        """The time, if one was said."""
+        return self.times[0] if self.times else None
+
+    @property
+    def is_since(self) -> bool:
+        """Whether a beginning was said: ``since 2019``, ``from 2019 to 2021``."""
+        return self.when is not None and self.when.sort in {"since", "span"}
+
+    @property
+    def told_time(self) -> str:
+        """The time as it is told; ``""`` if none was said."""
+        return self.when.text if self.when else ""
+
+    def told(self, verb: str | None = None, rest: str | None = None) -> str:
+        """Return the clause as it is told of its subject, its times made plain."""
+        words = [
+            self.subject.text,
+            self.verbal.told if verb is None else verb,
+            of_speaker(self.verbal.rest if rest is None else rest, self.speaker),
+            *(when.text for when in self.times),
+        ]
+        told = " ".join(word for word in words if word)
+        not_so = of_speaker(self.clause.not_so, self.speaker)
+        return f"{told}, {not_so}" if not_so else told
+
+    def told_as_said(self) -> str:
+        """Return the clause of its subject with its times as they were said."""
+        found = re.search(rf"\b{re.escape(self.verbal.told)}\b.*", self.clause.text, re.IGNORECASE)
+        tail = found.group() if found else self.told()
+        return f"{self.subject.text} {of_speaker(tail, self.speaker)}".rstrip(" .!")
+
+    def claim(self, attribute: str, value: str, **more: object) -> Claim:
+        """Return a claim of this clause about its subject, with its sense and time."""
+        is_over = self.verbal.sense == "over"
+        since, until = self.when.validity(is_over=is_over) if self.when else (None, None)
+        made = Claim(
+            subject=self.subject.text,
+            attribute=attribute,
+            value=value,
+            text=self.told(),
+            sense="never" if self.clause.denied else self.verbal.sense,
+            is_change=self.is_change or self.subject.is_new,
+            corrects=self.clause.corrects or self.clause.denied,
+            valid_from=since,
+            valid_to=until,
+            sentence=self.clause.sentence,
+        )
+        made = replace(made, **more)  # type: ignore[arg-type]
+        # "My cousin" may be one of several: another value is another cousin's, unless put right.
+        is_one = (
+            not self.subject.is_one_of_many or made.subject != self.subject.text or made.corrects
+        )
+        return made if is_one else replace(made, is_single=False)
+
+
+def of_speaker(text: str, speaker: str) -> str:
+    """Return words with ``my`` and ``me`` replaced by whose and who it is."""
+    owned = _MINE.sub(lambda _: f"{speaker}'s", text)
+    return _ME.sub(lambda _: speaker, owned)
+
+
+def taken_apart(
+    clause: Clause, speaker: str, at: datetime | None, before: Said | None = None
+) -> Said | None:
+    """Return a clause with subject, verb and times apart; ``None`` when it is no statement.
+
+    Args:
+        clause: The clause.
+        speaker: Who says it.
+        at: When it was said.
+        before: The part of the same sentence before it, if there is one.
+    """
+    # "After ten years", "on Sundays", "these days": what frames a clause is no part of it.
+    bare, front = at_front(often_at_front(opened(clause.text.strip(" .!"))))
+    bare, is_change, ends = _without_marks(bare)
+    words = _inverted(bare).split()
+    if len(words) > WORDS_MAX:
+        return None
+    found = _subject(words, speaker, clause, before)
+    if found is None:
+        return None
+    subject, start = found
+    is_own = subject.sort == "speaker" and not subject.beside
+    verbal = parsed(words[start:], is_own=is_own)
+    if verbal is None:
+        return None
+    is_ahead = (
+        verbal.tense == "ahead"
+        or verbal.lemma in AHEAD
+        or (verbal.tense == "present" and not verbal.habit)
+    )
+    times: list[When] = []
+    for told in (*([front] if front else []), *reversed(ends)):
+        if told.lower() == "ever since":
+            times += before.times[0].onwards() if before is not None and before.times else []
+        else:
+            times.append(resolved(told, at, is_ahead=is_ahead))
+    if _is_no_more(verbal, bare, clause.text):
+        verbal = replace(verbal, sense="over")
+    lies_ahead = at is not None and any(one.days and one.days.first > at for one in times)
+    is_change = is_change or verbal.is_now
+    return Said(subject, verbal, tuple(times), speaker, clause, is_change, lies_ahead)
+
+
+def unread(clause: Clause, speaker: str) -> Said | None:
+    """Return whom a clause is about that nobody could read, for the one that goes on from it."""
+    found = split(opened(clause.text).split(), speaker)
+    return found and Said(found[0], Verbal("", "", "", "past"), (), speaker, clause)
+
+
+def _is_no_more(verbal: Verbal, bare: str, text: str) -> bool:
+    """Whether a denial says that something was so before: ``not any more``."""
+    return verbal.sense == "not" and re.search(r"\bany ?more\b", text[len(bare) :]) is not None
+
+
+def _subject(
+    words: list[str], speaker: str, clause: Clause, before: Said | None
+) -> tuple[Subject, int] | None:
+    """Return whom words are about: somebody named there, or whom the part before is about."""
+    if before is not None and words:
+        if clause.goes_on:
+            return before.subject, 0
+        is_somebody = before.subject.sort in {"owned", "named"}
+        if words[0].lower() in {"he", "she"} and is_somebody and len(words) > 1:
+            return before.subject, 1
+    return split(words, speaker)
+
+
+def _without_marks(clause: str) -> tuple[str, bool, list[str]]:
+    """Return a clause without the marks and times at its end, if they tell a change, and these."""
+    is_change, times = False, []
+    for _ in range(4):
+        bare = _MARKS.sub("", clause)
+        if bare != clause:
+            is_change |= _CHANGED.search(clause[len(bare) :]) is not None
+        timeless, said = at_end(bare)
+        if said:
+            times.append(said)
+        if timeless == clause:
+            break
+        clause = timeless
+    return clause.strip(" ,.!"), is_change, times
+
+
+def _inverted(clause: str) -> str:
+    """Return ``The keys are in the drawer`` for ``In the drawer are the keys``."""
+    found = re.fullmatch(
+        r"((?:in|on|at|under) [\w ]{2,40}?) (is|are) (the|my|our) ([\w ]{2,40})",
+        clause,
+        re.IGNORECASE,
+    )
+    return f"{found[3]} {found[4]} {found[2]} {found[1].lower()}" if found else clause

@@ -1,0 +1,223 @@
+"""Whom a clause is about: who speaks, somebody of theirs, somebody by name, a thing. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from tiers.lexical import words
+
+from .lexicon import NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
+from .verbs import is_base, is_verb
+
+Sort: TypeAlias = Literal["speaker", "owned", "named", "thing"]
+
+NOUN_WORDS_MAX = 6
+NAME_WORDS_MAX = 3
+_SHORT = re.compile(r"\b(I|we|they|you)'(m|re|ve|ll)\b", re.IGNORECASE)
+_IM = re.compile(r"\bim\b", re.IGNORECASE)
+_LONG = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
+_OWN = frozenset(("i", "we"))
+_MINE = frozenset(("my", "our"))
+_CHANGED = frozenset("new current present".split())
+_FORMER = frozenset("former old ex late previous".split())
+_IS_CAPITAL = re.compile(r"[A-Z\u00c0-\u00de][\w'\u2019.\-]*")
+_POSSESSIVE = re.compile(r"(.+?)['\u2019]s?$")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Whom a clause is about.
+
+    Attributes:
+        text: As it is told: ``Ada``, ``Ada's brother Yusuf``, ``the inspection``.
+        sort: Who speaks; what is theirs; somebody by name; a thing.
+        owner: Of what is somebody's, whose it is.
+        noun: Of what is somebody's or a thing, what it is, without name and article.
+        name: Of somebody of theirs, the name that was said.
+        beside: Who is named beside who speaks: ``Moira and I``.
+        is_new: It was called new, so that there was another before.
+    """
+
+    text: str
+    sort: Sort
+    owner: str = ""
+    noun: str = ""
+    name: str = ""
+    beside: str = ""
+    is_new: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What somebody's somebody is to them: ``brother``; ``""`` for what is no living being."""
+        plain = self.noun.lower()
+        return kind_of(plain)
+
+    @property
+    def is_one_of_many(self) -> bool:
+        """Whether somebody may have several of it, and it is not said which: ``my cousin``."""
+        several = bool(self.kind) and self.kind not in ONE_AT_A_TIME
+        return self.sort == "owned" and several and not self.name and " " not in self.noun
+
+
+def kind_of(noun: str) -> str:
+    """Return the relation or animal that a noun phrase ends with, in the singular; else ``""``."""
+    last = noun.lower().split()[-1] if noun.split() else ""
+    last = PLURALS.get(last, last)
+    return last if last in PERSONS or last in PETS else ""
+
+
+def opened(clause: str) -> str:
+    """Return a clause with ``I'm``, ``we've`` and their like in two words."""
+    told = _SHORT.sub(lambda found: f"{found[1]} {_LONG[found[2].lower()]}", clause)
+    return _IM.sub("I am", told)
+
+
+def split(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
+    """Return whom words are about, and where begins what they say; ``None`` when nobody is found.
+
+    Args:
+        told: The words of a clause, contractions opened.
+        speaker: Who says them.
+    """
+    if len(told) < 2:  # noqa: PLR2004 - a subject and a verb
+        return None
+    if told[0].lower() in _OWN:
+        return Subject(speaker, "speaker"), 1
+    owner = _owner_of(told[0], speaker)
+    return _beside(told, speaker) or (
+        _owned(told, 1, owner) if owner else _named(told) or _thing(told)
+    )
+
+
+def _owner_of(word: str, speaker: str) -> str | None:
+    """Return whose something is by the word before it: ``my``, ``Ada's``."""
+    if word.lower() in _MINE:
+        return speaker
+    possessor = _POSSESSIVE.fullmatch(word)
+    return possessor[1] if possessor and _is_name(possessor[1]) else None
+
+
+def of_possession(text: str, speaker: str) -> Subject | None:
+    """Return what ``my doctor`` or ``Otto's sister`` stands for; ``None`` when it is neither."""
+    told = text.split()
+    if len(told) < 2:  # noqa: PLR2004 - whose, and what
+        return None
+    if told[0].lower() in _MINE:
+        return _as_owned(told[1:], speaker)
+    possessor = _POSSESSIVE.fullmatch(told[0])
+    if possessor and _is_name(possessor[1]):
+        return _as_owned(told[1:], possessor[1])
+    found = re.fullmatch(r"(?:the )?(.+?) of (my |our )?(.+)", text, re.IGNORECASE)
+    if found and found[2]:
+        return _as_owned(found[1].split(), f"{speaker}'s {found[3]}")
+    if found and _is_name(found[3]) and kind_of(found[1]):
+        return _as_owned(found[1].split(), found[3])
+    return None
+
+
+def _beside(told: Sequence[str], speaker: str) -> tuple[Subject, int] | None:
+    """Read ``Moira and I``, ``my wife and I``."""
+    place = next(
+        (at for at in range(1, 5) if [one.lower() for one in told[at : at + 2]] == ["and", "i"]), 0
+    )
+    if not place:
+        return None
+    other = list(told[:place])
+    name = " ".join(other)
+    if other[0].lower() in _MINE:
+        name = f"{speaker}'s {' '.join(other[1:])}"
+    elif not all(_is_name(one) for one in other):
+        return None
+    return Subject(f"{name} and {speaker}", "speaker", beside=name), place + 2
+
+
+def _owned(told: Sequence[str], start: int, owner: str) -> tuple[Subject, int] | None:
+    end = _noun_end(told, start)
+    if end is None:
+        return None
+    subject = _as_owned(told[start:end], owner)
+    return (subject, end) if subject else None
+
+
+def _as_owned(noun: Sequence[str], owner: str) -> Subject | None:
+    """Return what belongs to somebody, its own name apart: ``neighbour Mrs. Abara``."""
+    plain = [one.strip(",") for one in noun]
+    if not plain or plain[0].lower() in _FORMER:
+        return None
+    is_new = plain[0].lower() in _CHANGED
+    rest = plain[1:] if is_new else plain
+    first = next((at for at, one in enumerate(rest) if at and _is_name(one)), len(rest))
+    is_named = first < len(rest) and bool(kind_of(" ".join(rest[:first])))
+    kind, name = (rest[:first], rest[first:]) if is_named else (rest, [])
+    if not kind or not all(_IS_CAPITAL.fullmatch(one) for one in name):
+        return None
+    told = " ".join(rest)
+    return Subject(
+        f"{owner}'s {told}", "owned", owner, " ".join(kind), " ".join(name), is_new=is_new
+    )
+
+
+def _named(told: Sequence[str]) -> tuple[Subject, int] | None:
+    """Read a name: capitals that no sentence opens with otherwise."""
+    end = 0
+    while end < min(len(told), NAME_WORDS_MAX) and _is_name(told[end]):
+        end += 1
+    if not end or end >= len(told) or not is_verb(told[end]):
+        return None
+    if is_base(told[end]):
+        return None  # "Keep going", "Themes like these": one person is told of in another form
+    name = " ".join(told[:end])
+    return (Subject(name, "named"), end)
+
+
+def _thing(told: Sequence[str]) -> tuple[Subject, int] | None:
+    if told[0].lower() in NO_PERSON or is_verb(told[0]):
+        return None
+    end = _noun_end(told, 0)
+    if end is None:
+        return None
+    noun = [
+        one.lower() if at == 0 and one.lower() in {"the", "a", "an"} else one
+        for at, one in enumerate(told[:end])
+    ]
+    bare = noun[1:] if noun[0] in {"the", "a", "an"} else noun
+    found = of_possession(" ".join(noun), "")
+    if found is not None and found.owner.strip("'s ") and kind_of(found.noun):
+        return found, end
+    text = " ".join(noun)
+    return (Subject(text, "thing", noun=" ".join(bare)), end) if bare else None
+
+
+def _noun_end(told: Sequence[str], start: int) -> int | None:
+    """Return where a noun ends: before the first word that opens what is said of it."""
+    for place in range(start + 1, min(len(told), start + NOUN_WORDS_MAX + 1)):
+        if is_verb(told[place]) and not _opens_noun(told[place - 1]) and not _is_noun(told, place):
+            return place
+    return None
+
+
+def _is_noun(told: Sequence[str], place: int) -> bool:
+    """Whether what could be a verb goes on with a noun: only several things do as the base says."""
+    before = told[place - 1].lower()
+    is_plural = before.endswith("s") or before in PLURALS
+    return is_base(told[place]) and not is_plural
+
+
+def _opens_noun(word: str) -> bool:
+    is_small = word.lower() in {"the", "a", "an", "my", "our", "of", "in", "on", "for", "and"}
+    return is_small or word.endswith(("'s", "s'"))
+
+
+def _is_name(word: str) -> bool:
+    plain = word.strip(",").lower()
+    if plain in TITLES and word[:1].isupper():
+        return True
+    if not _IS_CAPITAL.fullmatch(word.strip(",")) or plain.endswith("ing"):
+        return False
+    told = words(plain)
+    if is_base(plain):
+        return False  # "Keep calm"
+    return bool(told) and plain not in NO_PERSON and told[0] not in NO_PERSON

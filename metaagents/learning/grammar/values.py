@@ -1,0 +1,387 @@
+"""What a value may be: a check for each kind that the forms name. Pure.
+
+Each takes the words after a verb and returns the value that they are; ``None`` when they are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ..plain_speech import NO_ALLERGEN, NO_MEAL, NO_ROLE
+from . import phrases
+from .lexicon import BODY, CARERS, ILLNESS, OFFICES, PETS, TITLES
+from .subjects import kind_of
+
+_DEGREE = re.compile(
+    r"\b(?:phd|doctorate|master'?s?|bachelor'?s?|degree|diploma|apprenticeship|internship|mba|msc"
+    r"|bsc|course|training as|residency|thesis|dissertation|certification|traineeship)\b",
+    re.IGNORECASE,
+)
+_EXAM = re.compile(
+    r"\b(?:exams?|test|finals|driving test|licen[cs]e|certification|bar|a-levels|viva|audition)\b",
+    re.IGNORECASE,
+)
+_BUSINESS = re.compile(
+    r"\b(?:shop|store|business|studio|company|bakery|caf\u00e9|cafe|restaurant|firm|practice|agency"
+    r"|gallery|start-?up|school|bar|pub|salon|farm|blog|podcast|channel|clinic|garage|hotel|b&b"
+    r"|bookshop|workshop|nursery|kennel|charity|newsletter)\b",
+    re.IGNORECASE,
+)
+_GROUP = re.compile(
+    r"\b(?:club|choir|band|team|council|society|union|orchestra|league|group|party|gym|class|board"
+    r"|committee|association|army|navy|church|crew|squad|troupe|company|course|guild)\b|[A-Z]",
+)
+_DIET = frozenset(
+    "sober vegan vegetarian pescatarian coeliac celiac diabetic teetotal left-handed right-handed "
+    "colour-blind color-blind colourblind colorblind dyslexic autistic epileptic asthmatic "
+    "short-sighted deaf blind pregnant widowed retired unemployed".split()
+)
+_AGE = re.compile(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?", re.IGNORECASE)
+_ILLNESS = re.compile(
+    rf"(?:(?:chronic|severe|mild|bad|type \w+|stage \w+) )*{ILLNESS}", re.IGNORECASE
+)
+_ALLERGY = re.compile(r"(?:an? )?(?:severe |bad |mild |strong |serious )?([\w\- ]{2,30}) allergy")
+_OUTGROWN = re.compile(
+    r"(?:my|our|his|her|their|the|an?) ([\w\- ]{2,30}?)(?: allergy| intolerance)"
+)
+_REMOVED = re.compile(
+    r"(?:my|an?|the) ([\w\- ]{2,30}) (?:taken out|out|removed|replaced|operated on|pulled|fixed)|"
+    r"((?:[\w\-]+ )?(?:surgery|an operation|\w+ replacement|\w+ transplant|a stroke"
+    r"|a heart attack|a miscarriage))(?: on my [\w ]+)?"
+)
+_CHANGE = re.compile(rf"({phrases.NAME}) to ({phrases.NAME})(?: .{{1,40}})?")
+_PART = re.compile(
+    r"(?:(?:an?|my) (?:ligament|tendon|muscle|meniscus|nerve|bone|cartilage) in )?"
+    r"(?:my|our|his|her|their|the) (?:left |right |big |little )?([\w\-]+)"
+)
+_NUMBERS = frozenset(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
+    "ninety".split()
+)
+_KNOWN_THE = re.compile(
+    r"the (?:sea|ocean|mountains|beach|countryside|outdoors|cold|heat|rain|snow|theatre|theater"
+    r"|cinema"
+    r"|opera|ballet|sun|dark|forest|desert|(?:smell|taste|sound) of .+|[A-Z].+)"
+)
+_MARITAL = frozenset("single married divorced widowed engaged separated".split())
+_CIVIL = frozenset("self-employed unemployed bilingual".split()) | {"only child"}
+_MEDICINE = re.compile(
+    r"\b(?:insulin|metformin|medication|medicine|antibiotics|antidepressants|blood thinners|statins"
+    r"|beta blockers|steroids|painkillers|the pill|tablets|chemo|chemotherapy|dialysis|vitamins?"
+    r"|supplements|aspirin|ibuprofen|warfarin|lithium|inhaler|\w+(?:pril|statin|olol|prazole"
+    r"|cillin))\b"
+)
+_FIRM = re.compile(
+    r" |(?:tech|bank|soft|corp|works|labs?|media|group|systems|robotics|foods|energy|press|rail)$"
+    r"|[a-z][A-Z]|^[A-Z]{2,}",
+)
+_NO_ROLE = NO_ROLE | frozenset(
+    "person people human guy girl boy kid man woman member part morning owl wreck human being "
+    "beginner newbie friend parent little huge".split()
+)
+
+
+def _owned(rest: str) -> str | None:
+    thing = phrases.as_thing(rest)
+    return thing if thing and phrases.is_owned(thing) and phrases.is_worth_keeping(thing) else None
+
+
+def _firm(rest: str) -> str | None:
+    plain = re.sub(r" as an? [\w\- ]+$", "", rest)
+    name = phrases.as_place(plain)
+    if name is not None:
+        return name
+    thing = phrases.as_thing(plain)
+    return thing if thing and phrases.is_owned(thing) and phrases.is_worth_keeping(thing) else None
+
+
+def _own_place(rest: str) -> str | None:
+    thing = phrases.as_thing(rest)
+    is_known = thing is not None and re.match(r"(?:the|a|an) .*[A-Z]", thing)
+    return thing if is_known else None
+
+
+def _role(rest: str) -> str | None:
+    found = re.fullmatch(
+        r"(?:an? )([a-z][\w\-]*(?: [a-z][\w\-]*){0,3}?)(?: (?:at|for|in|with) .+)?", rest
+    )
+    if found is None or _NO_ROLE & set(found[1].split()):
+        return None
+    return found[1] if phrases.as_thing(found[1]) and phrases.is_worth_keeping(found[1]) else None
+
+
+def worth(rest: str) -> str | None:
+    """Return a thing that is worth keeping."""
+    thing = phrases.as_thing(rest)
+    return thing if thing and phrases.is_worth_keeping(thing) else None
+
+
+def _liked(rest: str) -> str | None:
+    thing = worth(re.sub(r" (?:too|as well|very much|so much|a lot|a bit|the most)$", "", rest))
+    if thing is None or thing.split()[0].lower() in {"a", "an", "to", "how", "in", "hearing"}:
+        return None
+    return thing if not thing.lower().startswith("the ") or _KNOWN_THE.fullmatch(thing) else None
+
+
+def _language(rest: str) -> str | None:
+    plain = re.sub(r" (?:at home|at school|fluently|well|at work|natively|with .{2,40})$", "", rest)
+    names = re.split(r",? and |, ", re.sub(r"^(?:fluent|some|a little|a bit of|both) ", "", plain))
+    return rest if all(re.fullmatch(r"[A-Z]\w+", one) for one in names) else None
+
+
+def _body(rest: str) -> str | None:
+    found = _PART.fullmatch(rest)
+    return rest if found and found[1].lower() in BODY else None
+
+
+def _theirs(rest: str) -> str | None:
+    found = re.fullmatch(r"(?:my|our|the|an?|his|her|their) (.+)", rest)
+    thing = phrases.as_thing(found[1]) if found else None
+    return thing if thing and phrases.is_worth_keeping(thing) else None
+
+
+def _group(rest: str) -> str | None:
+    thing = phrases.as_thing(rest)
+    is_group = thing is not None and re.match(r"(?:the|a|an|[A-Z])", thing) and _GROUP.search(thing)
+    return thing if is_group else None
+
+
+def _left(rest: str) -> str | None:
+    return _group(rest) or phrases.as_place(rest)
+
+
+def _carer(rest: str) -> str | None:
+    found = re.fullmatch(
+        rf"((?:an? |my )?[\w.]+)((?: called| named)? {phrases.NAME})?((?: (?:for"
+        rf"|about) [\w\- ]{{2,30}})?)",
+        rest,
+    )
+    if found is None:
+        return None
+    first = found[1].split()[-1].lower()
+    if first.rstrip(".") in {one.rstrip(".") for one in TITLES} and found[2]:
+        return f"{found[1]}{found[2]}"
+    is_carer = first in CARERS and (found[2] or found[1].startswith("a"))
+    return f"{found[1]}{found[2] or ''}" if is_carer else None
+
+
+def _matching(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+    """Return a check for a thing that has one of the words of a pattern."""
+
+    def check(rest: str) -> str | None:
+        thing = phrases.as_thing(rest) or _theirs(rest)
+        return thing if thing and pattern.search(thing) else None
+
+    return check
+
+
+def _part_of(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+    """Return a check for what a pattern wholly matches: its first group, or all of it."""
+
+    def check(rest: str) -> str | None:
+        found = pattern.fullmatch(rest)
+        return (
+            None if found is None else next((one for one in found.groups() if one), found.group())
+        )
+
+    return check
+
+
+def _diet(rest: str) -> str | None:
+    plain = re.sub(r"^(?:strictly |a strict |an? )", "", rest.lower()).replace(" ", "-")
+    is_intolerant = re.fullmatch(r"(?:lactose|gluten|fructose|histamine)-intolerant", plain)
+    return rest if plain in _DIET or is_intolerant or plain == "wheelchair-user" else None
+
+
+def _meal(rest: str) -> str | None:
+    thing = worth(rest)
+    return None if thing is None or NO_MEAL & set(thing.lower().split()) else thing
+
+
+def _allergen(rest: str) -> str | None:
+    return phrases.as_thing(rest, NO_ALLERGEN)
+
+
+def _age(rest: str) -> str | None:
+    found = _AGE.fullmatch(rest)
+    is_number = found is not None and bool(phrases.as_quantity(found[1]))
+    return rest if is_number and rest.endswith(" years old") else None
+
+
+def _doing(rest: str) -> str | None:
+    return worth(rest) if phrases.is_doing(rest) else None
+
+
+def _sport(rest: str) -> str | None:
+    thing = worth(rest)
+    return thing if thing and len(thing.split()) <= 3 and "with" not in thing.split() else None  # noqa: PLR2004
+
+
+def _years(rest: str) -> str | None:
+    plain = rest.removesuffix(" years old")
+    is_number = plain.isdigit() or plain.lower() in _NUMBERS
+    return rest if is_number and len(plain.split()) == 1 else None
+
+
+def _kin(rest: str) -> str | None:
+    found = re.fullmatch(r"my ([\w\- ]{2,24}?)( [A-Z][\w\-]+)?", rest)
+    return rest if found and kind_of(found[1]) else None
+
+
+def _office(rest: str) -> str | None:
+    found = re.fullmatch(r"(?:the )?([a-z\- ]{0,20}?)([a-z]+) (?:of|at|for|in) (.+)", rest)
+    is_office = found is not None and found[2] in OFFICES
+    return rest.removeprefix("the ") if is_office and phrases.as_thing(rest) else None
+
+
+def _kept(rest: str) -> str | None:
+    return _owned(rest) or (rest if kind_of(rest) in PETS and " " not in rest else None)
+
+
+def _civil(rest: str) -> str | None:
+    plain = re.sub(r"^an? ", "", rest.lower())
+    return rest if plain in _CIVIL else None
+
+
+def _fond(rest: str) -> str | None:
+    thing = worth(rest)
+    return None if thing is None or thing.split()[0].lower() in {"the", "a", "an", "how"} else thing
+
+
+def _lover(rest: str) -> str | None:
+    found = re.fullmatch(rf"(?:(?:a|an) [\w ]{{2,24}} (?:called|named) )?({phrases.NAME})", rest)
+    return phrases.as_name(found[1]) if found else None
+
+
+def _change(rest: str) -> str | None:
+    return rest if _CHANGE.fullmatch(rest) else None
+
+
+KINDS: dict[str, Callable[[str], str | None]] = {
+    "place": phrases.as_place,
+    "name": phrases.as_name,
+    "own-place": _own_place,
+    "firm": _firm,
+    "role": _role,
+    "thing": worth,
+    "subject": worth,
+    "habit": _matching(re.compile(r"\b(?:sugar|meat|alcohol|coffee|cigarettes|caffeine|gluten)\b")),
+    "hobby": worth,
+    "sport": _sport,
+    "owned": _owned,
+    "pets": _owned,
+    "theirs": _theirs,
+    "illness": _part_of(_ILLNESS),
+    "allergy": _part_of(_ALLERGY),
+    "outgrown": _part_of(_OUTGROWN),
+    "removed": _part_of(_REMOVED),
+    "body": _body,
+    "allergen": _allergen,
+    "diet": _diet,
+    "age": _age,
+    "number": lambda rest: rest if rest.isdigit() and len(rest) <= 3 else None,  # noqa: PLR2004
+    "from-to": _part_of(re.compile(rf"{phrases.NAME} to ({phrases.NAME})")),
+    "wheelchair": _part_of(re.compile(r"(a wheelchair)")),
+    "act": lambda rest: (
+        phrases.as_thing(rest) or phrases.as_thing(re.sub(r" (?:at|in|on|to|by) ", " ", rest))
+    ),
+    "my-job": _part_of(re.compile(r"(my job)")),
+    "given": _part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) to .{2,40}")),
+    "home": _matching(re.compile(r"^(?:a|an) (?:flat|house|apartment|room|home)\b")),
+    "firm-name": lambda rest: phrases.as_place(rest) if _FIRM.search(rest) else None,
+    "helper": _part_of(re.compile(rf"(an? (?:new |good )?(?:{'|'.join(sorted(CARERS))}))")),
+    "skill": _part_of(
+        re.compile(r"(the [a-z]+|to (?:cook|drive|swim|sail|fly|dance|knit|ski|code|sew|ride)\b.*)")
+    ),
+    "tongue": _part_of(
+        re.compile(
+            r"([A-Z][a-z]*(?:ish|ese|ian|ean|ench|utch|erman|reek|atin|abic|indi|rdu|arin|ech|ai))"
+        )
+    ),
+    "post": _part_of(re.compile(rf"the ({'|'.join(sorted(OFFICES))})")),
+    "age-number": _years,
+    "kin": _kin,
+    "shift": _matching(re.compile(r"\b(?:shifts?|part-time|full-time|nights|freelance)\b")),
+    "office": _office,
+    "dated-occasion": _matching(
+        re.compile(
+            r"\b(?:appointment|interview|exam|surgery|operation|scan|check-up|audition|hearing)\b"
+        )
+    ),
+    "kept": _kept,
+    "put-down": _part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) (?:down|to sleep)")),
+    "tickets": _matching(re.compile(r"^(?:\w+ )?tickets? (?:for|to) ")),
+    "booked": _matching(
+        re.compile(
+            r"\b(?:trip|flights?|holiday|hotel|room|table|tickets?|cruise|cottage|tour|train)\b"
+        )
+    ),
+    "medicine": _matching(_MEDICINE),
+    "ear": _part_of(re.compile(r"((?:my|one|his|her|both) (?:left |right )?(?:ears?|eyes?))")),
+    "worn": _matching(
+        re.compile(
+            r"\b(?:hearing aids?|glasses|contact lenses|contacts|braces|wig|pacemaker|prosthesis)\b"
+        )
+    ),
+    "infection": _matching(
+        re.compile(
+            r"^(?:the |a |an )?(?:\w+ )?(?:flu|covid|cold|measles|pneumonia|bronchitis"
+            r"|chickenpox|malaria|infection|virus)$",
+            re.IGNORECASE,
+        )
+    ),
+    "civil": _civil,
+    "marital": lambda rest: rest.lower() if rest.lower() in _MARITAL else None,
+    "fond": _fond,
+    "taken": _part_of(
+        re.compile(
+            r"(my (?:coffee|tea|eggs|steak|curry|chocolate|food|pizza|toast) [a-z][\w ]{2,24})"
+        )
+    ),
+    "languages": _part_of(re.compile(r"((?:two|three|four|five|six|\d) languages)")),
+    "bilingual": _part_of(re.compile(r"((?:bilingual(?:ly)?|speaking \w+|with two languages).*)")),
+    "year": _part_of(
+        re.compile(r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at) .+)")
+    ),
+    "school": _matching(
+        re.compile(
+            r"\b(?:school|university|college|kindergarten|nursery|academy|uni)\b", re.IGNORECASE
+        )
+    ),
+    "lover": _lover,
+    "commute": _matching(
+        re.compile(
+            r"^(?:work|school|the office|university|college|town|the (?:train )?station"
+            r"|the university)$"
+        )
+    ),
+    "child": _matching(re.compile(r"\b(?:child|baby|twins|boy|girl|daughter|son|grandchild)\b")),
+    "carer": _carer,
+    "liked": _liked,
+    "meal": _meal,
+    "language": _language,
+    "degree": _matching(_DEGREE),
+    "class": _matching(
+        re.compile(r"\b(?:class|classes|lessons|course|medication|tablets|insulin|pills)\b")
+    ),
+    "exam": _matching(_EXAM),
+    "begun": _matching(
+        re.compile(
+            rf"{_DEGREE.pattern}|{_BUSINESS.pattern}|\b(?:school|job|therapy|chemo|project)\b"
+        )
+    ),
+    "business": _matching(_BUSINESS),
+    "group": _group,
+    "left": _left,
+    "doing": _doing,
+    "change": _change,
+    "nothing": lambda rest: "" if not rest else None,
+}
+
+
+def changed(rest: str) -> tuple[str, str] | None:
+    """Return from what to what somebody changed, by name."""
+    found = _CHANGE.fullmatch(rest.removeprefix("from "))
+    return (found[1], found[2]) if found else None

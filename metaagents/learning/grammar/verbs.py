@@ -1,0 +1,362 @@
+"""Verbs: their forms, and what stands around them: tense, denial, plan, habit. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ..rewording import third_person
+
+Sense: TypeAlias = Literal["is", "not", "never", "over"]
+"""Something is so; is not; never was; or is so no more."""
+Tense: TypeAlias = Literal["present", "past", "perfect", "ahead"]
+
+_REGULAR = (
+    "live reside stay move relocate work study learn prefer like love enjoy adore hate dislike "
+    "suffer sprain fracture dislocate twist graduate pass fail finish start begin join quit stop "
+    "retire resign adopt rent own play practise practice drink smoke cook bake paint volunteer "
+    "attend visit travel marry divorce separate split die pass open close launch found purchase "
+    "switch change rename call name cost hold last contain weigh lead manage head run chair "
+    "captain coach teach use need require want plan hope intend walk cycle commute travel train "
+    "swim jog row ride take see speak break have be buy sell get give lose win drive fly go leave "
+    "grow do write read eat wear know meet keep sing sleep wake put cut hand outgrow become come "
+    "begin build make share expect celebrate turn carry belong support follow collect hike climb "
+    "ski dance garden knit sew fish camp switch postpone reschedule discover share host babysit "
+    "tolerate stand bear care avoid fear park pay watch raise breed coach train tutor serve help "
+    "donate apply enrol enroll register book order sign crash total inherit receive earn call "
+    "report end happen require employ engage promote base diagnose born expect vote foster "
+    "find fall retrain spend correct date decide stutter snore meditate pray fast recover return "
+    "detest loathe despise react "
+    "suffer tear injure "
+    "strain pull catch expect rescue bike sit raise drop bring understand train hate throw steal "
+    "settle feed feel plant mow water clean iron breastfeed nap stretch lift box fence surf "
+    "skate sign enrol hire treat trade collect whistle develop expire emigrate immigrate hold "
+    "talk"
+).split()
+_IRREGULAR = {
+    line.split()[0]: tuple(line.split()[1:])
+    for line in (
+        "swim swam swum swimming", "ride rode ridden riding", "take took taken taking",
+        "see saw seen seeing", "speak spoke spoken speaking", "break broke broken breaking",
+        "have had had having", "buy bought bought buying", "sell sold sold selling",
+        "get got gotten getting", "give gave given giving", "lose lost lost losing",
+        "win won won winning", "drive drove driven driving", "fly flew flown flying",
+        "go went gone going", "leave left left leaving", "grow grew grown growing",
+        "do did done doing", "write wrote written writing", "read read read reading",
+        "eat ate eaten eating", "wear wore worn wearing", "know knew known knowing",
+        "meet met met meeting", "keep kept kept keeping", "sing sang sung singing",
+        "sleep slept slept sleeping", "wake woke woken waking", "put put put putting",
+        "cut cut cut cutting", "outgrow outgrew outgrown outgrowing",
+        "become became become becoming", "come came come coming", "begin began begun beginning",
+        "build built built building", "make made made making", "quit quit quit quitting",
+        "split split split splitting", "run ran run running", "hold held held holding",
+        "lead led led leading", "teach taught taught teaching", "stand stood stood standing",
+        "bear bore borne bearing", "pay paid paid paying", "cost cost cost costing",
+        "die died died dying", "jog jogged jogged jogging", "stop stopped stopped stopping",
+        "prefer preferred preferred preferring", "study studied studied studying",
+        "marry married married marrying", "carry carried carried carrying",
+        "learn learnt learnt learning", "tear tore torn tearing", "catch caught caught catching",
+        "sit sat sat sitting", "find found found finding", "fall fell fallen falling",
+        "enrol enrolled enrolled enrolling", "spend spent spent spending",
+        "bring brought brought bringing", "throw threw thrown throwing",
+        "understand understood understood understanding", "steal stole stolen stealing",
+        "feed fed fed feeding", "feel felt felt feeling", "drop dropped dropped dropping",
+        "plan planned planned planning",
+        "travel travelled travelled travelling", "knit knit knit knitting",
+    )
+}  # fmt: skip
+_MORE = {"got": ("get", "past"), "learned": ("learn", "past"), "traveled": ("travel", "past")}
+
+
+def _forms(lemma: str) -> Iterator[tuple[str, str]]:
+    yield third_person(lemma), "present"
+    if lemma in _IRREGULAR:
+        past, participle, ing = _IRREGULAR[lemma]
+        yield from ((participle, "participle"), (ing, "ing"), (past, "past"), (lemma, "base"))
+        return
+    stem = lemma.removesuffix("e") if not lemma.endswith("ee") else lemma
+    past = f"{lemma[:-1]}ied" if lemma.endswith("y") and lemma[-2] not in "aeo" else f"{stem}ed"
+    yield from ((past, "past"), (f"{stem}ing", "ing"), (lemma, "base"))
+
+
+FORMS: dict[str, tuple[str, str]] = {}
+for _lemma in dict.fromkeys(_REGULAR):
+    for _word, _form in _forms(_lemma):
+        FORMS[_word] = (_lemma, _form)
+FORMS |= _MORE
+_PARTICIPLES = frozenset(
+    {word for word, (_, form) in FORMS.items() if form in {"past", "participle"}}
+    | {participle for _, participle, _ in _IRREGULAR.values()}
+    | {"been"}
+)
+_PAST_TOO = frozenset("quit split put cut read".split())
+"""Forms that are told as past where nothing says otherwise."""
+
+_BE = {"am": "is", "are": "is", "is": "is", "'s": "is", "was": "was", "were": "was", "been": "been"}
+_HAVE = {"have": "has", "has": "has", "had": "had", "'ve": "has"}
+_DO = {"do": "does", "does": "does", "did": "did"}
+_MODAL = frozenset("will can cannot can't won't".split())
+_DENIED = {
+    "don't": "doesn't", "doesn't": "doesn't", "didn't": "didn't", "haven't": "hasn't",
+    "hasn't": "hasn't", "hadn't": "hadn't", "isn't": "isn't", "aren't": "isn't",
+    "wasn't": "wasn't", "weren't": "wasn't", "won't": "won't", "can't": "can't",
+    "cannot": "cannot",
+}  # fmt: skip
+_PLAIN_OF = {"don't": "do", "doesn't": "does", "didn't": "did", "haven't": "have",
+             "hasn't": "has", "hadn't": "had", "isn't": "is", "aren't": "are", "wasn't": "was",
+             "weren't": "were", "won't": "will", "can't": "can", "cannot": "can"}  # fmt: skip
+_ASIDE = frozenset(
+    "just really actually also currently now still absolutely recently finally definitely strongly "
+    "originally already very officially totally truly simply generally much severely deathly "
+    "highly "
+    "strictly presently happily proudly sadly unfortunately luckily only".split()
+)
+"""Adverbs that may go: they say how much or how sure, and nothing else."""
+_AIMS = frozenset("going used want wants plan plans planning hope intend decided".split())
+_AFTER_GOT = frozenset("to married engaged divorced promoted rid".split())
+HABITUAL = frozenset(
+    "usually always often normally typically mostly regularly rarely seldom generally".split()
+)
+_HEAD_WORDS_MAX = 9
+_REFLEXIVE = re.compile(r"^(?:myself|ourselves|himself|herself|themselves) ")
+
+
+@dataclass(frozen=True)
+class Verbal:
+    """What is said of a subject: its verb, and what stands after it.
+
+    Attributes:
+        lemma: The verb in base form; ``be`` with what somebody is as the rest.
+        told: The verb and its companions as they are told of somebody: ``has never worked``.
+        rest: What follows, as it was said.
+        modal: ``can`` or ``""``.
+        aim: Of what is ahead, the word that says how sure: ``going``, ``plan``, ``will`` or
+            ``be``, for who is leaving on Monday.
+        habit: The adverb that makes a habit of it, or ``""``.
+        is_progressive: Somebody is doing it.
+        is_now: A word says that it is so by now.
+    """
+
+    lemma: str
+    told: str
+    rest: str
+    tense: Tense
+    sense: Sense = "is"
+    modal: str = ""
+    aim: str = ""
+    habit: str = ""
+    is_progressive: bool = False
+    is_now: bool = False
+
+
+def is_verb(word: str) -> bool:
+    """Whether a word may open what is said of a subject."""
+    plain = word.lower()
+    return (
+        plain in FORMS
+        or plain in _BE
+        or plain in _HAVE
+        or plain in _DO
+        or plain in _MODAL
+        or plain in _DENIED
+        or plain in _ASIDE
+        or plain in HABITUAL
+        or plain in {"never", "no", "used", "gave", "no-longer"}
+    )
+
+
+def is_base(word: str) -> bool:
+    """Whether a word is a verb only in the form that several people use, and no past."""
+    plain = word.lower()
+    return FORMS.get(plain, ("", ""))[1] == "base" and plain not in _PAST_TOO
+
+
+@dataclass
+class _Head:
+    """What was read of the words before the verb that counts."""
+
+    told: list[str]
+    tense: Tense = "present"
+    sense: Sense = "is"
+    modal: str = ""
+    aim: str = ""
+    habit: str = ""
+    is_now: bool = False
+    be: bool = False
+    perfect: bool = False
+
+
+def parsed(words: Sequence[str], *, is_own: bool) -> Verbal | None:
+    """Return what words say of their subject; ``None`` where no known verb opens them.
+
+    Args:
+        words: After the subject, contractions opened.
+        is_own: The subject speaks of itself, so that verbs change their person.
+    """
+    head = _Head([])
+    for place, written in enumerate(words[:_HEAD_WORDS_MAX]):
+        word = written.lower().rstrip(",")
+        following = [one.lower() for one in words[place + 1 : place + 4]]
+        if _is_head(head, word, following, is_own=is_own):
+            continue
+        return _at_verb(head, word, words, place, is_own=is_own)
+    # "is on the 3rd of May" without its time: there is nothing but the verb.
+    return _verbal(head, "be", " ".join(head.told), "") if head.be else None
+
+
+def _is_head(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -> bool:
+    """Take up a word that stands before the verb; ``False`` when it is the verb."""
+    return (
+        _is_adverb(head, word, following)
+        or _is_denial(head, word, is_own=is_own)
+        or _is_auxiliary(head, word, following, is_own=is_own)
+        or (word in _AIMS and _is_aim(head, word, following, is_own=is_own))
+    )
+
+
+def _is_adverb(head: _Head, word: str, following: Sequence[str]) -> bool:
+    if word in _ASIDE:
+        head.is_now |= word in {"now", "currently"}
+        return True
+    if word in HABITUAL:
+        head.habit = word
+    elif word in {"not", "never"}:
+        head.sense = "never" if word == "never" else "not"
+    elif word == "longer" and head.told[-1:] == ["no"]:
+        head.sense = "over"
+    elif not (word == "no" and following[:1] == ["longer"]) and not (word == "to" and head.aim):
+        return False
+    head.told.append(word)
+    return True
+
+
+def _is_denial(head: _Head, word: str, *, is_own: bool) -> bool:
+    if word not in _DENIED:
+        return False
+    plain = _PLAIN_OF[word]
+    head.sense = "not"
+    head.be = head.be or plain in {"is", "are", "was", "were"}
+    head.told.append(_DENIED[word] if is_own else word)
+    _note(head, plain)
+    return True
+
+
+def _is_auxiliary(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -> bool:
+    told = word
+    if word in _BE:
+        head.be = True
+        told = _BE[word] if is_own else word
+    elif word in _DO and FORMS.get(_nearest(following), ("", ""))[1] == "base":
+        if following[:1] != ["not"] and word != "did":
+            return True  # "I do like tea"
+        told = _DO[word] if is_own else word
+    elif word == "had" and following[:1] == ["to"]:
+        head.aim = "had"
+    elif word in _HAVE and _is_perfect(following):
+        head.perfect, head.tense = True, "perfect"
+        told = _HAVE[word] if is_own else word
+        head.told.append(told)
+        return True
+    elif word not in {"will", "can"}:
+        return False
+    _note(head, word)
+    head.told.append(told)
+    return True
+
+
+def _nearest(following: Sequence[str]) -> str:
+    """Return the next word that is no adverb and no denial."""
+    passed = _ASIDE | HABITUAL | {"not", "never"}
+    return next((one for one in following if one not in passed), "")
+
+
+def _is_perfect(following: Sequence[str]) -> bool:
+    """Whether ``have`` stands before what was done, rather than before what somebody has got."""
+    nearest = _nearest(following)
+    if nearest != "got":
+        return nearest in _PARTICIPLES
+    after = following[list(following).index("got") + 1 :]
+    return bool(after) and after[0] in _AFTER_GOT
+
+
+def _is_aim(head: _Head, word: str, following: Sequence[str], *, is_own: bool) -> bool:
+    if following[:1] != ["to"] or (word == "going" and (not head.be or head.tense == "past")):
+        return False
+    if len(following) < 2 or FORMS.get(following[1], ("", ""))[1] != "base":  # noqa: PLR2004 - "to" and a verb
+        return False
+    if word == "used":
+        head.sense, head.tense, head.aim = "over", "past", "used"
+    else:
+        head.tense, head.aim = "ahead", word.removesuffix("ning").removesuffix("s")
+        head.perfect = False
+    head.be = False
+    is_base = is_own and word in {"want", "plan", "hope", "intend"} and not head.told
+    head.told.append(third_person(word) if is_base else word)
+    return True
+
+
+def _note(head: _Head, word: str) -> None:
+    """Take up what an auxiliary says about time."""
+    if word in {"was", "were", "did", "had"}:
+        head.tense = "past"
+    elif word == "will":
+        head.tense, head.aim = "ahead", "will"
+    elif word == "can":
+        head.modal = "can"
+
+
+def _at_verb(
+    head: _Head, word: str, words: Sequence[str], place: int, *, is_own: bool
+) -> Verbal | None:
+    after = [one.lower() for one in words[place + 1 :]]
+    start = after.index("got") + 1 if word in _HAVE and "got" in after[:2] else 0
+    rest = " ".join(words[place + 1 + start :])
+    lemma, form = FORMS.get(word, ("", ""))
+    rest = rest if lemma == "teach" else _REFLEXIVE.sub("", rest)
+    if rest.startswith("no ") and lemma in {"have", "own", "speak", "take"}:
+        head.sense = "not"
+    if head.be and form != "ing":
+        # "is married to", "was born in", "has been with": what somebody is, is the rest.
+        return _verbal(head, "be", " ".join(head.told), " ".join(words[place:]))
+    if not lemma:
+        return _unknown(head, word, rest, is_own=is_own)
+    is_finite = _is_finite(head)
+    is_past = form in {"past", "participle"} or (word in _PAST_TOO and is_finite)
+    if is_past and not head.perfect:
+        head.tense = "past"
+    changes = form == "base" and is_own and is_finite and not is_past
+    head.told.append(third_person(word) if changes else word)
+    return _verbal(head, lemma, " ".join(head.told), rest, is_progressive=head.be and form == "ing")
+
+
+def _unknown(head: _Head, word: str, rest: str, *, is_own: bool) -> Verbal | None:
+    """Return what a verb that is in no table says, where an adverb makes a habit of it."""
+    is_base_form = word.isalpha() and not word.endswith(("ed", "ing"))
+    if not (head.habit and is_own and is_base_form) or head.be:
+        return None
+    head.told.append(third_person(word) if _is_finite(head) else word)
+    return _verbal(head, word, " ".join(head.told), rest)
+
+
+def _is_finite(head: _Head) -> bool:
+    """Whether the verb itself has the person: nothing before it but adverbs."""
+    return all(one in HABITUAL or one in {"never", "no", "longer"} for one in head.told)
+
+
+def _verbal(
+    head: _Head, lemma: str, told: str, rest: str, *, is_progressive: bool = False
+) -> Verbal:
+    return Verbal(
+        lemma=lemma,
+        told=told,
+        rest=rest,
+        tense=head.tense,
+        sense=head.sense,
+        modal=head.modal,
+        aim=head.aim,
+        habit=head.habit,
+        is_progressive=is_progressive,
+        is_now=head.is_now,
+    )

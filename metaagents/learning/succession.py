@@ -1,0 +1,237 @@
+"""What a later statement does to an earlier one, by what both claim: word for word or not. Pure.
+
+Two texts are read by the grammar, first persons put right by who says them: ``I have a pony`` of
+one is not touched by ``I don't have a pony`` of another. A claim ends another when both are about
+the same subject and the same attribute and cannot stand side by side, or when it says in so many
+words that the other is over. What nobody could read decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from tiers.learning import spelled
+from tiers.lexical import words
+from tiers.records import Fact
+
+from .grammar.claims import claims_of
+from .grammar.clauses import without_lead
+from .grammar.statement import DIED, HAS, LEFT, NAME, PLAN, RELATION, TIME, Claim
+from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
+from .rewording import in_third_person
+
+Effect: TypeAlias = Literal["ends", "denies", "repeats"]
+
+MEMBERSHIPS = frozenset(
+    "works at|works as|lives in|member of|sings in|plays for|place|volunteers at|goes to|stays in|"
+    "works in|studied at".split("|")
+)
+"""What somebody leaves; the place of a thing is filed as such too."""
+RELATIONS = frozenset(
+    (
+        "married to|engaged to|partner|girlfriend|boyfriend|fiance|fianc\u00e9|fianc\u00e9e|"
+        "lives with"
+    ).split("|")
+)
+MARITAL = "state single"
+_LASTING = frozenset((NAME, "is a", "was born", "was born in", "grew up in", "is from", "age"))
+"""What stays true of who has died."""
+_PARTED = frozenset("divorced separated single widowed".split())
+_OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "over": set()}
+_OWN = re.compile(
+    r"\b(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE
+)
+_CLOCK = re.compile(r"\b(\d{1,2})(?:[:.](\d{2}))? ?([ap])\.?m\b\.?", re.IGNORECASE)
+_NAMELESS = re.compile(r"(?:the )?user(?:'s)? ", re.IGNORECASE)
+_FILLING = {
+    "works at": "work employ employed job",
+    "lives in": "live home reside based",
+    "married to": "married wife husband spouse marry",
+    "has": "have has mother father parent own",
+    "sees": "see",
+    "state ill": "ill sick",
+}
+"""Words of which texts that claim the same may have different ones."""
+
+
+def speaker_of(fact: Fact) -> str:
+    """Return who says "I" in a fact: the person it is of, else the agent that wrote it."""
+    return fact.user_id or fact.agent_id
+
+
+def is_first_person(fact: Fact) -> bool:
+    """Whether a fact speaks of "I" or "my": what it says depends on who says it.
+
+    So does "the user" where nobody has said who that is: each agent has its own.
+    """
+    is_nameless = fact.user_id is None and _NAMELESS.match(fact.text) is not None
+    return is_nameless or _OWN.search(fact.text) is not None
+
+
+def of_strangers(one: Fact, two: Fact) -> bool:
+    """Whether both are of a user without a name, each of another agent's."""
+    is_nameless = all(fact.user_id is None and _NAMELESS.match(fact.text) for fact in (one, two))
+    return is_nameless and one.agent_id != two.agent_id
+
+
+def resolved_text(fact: Fact) -> str:
+    """Return a fact's text without what only opens it, and told of who says it."""
+    text = without_lead(fact.text)
+    return in_third_person(text, speaker_of(fact)) if is_first_person(fact) else text
+
+
+def claims(fact: Fact) -> tuple[Claim, ...]:
+    """Return what a fact claims; short texts are remembered."""
+    if len(fact.text) > REMEMBERED_CHARS_MAX:
+        return ()
+    found = _claims(fact.text, speaker_of(fact))
+    # Whom an application names counts for more than whom the words seem to be about.
+    is_named = fact.subject is None or any(_is_of(one.subject, fact.subject) for one in found)
+    return found if is_named else ()
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _claims(text: str, speaker: str) -> tuple[Claim, ...]:
+    return tuple(claims_of(text, speaker))
+
+
+def effect(older: Fact, newer: Fact) -> Effect | None:
+    """Return what a later statement does to an earlier one; ``None`` if they may stand together."""
+    if of_strangers(older, newer):
+        return None
+    before, after = claims(older), claims(newer)
+    for new in after:
+        for old in before:
+            if _ends(new, old):
+                is_denial = new.sense == "never" or new.corrects
+                return "denies" if is_denial else "ends"
+    return "repeats" if before and after and _repeats(older, newer, before, after) else None
+
+
+def _ends(new: Claim, old: Claim) -> bool:
+    if old.sense == "over" and new.sense == "never" and _is_of(new.subject, old.subject):
+        return new.attribute == old.attribute and _value(new) == _value(old)
+    if old.sense == "over" or (new.is_ahead != old.is_ahead and not _cancels(new, old)):
+        return False
+    if _is_of(new.subject, old.subject):
+        if new.attribute == old.attribute:
+            return _replaces(new, old)
+        return old.sense == "is" and _leaves(new, old)
+    return old.sense == "is" and new.attribute == DIED and _is_named(new.subject, old)
+
+
+def _is_of(one: str, other: str) -> bool:
+    ours, theirs = (spelled(text).removeprefix("the ") for text in (one, other))
+    return ours == theirs
+
+
+def _replaces(new: Claim, old: Claim) -> bool:
+    """Whether two values of one attribute cannot stand side by side."""
+    same = _value(new) == _value(old)
+    if same:
+        return new.sense in _OPPOSITE[old.sense]
+    if new.sense != "is" or old.sense != "is":
+        return False
+    if new.is_single and (old.is_single or new.corrects):
+        return _units(new) == _units(old)
+    if new.attribute == HAS and _is_other_count(new, old):
+        return True
+    # "I prefer aisle seats now": of the same things another kind.
+    return new.attribute == "prefers" and new.is_change and _head(new) == _head(old)
+
+
+def _is_other_count(new: Claim, old: Claim) -> bool:
+    """Whether both say how many of the same there are: ``eight members``, ``eleven members``."""
+    one, two = read(old.value), read(new.value)
+    rest = one.content - one.numbers
+    return bool(rest and one.numbers and two.numbers) and rest == two.content - two.numbers
+
+
+def _leaves(new: Claim, old: Claim) -> bool:
+    """Whether a claim says that what another attribute held is over."""
+    is_parted = new.attribute == MARITAL and new.value in _PARTED
+    if is_parted and old.attribute in RELATIONS - {"lives with"}:
+        return True
+    if new.attribute == DIED and old.attribute not in _LASTING:
+        return True
+    if new.attribute == "cancelled" and old.attribute == TIME:
+        return True
+    if not _value(new) or _value(new) != _value(old) or new.sense != "over":
+        return _cancels(new, old)
+    ended = {LEFT: MEMBERSHIPS, RELATION: RELATIONS, "married to": RELATIONS}
+    is_ended = new.attribute == "changed" or old.attribute in ended.get(new.attribute, frozenset())
+    return is_ended or _cancels(new, old)
+
+
+def _cancels(new: Claim, old: Claim) -> bool:
+    """Whether a trip is off that was planned."""
+    is_off = new.attribute == PLAN and new.sense == "over" and old.is_ahead
+    return is_off and bool(_value(new)) and _value(new) <= _value(old)
+
+
+def _is_named(name: str, old: Claim) -> bool:
+    """Whether who has died is whom somebody had: ``a cat called Minka``."""
+    told = words(old.value)
+    return old.attribute == HAS and words(name) == told[-len(words(name)) :] and "called" in told
+
+
+def _value(claim: Claim) -> frozenset[str]:
+    value = _in_24_hours(claim.value)
+    return read(value).content or frozenset(words(value))
+
+
+def _in_24_hours(text: str) -> str:
+    """Return a text with its clock times as ``18:00``, however they are written."""
+
+    def written(found: re.Match[str]) -> str:
+        hour = int(found[1]) % 12 + (12 if found[3].lower() == "p" else 0)
+        return f"{hour}:{found[2] or '00'}"
+
+    return _CLOCK.sub(written, text)
+
+
+def _units(claim: Claim) -> frozenset[str]:
+    """Return the words beside the number of a value: euros are no months."""
+    known = read(claim.value)
+    if (
+        claim.attribute in {TIME, NAME, "place"}
+        or not known.numbers
+        or not known.content - known.numbers
+    ):
+        return frozenset()
+    is_measure = claim.attribute.endswith("s") or claim.attribute == "number"
+    return known.content - known.numbers if is_measure else frozenset()
+
+
+def _head(claim: Claim) -> str:
+    return next(iter(words(claim.value)[-1:]), "")
+
+
+def _repeats(older: Fact, newer: Fact, before: tuple[Claim, ...], after: tuple[Claim, ...]) -> bool:
+    """Whether two texts claim the same and nothing else."""
+    ours, theirs = {_said(one) for one in before}, {_said(one) for one in after}
+    if not (ours <= theirs or theirs <= ours) or any(one.is_ahead for one in (*before, *after)):
+        return False
+    one, two = (_in_24_hours(resolved_text(fact)) for fact in (older, newer))
+    if difference(read(one), read(two)) in {"numbers", "negation"}:
+        return False
+    filling = {word for claim in before for word in _FILLING.get(claim.attribute, "").split()}
+    filling |= {"favourite", "like", "most", "best"} if _is_told_freely(before) else set()
+    left, right = read(one), read(two)
+    rest = (left.content ^ right.content) - filling
+    return not rest and (left.turns == right.turns or _is_told_freely(before))
+
+
+def _is_told_freely(found: tuple[Claim, ...]) -> bool:
+    """Whether small words may differ: what I like most is the favourite, "ill" is no "I'll"."""
+    return all(claim.attribute.startswith(("favourite", "state ")) for claim in found)
+
+
+def _said(claim: Claim) -> tuple[str, str, tuple[str, ...], str]:
+    subject = spelled(claim.subject).removeprefix("the ")
+    known = read(_in_24_hours(claim.value))
+    # The day and the month of a date may change places, the two ends of a way may not.
+    value = tuple(sorted(known.content)) if claim.attribute == TIME else known.order
+    return (subject, claim.attribute, value, claim.sense)

@@ -1,0 +1,304 @@
+"""When something was, is or will be, as people say it: found in a clause, and resolved. Pure.
+
+``last month``, ``yesterday``, ``two years ago`` and ``on Sunday`` mean a day only together with the
+moment at which they were said. What is resolved is told with its date, for who reads it later.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal, TypeAlias
+
+from ..distinctive import MONTHS
+from .validity import DATE, Days, Validity, days_of
+
+DAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_SINCE = r"(?:childhood|birth|school|university|the beginning)"
+_COUNTS = {
+    word: number
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+} | {"a": 1, "an": 1, "the": 1, "couple": 2}
+_YEAR_MAX = 9_998
+_MONTHS_OF = {"month": 1, "year": 12}
+_DAYS_OF = {"day": 1, "week": 7, "fortnight": 14}
+
+_MONTH = f"(?:{'|'.join(MONTHS)})"
+_DAY = f"(?:{'|'.join(DAYS)})"
+_SEASON = f"(?:{'|'.join(_SEASONS)})"
+_NTH = r"\d{1,2}(?:st|nd|rd|th)?"
+_BARE_DAY = rf"(?:the )?(?:{_NTH}(?: of)? {_MONTH}|{_MONTH} {_NTH})"
+_COUNT = rf"(?:{'|'.join(_COUNTS)}|\d{{1,3}}|a couple of)"
+_UNIT = r"(?:day|week|fortnight|month|year)s?"
+_FEAST = (
+    r"(?:Christmas(?: Eve| Day)?|New Year's (?:Eve|Day)|Easter(?: Sunday| Monday)?|Halloween"
+    r"|Valentine's Day|Boxing Day|Midsummer)"
+)
+_NAMED = rf"(?:(?:the )?{DATE}|{_FEAST}|{_BARE_DAY}|{_MONTH}|{_DAY})"
+_RELATIVE = (
+    r"(?:last|this|next|this past|this coming) "
+    rf"(?:week|month|year|weekend|{_DAY}|{_MONTH}|{_SEASON})"
+)
+_POINT = (
+    rf"(?:(?:on|in|for|back in|at the beginning of) {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
+    rf"|(?:over|during|in) (?:the )?{_SEASON}"
+    rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow"
+    rf"|at (?:Christmas|Easter|New Year)|at the (?:end|beginning|start) of (?:the )?(?:week"
+    rf"|month|year|{_MONTH})|(?:early |later )?this (?:week|month|year)"
+    rf"|(?:about |around |over )?{_COUNT} {_UNIT} ago|in {_COUNT} {_UNIT}(?:' time)?|{_BARE_DAY})"
+)
+PHRASE = (
+    rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE}|{_SINCE})"
+    rf"|(?:from|between) {DATE} (?:to|until|through|and) {DATE}"
+    rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever since"
+    rf"|{_POINT})"
+)
+"""A time, as an expression without groups; case is to be ignored."""
+
+_AT_END = re.compile(rf",? ({PHRASE})[\s.!]*$", re.IGNORECASE)
+_AT_FRONT = re.compile(rf"({PHRASE}),? (?=\S)", re.IGNORECASE)
+_OFTEN_AT_FRONT = re.compile(
+    rf"((?:on|every|each|most) (?:{_DAY}s?|weekends?|mornings?|evenings?|weeks?|days?|years?"
+    rf"|months?"
+    rf"|summers?|winters?)|at weekends|in the (?:mornings?|evenings?)),? (?=\S)",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE)
+_FROM = re.compile(r"(since|from|as of|until|till|by) (.+)", re.IGNORECASE)
+_FOR = re.compile(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
+_AGO = re.compile(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) ago", re.IGNORECASE)
+_WITHIN = re.compile(rf"in ({_COUNT}) ({_UNIT})(?:' time)?", re.IGNORECASE)
+_PREPOSITION = re.compile(
+    r"(?:on|in|for|back in|over|during|at the (?:beginning|start|end) of) (?:the )?", re.IGNORECASE
+)
+_NEAR = {
+    "yesterday": -1,
+    "last night": -1,
+    "the day before yesterday": -2,
+    "today": 0,
+    "tonight": 0,
+    "this morning": 0,
+    "tomorrow": 1,
+}
+
+Sort: TypeAlias = Literal["at", "since", "until", "span"]
+
+
+@dataclass(frozen=True)
+class When:
+    """A time that somebody named.
+
+    Attributes:
+        sort: Whether it is the moment of something, or its beginning, its end, or both.
+        text: How it is told, with its date where it could be resolved.
+        days: The days meant; of a beginning or an end, the first or the last one; ``None`` where
+            nobody can tell.
+        last: Of a span, its end.
+    """
+
+    sort: Sort
+    text: str
+    days: Days | None = None
+    last: Days | None = None
+
+    def validity(self, *, is_over: bool = False) -> Validity:
+        """Return from when to when what was said so is valid.
+
+        Args:
+            is_over: What was said is no longer so: of a moment, it ended then.
+        """
+        if self.days is None:
+            return None, None
+        if self.sort == "until":
+            return None, self.days.last
+        if self.sort == "span":
+            return self.days.first, self.last.last if self.last else None
+        return (None, self.days.last) if is_over else (self.days.first, None)
+
+    def onwards(self) -> list[When]:
+        """Return the time since then: what ``ever since`` means after it."""
+        return [When("since", f"since {_told(self.days)}", self.days)] if self.days else []
+
+
+def at_end(clause: str) -> tuple[str, str | None]:
+    """Return a clause without the time it ends with, and that time as it was said."""
+    found = _AT_END.search(clause)
+    return (clause[: found.start()].rstrip(" ,"), found[1]) if found else (clause, None)
+
+
+def at_front(clause: str) -> tuple[str, str | None]:
+    """Return a clause without the time it opens with, and that time as it was said."""
+    found = _AT_FRONT.match(clause)
+    return (clause[found.end() :], found[1]) if found else (clause, None)
+
+
+def often_at_front(clause: str) -> str:
+    """Return a clause with how often, which it opens with, at its end."""
+    found = _OFTEN_AT_FRONT.match(clause)
+    if found is None or re.fullmatch(rf"on {_DAY}", found[1], re.IGNORECASE):
+        return clause
+    return f"{clause[found.end() :]} {found[1][0].lower()}{found[1][1:]}"
+
+
+def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
+    """Return what a time means.
+
+    Args:
+        said: The words of a ``PHRASE``.
+        at: When they were said; ``None`` leaves what is relative as it is.
+        is_ahead: They speak of what is to come: ``in June`` is the next one, not the last.
+    """
+    span = _SPAN.fullmatch(said)
+    if span:
+        return When("span", said, days_of(span[1]), days_of(span[2]))
+    lasting = _FOR.fullmatch(said)
+    if lasting:
+        began = _back(lasting[1], lasting[2], at)
+        return When("since", said if began is None else f"since {_told(began)}", began)
+    bound = _FROM.fullmatch(said)
+    if bound is None:
+        days = _days(said, at, is_ahead=is_ahead)
+        return When("at", said if days is None else _dated(said, days, at), days)
+    sort: Sort = "until" if bound[1].lower() in {"until", "till", "by"} else "since"
+    days = _days(bound[2], at, is_ahead=sort == "until" or is_ahead)
+    if days is None or days_of(bound[2]):
+        return When(sort, said, days)
+    return When(sort, f"{bound[1].lower()} {_told(days)}", days)
+
+
+def _days(said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:
+    """Return the days that a moment stands for."""
+    plain = _PREPOSITION.sub("", said.lower().strip(), count=1)
+    written = days_of(plain) if re.fullmatch(DATE, plain, re.IGNORECASE) else None
+    if written is not None or at is None:
+        return written
+    today = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    if plain in _NEAR:
+        return _day(today + timedelta(days=_NEAR[plain]))
+    ago, within = _AGO.fullmatch(said), _WITHIN.fullmatch(said)
+    if ago:
+        return _back(ago[1], ago[2], at)
+    if within:
+        return _moved(within[1], within[2], today, 1)
+    return _in_calendar(plain, today, is_ahead=is_ahead)
+
+
+def _in_calendar(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
+    """Return the days of ``last week``, ``next Monday``, ``June``, ``the 3rd of May``."""
+    which, _, named = plain.removeprefix("the ").rpartition(" ")
+    step = {"last": -1, "this past": -1, "next": 1, "this coming": 1}.get(which)
+    if named in DAYS:
+        return _weekday(DAYS.index(named), today, ahead=is_ahead if step is None else step > 0)
+    if named in MONTHS and which in {"", "last", "this", "next", "this past", "this coming"}:
+        ahead = is_ahead if step is None else step > 0
+        return _month(MONTHS.index(named) + 1, today, ahead=ahead)
+    if named in _SEASONS:
+        step = (1 if is_ahead else -1) if step is None and which != "this" else step
+        return _season(_SEASONS[named], today, step or 0)
+    if named in {"week", "weekend"}:
+        return _week(today, step or 0, is_end=named == "weekend")
+    if named in {"month", "year"} and which:
+        return _moved("1", named, today, step or 0)
+    return _date(plain, today, is_ahead=is_ahead)
+
+
+def _week(today: datetime, step: int, *, is_end: bool) -> Days:
+    """Return a week from its Monday on, or its last two days."""
+    monday = today + timedelta(days=7 * step - today.weekday())
+    return Days(monday + timedelta(days=5 if is_end else 0), monday + timedelta(days=6))
+
+
+def _date(plain: str, today: datetime, *, is_ahead: bool) -> Days | None:
+    """Return a day of a month that has no year: the nearest behind or ahead."""
+    found = re.fullmatch(rf"(?:{_NTH}(?: of)? )?({_MONTH})(?: {_NTH})?", plain.removeprefix("the "))
+    number = re.search(r"\d{1,2}", plain)
+    if found is None or number is None:
+        return None
+    month = _month(MONTHS.index(found[1]) + 1, today, ahead=is_ahead)
+    return days_of(f"{month.first:%Y-%m}-{int(number.group()):02}")
+
+
+def _back(count: str, unit: str, at: datetime | None) -> Days | None:
+    if at is None:
+        return None
+    today = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return _moved(count, unit, today, -1)
+
+
+def _moved(count: str, unit: str, today: datetime, sign: int) -> Days | None:
+    """Return the day, month or year that lies so many units from today."""
+    word = count.lower().removeprefix("a ").removesuffix(" of") if " " in count else count.lower()
+    number = sign * (int(word) if word.isdigit() else _COUNTS[word])
+    plain = unit.lower().removesuffix("s")
+    if plain in _DAYS_OF:
+        return _day(today + timedelta(days=number * _DAYS_OF[plain]))
+    year, month = divmod(today.year * 12 + today.month - 1 + number * _MONTHS_OF[plain], 12)
+    if not 1 <= year <= _YEAR_MAX:
+        return None
+    return days_of(f"{year:04}" if plain == "year" else f"{year:04}-{month + 1:02}")
+
+
+def _weekday(wanted: int, today: datetime, *, ahead: bool) -> Days:
+    """Return the next or the last such day, never today: that would be called today."""
+    away = (wanted - today.weekday()) % 7 if ahead else -((today.weekday() - wanted) % 7)
+    return _day(today + timedelta(days=away or (7 if ahead else -7)))
+
+
+def _month(wanted: int, today: datetime, *, ahead: bool) -> Days:
+    """Return the nearest such month, this one included, behind or ahead."""
+    later, earlier = wanted < today.month, wanted > today.month
+    year = today.year + (1 if ahead and later else -1 if not ahead and earlier else 0)
+    return _whole_month(year, wanted)
+
+
+def _season(begins: int, today: datetime, step: int) -> Days:
+    """Return the three months of a season: of this year, or the nearest behind or ahead."""
+    year = today.year
+    if step < 0 and begins + 2 >= today.month:
+        year -= 1
+    if step > 0 and begins <= today.month:
+        year += 1
+    later, month = divmod(begins + 1, len(MONTHS))
+    return Days(datetime(year, begins, 1, tzinfo=UTC), _whole_month(year + later, month + 1).last)
+
+
+def _whole_month(year: int, month: int) -> Days:
+    first = datetime(year, month, 1, tzinfo=UTC)
+    return Days(first, first.replace(day=calendar.monthrange(year, month)[1]))
+
+
+def _day(moment: datetime) -> Days:
+    return Days(moment, moment)
+
+
+def _dated(said: str, days: Days, at: datetime | None) -> str:
+    """Return a moment as it is told later: what has its year stays as it was said."""
+    plain = _PREPOSITION.sub("", said.strip(), count=1)
+    if at is None or days_of(plain) is not None:
+        return said
+    named = next((day for day in DAYS if day in said.lower()), None)
+    season = next((one for one in _SEASONS if one in said.lower()), None)
+    if season:
+        return f"in {season} {days.first.year}"
+    told = _told(days)
+    if " and " in told:
+        return told
+    preposition = "on" if days.first == days.last else "in"
+    return f"{preposition} {f'{named.capitalize()} ' if named else ''}{told}"
+
+
+def _told(days: Days) -> str:
+    """Return days in words: a day, a month, a year, or what lies between two days."""
+    first, last = days.first, days.last
+    if first == last:
+        return f"{first.day} {first:%B %Y}"
+    if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31):
+        return str(first.year)
+    if first.day == 1 and last == _whole_month(first.year, first.month).last:
+        return f"{first:%B %Y}"
+    return f"between {first.day} {first:%B} and {last.day} {last:%B %Y}"

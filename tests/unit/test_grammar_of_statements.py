@@ -1,0 +1,135 @@
+"""What texts claim: of whom, what, in which sense, since when; and what they do not."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from metaagents.learning.grammar.claims import claims_of
+from metaagents.learning.patterns import stated
+from metaagents.learning.plain_speech import INPUT_CHARS_MAX
+
+NOW = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I moved to Turin last month.", "Ada moved to Turin in February 2026"),
+        ("We've been living in Turin since 2020.", "Ada lives in Turin since 2020"),
+        ("My brother Karim relocated to Oslo.", "Ada's brother Karim relocated to Oslo"),
+        ("I have type 2 diabetes, so no cake.", "Ada has type 2 diabetes"),
+        ("My dentist is Dr. Sato.", "Ada's dentist is Dr. Sato"),
+        ("Dr. Sato is my dentist, by the way.", "Dr. Sato is Ada's dentist"),
+        ("I've got two sons.", "Ada has two sons"),
+        (
+            "My husband Ole drives a taxi for a living.",
+            "Ada's husband Ole drives a taxi for a living",
+        ),
+        ("I broke my arm on Sunday.", "Ada broke Ada's arm on Sunday 8 March 2026"),
+        ("I'm not a smoker.", "Ada is not a smoker"),
+        ("I have never worked for Globex.", "Ada has never worked for Globex"),
+        ("I no longer have a car.", "Ada no longer has a car"),
+        ("My train is at 8:20, not at 8:02.", "Ada's train is at 8:20, not at 8:02"),
+        ("We sold the piano yesterday.", "Ada sold the piano on 10 March 2026"),
+        ("Our hamster died in January.", "Ada's hamster died in January 2026"),
+        ("My wife's name is Bea.", "Ada's wife's name is Bea"),
+        ("Bo and I split up in November.", "Bo and Ada split up in November 2025"),
+        ("I'm flying to Lima next Monday.", "Ada is flying to Lima on Monday 16 March 2026"),
+        ("I go climbing every Friday.", "Ada goes climbing every Friday"),
+        ("I gave up smoking in 2021.", "Ada gave up smoking in 2021"),
+        ("I speak Danish and Swedish.", "Ada speaks Danish and Swedish"),
+        ("I'm doing a PhD in botany.", "Ada is doing a PhD in botany"),
+        ("You'd have to ask my neighbour Mrs. Lund.", "Ada's neighbour is Mrs. Lund"),
+        ("My daughter is allergic to soy, does that matter?", "Ada's daughter is allergic to soy"),
+    ],
+)
+def test_a_statement_is_told_of_whom_it_is_about(said: str, told: str) -> None:
+    """In third person, by name, with the date of its times."""
+    assert [one.text for one in stated(said, "Ada", NOW)] == [told]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "If I moved to Turin, would my rent go up?",
+        "Suppose I have two sons and no car.",
+        "I almost bought a boat.",
+        "I was going to study law.",
+        "I might move to Turin.",
+        "I wish I had a dog.",
+        "Somebody claimed that I have a twin.",
+        "My friend works at Acme.",
+        "He sang: I live in a castle.",
+        "She asked me, are you married to a doctor?",
+        "I'm allergic, am I?",
+        "I live in Turin, I think.",
+        "I have a feeling this takes long.",
+        "I have to run.",
+        "I love the idea.",
+        "Keep going and never give up!",
+        "I want a safe, inclusive place.",
+        "I'd like to be a pilot one day.",
+    ],
+)
+def test_what_is_not_stated_claims_nothing(said: str) -> None:
+    """Conditions, wishes, near misses, hearsay, moods and manners of speaking."""
+    assert stated(said, "Ada", NOW) == []
+
+
+def test_a_beginning_is_kept_and_a_plan_has_none() -> None:
+    """What began has its date; what is planned is not true yet, nor dated as if it were."""
+    (moved,) = stated("I moved to Turin last month.", "Ada", NOW)
+    assert (moved.predicate, moved.object) == ("lives in", "Turin")
+    assert moved.valid_from == datetime(2026, 2, 1, tzinfo=UTC)
+    (plan,) = stated("I'm flying to Lima next Monday.", "Ada", NOW)
+    assert (plan.predicate, plan.valid_from) == (None, None)
+
+
+def test_a_clause_goes_on_about_whom_the_one_before_is_about() -> None:
+    """Its subject and ``ever since`` come from there."""
+    said = "We left Leeds in 2023 and have been living in Ghent ever since."
+    left, lives = stated(said, "Teo", NOW)
+    assert left.text == "Teo left Leeds in 2023"
+    assert lives.text == "Teo lives in Ghent since 2023"
+    assert lives.valid_from == datetime(2023, 1, 1, tzinfo=UTC)
+
+
+def test_one_of_several_has_no_value_of_its_own() -> None:
+    """Of "my cousin" there may be two; of "my cousin Bo" and of who speaks there is one."""
+    assert not claims_of("My cousin lives in Lima.", "Ada")[0].is_single
+    assert claims_of("My cousin Bo lives in Lima.", "Ada")[0].is_single
+    assert claims_of("I live in Lima.", "Ada")[0].is_single
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "I live in Rome, ",
+        "my ",
+        "and I ",
+        "if ",
+        "'s ",
+        "last week ",
+        "Mr. ",
+        "never ",
+        "....",
+        "A ",
+    ],
+)
+def test_reading_takes_no_more_than_linear_time(unit: str) -> None:
+    """Twice the text takes about twice the time, whatever it repeats."""
+
+    def seconds(length: int) -> float:
+        text = (unit * length)[:length]
+        best = float("inf")
+        for _ in range(5):
+            began = time.process_time()
+            stated(text, "Ada", NOW)
+            best = min(best, time.process_time() - began)
+        return best
+
+    half = seconds(INPUT_CHARS_MAX // 2)
+    assert seconds(INPUT_CHARS_MAX) < 3.5 * half + 0.005

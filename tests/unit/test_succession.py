@@ -1,0 +1,130 @@
+"""A later statement takes the place of an earlier one only where both cannot be true."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from metaagents.learning.succession import Effect, effect
+from tiers.records import Fact, Scope
+
+
+def _said(text: str, agent: str, day: int) -> Fact:
+    scope = Scope(tenant="acme", graph_id="home", agent_id=agent)
+    return Fact(text=text).stamped(scope, f"f{day}", datetime(2026, 3, day, tzinfo=UTC))
+
+
+def _effect(old: str, new: str, later: str = "ada") -> Effect | None:
+    return effect(_said(old, "ada", 1), _said(new, later, 2))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Rome.", "I've moved to Turin."),
+        ("Bo works at Acme.", "Bo works for Globex now."),
+        ("I work for the museum.", "I left the museum in May."),
+        ("I have a hamster.", "Our hamster has died."),
+        ("I have a dog called Rex.", "Rex died on Sunday."),
+        ("I like figs.", "I hate figs."),
+        ("My rent is 700 euros.", "My rent is 720 euros."),
+        ("Our choir has nine members.", "Our choir has eleven members."),
+        ("The ferry leaves at 9:00.", "The ferry leaves at 9:30 from now on."),
+        ("The fair is on Sunday.", "The fair has been called off."),
+        ("My vet is Dr. Roth.", "Dr. Lund has taken over from Dr. Roth as our vet."),
+        ("Mia leads the night shift.", "Tom leads the night shift now."),
+        ("I am engaged to Kim.", "Kim and I broke up."),
+        ("I can't eat eggs.", "I can eat eggs again."),
+        ("The lift is broken.", "The lift is working again."),
+        ("Our boat is called Nora.", "We renamed our boat to Vega."),
+    ],
+)
+def test_what_cannot_stand_beside_it_ends(old: str, new: str) -> None:
+    """The same subject, the same attribute, another value; or it says that it is over."""
+    assert _effect(old, new) == "ends"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I used to work for Acme.", "I never worked for Acme."),
+        ("I am allergic to nuts.", "It is not true that I am allergic to nuts."),
+        ("My train leaves at 9:15.", "Correction: my train leaves at 9:45, not at 9:15."),
+        ("My sister's name is Mary.", "Actually, my sister's name is Marion, not Mary."),
+    ],
+)
+def test_what_never_was_so_is_denied(old: str, new: str) -> None:
+    """A denial and a correction say that it was wrong all along."""
+    assert _effect(old, new) == "denies"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I have a cat.", "I have a rabbit."),
+        ("I speak Danish.", "I'm learning Welsh."),
+        ("My cousin lives in Lima.", "My cousin lives in Lille."),
+        ("My daughter Eva is four.", "My daughter Mia is six."),
+        ("I live in Rome.", "As a child I lived in Turin."),
+        ("I live in Rome.", "I'm going to Turin for a week in May."),
+        ("I work at Acme.", "I might apply at Globex."),
+        ("I like tea.", "Actually, I like coffee."),
+        ("My rent is 700 euros.", "My phone bill is 20 euros."),
+        ("Mia leads the Rome team.", "Tom leads the Turin team."),
+        ("I bought a drill.", "I sold a tent."),
+    ],
+)
+def test_what_may_be_true_beside_it_stays(old: str, new: str) -> None:
+    """Other subjects, other attributes, other times, plans, and what there may be several of."""
+    assert _effect(old, new) is None
+
+
+def test_i_is_who_says_it() -> None:
+    """What one agent says of itself is nothing that another one said."""
+    assert _effect("I have a pony.", "I don't have a pony.") == "ends"
+    assert _effect("I have a pony.", "I don't have a pony.", later="bo") is None
+    assert _effect("I have a pony.", "Ada doesn't have a pony.", later="bo") == "ends"
+
+
+def test_a_user_without_a_name_is_each_agents_own() -> None:
+    """What one agent knows of its user says nothing of the user of another."""
+    assert _effect("user lives in Rome", "user lives in Turin") == "ends"
+    assert _effect("user lives in Rome", "user lives in Turin", later="bo") is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("My doctor is Dr. Sato.", "Dr. Sato is my doctor."),
+        ("I live in Rome.", "My home is in Rome."),
+        ("The sister of Otto is Klara.", "Klara is the sister of Otto."),
+        ("The exam is on 12 April.", "The exam is on April 12."),
+        ("I am married to Kim.", "Kim is my wife."),
+        ("The shift starts at 6 pm.", "The shift starts at 18:00."),
+        ("Bo is ill.", "Bo is sick."),
+        ("My favourite season is spring.", "Spring is the season I like most."),
+    ],
+)
+def test_the_same_in_another_order_is_repeated(old: str, new: str) -> None:
+    """One statement, said twice."""
+    assert _effect(old, new) == "repeats"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I work at Acme.", "I work at Acme as a baker."),
+        ("The bus goes from Ulm to Bonn.", "The bus goes from Bonn to Ulm."),
+        ("My doctor is Dr. Sato.", "My dentist is Dr. Sato."),
+    ],
+)
+def test_what_says_more_or_other_is_not_repeated(old: str, new: str) -> None:
+    """A word more, a way turned round, another attribute."""
+    assert _effect(old, new) is None
+
+
+def test_whom_an_application_names_counts_for_more_than_the_words() -> None:
+    """A fact filed under somebody else is not touched by what its words seem to say."""
+    old = _said("Ada lives in Rome", "ada", 1).model_copy(update={"subject": "Ben"})
+    assert effect(old, _said("Ada lives in Turin", "ada", 2)) is None
