@@ -34,10 +34,10 @@ WEDNESDAY = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
 )
 def test_a_moment_is_told_with_its_date(
     said: str,
-    ahead: bool,
+    ahead: bool,  # noqa: FBT001 - a row of the table
     told: str,
     first: str,
-    last: str,  # noqa: FBT001 - a row of the table
+    last: str,
 ) -> None:
     """By the moment of saying it and by whether it lies behind or ahead."""
     when = resolved(said, WEDNESDAY, is_ahead=ahead)
