@@ -102,7 +102,7 @@ def relation(pair: Pair, judged: Judged | None) -> Relation | None:
     if is_kept(pair.older) or is_kept(pair.newer):
         return "distinct"
     found = by_claims(pair)
-    if found is None and not of_others(pair):
+    if found is None:
         found = by_key(pair)
     if found is not None:
         return found

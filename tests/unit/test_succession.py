@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from metaagents.learning.succession import Effect, effect
+from metaagents.learning.weighing import Pair, relation
 from tiers.records import Fact, Scope
 
 
@@ -89,8 +90,12 @@ def test_i_is_who_says_it() -> None:
 
 def test_a_user_without_a_name_is_each_agents_own() -> None:
     """What one agent knows of its user says nothing of the user of another."""
-    assert _effect("user lives in Rome", "user lives in Turin") == "ends"
-    assert _effect("user lives in Rome", "user lives in Turin", later="bo") is None
+    keyed = {"subject": "user", "predicate": "lives in"}
+    rome = _said("user lives in Rome", "ada", 1).model_copy(update={**keyed, "object": "Rome"})
+    turin = _said("user lives in Turin", "ada", 2).model_copy(update={**keyed, "object": "Turin"})
+    assert relation(Pair.of(rome, turin), None) == "natural"
+    of_another = turin.model_copy(update={"agent_id": "bo"})
+    assert relation(Pair.of(rome, of_another), None) == "distinct"
 
 
 @pytest.mark.parametrize(
