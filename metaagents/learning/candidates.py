@@ -198,11 +198,11 @@ def _roots(text: str) -> frozenset[str]:
 
 
 def is_found(draft: FactDraft, known: Sequence[FactDraft]) -> bool:
-    """Whether a statement of the same turn is there already, in nearly the same words."""
+    """Whether a statement of the same turn is there already that says as much, or more."""
     return any(
         one.whose == draft.whose
         and not set(one.source_ids).isdisjoint(draft.source_ids)
-        and _says(one.said.text, one.said.subject) == _says(draft.said.text, one.said.subject)
+        and _says_as_much(one.said, draft.said)
         for one in known
     )
 
@@ -234,6 +234,14 @@ def readable_by_all(source: Owned, whose: Whose) -> bool:
 def is_same_trigger(one: str, other: str) -> bool:
     """Whether two triggers say the same, by their content words."""
     return _says(one) == _says(other)
+
+
+def _says_as_much(one: Stated, other: Stated) -> bool:
+    """Whether a statement has all content words of another, in the same sense."""
+    (words_of_one, is_denied), (words_of_other, is_other_denied) = (
+        _says(said.text, one.subject) for said in (one, other)
+    )
+    return words_of_other <= words_of_one and is_denied == is_other_denied
 
 
 def _says(text: str, subject: str | None = None) -> tuple[frozenset[str], bool]:

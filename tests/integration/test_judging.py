@@ -357,7 +357,7 @@ async def test_ma_07_without_its_model_the_judge_goes_by_rules(tmp_path: Path) -
     model = OpinionatedModel(lambda _new, _old: "duplicate")
     async with house(tmp_path, model=model, budget=Budget(model_calls=0)) as home:
         known = await home.judged(
-            said(1, "Ada's home is in Lisbon."),
+            said(1, "Ada's flat looks over the Tagus in Lisbon."),
             said(2, "Ada lives in Lisbon."),
             said(3, "ada lives in Lisbon!"),
         )

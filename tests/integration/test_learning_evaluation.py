@@ -98,10 +98,10 @@ def test_the_command_prints_a_table_and_its_progress() -> None:
     assert "without a language model; words alone; one case of 15" in done.out
     assert "duplicates  different facts lost  0 of 3  0" in done.out
     assert "duplicates 5/5 [##########]" in done.err
-    told = measuring("--set", "statements", "--mistakes")
-    assert "statements learnt" in told.out
-    assert "statements: " in told.out
-    assert "missed: Morning!" in told.out
+    told = measuring("--set", "duplicates", "--mistakes")
+    assert "duplicates: 1 went wrong" in told.out
+    assert "same-01 (other tags), kept: Mediums last about 18 laps." in told.out
+    assert "learnt: Mediums; Mediums last about 18 laps." in told.out
 
 
 def test_a_sealed_set_tells_its_totals_only() -> None:

@@ -156,6 +156,9 @@ async def test_same_questions_same_answers(tmp_path: Path, opened: object, quest
             assert [hit.id for hit in answered] == [hit.id for hit in expected], query
             for hit, twin in zip(answered, expected, strict=True):
                 assert hit.score == pytest.approx(twin.score, rel=LAST_DIGIT)
-                assert hit == twin.model_copy(update={"score": hit.score})
+                if twin.cosine is not None:
+                    assert hit.cosine == pytest.approx(twin.cosine, rel=LAST_DIGIT)
+                told = {"score": hit.score, "cosine": twin.cosine and hit.cosine}
+                assert hit == twin.model_copy(update=told)
             found += len(expected)
     assert found > 4 * questions, "the questions were too narrow to prove anything"

@@ -15,6 +15,7 @@ from ezra import Ezra, Fact, Rule
 from ezra.agent import Agent
 from ezra.graph import Graph
 from metaagents.learning.grammar.frames import ATTRIBUTES
+from metaagents.learning.grammar.statement import UNSAID
 from tiers.lexical import stem
 from tiers.records import Turn
 
@@ -226,7 +227,7 @@ def fact_problems(life: Life, rows: MemoryRows) -> list[str]:
             continue
         said = [words_of_others(turn) for turn in sources]
         # "I moved to Rome" is filed under "lives in": the names of attributes are the house's own.
-        predicate = None if fact.predicate in ATTRIBUTES else fact.predicate
+        predicate = None if fact.predicate in ATTRIBUTES | UNSAID else fact.predicate
         for part in filter(None, (fact.text, fact.subject, predicate, fact.object)):
             missing = ungrounded(part, said)
             problems += [f"{part!r} has {missing} from nowhere"] if missing else []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from . import phrases
 from .lexicon import COMPANIONS, ONE_AT_A_TIME, PETS, POSSESSIONS, RELATIVES, SPOUSES, STATES
-from .statement import DIED, HAS, NAME, PLACE, PLAN, TIME, Claim, Said
+from .statement import DIED, HAS, KIND, NAME, PLACE, PLAN, TIME, Claim, Said
 from .subjects import kind_of, of_possession
 
 _NAMED = re.compile(r"(?:called|named|spelled|spelt) (.+)")
@@ -311,7 +311,7 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     is_news = is_plain and (verbal.tense == "present" or (verbal.tense == "perfect" and since))
     if subject.sort == "owned" and not subject.kind:
         is_news &= any(letter.isupper() or letter.isdigit() for letter in thing)
-        yield said.claim("kind", rest, is_single=True, is_news=is_news and verbal.sense == "is")
+        yield said.claim(KIND, rest, is_single=True, is_news=is_news and verbal.sense == "is")
         return
     of_children = re.fullmatch(r"(?:mother|father|parent|mum|mom|dad) of (\w+)( \w+)?", thing)
     if of_children:

@@ -24,6 +24,9 @@ HABIT = "habit"
 HAS = "has"
 PLAN = "plan"
 DIED = "died"
+KIND = "kind"
+UNSAID = frozenset({LEFT, RELATION, NAME, TIME, PLACE, LED, HABIT, HAS, PLAN, DIED, KIND})
+"""Attributes that the house names: no speaker says these words."""
 
 AHEAD = frozenset("book sign plan order register enrol enroll apply expect".split())
 """What is done for a time to come: who signed up for a course in May means the next May."""
