@@ -23,7 +23,7 @@ from tiers.errors import (
     UsageError,
 )
 from tiers.ids import Clock, system_clock
-from tiers.ports import LanguageModel
+from tiers.ports import Embedder, LanguageModel
 from tiers.records import (
     AuditEvent,
     AuditFilter,
@@ -71,6 +71,7 @@ class Ezra:
         settings: Settings | None = None,
         *,
         model: LanguageModel | None = None,
+        embedder: Embedder | None = None,
         connectors: Mapping[str, Connector | Source] | None = None,
         clock: Clock = system_clock,
     ) -> AsyncIterator[Ezra]:
@@ -79,6 +80,8 @@ class Ezra:
         Args:
             settings: How to build it; from ``EZRA_*`` variables if not given.
             model: Answers in ``agent.complete``; an echo that says so if not given.
+            embedder: Makes the vectors, in place of the settings' ``embedder``. Its ``model_id``
+                names it for good: vectors of another name are made anew.
             connectors: Mesh sources by name: functions, or what ``ezra.mesh.source_of`` returns;
                 they join those of the settings' ``mesh_file``.
             clock: Where the time comes from; a test passes its own.
@@ -87,7 +90,7 @@ class Ezra:
             ConfigError: A setting does not allow it, or another process owns the data folder.
         """
         chosen = settings or Settings()
-        built = assemble_runtime(chosen, model, dict(connectors or {}), clock)
+        built = assemble_runtime(chosen, model, dict(connectors or {}), clock, embedder)
         async with built as parts:
             yield cls(parts)
 

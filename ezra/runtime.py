@@ -79,6 +79,7 @@ async def assemble_runtime(
     model: LanguageModel | None = None,
     connectors: dict[str, Connector | Source] | None = None,
     clock: Callable[[], datetime] = system_clock,
+    embedder: Embedder | None = None,
 ) -> AsyncIterator[Parts]:
     """Open every store and agent for the length of an ``async with`` block.
 
@@ -87,7 +88,7 @@ async def assemble_runtime(
             model is missing.
     """
     async with AsyncExitStack() as stack:
-        stores = await _open_stores(settings, clock, stack)
+        stores = await _open_stores(settings, clock, stack, embedder)
         with suppress(DiskFull):  # the leases of who was here before run out by themselves
             await stores.cold.upkeep.take_over()
         answering = await stack.enter_async_context(language_model(settings, model))
@@ -114,12 +115,15 @@ class _Stores:
 
 
 async def _open_stores(
-    settings: Settings, clock: Callable[[], datetime], stack: AsyncExitStack
+    settings: Settings,
+    clock: Callable[[], datetime],
+    stack: AsyncExitStack,
+    embedder: Embedder | None,
 ) -> _Stores:
     telemetry = await stack.enter_async_context(telemetry_of(settings.otlp_endpoint))
     await stack.enter_async_context(owned_home(settings))
-    chosen = wanted_embedder(settings)
-    wanted = None if chosen is None else await stack.enter_async_context(chosen)
+    chosen = None if embedder is not None else wanted_embedder(settings)
+    wanted = embedder if chosen is None else await stack.enter_async_context(chosen)
     engine = await stack.enter_async_context(warm_generations(settings))
     generations = await stack.enter_async_context(
         OpenGenerations(engine, settings.tenant, wanted, partial(embedder_of, settings), clock)

@@ -194,7 +194,7 @@ _HOME = (
 )
 
 _PROCESS = (
-    Place("process", "tiers.cold.bodies:parsed", "text", "redaction"),
+    Place("process", "tiers.cold.bodies:_records", "text", "redaction"),
     Place("process", "tiers.cold.sqlite.topic_sets:_sights", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.topic_sets:_numbers", "name", "nothing"),
     Place("process", "tiers.cold.stores.held_receipts:_held", "text", "redaction"),

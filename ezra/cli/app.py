@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from . import (
+    bench,
     carrying,
     doctor,
     ingest,
@@ -125,8 +126,7 @@ _command("export", carrying.export_graph, carrying.EXPORT_EXAMPLES, CARRYING)
 _command("import", carrying.import_graph, carrying.IMPORT_EXAMPLES, CARRYING)
 _command("replay", replay.replay, replay.EXAMPLES, CARRYING)
 app.add_typer(eval_app, name="eval", rich_help_panel=CARRYING)
-_command("export", carrying.export_graph, carrying.EXPORT_EXAMPLES, CARRYING)
-_command("import", carrying.import_graph, carrying.IMPORT_EXAMPLES, CARRYING)
+_command("bench", bench.bench, bench.EXAMPLES, CARRYING)
 _command("migrate", migrate.migrate, migrate.EXAMPLES, CARRYING)
 
 _command("serve", serve.serve, serve.EXAMPLES, SERVING)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +18,7 @@ from queue import SimpleQueue
 from typing import Literal, Self, TypeAlias, TypeVar
 
 from ...errors import ConfigError, DiskFull, TierTimeout, TierUnavailable
+from .reading import TOGETHER_MAX, Question, answered, told
 from .translation import translated
 from .writing import WriteQueue
 
@@ -67,6 +68,7 @@ class Database:
         self._writer: sqlite3.Connection | None = None
         self._writes: WriteQueue = WriteQueue()
         self._readers: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+        self._asked: list[Question] = []
         self._state: Literal["new", "open", "closed"] = "new"
 
     async def __aenter__(self) -> Self:
@@ -135,8 +137,19 @@ class Database:
             return await asyncio.wrap_future(answer)
 
     async def read(self, operation: str, question: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``question`` on one consistent state of the database; it cannot change anything."""
-        return await self._in_thread(self._reading, operation, self._answer, question)
+        """Run ``question`` on one consistent state of the database; it cannot change anything.
+
+        Questions that are asked in the same round of the event loop share that state, and a trip.
+        """
+        async with self._room:
+            self._check_open(operation)
+            loop = asyncio.get_running_loop()
+            asked = Question(operation, question, loop.create_future())
+            if not self._asked:
+                loop.call_soon(self._ask, loop)
+            self._asked.append(asked)
+            answer: T = await asked.answer
+            return answer
 
     async def write_back(self) -> None:
         """Bring everything into the file and leave nothing in its write-ahead log.
@@ -161,18 +174,6 @@ class Database:
         with translated("write back"):
             return not self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()["busy"]
 
-    async def _in_thread(
-        self,
-        threads: ThreadPoolExecutor,
-        operation: str,
-        runner: Callable[[str, Callable[[sqlite3.Connection], T]], T],
-        function: Callable[[sqlite3.Connection], T],
-    ) -> T:
-        async with self._room:
-            self._check_open(operation)
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(threads, runner, operation, function)
-
     def _check_open(self, operation: str) -> None:
         if self._state != "open":
             raise TierUnavailable("cold", operation, "the store is closed")
@@ -181,18 +182,24 @@ class Database:
         if self._writer is not None:
             self._writes.work_off(self._writer)
 
-    def _answer(self, operation: str, question: Callable[[sqlite3.Connection], T]) -> T:
+    def _ask(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Hand what was asked in this round to readers."""
+        asked, self._asked = self._asked, []
+        if self._state != "open":
+            for one in asked:
+                one.refusal = TierUnavailable("cold", one.operation, "the store is closed")
+            told(asked)
+            return
+        for start in range(0, len(asked), TOGETHER_MAX):
+            self._reading.submit(self._answer, asked[start : start + TOGETHER_MAX], loop)
+
+    def _answer(self, asked: Sequence[Question], loop: asyncio.AbstractEventLoop) -> None:
         connection = self._readers.get_nowait()  # as many connections as threads: never empty
         try:
-            with translated(operation):
-                connection.execute("BEGIN")
-                try:
-                    return question(connection)
-                finally:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
+            answered(connection, asked)
         finally:
             self._readers.put(connection)
+            loop.call_soon_threadsafe(told, asked)
 
     def _open(self) -> None:
         if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:

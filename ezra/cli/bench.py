@@ -1,0 +1,107 @@
+"""``ezra bench``: what a turn, a recall and a recording take on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tiers.errors import UsageError
+
+from ..evaluation.speed.picture import picture
+from ..evaluation.speed.results import Report, headings
+from ..evaluation.speed.sections import SECTIONS, Plan
+from ..evaluation.speed.sections import bench as measured
+from .doors import NoUrl, only_here
+from .options import Json, run
+from .screen import Screen
+
+EXAMPLES = (
+    "Examples: ezra bench --quick  ·  ezra bench turn --against ../older  ·  "
+    "ezra bench growth --sizes 1000,100000,1000000 --picture growth.svg  ·  ezra bench --json"
+)
+
+
+def bench(
+    sections: Annotated[
+        list[str] | None,
+        typer.Argument(help=f"What to measure: {', '.join(SECTIONS)}.", show_default="all"),
+    ] = None,
+    agents: Annotated[
+        str, typer.Option(help="How many agents think at the same time, by commas.")
+    ] = ",".join(map(str, Plan.agents)),
+    sizes: Annotated[
+        str, typer.Option(help="Turns in the memory that grows, by commas, rising.")
+    ] = ",".join(map(str, Plan.sizes)),
+    turns: Annotated[int, typer.Option(help="Turns of each agent.", min=2)] = Plan.turns,
+    think: Annotated[
+        float, typer.Option(help="Seconds, on the average, that a model would think.", min=0.0)
+    ] = Plan.think,
+    questions: Annotated[int, typer.Option(help="Questions at each size.", min=2)] = Plan.questions,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="Another checkout of ezra, whose turns are measured beside."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Much less of everything.")] = False,
+    image: Annotated[
+        Path | None, typer.Option("--picture", help="Draw how times grow into this SVG file.")
+    ] = None,
+    url: NoUrl = None,
+    json: Json = False,
+) -> None:
+    """Measure speed: the same made-up talk each time, in embedded memories that are gone then.
+
+    Processor time comes first, for the clocks of shared machines lie. Each part runs in processes
+    of its own; let nothing else run beside it. Without --quick it takes up to an hour. Baselines
+    answer the same questions: BM25, a cosine over everything, both fused, and LangGraph's store in
+    memory where it is installed. Compare within one run only.
+    """
+    only_here("bench", url, tell=False)
+    screen = Screen()
+    plan = Plan(
+        tuple(sections or ()),
+        agents=_numbers("agents", agents),
+        sizes=tuple(sorted(_numbers("sizes", sizes))),
+        turns=turns,
+        think=think,
+        questions=questions,
+        against=against,
+    )
+    if image is not None:
+        _drawn(image, "")  # what cannot be written is known before an hour of work
+    found = run(measured(plan.quick() if quick else plan, screen.progress))
+    if image is not None:
+        _drawn(image, picture(found))
+    if json:
+        screen.document(found.as_json())
+    else:
+        _show(screen, found)
+
+
+def _show(screen: Screen, found: Report) -> None:
+    machine = found.machine
+    screen.line(f"ezra {machine.ezra}, Python {machine.python}, SQLite {machine.sqlite}")
+    screen.line(f"{machine.processor}, {machine.cores} cores, {machine.system}")
+    screen.line(
+        f"the machine's own speed: a million additions {machine.python_ms:.0f} ms, 20 MB hashed "
+        f"{machine.hash_ms:.0f} ms; {machine.load:.1f} processes wanted to run\n"
+    )
+    screen.table(headings(), [figure.cells() for figure in found.figures])
+
+
+def _numbers(field: str, text: str) -> tuple[int, ...]:
+    try:
+        numbers = tuple(int(one) for one in text.split(","))
+    except ValueError as error:
+        raise UsageError(field, text, "whole numbers by commas, such as 1,5,100") from error
+    if min(numbers) < 1:
+        raise UsageError(field, text, "numbers from 1")
+    return numbers
+
+
+def _drawn(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError("picture", str(path), f"a file to write ({error.strerror})") from error

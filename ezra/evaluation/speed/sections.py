@@ -1,0 +1,208 @@
+"""The parts of a run, in their order; each asks processes of its own and returns figures."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from tiers.errors import UsageError
+
+from ...engines import wanted_embedder
+from ...settings import Settings
+from .agents import Work
+from .machine import this_machine
+from .process import checkout, done_apart
+from .results import Figure, Report
+
+Progress: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
+"""Shows how far a section is: its name, and its steps; what it holds is called after each."""
+
+MODES: Mapping[str, str] = {
+    "off": "by words",
+    "required": "with the model",
+    "given": "vectors given",
+}
+QUICKER = 10
+"""A quick run does so much less of everything."""
+
+
+def quietly(_name: str, _steps: int) -> AbstractContextManager[Callable[[], None]]:
+    """Show no progress."""
+    return nullcontext(lambda: None)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured.
+
+    Attributes:
+        sections: Their names; empty: all.
+        agents: How many agents think at the same time, in turns.
+        sizes: Turns in the memory that grows.
+        turns: Of each agent; of one alone ten times as many.
+        think: Seconds, on the average, that a model would think.
+        questions: At each size.
+        against: Another checkout, which takes turns beside this one.
+    """
+
+    sections: tuple[str, ...] = ()
+    agents: tuple[int, ...] = (1, 5, 25, 100)
+    sizes: tuple[int, ...] = (1_000, 10_000, 100_000)
+    turns: int = 20
+    think: float = 1.0
+    questions: int = 100
+    against: Path | None = None
+
+    def quick(self) -> Plan:
+        """Return a plan that takes a minute or two, for a first look."""
+        return Plan(
+            self.sections,
+            agents=tuple(one for one in self.agents if one <= QUICKER) or self.agents[:1],
+            sizes=tuple(max(100, size // QUICKER // QUICKER) for size in self.sizes),
+            turns=max(2, self.turns // 2),
+            think=self.think / QUICKER,
+            questions=max(10, self.questions // QUICKER),
+            against=self.against,
+        )
+
+
+async def bench(plan: Plan, progress: Progress = quietly) -> Report:
+    """Measure what a plan asks for; an hour if it is all of it, half of it at the largest size.
+
+    Raises:
+        UsageError: A section is none, or ``against`` is no checkout.
+        NotMeasured: A process failed.
+    """
+    names = plan.sections or tuple(SECTIONS)
+    for name in names:
+        if name not in SECTIONS:
+            raise UsageError("section", name, f"one of {', '.join(SECTIONS)}")
+    modes = ("off", "required") if wanted_embedder(Settings()) is not None else ("off",)
+    chosen = _Chosen(plan, modes, None if plan.against is None else checkout(plan.against))
+    figures: list[Figure] = []
+    for name in names:
+        steps, section = SECTIONS[name]
+        with progress(name, steps(chosen)) as advance:
+            async for some in section(chosen):
+                figures += some
+                advance()
+    return Report(this_machine(), tuple(figures))
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    plan: Plan
+    modes: tuple[str, ...]
+    other: Path | None
+
+
+_Section: TypeAlias = Callable[[_Chosen], AsyncIterator[Sequence[Figure]]]
+
+
+async def _turn(chosen: _Chosen) -> AsyncIterator[Sequence[Figure]]:
+    """Yield what a turn of one agent takes that waits for nothing."""
+    for mode in chosen.modes:
+        work = asdict(Work(turns=chosen.plan.turns * 10, embedder=mode))
+        taken = await done_apart("agents", work)
+        other = {} if chosen.other is None else await done_apart("agents", work, chosen.other)
+
+        def told(name: str, what: str) -> Figure:
+            beside = ((str(chosen.plan.against), other[name]),) if other else ()  # noqa: B023
+            return Figure("turn", MODES[mode], what, taken[name], beside=beside)  # noqa: B023
+
+        yield [
+            told("processor_ms", "processor time, background included"),
+            told("p50_ms", "p50"),
+            told("p99_ms", "p99"),
+        ]
+
+
+async def _agents(chosen: _Chosen) -> AsyncIterator[Sequence[Figure]]:
+    """Yield what a turn takes where many agents speak, each of which thinks in between."""
+    plan = chosen.plan
+    for mode in (*chosen.modes, "given"):
+        for agents in plan.agents:
+            work = asdict(Work(agents, plan.turns, plan.think, mode))
+            taken = await done_apart("agents", work)
+            case = f"{agents} agent{'s' * (agents > 1)}, {MODES[mode]}"
+            yield [
+                Figure("agents", case, "p50", taken["p50_ms"], at=agents),
+                Figure("agents", case, "p99", taken["p99_ms"], at=agents),
+                Figure("agents", case, "served of what was asked", 100 * taken["served"], "%"),
+                Figure("agents", case, "longest stall of the loop", taken["lag_ms"]),
+            ]
+
+
+async def _recording(chosen: _Chosen) -> AsyncIterator[Sequence[Figure]]:
+    """Yield how fast a history is recorded."""
+    for mode in (*chosen.modes, "given"):
+        spec = {"embedder": mode, "turns": chosen.plan.turns * 100}
+        taken = await done_apart("recording", spec)
+        yield [
+            Figure("recording", MODES[mode], "stored", taken["stored_per_second"], "turns/s"),
+            Figure("recording", MODES[mode], "and learnt", taken["learnt_per_second"], "turns/s"),
+            Figure("recording", MODES[mode], "processor time of a turn", taken["processor_ms"]),
+        ]
+
+
+async def _growth(chosen: _Chosen) -> AsyncIterator[Sequence[Figure]]:
+    """Yield what a turn and a recall take in a memory that grows, beside rivals."""
+    plan = chosen.plan
+    spec = {"sizes": plan.sizes, "asked": plan.questions}
+    rows = (await done_apart("growth", {**spec, "turns": plan.turns * 5}))["rows"]
+    yield []
+    theirs = {row["size"]: row for row in (await done_apart("rivals", spec))["rows"]}
+    for row in rows:
+        yield _at_size(row, theirs[row["size"]], rows[0])
+
+
+def _at_size(
+    row: Mapping[str, float], theirs: Mapping[str, float], first: Mapping[str, float]
+) -> list[Figure]:
+    size = int(row["size"])
+    case = f"{size:,} turns"
+    found = [
+        Figure("growth", case, name, row[key], unit, _beside_first(row, first, key), size)
+        for key, name, unit in (
+            ("turn_processor_ms", "processor time of a turn", "ms"),
+            ("turn_p50_ms", "p50 of a turn", "ms"),
+            ("recording_processor_ms", "processor time of recording one", "ms"),
+            ("memory_mib", "memory of the process", "MiB"),
+        )
+    ]
+    lag = max(row["turn_lag_ms"], row["recording_lag_ms"])
+    found.append(Figure("growth", case, "longest stall of the loop", lag))
+    for mode, told in (("given", "vectors given"), ("model", "question embedded")):
+        for cut in ("p50", "p95"):
+            key = f"recall_{mode}_{cut}_ms"
+            if key in row:
+                rivals = _rivals(theirs, cut) if mode == "given" else ()
+                found.append(
+                    Figure("recall", f"{case}, {told}", cut, row[key], beside=rivals, at=size)
+                )
+    return found
+
+
+def _beside_first(
+    row: Mapping[str, float], first: Mapping[str, float], key: str
+) -> tuple[tuple[str, float], ...]:
+    return () if row is first else ((f"at {int(first['size']):,}", first[key]),)
+
+
+def _rivals(row: Mapping[str, float], cut: str) -> tuple[tuple[str, float], ...]:
+    ending = f"_{cut}_ms"
+    return tuple(
+        (name.removesuffix(ending), value) for name, value in row.items() if name.endswith(ending)
+    )
+
+
+SECTIONS: Mapping[str, tuple[Callable[[_Chosen], int], _Section]] = {
+    "turn": (lambda chosen: len(chosen.modes), _turn),
+    "agents": (lambda chosen: (len(chosen.modes) + 1) * len(chosen.plan.agents), _agents),
+    "recording": (lambda chosen: len(chosen.modes) + 1, _recording),
+    "growth": (lambda chosen: 1 + len(chosen.plan.sizes), _growth),
+}
+"""Each with how many steps it takes."""
