@@ -211,6 +211,7 @@ _PROCESS = (
     Place("process", "tiers.cold.edges:key_of", "key", "turnover"),
     Place("process", "tiers.lexical:stem", "key", "turnover"),
     Place("process", "metaagents.claims.forms:base", "key", "turnover"),
+    Place("process", "ezra.evaluation.speed.vectors:_of_word", "key", "turnover"),
     Place("process", "metaagents.claims.forms:root", "key", "turnover"),
     Place("process", "tiers.warm.edge_filter:_any_of", "name", "nothing"),
     Place("process", "ezra.recollection.terms:_bags", "key", "turnover"),

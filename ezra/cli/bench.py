@@ -81,7 +81,7 @@ def bench(
 
 def _show(screen: Screen, found: Report) -> None:
     machine = found.machine
-    screen.line(f"ezra {machine.ezra}, Python {machine.python}, SQLite {machine.sqlite}")
+    screen.line(f"ezra {machine.ezra}, Python {machine.python}")
     screen.line(f"{machine.processor}, {machine.cores} cores, {machine.system}")
     screen.line(
         f"the machine's own speed: a million additions {machine.python_ms:.0f} ms, 20 MB hashed "

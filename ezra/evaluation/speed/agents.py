@@ -1,7 +1,7 @@
 """Agents at work in a memory of their own: what a turn takes the processor, and the clock.
 
-Asks ezra for public names only, so that another checkout can do the same work beside this one:
-``python agents.py '{"agents": 1, "embedder": "off"}'`` prints one JSON document.
+Asks ezra for public names only, so that another checkout can do the same work beside this one; see
+``process``.
 """
 
 # ruff: noqa: S311 - the same talk each time
@@ -9,10 +9,8 @@ Asks ezra for public names only, so that another checkout can do the same work b
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ezra import Agent, Ezra, Settings
+from ... import Agent, Ezra, Settings
 
 TOPICS = ("tyres", "fuel", "weather", "gearbox")
 SYLLABLES = "ba co du fe gi lo ma ne pi ro sa tu ve wi xo ya".split()
@@ -82,8 +80,12 @@ def sentence(seeded: random.Random, count: int = WORDS) -> str:
     return " ".join(seeded.choices(VOCABULARY, FREQUENCIES, k=count))
 
 
-async def measured(work: Work) -> Taken:
-    """Let agents speak in an embedded memory that is gone afterwards."""
+async def measured(**work: Any) -> dict[str, float]:  # noqa: ANN401 - the fields of Work
+    """Let agents speak in a memory that is gone afterwards; return the fields of ``Taken``."""
+    return asdict(await _taken(Work(**work)))
+
+
+async def _taken(work: Work) -> Taken:
     seeded = random.Random(SEED)
     with tempfile.TemporaryDirectory(prefix="ezra-bench-") as folder:
         async with Ezra.open(**_opening(work.embedder, Path(folder))) as ezra:
@@ -108,7 +110,7 @@ def _opening(embedder: str, home: Path) -> dict[str, Any]:
     )
     if embedder != "given":
         return {"settings": settings}
-    from ezra.evaluation.speed.vectors import BagOfWords  # noqa: PLC0415 - other checkouts have none
+    from .vectors import BagOfWords  # noqa: PLC0415 - other checkouts have none
 
     return {"settings": settings, "embedder": BagOfWords()}
 
@@ -169,8 +171,3 @@ def looked_after(lags: list[float]) -> Iterator[None]:
         yield
     finally:
         watching.cancel()
-
-
-if __name__ == "__main__":
-    taken = asyncio.run(measured(Work(**json.loads(sys.argv[1]))))
-    sys.stdout.write(json.dumps(asdict(taken)))

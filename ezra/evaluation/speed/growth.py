@@ -9,12 +9,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ezra import Agent, Ezra, Graph, Settings
-from ezra.engines import wanted_embedder
-from ezra.evaluation.speed.agents import looked_after
-from ezra.evaluation.speed.process import answer
-from ezra.evaluation.speed.talk import past_turns, questions, said
-from ezra.evaluation.speed.vectors import BagOfWords
+from ... import Agent, Ezra, Graph, Settings
+from ...engines import wanted_embedder
+from .agents import looked_after
+from .talk import past_turns, questions, said
+from .vectors import BagOfWords
 
 RECORDED_AT_ONCE = 2_000
 WARM_UP = 10
@@ -112,7 +111,3 @@ def _resident() -> int:
     except OSError:
         return 0
     return pages * os.sysconf("SC_PAGESIZE")
-
-
-if __name__ == "__main__":
-    answer(measured)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import sqlite3
 import statistics
 import time
 from dataclasses import dataclass
@@ -33,7 +32,6 @@ class Machine:
     cores: int
     system: str
     python: str
-    sqlite: str
     python_ms: float
     hash_ms: float
     load: float
@@ -48,7 +46,6 @@ def this_machine() -> Machine:
         cores=os.cpu_count() or 1,
         system=f"{platform.system()} {platform.release()}",
         python=platform.python_version(),
-        sqlite=sqlite3.sqlite_version,
         python_ms=statistics.median(one for one, _ in rounds),
         hash_ms=statistics.median(two for _, two in rounds),
         load=os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0,

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,16 @@ from tiers.errors import EzraError, UsageError
 LIMIT_SECONDS = 6 * 3600.0
 """A million records take hours on a slow machine; what takes longer has hung."""
 SHOWN_CHARS = 2_000
+
+_RUNNER = """
+import asyncio, importlib.util, json, sys
+name, path, spec = sys.argv[1:]
+found = importlib.util.spec_from_file_location(name, path)
+module = sys.modules[name] = importlib.util.module_from_spec(found)
+found.loader.exec_module(module)
+sys.stdout.write(json.dumps(asyncio.run(module.measured(**json.loads(spec)))))
+"""
+"""Loads a module of this package from its file, beside whatever ezra the path leads to."""
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -40,13 +50,13 @@ def checkout(path: Path) -> Path:
 
 
 async def done_apart(
-    script: str, spec: Mapping[str, object], folder: Path = ROOT
+    module: str, spec: Mapping[str, object], folder: Path = ROOT
 ) -> dict[str, Any]:
-    """Run a script of this package on a specification and return what it prints.
+    """Call ``measured`` of a module of this package in a process of its own, and return its answer.
 
     Args:
-        script: Its file's name without ``.py``.
-        spec: What it is to do.
+        module: Its name.
+        spec: The arguments.
         folder: The checkout whose ezra it uses.
 
     Raises:
@@ -54,7 +64,8 @@ async def done_apart(
     """
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", str(HERE / f"{script}.py"), json.dumps(spec)),
+        *(sys.executable, "-P", "-c", _RUNNER),
+        *(f"{__package__}.{module}", str(HERE / f"{module}.py"), json.dumps(spec)),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=environment,
@@ -64,21 +75,12 @@ async def done_apart(
         async with asyncio.timeout(LIMIT_SECONDS):
             said, problem = await process.communicate()
     except TimeoutError:
-        raise NotMeasured(script, f"no end after {LIMIT_SECONDS:.0f} seconds") from None
+        raise NotMeasured(module, f"no end after {LIMIT_SECONDS:.0f} seconds") from None
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
     if process.returncode:
-        raise NotMeasured(script, problem.decode(errors="replace"))
+        raise NotMeasured(module, problem.decode(errors="replace"))
     answer: dict[str, Any] = json.loads(said)
     return answer
-
-
-def answer(measured: Callable[..., Awaitable[Mapping[str, object]]]) -> None:
-    """Do what the command line specifies and print what it came to, as one JSON document."""
-
-    async def done() -> Mapping[str, object]:
-        return await measured(**json.loads(sys.argv[1]))
-
-    sys.stdout.write(json.dumps(asyncio.run(done())))

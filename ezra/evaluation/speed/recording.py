@@ -6,10 +6,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from ezra import Ezra, Settings
-from ezra.evaluation.speed.process import answer
-from ezra.evaluation.speed.talk import past_turns
-from ezra.evaluation.speed.vectors import BagOfWords
+from ... import Ezra, Settings
+from .talk import past_turns
+from .vectors import BagOfWords
 
 WARM_UP = 100
 
@@ -37,7 +36,3 @@ async def measured(embedder: str, turns: int) -> dict[str, object]:
         "learnt_per_second": turns / learnt,
         "processor_ms": 1000 * (time.process_time() - worked) / turns,
     }
-
-
-if __name__ == "__main__":
-    answer(measured)

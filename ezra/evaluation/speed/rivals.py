@@ -8,10 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 
-from ezra.evaluation.baselines import Baselines, Bm25
-from ezra.evaluation.speed.process import answer
-from ezra.evaluation.speed.talk import questions, said
-from ezra.evaluation.speed.vectors import DIMENSIONS, BagOfWords, vector_of
+from ..baselines import Baselines, Bm25
+from .talk import questions, said
+from .vectors import DIMENSIONS, BagOfWords, vector_of
 
 WARM_UP = 10
 LIMIT = 10
@@ -72,7 +71,3 @@ async def _timed(
         await ask(question)
         times.append(1000 * (time.perf_counter() - started))
     return times[WARM_UP:]
-
-
-if __name__ == "__main__":
-    answer(measured)

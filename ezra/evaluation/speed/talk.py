@@ -8,8 +8,8 @@ import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from ezra.evaluation.speed.agents import sentence
-from ezra.recording import PastTurn
+from ...recording import PastTurn
+from .agents import sentence
 
 START = datetime(2026, 1, 1, 8, tzinfo=UTC)
 BETWEEN = timedelta(seconds=30)
