@@ -132,7 +132,8 @@ def test_no_figure_without_its_command() -> None:
     assert len(parts) > 10
     for part in parts:
         _, _, said = part.partition("\n\n")
-        assert re.match(r"`(\.venv/bin/python tests/|ezra (eval |bench)|time ezra )", said), part[:40]
+        command = re.match(r"`(\.venv/bin/python tests/|ezra (eval |bench)|time ezra )", said)
+        assert command, part[:40]
 
 
 def test_the_readme_says_in_one_sentence_what_it_is() -> None:
