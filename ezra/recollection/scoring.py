@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import accumulate
+from typing import TypeAlias
 from zoneinfo import ZoneInfo
-
-import numpy as np
-from numpy.typing import NDArray
 
 from tiers.lexical import STOP_WORDS, content_words, words
 from tiers.recollection import WordStatistics
@@ -29,9 +28,13 @@ from .weights import (
     Weights,
 )
 
-Scores = NDArray[np.float64]
+Scores: TypeAlias = list[float]
+"""One for each candidate, in the pool's order."""
+
 DIGITS = 9
 """What is beyond is noise of adding up in another order."""
+
+_SHARPNESS = 10.0**DIGITS
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class Scored:
     candidates: Sequence[Candidate]
     scores: Sequence[float]
     parts: Mapping[str, Scores]
-    has_sign: NDArray[np.bool_]
+    has_sign: Sequence[bool]
 
     def best(self, most: int) -> list[int]:
         """Return the places of the best, best first, ties by key."""
@@ -89,59 +92,65 @@ def score(pool: Pool, question: Question, weights: Weights) -> Scored:
     """
     candidates = list(pool)
     if not candidates:
-        return Scored((), (), {}, np.zeros(0, dtype=np.bool_))
-    signs = _signs(pool, candidates, question)
-    weighed = {name: getattr(weights, name) * sign for name, sign in signs.items()}
-    weighed["question"] = -weighed["question"]
-    total = np.sum(list(weighed.values()), axis=0)
-    weighed["session"] = weights.session * _agreement(candidates, total)
-    total = np.round(np.maximum(total + weighed["session"], 0.0), DIGITS)
-    has_sign = np.any([part > 0 for part in weighed.values()], axis=0)
-    return Scored(candidates, total.tolist(), weighed, has_sign)
+        return Scored((), (), {}, ())
+    weighed = {
+        name: _times(-weights.question if name == "question" else getattr(weights, name), sign)
+        for name, sign in _signs(pool, candidates, question).items()
+    }
+    total = list(map(sum, zip(*weighed.values(), strict=True)))
+    if (agreement := _agreement(candidates, total)) is not None:
+        weighed["session"] = _times(weights.session, agreement)
+        total = [one + more for one, more in zip(total, weighed["session"], strict=True)]
+    has_sign = [max(parts) > 0 for parts in zip(*weighed.values(), strict=True)]
+    return Scored(candidates, _rounded(max(one, 0.0) for one in total), weighed, has_sign)
+
+
+def _times(weight: float, sign: Scores) -> Scores:
+    return [weight * one for one in sign]
+
+
+def _rounded(scores: Iterable[float]) -> Scores:
+    return [round(one * _SHARPNESS) / _SHARPNESS for one in scores]
 
 
 def _signs(pool: Pool, candidates: Sequence[Candidate], question: Question) -> dict[str, Scores]:
-    cosines = _cosines(candidates)
-    or_floor = np.append(cosines, cosines.min())  # whose last place is that of who is NOWHERE
-
-    place_of = [*(one.place for one in pool.read), NOWHERE]  # of the row of nobody, too
-
+    """Return the signs by the names of ``Weights``; one that says nothing is left out."""
+    by_words = bm25(pool, question)
+    sign = {"words": scaled(by_words, max(by_words) if len(candidates) <= SCALED_OVER else 0.0)}
     # Where nothing was compared, closeness says nothing of anybody.
-    is_compared = any(one.cosine is not None for one in candidates)
+    if any(one.cosine is not None for one in candidates):
+        sign |= _closeness(pool, candidates)
+    cues = question.cues
+    if cues.wants_time:
+        sign["cue"] = [float(one.has_time) for one in candidates]
+    elif cues.wants_number:
+        sign["cue"] = [float(one.has_number) for one in candidates]
+    if cues.spans or cues.days:
+        sign["date"] = [float(cues.speaks_of(one.happened_at, question.zone)) for one in candidates]
+    sign["question"] = [float(one.kind == "turn" and one.only_asks) for one in candidates]
+    if (authorship := _authorship(candidates, cues, question.user_id)) is not None:
+        sign["author"] = authorship
+    return sign
 
-    def near(found: Scores) -> Scores:
-        return scaled(found, COSINE_SPAN) if is_compared else np.zeros(len(candidates))
+
+def _closeness(pool: Pool, candidates: Sequence[Candidate]) -> dict[str, Scores]:
+    """Return how close each candidate's meaning is, and that of the turns right beside it."""
+    cosines = _cosines(candidates)
+    or_floor = [*cosines, min(cosines)]  # whose last place is that of who is NOWHERE
+    place_of = [*(one.place for one in pool.read), NOWHERE]  # of the row of nobody, too
 
     def beside(rows: Iterable[int]) -> Scores:
         places = [
             (place_of[row] if one.kind == "turn" else one.place)
             for one, row in zip(candidates, rows, strict=True)
         ]
-        return near(or_floor[places])
+        return scaled([or_floor[place] for place in places], COSINE_SPAN)
 
-    cues = question.cues
-    by_words = bm25(pool, question)
-    sign = {
-        "words": scaled(by_words, float(by_words.max()) if len(candidates) <= SCALED_OVER else 0.0),
-        "meaning": near(cosines),
+    return {
+        "meaning": scaled(cosines, COSINE_SPAN),
         "following": beside(one.after for one in candidates),
         "preceding": beside(one.before for one in candidates),
     }
-    zeros = np.zeros(len(candidates))
-    if cues.wants_time:
-        sign["cue"] = np.array([float(one.has_time) for one in candidates])
-    elif cues.wants_number:
-        sign["cue"] = np.array([float(one.has_number) for one in candidates])
-    else:
-        sign["cue"] = zeros
-    sign["date"] = zeros
-    if cues.spans or cues.days:
-        spoken_of = [cues.speaks_of(one.happened_at, question.zone) for one in candidates]
-        sign["date"] = np.array(spoken_of, dtype=np.float64)
-    asks = [one.kind == "turn" and one.only_asks for one in candidates]
-    sign["question"] = np.array(asks, dtype=np.float64)
-    sign["author"] = _authorship(candidates, cues, question.user_id)
-    return sign
 
 
 def scaled(scores: Scores, least_span: float = 0.0) -> Scores:
@@ -152,15 +161,13 @@ def scaled(scores: Scores, least_span: float = 0.0) -> Scores:
         least_span: What lies closer together is not pulled further apart: of two candidates that
             are both close, the second is not nothing.
     """
-    best = float(scores.max())
-    worst = float(scores.min())
-    if len(scores) > SCALED_OVER:
-        worst = float(np.partition(scores, -SCALED_OVER)[-SCALED_OVER])
+    best = max(scores)
+    worst = sorted(scores)[-SCALED_OVER] if len(scores) > SCALED_OVER else min(scores)
     span = max(best - worst, least_span)
     if span <= 0:
-        return np.zeros_like(scores)
-    within: Scores = np.clip(1 - (best - scores) / span, 0.0, 1.0)
-    return within
+        return [0.0] * len(scores)
+    floor = best - span
+    return [1 - (best - one) / span if one > floor else 0.0 for one in scores]
 
 
 def bm25(pool: Pool, question: Question) -> Scores:
@@ -172,68 +179,73 @@ def bm25(pool: Pool, question: Question) -> Scores:
     text = subject_of(question.text)
     asked = [word for word in content_words(text) if word not in STOP_WORDS]
     keys = {key_of(word): word for word in asked}
-    if not keys:
-        return np.zeros(len(pool))
     candidates = list(pool)
+    if not keys:
+        return [0.0] * len(candidates)
     dates = _date_keys(keys, question.text)
-    counts, lengths = _counted(pool, list(keys))
-    said_at = np.zeros_like(counts)
-    if dates:
-        said_at = _date_counts(candidates, dates, list(keys), question.zone)
-    rarity = _rarity(list(keys.items()), counts, said_at, question.statistics)
-    counts += said_at
+    said_at = _date_counts(candidates, dates, list(keys), question.zone) if dates else {}
+    *counts, lengths = _counted(pool, list(keys))
     # The mean length of a handful says little about what is long.
     share = BM25_B * min(1.0, len(candidates) / LENGTHS_MIN)
-    damping = BM25_K1 * (1 - share + share * lengths / _means(candidates, lengths))
-    weighed: Scores = (rarity * counts * (BM25_K1 + 1) / (counts + damping[:, None])).sum(axis=1)
-    return np.round(weighed, DIGITS)
+    means = _means(candidates, lengths)
+    damping = [
+        BM25_K1 * (1 - share + share * length / mean)
+        for length, mean in zip(lengths, means, strict=True)
+    ]
+    found = [0.0] * len(candidates)
+    for (key, word), column in zip(keys.items(), counts, strict=True):
+        in_dates = said_at.get(key)
+        both = column if in_dates is None else list(map(int.__add__, column, in_dates))
+        rarity = _rarity(word, both, sum(in_dates or ()), question.statistics)
+        for place, count in enumerate(both):
+            if count:
+                found[place] += rarity * count * (BM25_K1 + 1) / (count + damping[place])
+    return _rounded(found)
 
 
-def _counted(pool: Pool, keys: Sequence[int]) -> tuple[Scores, Scores]:
-    """Return how often each candidate has each term, and its length in terms, windows included."""
-    bags, many = [one.counts for one in pool.read], len(pool.read)
-    of_each = np.empty((many, len(keys) + 1))
-    for column, key in enumerate(keys):
-        of_each[:, column] = np.fromiter((bag.get(key, 0) for bag in bags), np.float64, many)
-    of_each[:, -1] = np.fromiter((one.terms for one in pool.read), np.float64, many)
-    totals = of_each[[one.row for one in pool]]
-    if pool.said:
-        up_to = np.zeros((len(pool.said) + 1, len(keys) + 1))
-        np.cumsum(of_each[pool.said], axis=0, out=up_to[1:])
-        firsts = [one.earlier[0] for one in pool]
-        behind = [one.earlier[1] for one in pool]
-        totals = totals + up_to[behind] - up_to[firsts]
-    return totals[:, :-1], totals[:, -1]
+def _counted(pool: Pool, keys: Sequence[int]) -> list[list[int]]:
+    """Return how often each candidate has each term, and last its terms; windows included."""
+    bags = [one.counts for one in pool.read]
+    columns = [[bag.get(key, 0) for bag in bags] for key in keys]
+    columns.append([one.terms for one in pool.read])
+    return [_with_windows(pool, column) for column in columns]
+
+
+def _with_windows(pool: Pool, column: Sequence[int]) -> list[int]:
+    """Return what each candidate has, what was said right before it added."""
+    if not pool.said or not any(column):
+        return [column[one.row] for one in pool]
+    up_to = list(accumulate((column[row] for row in pool.said), initial=0))
+    return [column[one.row] + up_to[one.earlier[1]] - up_to[one.earlier[0]] for one in pool]
 
 
 def _rarity(
-    keys: Sequence[tuple[int, str]],
-    counts: Scores,
-    said_at: Scores,
-    statistics: WordStatistics | None,
-) -> Scores:
-    """Return the inverse document frequency of each term; above 0 however common it is."""
-    in_pool = ((counts + said_at) > 0).sum(axis=0)
+    word: str, counts: Sequence[int], in_dates: int, statistics: WordStatistics | None
+) -> float:
+    """Return the inverse document frequency of a term; above 0 however common it is.
+
+    Args:
+        word: The term.
+        counts: How often each candidate has it, its date included.
+        in_dates: How many candidates have it in their date.
+        statistics: How many of the graph's records have it in their text, where that is known.
+    """
     records = len(counts)
+    having = records - counts.count(0)
     if statistics is not None:
         records = max(records, statistics.records)
-    having = [
-        max(int(in_dates), statistics.having.get(word, 0)) if statistics else int(in_all)
-        for (_, word), in_all, in_dates in zip(
-            keys, in_pool, (said_at > 0).sum(axis=0), strict=True
-        )
-    ]
-    return np.array([math.log(1 + (records - n + 0.5) / (n + 0.5)) for n in having])
+        having = max(in_dates, statistics.having.get(word, 0))
+    return math.log(1 + (records - having + 0.5) / (having + 0.5))
 
 
-def _means(candidates: Sequence[Candidate], lengths: Scores) -> Scores:
+def _means(candidates: Sequence[Candidate], lengths: Sequence[int]) -> Scores:
     """Return for each candidate the mean length of those of its sort."""
-    turns = np.array([candidate.kind == "turn" for candidate in candidates])
-    means = np.ones(len(candidates))
-    for sort in (turns, ~turns):
-        if sort.any():
-            means[sort] = max(1.0, float(lengths[sort].mean()))
-    return means
+    turns = [candidate.kind == "turn" for candidate in candidates]
+    means = {}
+    for sort in set(turns):
+        of_sort = [length for length, turn in zip(lengths, turns, strict=True) if turn is sort]
+        means[sort] = max(1.0, sum(of_sort) / len(of_sort))
+    return [means[turn] for turn in turns]
 
 
 def _date_keys(keys: Mapping[int, str], text: str) -> frozenset[int]:
@@ -259,26 +271,27 @@ _DATE_WORDS = frozenset((*_MONTHS, *_WEEKDAYS))
 
 def _date_counts(
     candidates: Sequence[Candidate], dates: frozenset[int], keys: Sequence[int], zone: ZoneInfo
-) -> Scores:
-    """Return which of the terms that can be part of a date each candidate's day has."""
+) -> dict[int, list[int]]:
+    """Return whether each candidate's day has a term, for those that can be part of a date."""
     days = [one.happened_at.astimezone(zone).date() for one in candidates]
-    of_day: dict[date, list[bool]] = {}
+    of_day: dict[date, set[int]] = {}
     for day in set(days):
         month, weekday = _MONTHS[day.month - 1], _WEEKDAYS[day.weekday()]
-        said = {key_of(word) for word in (str(day.day), month, str(day.year), weekday)}
-        of_day[day] = [key in dates and key in said for key in keys]
-    return np.array([of_day[day] for day in days], dtype=np.float64)
+        of_day[day] = {key_of(word) for word in (str(day.day), month, str(day.year), weekday)}
+    return {key: [int(key in of_day[day]) for day in days] for key in keys if key in dates}
 
 
 def _cosines(candidates: Sequence[Candidate]) -> Scores:
     """Return the cosines; what no dense leg found is as far as the farthest that one did."""
     known = [one.cosine for one in candidates if one.cosine is not None]
     floor = min(known, default=0.0)
-    return np.array([floor if one.cosine is None else one.cosine for one in candidates])
+    return [floor if one.cosine is None else one.cosine for one in candidates]
 
 
-def _authorship(candidates: Sequence[Candidate], cues: Cues, user_id: str | None) -> Scores:
+def _authorship(candidates: Sequence[Candidate], cues: Cues, user_id: str | None) -> Scores | None:
     """Say of each candidate whether it was said by, or is about, somebody whom the question means.
+
+    ``None``: the question means nobody.
 
     "I" means the user and "you" the one who answers, by name or by what they are called where
     nobody has one; who asks what you said about me means you.
@@ -289,7 +302,7 @@ def _authorship(candidates: Sequence[Candidate], cues: Cues, user_id: str | None
     elif cues.first_person:
         meant |= USERS | ({name_of(user_id)} if user_id is not None else set())
     if not meant:
-        return np.zeros(len(candidates))
+        return None
     speakers = {one.speaker for one in candidates}
     by = {speaker: bool(speaker) and name_of(speaker) in meant for speaker in speakers}
     named = [frozenset(map(key_of, words(name))) for name in cues.named]
@@ -301,14 +314,14 @@ def _authorship(candidates: Sequence[Candidate], cues: Cues, user_id: str | None
     # A cue in doubt weighs less.
     sure = DOUBTED if cues.addressed and cues.in_doubt else 1.0
     is_by = [by[one.speaker] or (one.kind != "turn" and about(one)) for one in candidates]
-    return sure * np.array(is_by, dtype=np.float64)
+    return [sure * one for one in is_by]
 
 
-def _agreement(candidates: Sequence[Candidate], total: Scores) -> Scores:
+def _agreement(candidates: Sequence[Candidate], total: Scores) -> Scores | None:
     """Return for each turn how good the best three of its session are, scaled over sessions.
 
     Sessions are turns with no silence of ``SESSION_GAP`` between them. What is no turn counts
-    nothing, and so do all when there are few sessions.
+    nothing. ``None``: there are few sessions, or all are as good.
     """
     moments = [one.happened_at for one in candidates]
     turns = [number for number, one in enumerate(candidates) if one.kind == "turn"]
@@ -321,17 +334,17 @@ def _agreement(candidates: Sequence[Candidate], total: Scores) -> Scores:
         else:
             sessions.append([number])
         last = here
-    found = np.zeros(len(candidates))
     if len(sessions) < SESSIONS_MIN:
-        return found
-    totals = total.tolist()
+        return None
     means = []
     for session in sessions:
-        best = sorted([totals[number] for number in session])[-3:]
+        best = sorted([total[number] for number in session])[-3:]
         means.append(sum(best) / len(best))
     low, high = min(means), max(means)
     if high <= low:
-        return found
+        return None
+    found = [0.0] * len(candidates)
     for mean, session in zip(means, sessions, strict=True):
-        found[session] = (mean - low) / (high - low)
+        for number in session:
+            found[number] = (mean - low) / (high - low)
     return found
