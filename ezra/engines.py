@@ -11,8 +11,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from pydantic import SecretStr
-
 from tiers import hot
 from tiers.cold.owner import own_folder
 from tiers.cold.sqlite import (
@@ -25,18 +23,16 @@ from tiers.cold.sqlite import (
 )
 from tiers.cold.sqlite.health import sqlite_health
 from tiers.cold.stores import ColdStores
-from tiers.embedding.gemini_embedder import GeminiEmbedder
-from tiers.embedding.installed import PRECISIONS, InstalledModel, find_model
-from tiers.embedding.onnx_embedder import OnnxEmbedder
-from tiers.embedding.openai_embedder import OpenAIEmbedder
 from tiers.errors import ConfigError
+from tiers.extras import needs
 from tiers.health import TierHealth
-from tiers.ports import Embedder, HotStore, LanguageModel, WarmStore
+from tiers.ports import HotStore, LanguageModel, WarmStore
 from tiers.upkeep import WarmGenerations
 from tiers.warm import QdrantOptions, edge_generations, qdrant_generations, qdrant_health
 from tiers.warm.edge_health import edge_health
 
 from .contradiction import ContradictionJudge, ModelJudge, NliJudge
+from .embedders import embedder_health, required, secret
 from .models import EchoModel, GeminiModel, OpenAIModel, ScriptedModel
 from .moving.ends import shown
 from .moving.house import House
@@ -44,15 +40,13 @@ from .reranking import (
     COHERE_MODEL,
     TEI_MODEL,
     CohereReranker,
+    LocalReranker,
     Reranker,
     RestingReranker,
     TeiReranker,
 )
-from .settings import Settings
+from .settings import Settings, fastembed_name
 
-GEMINI_EMBEDDING_MODEL = "gemini-embedding-001"
-GEMINI_DIMENSIONS = 768
-OPENAI_EMBEDDING_MODEL = "text-embedding-3-small"
 GEMINI_MODEL = "gemini-2.5-flash"
 OPENAI_MODEL = "gpt-4o-mini"
 
@@ -107,7 +101,7 @@ def warm_generations(settings: Settings) -> AbstractAsyncContextManager[WarmGene
         return edge_generations(settings.home / "warm")
     return qdrant_generations(
         settings.qdrant_url.get_secret_value(),
-        api_key=_secret(settings.qdrant_api_key),
+        api_key=secret(settings.qdrant_api_key),
         prefix=settings.qdrant_prefix,
         options=QdrantOptions(
             shard_number=settings.qdrant_shards,
@@ -142,43 +136,6 @@ async def _embedded_cold(home: Path, archival_index: WarmStore | None) -> AsyncI
     async with sqlite_cold_store(home, archival_index=archival_index) as cold:
         await asyncio.to_thread(note_made, home)
         yield cold
-
-
-def wanted_embedder(settings: Settings) -> AbstractAsyncContextManager[Embedder] | None:
-    """Return the embedder that the settings ask for, to be entered, or ``None`` for words only.
-
-    Raises:
-        ConfigError: It is required and not installed, or a provider's key is missing.
-    """
-    if settings.embedder == "off":
-        return None
-    if settings.embedder in ("gemini", "openai"):
-        return _provider_embedder(settings, settings.embedder, settings.embedding_model, None)
-    folder = settings.models_folder()
-    installed = find_model(folder)
-    if installed is None and settings.embedder == "required":
-        reason = f"no embedding model in {folder}; run 'ezra embedder install'"
-        raise ConfigError("EZRA_EMBEDDER", reason)
-    return None if installed is None else OnnxEmbedder(installed)
-
-
-def embedder_of(settings: Settings, model_id: str) -> AbstractAsyncContextManager[Embedder] | None:
-    """Return the embedder of a model, to be entered, or ``None`` when it cannot be had here.
-
-    A former model answers with it while the index of the wanted one is built.
-    """
-    provider, _, rest = model_id.partition("/")
-    name, _, dimensions = rest.rpartition("@")
-    if provider in ("gemini", "openai") and name and dimensions.isdecimal():
-        keys = {"gemini": settings.gemini_api_key, "openai": settings.openai_api_key}
-        if keys[provider] is None and not (provider == "openai" and settings.openai_base_url):
-            return None
-        return _provider_embedder(settings, provider, name, int(dimensions))
-    for precision in PRECISIONS:
-        installed = find_model(settings.models_folder(), precision)
-        if installed is not None and installed.model_id == model_id:
-            return OnnxEmbedder(installed)
-    return None
 
 
 @asynccontextmanager
@@ -228,7 +185,7 @@ async def contradiction_judge(
     else:
         async with NliJudge(
             settings.nli_url,
-            api_key=_secret(settings.nli_api_key),
+            api_key=secret(settings.nli_api_key),
             contradiction_label=settings.nli_contradiction_label,
             timeout_seconds=settings.server_timeout_seconds,
         ) as judge:
@@ -242,10 +199,10 @@ async def reranker_of(settings: Settings) -> AsyncIterator[Reranker | None]:
     Raises:
         ConfigError: The address or the key cannot be one.
     """
-    if settings.rerank_url is None:
+    if settings.rerank_url is None and settings.reranker is None:
         yield None
         return
-    async with _reranker(settings, settings.rerank_url) as reranker:
+    async with _reranker(settings) as reranker:
         yield RestingReranker(reranker, settings.rerank_timeout_seconds)
 
 
@@ -290,11 +247,11 @@ async def check_up(settings: Settings) -> tuple[TierHealth, ...]:
         "hot": _hot_health,
         "warm": _warm_health,
         "cold": _cold_health,
-        "embedding": _embedder_health,
+        "embedding": embedder_health,
     }
     if settings.llm != "none":
         checks["model"] = _model_health
-    if settings.rerank_url is not None:
+    if settings.rerank_url is not None or settings.reranker is not None:
         checks["rerank"] = _reranker_health
     return tuple([await _asked(tier, check, settings) for tier, check in checks.items()])
 
@@ -320,7 +277,7 @@ async def _warm_health(settings: Settings) -> TierHealth:
         return await edge_health(settings.home / "warm")
     return await qdrant_health(
         settings.qdrant_url.get_secret_value(),
-        api_key=_secret(settings.qdrant_api_key),
+        api_key=secret(settings.qdrant_api_key),
         prefix=settings.qdrant_prefix,
         timeout_seconds=settings.server_timeout_seconds,
     )
@@ -339,39 +296,17 @@ async def _cold_health(settings: Settings) -> TierHealth:
     )
 
 
-def _provider_embedder(
-    settings: Settings, provider: str, model: str | None, dimensions: int | None
-) -> GeminiEmbedder | OpenAIEmbedder:
-    length = dimensions or settings.embedding_dimensions
-    if provider == "openai":
-        return OpenAIEmbedder(
-            _secret(settings.openai_api_key),
-            model or OPENAI_EMBEDDING_MODEL,
-            base_url=settings.openai_base_url,
-            dimensions=length,
-            requests_per_minute=settings.requests_per_minute,
-        )
-    key = _required("EZRA_GEMINI_API_KEY", settings.gemini_api_key)
-    return GeminiEmbedder(
-        key,
-        model or GEMINI_EMBEDDING_MODEL,
-        dimensions=length or GEMINI_DIMENSIONS,
-        base_url=settings.gemini_base_url,
-        requests_per_minute=settings.requests_per_minute,
-    )
-
-
 def _provider_model(settings: Settings) -> GeminiModel | OpenAIModel:
     if settings.llm == "openai":
         return OpenAIModel(
             settings.openai_base_url,
-            _secret(settings.openai_api_key),
+            secret(settings.openai_api_key),
             settings.llm_model or OPENAI_MODEL,
             timeout_seconds=settings.model_timeout_seconds,
             requests_per_minute=settings.requests_per_minute,
         )
     return GeminiModel(
-        _required("EZRA_GEMINI_API_KEY", settings.gemini_api_key),
+        required("EZRA_GEMINI_API_KEY", settings.gemini_api_key),
         settings.llm_model or GEMINI_MODEL,
         base_url=settings.gemini_base_url,
         timeout_seconds=settings.model_timeout_seconds,
@@ -379,8 +314,13 @@ def _provider_model(settings: Settings) -> GeminiModel | OpenAIModel:
     )
 
 
-def _reranker(settings: Settings, url: str) -> CohereReranker | TeiReranker:
-    key, seconds = _secret(settings.rerank_api_key), settings.rerank_timeout_seconds
+def _reranker(settings: Settings) -> CohereReranker | TeiReranker | LocalReranker:
+    if (name := fastembed_name(settings.reranker)) is not None:
+        with needs("fastembed", "EZRA_RERANKER"):
+            from tiers.embedding.fastembed_models import FastEmbedCrossEncoder  # noqa: PLC0415
+        return LocalReranker(FastEmbedCrossEncoder(name, settings.models_folder()))
+    url = settings.rerank_url or ""
+    key, seconds = secret(settings.rerank_api_key), settings.rerank_timeout_seconds
     if settings.rerank_style == "cohere":
         model = settings.rerank_model or COHERE_MODEL
         return CohereReranker(url, key, model, timeout_seconds=seconds)
@@ -388,58 +328,27 @@ def _reranker(settings: Settings, url: str) -> CohereReranker | TeiReranker:
     return TeiReranker(url, key, model, timeout_seconds=seconds)
 
 
-async def _embedder_health(settings: Settings) -> TierHealth:
-    """Return what can be said of the embedder without loading a local model."""
-    if settings.embedder in ("gemini", "openai"):
-        return await _of_provider(
-            _provider_embedder(settings, settings.embedder, settings.embedding_model, None)
-        )
-    if settings.embedder == "off":
-        return TierHealth(tier="embedding", engine="off", details={"recall": "by words only"})
-    found: InstalledModel | None = find_model(settings.models_folder())
-    if found is not None:
-        return TierHealth(tier="embedding", engine="onnxruntime", details={"model": found.model_id})
-    problem = "no embedding model: recall is by words only; run 'ezra embedder install'"
-    required = settings.embedder == "required"
-    return TierHealth(tier="embedding", engine="none", reachable=not required, problems=(problem,))
-
-
 async def _model_health(settings: Settings) -> TierHealth:
     return await _of_provider(_provider_model(settings))
 
 
 async def _reranker_health(settings: Settings) -> TierHealth:
-    return await _of_provider(_reranker(settings, settings.rerank_url or ""))
+    return await _of_provider(_reranker(settings))
 
 
 async def _of_provider(
-    provider: GeminiEmbedder
-    | OpenAIEmbedder
-    | GeminiModel
-    | OpenAIModel
-    | CohereReranker
-    | TeiReranker,
+    provider: GeminiModel | OpenAIModel | CohereReranker | LocalReranker | TeiReranker,
 ) -> TierHealth:
     async with provider:
         return await provider.health()
 
 
 def _mongodb_place(settings: Settings) -> str:
-    return f"{shown(_secret(settings.mongodb_uri) or '')}, {settings.mongodb_database}"
+    return f"{shown(secret(settings.mongodb_uri) or '')}, {settings.mongodb_database}"
 
 
 def _qdrant_place(settings: Settings) -> str:
-    return f"{shown(_secret(settings.qdrant_url) or '')}, {settings.qdrant_prefix}"
-
-
-def _secret(value: SecretStr | None) -> str | None:
-    return None if value is None else value.get_secret_value()
-
-
-def _required(key: str, value: SecretStr | None) -> str:
-    if value is None:
-        raise ConfigError(key, "is needed by the provider that was chosen")
-    return value.get_secret_value()
+    return f"{shown(secret(settings.qdrant_url) or '')}, {settings.qdrant_prefix}"
 
 
 def _made(home: Path) -> Path:

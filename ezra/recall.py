@@ -7,12 +7,10 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import mul
 from typing import NamedTuple, TypeVar, get_args
 
-import numpy as np
-
 from metaagents.reindex.index import SwitchingIndex
-from tiers.dots import dots
 from tiers.errors import ConfigError, TierError
 from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector
 from tiers.records import Hit, Kind, Scope, SearchQuery, Turn
@@ -363,8 +361,8 @@ class Recaller:
         state.used.pop("dense", None)
         if not vectors:
             return [0.0] * len(hits)
-        rows = np.asarray(vectors, dtype=np.float32)
-        return [float(cosine) for cosine in dots(rows[1:], rows[0])]
+        asked, *others = vectors
+        return [sum(map(mul, asked, other)) for other in others]
 
 
 async def _embed_beside(

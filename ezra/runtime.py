@@ -45,16 +45,15 @@ from tiers.upkeep import ArchivalVectors
 
 from .beats import with_clock
 from .contradiction import ContradictionJudge, Handlers, RulesJudge, Settler
+from .embedders import embedder_of, wanted_embedder
 from .engines import (
     cold_store,
     contradiction_judge,
-    embedder_of,
     hot_store,
     language_model,
     meta_agents_model,
     owned_home,
     reranker_of,
-    wanted_embedder,
     warm_generations,
 )
 from .fetching import Fetcher

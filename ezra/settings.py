@@ -38,6 +38,10 @@ log = logging.getLogger(__name__)
 
 CLASS_SETTINGS = tuple(f"recall_weight_{name}" for name in CLASS_WEIGHTS)
 
+EMBEDDERS = ("auto", "off", "required", "gemini", "openai")
+FASTEMBED = "fastembed:"
+"""Before the name of a model of the fastembed library."""
+
 _SECRETS = frozenset(
     "EZRA_REDIS_URL EZRA_QDRANT_URL EZRA_QDRANT_API_KEY EZRA_MONGODB_URI EZRA_GEMINI_API_KEY "
     "EZRA_OPENAI_API_KEY EZRA_SIGNING_KEY EZRA_NLI_API_KEY EZRA_RERANK_API_KEY".split()
@@ -69,7 +73,7 @@ class Settings(BaseSettings):
         server_timeout_seconds: The whole time of one operation on a server, retries included.
         embedder: ``auto`` uses the installed model and answers without dense recall when there
             is none; ``off`` never loads it; ``required`` refuses to start without it; ``gemini``
-            and ``openai`` ask a provider.
+            and ``openai`` ask a provider; ``fastembed:`` and a name is one of fastembed's models.
         models: Folder of installed models; default: the user's cache folder.
         embedding_model: The provider's name of its embedding model; its usual one if not given.
         embedding_dimensions: Length of a provider's vectors; the model's usual one if not given.
@@ -130,6 +134,7 @@ class Settings(BaseSettings):
             ``LABEL_0`` or ``LABEL_2``.
         judge: Who judges contradictions of claims without a key: ``rules``, ``nli`` (with
             ``nli_url``) or ``llm``; ``auto`` is ``nli`` where there is an address, else ``rules``.
+        reranker: ``fastembed:`` and the name of one of its cross-encoders, which is run here.
         rerank_url: Address of a reranker, which is sent what a recall found and moves it; recall
             keeps its own order if not given, and whenever the reranker does not answer.
         rerank_api_key: For a reranker that asks for one.
@@ -209,7 +214,7 @@ class Settings(BaseSettings):
     mongodb_driver: Literal["pymongo", "motor"] = "pymongo"
     mongodb_connections: int = Field(default=64, ge=1, le=10_000)
     server_timeout_seconds: float = Field(default=10.0, gt=0)
-    embedder: Literal["auto", "off", "required", "gemini", "openai"] = "auto"
+    embedder: str = "auto"
     models: Path | None = None
     embedding_model: Name | None = None
     embedding_dimensions: int | None = Field(default=None, ge=1, le=16_384)
@@ -252,6 +257,7 @@ class Settings(BaseSettings):
     nli_api_key: SecretStr | None = None
     nli_contradiction_label: Name = "contradiction"
     judge: Literal["auto", "rules", "nli", "llm"] = "auto"
+    reranker: str | None = None
     rerank_url: str | None = None
     rerank_api_key: SecretStr | None = None
     rerank_style: Literal["tei", "cohere"] = "tei"
@@ -313,6 +319,22 @@ class Settings(BaseSettings):
             "EZRA_%s is %r, no number of at least 0: %g counts", name.upper(), value, default
         )
         return default
+
+    @field_validator("embedder", "reranker")
+    @classmethod
+    def _is_known(cls, value: str | None, info: ValidationInfo) -> str | None:
+        choices = EMBEDDERS if info.field_name == "embedder" else ()
+        if value is None or value in choices or fastembed_name(value):
+            return value
+        told = "".join(f"{one}, " for one in choices)
+        message = f"must be {told}{'or ' if told else ''}fastembed: and the name of a model"
+        raise ValueError(message)
+
+    @model_validator(mode="after")
+    def _has_one_reranker(self) -> Self:
+        if self.reranker is not None and self.rerank_url is not None:
+            raise ConfigError("EZRA_RERANKER", "and EZRA_RERANK_URL are two; one can rerank")
+        return self
 
     @field_validator("time_zone")
     @classmethod
@@ -400,3 +422,9 @@ class Settings(BaseSettings):
         if self.models is not None:
             return self.models
         return default_model_folder(os.environ)
+
+
+def fastembed_name(value: str | None) -> str | None:
+    """Return the name of a model of fastembed's that a setting asks for; ``None``: of none."""
+    name = (value or "").removeprefix(FASTEMBED).strip()
+    return name if name and value is not None and value.startswith(FASTEMBED) else None

@@ -10,17 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from google.adk.agents.readonly_context import ReadonlyContext
-from google.adk.events.event import Event
-from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
-from google.adk.memory.memory_entry import MemoryEntry
-from google.adk.sessions.session import Session
-from google.adk.tools.base_tool import BaseTool
-from google.adk.tools.base_toolset import BaseToolset, ToolPredicate
-from google.adk.tools.tool_context import ToolContext
-from google.genai import types
-
 from tiers.errors import Conflict, NotFound, UsageError
+from tiers.extras import needs
 from tiers.fencing import flat, quoted
 from tiers.fields import TEXT_CHARS_MAX
 from tiers.records import Hit
@@ -32,6 +23,17 @@ from ..remote.graph import RemoteGraph
 from ..wire.tools import ToolSpec, agent_tools
 from .adk_events import USER, name_of, ref_of, said_in, words_of
 from .lending import AnyAgent, answered
+
+with needs("adk", "ezra.adapters.adk"):
+    from google.adk.agents.readonly_context import ReadonlyContext
+    from google.adk.events.event import Event
+    from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+    from google.adk.memory.memory_entry import MemoryEntry
+    from google.adk.sessions.session import Session
+    from google.adk.tools.base_tool import BaseTool
+    from google.adk.tools.base_toolset import BaseToolset, ToolPredicate
+    from google.adk.tools.tool_context import ToolContext
+    from google.genai import types
 
 AnyEzra: TypeAlias = Ezra | RemoteEzra
 AnyGraph: TypeAlias = Graph | RemoteGraph

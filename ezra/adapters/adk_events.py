@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 
-from google.adk.events.event import Event
-from google.genai.types import Content
-
+from tiers.extras import needs
 from tiers.fields import NAME_CHARS_MAX, TEXT_CHARS_MAX
 from tiers.records import ToolOutput
+
+with needs("adk", "ezra.adapters.adk"):
+    from google.adk.events.event import Event
+    from google.genai.types import Content
 
 USER = "user"
 """The author of what a user said; every other is the name of an agent."""

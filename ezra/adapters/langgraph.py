@@ -12,24 +12,8 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from itertools import islice
 from typing import Any, cast
 
-from langchain_core.tools import StructuredTool, ToolException
-from langgraph.store.base import (
-    BaseStore,
-    GetOp,
-    Item,
-    ListNamespacesOp,
-    MatchCondition,
-    Op,
-    PutOp,
-    Result,
-    SearchItem,
-    SearchOp,
-    get_text_at_path,
-    tokenize_path,
-    validate_op_namespace,
-)
-
 from tiers.errors import EzraError, UsageError
+from tiers.extras import needs
 from tiers.recollection import Place
 from tiers.records import IDS_MAX, Fact
 
@@ -51,6 +35,24 @@ from .keeping import (
 )
 from .lending import AnyAgent
 from .matching import check_filter, matches
+
+with needs("langgraph", "ezra.adapters.langgraph"):
+    from langchain_core.tools import StructuredTool, ToolException
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        Item,
+        ListNamespacesOp,
+        MatchCondition,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+        get_text_at_path,
+        tokenize_path,
+        validate_op_namespace,
+    )
 
 OPERATIONS_MAX = 10_000
 ITEMS_MAX = 100_000

@@ -13,12 +13,8 @@ from datetime import datetime
 from json import dumps
 from typing import Any, TypeAlias
 
-from agents import FunctionTool, TResponseInputItem
-from agents.memory import SessionSettings
-from agents.memory.session_settings import resolve_session_limit
-from agents.tool_context import ToolContext
-
 from tiers.errors import UsageError
+from tiers.extras import needs
 from tiers.ids import Clock, system_clock
 from tiers.recollection import Place
 from tiers.records import Fact
@@ -28,6 +24,12 @@ from ..wire.tools import ToolSpec, agent_tools
 from .keeping import Shelf
 from .lending import AnyAgent, answered
 from .said import Piece, item_of, pieces_of
+
+with needs("openai-agents", "ezra.adapters.openai_agents"):
+    from agents import FunctionTool, TResponseInputItem
+    from agents.memory import SessionSettings
+    from agents.memory.session_settings import resolve_session_limit
+    from agents.tool_context import ToolContext
 
 ITEMS_MAX = 100_000
 """So many live items a session may have."""

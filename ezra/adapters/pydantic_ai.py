@@ -8,20 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
-from pydantic_ai import RunContext, Tool, ToolFailed, ToolReturn
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelRequest,
-    ModelRequestPart,
-    ModelResponse,
-    SystemPromptPart,
-    TextPart,
-    ToolReturnPart,
-    UserPromptPart,
-)
-from pydantic_ai.toolsets import FunctionToolset
-
 from tiers.errors import EzraError
+from tiers.extras import needs
 from tiers.records import ToolOutput
 
 from ..agent import Agent
@@ -30,6 +18,20 @@ from ..remote.agent import RemoteAgent, RemoteTurn
 from ..turn import OpenTurn
 from ..wire.tools import ToolSpec, agent_tools, problem_told
 from .lending import AnyAgent
+
+with needs("pydantic-ai", "ezra.adapters.pydantic_ai"):
+    from pydantic_ai import RunContext, Tool, ToolFailed, ToolReturn
+    from pydantic_ai.messages import (
+        ModelMessage,
+        ModelRequest,
+        ModelRequestPart,
+        ModelResponse,
+        SystemPromptPart,
+        TextPart,
+        ToolReturnPart,
+        UserPromptPart,
+    )
+    from pydantic_ai.toolsets import FunctionToolset
 
 D = TypeVar("D")
 

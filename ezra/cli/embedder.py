@@ -10,6 +10,7 @@ import typer
 
 from tiers.embedding.installed import find_model
 from tiers.errors import UsageError
+from tiers.extras import needs
 
 from ..settings import Settings
 from .doors import NoUrl, Url, only_here, opened
@@ -33,8 +34,9 @@ def install(
 ) -> None:
     """Install the embedding model: pinned, hash-checked, no torch."""
     only_here("embedder install", url)
-    # Building needs onnx, half a second of imports that no other command should pay.
-    from tiers.embedding.install import install_model  # noqa: PLC0415
+    with needs("embed", "ezra embedder install"):
+        # Building loads onnxruntime, which no other command should pay for.
+        from tiers.embedding.install import install_model  # noqa: PLC0415
 
     screen = Screen()
     if precision not in ("int8", "fp32"):

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import typer
 
 from tiers.errors import NotFound, UsageError
+from tiers.extras import needs
 from tiers.records import ALL_TOPICS, Turn
 
 from ..app import Ezra
@@ -85,7 +86,9 @@ def run_stdio(
 
 async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None:
     from ..service.desk import Desk  # noqa: PLC0415
-    from ..service.mcp import mcp_server  # noqa: PLC0415
+
+    with needs("serve", "ezra mcp run"):
+        from ..service.mcp import mcp_server  # noqa: PLC0415
 
     if not create:
         await refuse_nothing(settings)
@@ -102,7 +105,9 @@ async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None
 
 async def _bridged(url: str, token: str | None, caller: Caller, *, create: bool) -> None:
     from ..remote.connection import Connection  # noqa: PLC0415
-    from ..service.mcp_bridge import mcp_bridge  # noqa: PLC0415
+
+    with needs("serve", "ezra mcp run"):
+        from ..service.mcp_bridge import mcp_bridge  # noqa: PLC0415
 
     if create:
         raise UsageError("--create", url, "an embedded memory; ezra graph create asks a server")

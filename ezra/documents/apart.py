@@ -18,7 +18,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from tiers.documents import PASSAGES_MAX, PassageDraft
-from tiers.errors import UsageError
+from tiers.errors import ConfigError, UsageError
 
 from .parsed import unreadable
 from .reading import LENGTH_BYTES, Reading, bytes_of, framed, reading_from, reading_of
@@ -133,6 +133,8 @@ async def _asked(process: Process, asked: dict[str, Any], data: bytes) -> Readin
     """Give a process its document, and return what it says of it."""
     await _give(process, asked, data)
     head = await _frame(process)
+    if "missing" in head:
+        raise ConfigError(**head["missing"])
     if "refused" in head:
         refused = head["refused"]
         raise _too_much() if refused is None else UsageError(**refused)

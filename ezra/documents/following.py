@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from tiers.errors import ConfigError
+from tiers.extras import needs
 
 from .folders import Found, FoundFile, gone_of
 from .ingesting import SHARE_MAX, FileDone, Ingested, Ingestion
@@ -30,7 +31,8 @@ async def changes_in(
     Raises:
         ConfigError: The system does not tell of changes there.
     """
-    from watchfiles import awatch  # noqa: PLC0415 - only who follows folders pays for it
+    with needs("documents", "--watch"):
+        from watchfiles import awatch  # noqa: PLC0415 - only who follows folders pays for it
 
     watched = awatch(
         *await asyncio.to_thread(_folders, paths),

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Protocol, cast
 
 from tiers.errors import UsageError
+from tiers.extras import needs
 
 from .parsed import Parsed
 
@@ -101,6 +102,7 @@ def parse(data: bytes, media_type: str) -> Parsed:
 
     Raises:
         UsageError: It cannot be read; says why and what could be.
+        ConfigError: What reads the format is not installed.
     """
     return cast("_Reader", _module(media_type)).read(data)
 
@@ -117,7 +119,8 @@ def parse_text(text: str, media_type: str) -> Parsed:
 
 def _module(media_type: str) -> object:
     """Return what reads a format. Loaded when first needed: few processes read all of them."""
-    return import_module(f".{_READERS[media_type]}", __package__)
+    with needs("documents", media_type):
+        return import_module(f".{_READERS[media_type]}", __package__)
 
 
 def _normal(media_type: str) -> str:

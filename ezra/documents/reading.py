@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from tiers.documents import PassageDraft
-from tiers.errors import UsageError
+from tiers.errors import ConfigError, UsageError
 from tiers.fields import TEXT_CHARS_MAX
 
 from .chunking import passages_of
@@ -50,6 +50,7 @@ def reading_of(
 
     Raises:
         UsageError: It cannot be read, or is larger than what is.
+        ConfigError: What reads the format is not installed.
     """
     data = bytes_of(content)
     if isinstance(content, bytes):
@@ -169,6 +170,8 @@ def main() -> None:
     except UsageError as error:
         refused = {"field": error.field, "value": str(error.value), "accepted": error.accepted}
         out.write(framed({"refused": refused}))
+    except ConfigError as error:
+        out.write(framed({"missing": {"key": error.key, "reason": error.reason}}))
     except MemoryError:
         out.write(framed({"refused": None}))
     else:

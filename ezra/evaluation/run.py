@@ -15,22 +15,26 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tiers.errors import UsageError
+from tiers.extras import needs
 from tiers.ports import Embedder
 from tiers.records import Hit, Kind
 
 from ..app import Ezra
-from ..engines import wanted_embedder
+from ..embedders import wanted_embedder
 from ..graph import Graph
 from ..replay.play import Replayer
 from ..replay.script import Script, TurnLine
 from ..settings import Settings
-from .baselines import Baselines
 from .metrics import ranks_of
 from .results import Asked, Evaluation, Found
 from .selection import selected
 from .sets import EvaluationSet, Interview, Question
+
+if TYPE_CHECKING:
+    from .baselines import Baselines
 
 K_DEFAULT = (5, 10, 20)
 K_MAX = 100
@@ -147,6 +151,8 @@ async def evaluate(
     chosen = _chosen(whole, options)
     tally = _Tally()
     async with AsyncExitStack() as stack:
+        if options.baselines:
+            _baselines()  # that they cannot be had is said before anything is played
         embedder = await _embedder(settings, stack) if options.baselines else None
         for group in _groups(chosen, options):
             async with _home(home, whole, group, options) as folder:
@@ -240,7 +246,7 @@ class _Run:
         refs = {turn.id: ref for ref, turn in stored.items()}
         baselines = None
         if self.options.baselines and interview.questions:
-            baselines = await Baselines.over(interview.turns, self.embedder)
+            baselines = await _baselines().over(interview.turns, self.embedder)
         for number, question in enumerate(interview.questions):
             after = interview.ends_at + ASKED_AFTER
             clock.show(max(question.asked_at or after, after))
@@ -338,3 +344,14 @@ def _result(
         problems=tuple(tally.problems),
         asked=tuple(asked),
     )
+
+
+def _baselines() -> type[Baselines]:
+    """Return what is compared with.
+
+    Raises:
+        ConfigError: What it computes with is not installed.
+    """
+    with needs("embed", "ezra eval --baselines"):
+        from .baselines import Baselines  # noqa: PLC0415 - it may be missing
+    return Baselines

@@ -24,6 +24,7 @@ from tiers.errors import (
     TierUnavailable,
     UsageError,
 )
+from tiers.extras import needs
 from tiers.mesh import FieldType
 from tiers.provider_clients import make_http_client
 from tiers.providers import CallLimits
@@ -273,8 +274,10 @@ class McpSource(Source):
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[Client]:
         """Connect by what is declared: a program, or an address."""
-        from mcp.client.client import Client  # noqa: PLC0415 - 0.5 s, paid by those who use it
-        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - likewise
+        with needs("mesh", f"mesh source {self.name}"):
+            # Half a second, paid by those who use it.
+            from mcp.client.client import Client  # noqa: PLC0415
+            from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 
         spec = self._declared
         async with AsyncExitStack() as stack:

@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 from tiers.errors import ConfigError, TierRejected, TierTimeout, TierUnavailable
+from tiers.extras import needs
 from tiers.mesh import FieldType
 
 from .questions import Condition, Measure, Question, slot_of
@@ -147,8 +148,10 @@ class MongoSource(Source):
         return row
 
     def _connected(self) -> AsyncMongoClient[dict[str, Any]]:
-        from pymongo import AsyncMongoClient  # noqa: PLC0415 - only who asks MongoDB pays for it
-        from pymongo.errors import PyMongoError  # noqa: PLC0415 - likewise
+        with needs("mesh", f"mesh source {self.name}"):
+            # Only who asks MongoDB pays for it.
+            from pymongo import AsyncMongoClient  # noqa: PLC0415
+            from pymongo.errors import PyMongoError  # noqa: PLC0415
 
         milliseconds = max(1, int(self.seconds * 1000))
         try:

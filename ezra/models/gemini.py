@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
+from tiers.extras import needs
 from tiers.google_api import google_failure
 from tiers.provider_clients import (
     checked_base_url,
@@ -104,8 +105,9 @@ class GeminiModel(RemoteLanguageModel):
 
 def _make_client(key: str, url: str, http: httpx2.AsyncClient) -> genai.Client:
     """Return a client that goes by its arguments, not by the environment; takes 0.4 s at first."""
-    from google import genai  # noqa: PLC0415 - 0.3 s, paid by those who use Gemini
-    from google.genai import types  # noqa: PLC0415
+    with needs("gemini", "EZRA_LLM"):
+        from google import genai  # noqa: PLC0415 - 0.3 s, paid by those who use Gemini
+        from google.genai import types  # noqa: PLC0415
 
     options = types.HttpOptions(
         base_url=url,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
+from tiers.extras import needs
 from tiers.provider_clients import (
     checked_base_url,
     checked_key,
@@ -104,7 +105,8 @@ class OpenAIModel(RemoteLanguageModel):
 
 def _make_client(key: str | None, url: str, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
     """Return a client that goes by its arguments; takes 0.3 s the first time."""
-    import openai  # noqa: PLC0415 - 0.3 s, paid by those who use it
+    with needs("openai", "EZRA_LLM"):
+        import openai  # noqa: PLC0415 - 0.3 s, paid by those who use it
 
     client = openai.AsyncOpenAI(
         # Without a key the library would send the one in OPENAI_API_KEY, to any server.

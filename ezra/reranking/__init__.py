@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .blending import RERANK_WEIGHT, blend, reranked
 from .cohere import COHERE_MODEL, CohereReranker
+from .local import LocalReranker
 from .port import TEXTS_MAX, Reranker
 from .resting import REST_SECONDS, RestingReranker
 from .tei import TEI_MODEL, TeiReranker
@@ -18,6 +19,7 @@ __all__ = [
     "TEI_MODEL",
     "TEXTS_MAX",
     "CohereReranker",
+    "LocalReranker",
     "Reranker",
     "RestingReranker",
     "TeiReranker",

@@ -49,7 +49,7 @@ from .feed import Feeds, Pace, add_feed
 from .gate import Gate, Rules
 from .handlers import handlers
 from .health import Pulse, add_health
-from .mcp import McpDoor
+from .mcp_door import MCP_PATH, mcp_door
 from .metrics import add_metrics
 from .openapi import Document
 from .routes import router_of
@@ -73,8 +73,6 @@ _DONE_BY = (
     upkeep,
 )
 """Importing them filled ``handlers``."""
-
-MCP_PATH = "/mcp"
 
 OPEN_PATHS = frozenset({health.PATH, openapi.PATH})
 """What anybody may read who reaches the server."""
@@ -112,7 +110,7 @@ def service_app(
         total=settings.serve_requests_at_work,
         per_peer=min(settings.serve_requests_at_work_per_peer, settings.serve_requests_at_work),
     )
-    app.state.mcp = McpDoor(app.state.desk, hosts=())  # the gate looks at hosts already
+    app.state.mcp = mcp_door(app.state.desk)
     feeds = Feeds(app.state.stopping, pace or Pace())
     router = APIRouter()
     add_feed(router, _desk, _caller, feeds, _still_counts)

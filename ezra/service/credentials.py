@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from tiers.extras import needs
 
 from ..settings import Settings
 from .caller import Caller
-from .identity import IdentityProvider
 from .tokens import TokenFile
+
+if TYPE_CHECKING:
+    from .identity import IdentityProvider
 
 
 class Admitted(Protocol):
@@ -42,11 +46,14 @@ def credentials_of(settings: Settings) -> Credentials:
     """Return who may ask, as the settings have it.
 
     Raises:
-        ConfigError: An address of the identity provider cannot be one.
+        ConfigError: An address of the identity provider cannot be one, or what reads its tokens is
+            not installed.
     """
     tokens = TokenFile(settings.tokens_path, tenant=settings.tenant)
     if settings.serve_jwt_issuer is None or settings.serve_jwt_audience is None:
         return tokens
+    with needs("serve", "EZRA_SERVE_JWT_ISSUER"):
+        from .identity import IdentityProvider  # noqa: PLC0415 - it may be missing
     provider = IdentityProvider(
         settings.serve_jwt_issuer,
         settings.serve_jwt_audience,

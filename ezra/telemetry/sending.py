@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from tiers.errors import ConfigError
+from tiers.extras import needs
 from tiers.provider_clients import checked_base_url
 
 from .spans import SCOPE
@@ -52,7 +52,7 @@ def _provider(address: str) -> TracerProvider:
     Raises:
         ConfigError: The extra is not installed.
     """
-    try:
+    with needs("telemetry", SETTING):
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415
             OTLPSpanExporter,
         )
@@ -62,9 +62,6 @@ def _provider(address: str) -> TracerProvider:
         )
         from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
-    except ImportError as error:
-        reason = "sending spans needs an extra: pip install 'ezra[telemetry]'"
-        raise ConfigError(SETTING, reason) from error
     about = Resource({"service.name": "ezra", "service.version": version("ezra")})
     # OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME say otherwise if they are set.
     provider = TracerProvider(resource=about.merge(OTELResourceDetector().detect()))

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Unpack
 
 from ..errors import UsageError
+from ..extras import needs
 from ..google_api import google_failure
 from ..provider_clients import (
     checked_base_url,
@@ -126,8 +127,9 @@ def _make_client(key: str, url: str, http: httpx2.AsyncClient) -> genai.Client:
     What the surroundings say (a key, Vertex AI or an address in the environment, aiohttp because
     it happens to be installed) does not count; only the version of the API is the library's.
     """
-    from google import genai  # noqa: PLC0415 - 0.3 s, paid by those who use Gemini
-    from google.genai import types  # noqa: PLC0415
+    with needs("gemini", "EZRA_EMBEDDER"):
+        from google import genai  # noqa: PLC0415 - 0.3 s, paid by those who use Gemini
+        from google.genai import types  # noqa: PLC0415
 
     options = types.HttpOptions(
         base_url=url,

@@ -66,13 +66,15 @@ class ThreadRunner:
 
     Args:
         compute: What turns texts into results.
+        compute_questions: What turns questions into results; ``compute`` does if not given.
     """
 
     slots = 1
     drops_unwanted = False
 
-    def __init__(self, compute: Compute) -> None:
+    def __init__(self, compute: Compute, compute_questions: Compute | None = None) -> None:
         self._compute = compute
+        self._compute_questions = compute_questions or compute
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="ezra-embedding")
 
     def take_turn(self) -> float:
@@ -81,8 +83,8 @@ class ThreadRunner:
 
     def start(self, texts: list[str], *, query: bool) -> asyncio.Future[list[bytes]]:
         """Begin a batch; to a symmetric model a question is a text like any other."""
-        del query
-        return asyncio.get_running_loop().run_in_executor(self._worker, self._compute, texts)
+        compute = self._compute_questions if query else self._compute
+        return asyncio.get_running_loop().run_in_executor(self._worker, compute, texts)
 
     def close(self) -> None:
         """Let go of the thread."""

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..extras import needs
 from .embedded import EmbeddedHotStore, embedded_hot_health, embedded_hot_store
 
 if TYPE_CHECKING:
@@ -30,4 +31,5 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the module holds
     """Import what needs the server's driver when it is asked for."""
     if name not in _OF_A_SERVER:
         raise AttributeError(name)
-    return getattr(import_module(f".{_OF_A_SERVER[name]}", __package__), name)
+    with needs("servers", "EZRA_REDIS_URL"):
+        return getattr(import_module(f".{_OF_A_SERVER[name]}", __package__), name)

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ..extras import needs
 from ..health import TierHealth
 from .qdrant_options import QdrantOptions
 
@@ -65,4 +66,5 @@ async def qdrant_health(
 
 
 async def _imported(name: str) -> None:
-    await asyncio.to_thread(import_module, f".{name}", __package__)
+    with needs("servers", "EZRA_QDRANT_URL"):
+        await asyncio.to_thread(import_module, f".{name}", __package__)

@@ -19,6 +19,7 @@ from pymongo.read_concern import ReadConcern
 from pymongo.write_concern import WriteConcern
 
 from ...errors import ConfigError
+from ...extras import needs
 
 DriverName: TypeAlias = Literal["pymongo", "motor"]
 Client: TypeAlias = Any
@@ -190,11 +191,8 @@ def _readable() -> Iterator[None]:
 
 
 def _motor_client() -> Callable[..., Client]:
-    try:
+    with needs("motor", "EZRA_MONGODB_DRIVER"):
         from motor.motor_asyncio import AsyncIOMotorClient  # noqa: PLC0415 - an optional driver
-    except ImportError as error:
-        reason = "motor is not installed; pip install 'ezra[motor]', or use pymongo"
-        raise ConfigError("EZRA_MONGODB_DRIVER", reason) from error
 
     def make(uri: str, **options: Any) -> Client:  # noqa: ANN401 - the driver's own
         return AsyncIOMotorClient(uri, io_loop=asyncio.get_running_loop(), **options)

@@ -1,0 +1,51 @@
+"""The way to MCP over HTTP, for those too who have not installed what speaks it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol
+
+from starlette.types import Receive, Scope, Send
+
+from tiers.errors import ConfigError
+from tiers.extras import needs
+
+from .desk import Desk
+
+MCP_PATH = "/mcp"
+
+
+class Door(Protocol):
+    """An ASGI app, open while ``running``."""
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Answer requests for the length of the block; once."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+
+
+def mcp_door(desk: Desk) -> Door:
+    """Return what answers MCP over HTTP, or says with each answer what has to be installed."""
+    try:
+        with needs("serve", MCP_PATH):
+            from .mcp import McpDoor  # noqa: PLC0415 - it may be missing
+    except ConfigError as error:
+        return _Missing(error)
+    return McpDoor(desk, hosts=())  # the gate looks at hosts already
+
+
+class _Missing:
+    """Answers each request with what is missing here."""
+
+    def __init__(self, problem: ConfigError) -> None:
+        self._problem = problem
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        del scope, receive, send
+        raise ConfigError(self._problem.key, self._problem.reason)
