@@ -147,7 +147,7 @@ def _provider_embedder(
 
 def secret(value: SecretStr | None) -> str | None:
     """Return a secret setting in the clear, if it is set."""
-    return None if value is None else value.getsecret_value()
+    return None if value is None else value.get_secret_value()
 
 
 def required(key: str, value: SecretStr | None) -> str:
@@ -158,4 +158,4 @@ def required(key: str, value: SecretStr | None) -> str:
     """
     if value is None:
         raise ConfigError(key, "is needed by the provider that was chosen")
-    return value.getsecret_value()
+    return value.get_secret_value()

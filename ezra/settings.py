@@ -326,8 +326,8 @@ class Settings(BaseSettings):
         choices = EMBEDDERS if info.field_name == "embedder" else ()
         if value is None or value in choices or fastembed_name(value):
             return value
-        told = "".join(f"{one}, " for one in choices)
-        message = f"must be {told}{'or ' if told else ''}fastembed: and the name of a model"
+        told = [*map(repr, choices), "fastembed: and the name of a model"]
+        message = f"must be {', '.join(told[:-1])}{' or ' if choices else ''}{told[-1]}"
         raise ValueError(message)
 
     @model_validator(mode="after")

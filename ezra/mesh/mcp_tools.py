@@ -111,6 +111,8 @@ class McpSource(Source):
             if self._client is not None:
                 return
             self._check_not_silent()
+            with needs("mesh", f"mesh source {self.name}"):
+                import mcp.client.client  # noqa: F401, PLC0415 - loaded with the first such source
             await self._end()
             self._stop = asyncio.Event()
             ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -274,10 +276,8 @@ class McpSource(Source):
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[Client]:
         """Connect by what is declared: a program, or an address."""
-        with needs("mesh", f"mesh source {self.name}"):
-            # Half a second, paid by those who use it.
-            from mcp.client.client import Client  # noqa: PLC0415
-            from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+        from mcp.client.client import Client  # noqa: PLC0415 - 0.5 s, paid by those who use it
+        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - likewise
 
         spec = self._declared
         async with AsyncExitStack() as stack:

@@ -17,6 +17,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tiers.errors import ConfigError, TierTimeout, TierUnavailable
+from tiers.extras import needs
 from tiers.mesh import FieldType
 
 from .questions import Condition, Measure, Question, slot_of
@@ -66,7 +67,8 @@ class SqlSource(Source):
             if self._threads is None:
                 self._threads = ThreadPoolExecutor(CONNECTIONS_MAX, f"mesh-{self.name}")
             if self._tables is None:
-                await asyncio.to_thread(_load)
+                with needs("mesh", f"mesh source {self.name}"):
+                    await asyncio.to_thread(_load)
                 self._tables = await self._run(self._reflected)
 
     async def close(self) -> None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tiers.errors import ConfigError, TierRejected, TierTimeout, TierUnavailable
-from tiers.extras import needs
 
 from .source import TIER
 
@@ -69,11 +68,11 @@ def engine_of(url: str, seconds: float, name: str) -> Engine:
         ConfigError: The address is none of a database that can be kept to reading, or its driver
             is not installed. What it is stays unsaid: it may hold a password.
     """
+    import sqlalchemy  # noqa: PLC0415 - loaded with the first SQL source
+    from sqlalchemy.exc import ArgumentError, NoSuchModuleError  # noqa: PLC0415 - likewise
+    from sqlalchemy.pool import NullPool, QueuePool  # noqa: PLC0415 - likewise
+
     key = f"mesh source {name}"
-    with needs("mesh", key):
-        import sqlalchemy  # noqa: PLC0415 - loaded with the first SQL source
-        from sqlalchemy.exc import ArgumentError, NoSuchModuleError  # noqa: PLC0415 - likewise
-        from sqlalchemy.pool import NullPool, QueuePool  # noqa: PLC0415 - likewise
     try:
         address = sqlalchemy.make_url(url)
         backend = address.get_backend_name()

@@ -333,7 +333,7 @@ async def test_an_unknown_precision_is_refused(target: Path) -> None:
 async def test_building_leaves_the_root_logger_as_it_was(
     source: Path, target: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The quantizer's remarks reach no log, and no handler stays behind."""
+    """Nothing of what builds and proves it reaches a log, and no handler stays behind."""
     root = logging.getLogger()
     before = (list(root.handlers), list(root.filters))
     with caplog.at_level(logging.DEBUG):
