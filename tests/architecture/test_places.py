@@ -54,6 +54,7 @@ OF_ONE_CALL = frozenset(
         *("metaagents.learning.checking:_heard", "metaagents.lifecycle.standins:_in"),
         *("metaagents.learning.opinions:_pairs", "metaagents.lifecycle.standins:_days"),
         "metaagents.lifecycle.standins:_episodes",
+        *("tiers.embedding.graph:constants", "tiers.embedding.graph:_quantised"),
         *("metaagents.lifecycle.material:candidates", "metaagents.lifecycle.extract:_had"),
         "metaagents.lifecycle.material:statements",
         *("metaagents.claims.agreement:_names", "metaagents.claims.agreement:_nouns"),

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import onnx
 import onnxruntime
 import pytest
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from onnxruntime.quantization.quant_utils import add_pre_process_metadata
 from support.model import installed_model, model_source
 from tokenizers import Tokenizer
 
@@ -128,6 +131,42 @@ def test_the_graph_ignores_what_the_mask_hides(tmp_path: Path) -> None:
     tokenizer.no_padding()
     alone = np.vstack([run([text]) for text in CHAT])
     assert np.abs(padded - alone).max() < 1e-6
+
+
+@pytest.mark.parametrize("precision", ["int8", "fp32"])
+def test_the_file_is_one_that_onnx_accepts(tmp_path: Path, precision: Precision) -> None:
+    """Read back by the format's own library: well formed, and every shape in it agrees."""
+    write_model(model_source() / "model.safetensors", tmp_path / "model.onnx", precision)
+    model = onnx.load(tmp_path / "model.onnx")
+    onnx.checker.check_model(model, full_check=True)
+    assert [one.name for one in model.graph.input] == ["input_ids", "attention_mask"]
+    assert [one.name for one in model.graph.output] == ["embedding"]
+
+
+def test_int8_gives_the_vectors_of_onnxruntimes_own_quantizer(tmp_path: Path) -> None:
+    """To the last bit, so that what was embedded by a model that it made stays comparable."""
+    write_model(model_source() / "model.safetensors", tmp_path / "ours.onnx", "int8")
+    write_model(model_source() / "model.safetensors", tmp_path / "whole.onnx", "fp32")
+    whole = onnx.load(tmp_path / "whole.onnx")
+    add_pre_process_metadata(whole)
+    onnx.save(whole, tmp_path / "whole.onnx")
+    quantize_dynamic(
+        tmp_path / "whole.onnx",
+        tmp_path / "theirs.onnx",
+        per_channel=True,
+        reduce_range=True,
+        weight_type=QuantType.QInt8,
+    )
+    tokenizer = Tokenizer.from_file(str(model_source() / "tokenizer.json"))
+    tokenizer.no_padding()
+    ours, theirs = (
+        onnxruntime.InferenceSession(tmp_path / name, providers=["CPUExecutionProvider"])
+        for name in ("ours.onnx", "theirs.onnx")
+    )
+    for text in CHAT:
+        ids = np.array([tokenizer.encode(text).ids], np.int64)
+        given = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+        assert np.array_equal(ours.run(None, given)[0], theirs.run(None, given)[0])
 
 
 def test_texts_are_cut_to_256_tokens(model: SentenceModel) -> None:
