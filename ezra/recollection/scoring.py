@@ -97,7 +97,7 @@ def score(pool: Pool, question: Question, weights: Weights) -> Scored:
         name: _times(-weights.question if name == "question" else getattr(weights, name), sign)
         for name, sign in _signs(pool, candidates, question).items()
     }
-    total = list(map(sum, zip(*weighed.values(), strict=True)))
+    total: Scores = [sum(parts, 0.0) for parts in zip(*weighed.values(), strict=True)]
     if (agreement := _agreement(candidates, total)) is not None:
         weighed["session"] = _times(weights.session, agreement)
         total = [one + more for one, more in zip(total, weighed["session"], strict=True)]

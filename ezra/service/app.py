@@ -36,6 +36,7 @@ from . import (
     openapi,
     platform,
     recalling,
+    reference,
     upkeep,
 )
 from .admission import Admission
@@ -74,7 +75,7 @@ _DONE_BY = (
 )
 """Importing them filled ``handlers``."""
 
-OPEN_PATHS = frozenset({health.PATH, openapi.PATH})
+OPEN_PATHS = frozenset({health.PATH, openapi.PATH, reference.PATH, reference.TOOLS_PATH})
 """What anybody may read who reaches the server."""
 
 
@@ -123,7 +124,9 @@ def service_app(
     app.router.routes.append(Route(MCP_PATH, app.state.mcp))
     admission = None if tokens is None else Admission(tokens, seconds)
     console = _console(app.state.desk, admission, seconds)
-    app.router.routes.extend(console.routes())
+    clock = ezra._parts.clock  # noqa: SLF001 - no handle tells the time of the runtime
+    reference_pages = reference.Reference(document, app.state.desk, clock)
+    app.router.routes.extend((*reference_pages.routes(), *console.routes()))
     app.add_exception_handler(EzraError, on_error)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http)

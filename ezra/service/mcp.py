@@ -16,6 +16,7 @@ from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST
@@ -80,6 +81,19 @@ def mcp_server(
     add_resources(server, found, seat)
     add_prompts(server, seat)
     return server
+
+
+def told_tools(desk: Desk) -> list[Tool]:
+    """Return the tools to be told of; none of them is to be called."""
+    seats = Seats(desk)
+
+    async def nobody() -> Seat:
+        raise PolicyDenied("nobody", "use memory", ("a token",), "none")
+
+    def nothing(*_: object) -> None:
+        """Drop nothing, check nothing."""
+
+    return tools_of(MemoryTools(desk, seats, nobody), nothing, nothing)
 
 
 class McpDoor:
@@ -173,4 +187,12 @@ def _root_logger_kept() -> Iterator[None]:
     logging.getLogger("mcp").setLevel(logging.WARNING)
 
 
-__all__ = ["BODY_BYTES_MAX", "CALLER_STATE", "LOOPBACK", "McpDoor", "caller_of", "mcp_server"]
+__all__ = [
+    "BODY_BYTES_MAX",
+    "CALLER_STATE",
+    "LOOPBACK",
+    "McpDoor",
+    "caller_of",
+    "mcp_server",
+    "told_tools",
+]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from starlette.types import Receive, Scope, Send
 
@@ -34,6 +35,47 @@ def mcp_door(desk: Desk) -> Door:
     except ConfigError as error:
         return _Missing(error)
     return McpDoor(desk, hosts=())  # the gate looks at hosts already
+
+
+@dataclass(frozen=True)
+class ToolAbout:
+    """A tool as a model is told of it.
+
+    Attributes:
+        name: Its name.
+        words: What it does.
+        takes: The JSON schema of its arguments.
+        answers: That of its answer, if it says.
+        effect: ``reads``, or what it changes.
+    """
+
+    name: str
+    words: str
+    takes: Mapping[str, Any]
+    answers: Mapping[str, Any] | None
+    effect: str
+
+
+def listed_tools(desk: Desk) -> tuple[str, list[ToolAbout]]:
+    """Return the instructions that a session begins with, and every tool. It takes a while.
+
+    Raises:
+        ConfigError: What speaks MCP is not installed.
+    """
+    with needs("serve", MCP_PATH):
+        from .mcp import told_tools  # noqa: PLC0415 - it may be missing
+        from .mcp_resources import INSTRUCTIONS  # noqa: PLC0415 - likewise
+
+    return INSTRUCTIONS, [
+        ToolAbout(
+            tool.name,
+            tool.description or "",
+            tool.parameters,
+            tool.output_schema,
+            "reads" if tool.annotations and tool.annotations.read_only_hint else "changes memory",
+        )
+        for tool in told_tools(desk)
+    ]
 
 
 class _Missing:

@@ -60,19 +60,24 @@ class Document:
     def __init__(self, app: FastAPI, handlers: Handlers) -> None:
         self._app = app
         self._handlers = handlers
+        self._said: dict[str, Any] | None = None
         self._made: Response | None = None
         self._making = asyncio.Lock()
 
     async def answer(self, _: Request) -> Response:
         """Answer with the document."""
-        async with self._making:
-            if self._made is None:
-                # A second of models for the processor: other requests go on meanwhile.
-                self._made = await asyncio.to_thread(self._make)
+        said = await self.said()
+        if self._made is None:
+            self._made = await asyncio.to_thread(JSONResponse, said)
         return self._made
 
-    def _make(self) -> Response:
-        return JSONResponse(self.build())
+    async def said(self) -> dict[str, Any]:
+        """Return the document, which is not to be changed."""
+        async with self._making:
+            if self._said is None:
+                # A second of models for the processor: other requests go on meanwhile.
+                self._said = await asyncio.to_thread(self.build)
+        return self._said
 
     def build(self) -> dict[str, Any]:
         """Return the document."""

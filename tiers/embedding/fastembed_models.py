@@ -8,7 +8,7 @@ after the model, its slashes as ``--``, is taken as it is: the files of an ONNX 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, TypeVar
@@ -85,10 +85,10 @@ class FastEmbedEmbedder(QueuedEmbedder):
         self._forget()
 
         def texts(given: list[str]) -> list[bytes]:
-            return self._checked(_unit(list(model.passage_embed(given, batch_size=1))), len(given))
+            return self._checked(_unit(model.passage_embed(given, batch_size=1)), len(given))
 
         def questions(given: list[str]) -> list[bytes]:
-            return self._checked(_unit(list(model.query_embed(given, batch_size=1))), len(given))
+            return self._checked(_unit(model.query_embed(given, batch_size=1)), len(given))
 
         return BatchQueue(ThreadRunner(texts, questions), self._keep, limit=self._queue_size)
 
@@ -166,7 +166,7 @@ async def _loaded(tier: str, name: str, models: Path, load: Callable[[], T]) -> 
     raise TierUnavailable(tier, "open", reason) from problem
 
 
-def _unit(vectors: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
-    rows = np.asarray(vectors, dtype=np.float32)
+def _unit(vectors: Iterable[Any]) -> npt.NDArray[np.float32]:
+    rows = np.asarray(list(vectors), dtype=np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(lengths, _TINY), dtype=np.float32)

@@ -37,7 +37,7 @@ SIGN_OUT = f"{PREFIX}/sign-out"
 STATIC = f"{PREFIX}/static/"
 FIELDS_MAX = 1_000
 _YEAR_SECONDS = 365 * 24 * 3_600
-_SECURITY: Mapping[str, str] = {
+SECURITY: Mapping[str, str] = {
     "content-security-policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
         "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -46,6 +46,7 @@ _SECURITY: Mapping[str, str] = {
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
+"""What every page says: nothing of another site is loaded, asked or framed."""
 
 Finds: TypeAlias = Callable[[str, str], Awaitable[object | None]]
 """Gives something for a token that counts, ``None`` for any other; of which address is told."""
@@ -142,7 +143,7 @@ class Console:
         asked: Query = page.asks.of(fields)
         shown = await page.function(self._desk, caller, names, asked)
         if isinstance(shown, Sent):
-            return RedirectResponse(shown.to, 303, _SECURITY)
+            return RedirectResponse(shown.to, 303, SECURITY)
         return await self._html(request, shown, names, page)
 
     async def _form(self, request: Request) -> list[tuple[str, str]]:
@@ -166,7 +167,7 @@ class Console:
     ) -> Response:
         frame = self._frame(request, names or {}, page)
         content = await self._drawn.page(view, frame)
-        headers = {**_SECURITY, "vary": FRAGMENT}
+        headers = {**SECURITY, "vary": FRAGMENT}
         return Response(content, view.status, headers, "text/html; charset=utf-8")
 
     def _frame(self, request: Request, names: Names, page: Page | None) -> dict[str, object]:
@@ -214,12 +215,12 @@ class Console:
         cookie = signing_in.cookie_of(request.headers)
         self._sessions.end(cookie)
         if FRAGMENT in request.headers:  # its page is loaded again, and is told why
-            return Response("sign in again", 401, _SECURITY, "text/plain")
+            return Response("sign in again", 401, SECURITY, "text/plain")
         path, query = request.scope["path"], request.url.query
         here = f"{path}?{query}" if query else path
         to = here if request.method == "GET" and here != PREFIX else None
         where = href("sign-in", next=to, ended="1" if cookie else None)
-        answer = RedirectResponse(where, 303, _SECURITY)
+        answer = RedirectResponse(where, 303, SECURITY)
         if cookie:
             signing_in.take(answer, request.scope)
         return answer
@@ -227,7 +228,7 @@ class Console:
     async def _front(self, request: Request) -> Response:
         if request.scope["path"] == "/" and "text/html" not in request.headers.get("accept", ""):
             raise NotFound("path", "/")
-        return RedirectResponse(PREFIX, 303, _SECURITY)
+        return RedirectResponse(PREFIX, 303, SECURITY)
 
     async def _nowhere(self, request: Request) -> Response:
         return await self._trouble(request, NotFound("page", request.scope["path"]))
@@ -241,13 +242,13 @@ class Console:
         # The address names the content, so it never changes; an address without does not.
         lasts = f"public, max-age={_YEAR_SECONDS}, immutable"
         is_named = "v" in request.query_params
-        headers = {**_SECURITY, "cache-control": lasts if is_named else "no-cache"}
+        headers = {**SECURITY, "cache-control": lasts if is_named else "no-cache"}
         return Response(content, 200, headers, kind)
 
     async def _ask(self, request: Request) -> Response:
         is_let_in = getattr(request.state, "caller", None) is not None
         if is_let_in:  # no token is needed here
-            return RedirectResponse(PREFIX, 303, _SECURITY)
+            return RedirectResponse(PREFIX, 303, SECURITY)
         asked = request.query_params
         problem = "That session is over: sign in again." if "ended" in asked else None
         return await self._html(request, _sign_in_view(asked.get("next", ""), problem))
@@ -261,7 +262,7 @@ class Console:
         to = signing_in.inside(fields.get("next", ""))
         shown = fields.get("token", "").strip()
         if self._finds is None:
-            return RedirectResponse(to, 303, _SECURITY)
+            return RedirectResponse(to, 303, SECURITY)
         try:
             found = await self._finds(shown, peer_of(request.scope))
         except EzraError as error:
@@ -270,7 +271,7 @@ class Console:
             problem = "This server knows no such token, or it counts no more."
             return await self._html(request, _sign_in_view(to, problem, 403))
         self._sessions.end(signing_in.cookie_of(request.headers))
-        answer = RedirectResponse(to, 303, _SECURITY)
+        answer = RedirectResponse(to, 303, SECURITY)
         signing_in.give(answer, self._sessions.begin(shown), request.scope)
         return answer
 
@@ -280,7 +281,7 @@ class Console:
         except EzraError as error:
             return await self._trouble(request, error)
         self._sessions.end(signing_in.cookie_of(request.headers))
-        answer = RedirectResponse(SIGN_IN, 303, _SECURITY)
+        answer = RedirectResponse(SIGN_IN, 303, SECURITY)
         signing_in.take(answer, request.scope)
         return answer
 
