@@ -223,7 +223,7 @@ def _about(schema: Mapping[str, Any]) -> str:
         "minLength": "characters at least", "maxLength": "characters at most",
         "minItems": "entries at least", "maxItems": "entries at most",
     }  # fmt: skip
-    said = [str(schema["description"])] if schema.get("description") else []
+    said = [str(schema["description"]).rstrip(".")] if schema.get("description") else []
     said += [f"{words} {schema[key]:,}" for key, words in limits.items() if key in schema]
     if schema.get("default") is not None:
         shown = json.dumps(schema["default"])
