@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.metadata import Metadata
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,14 +29,68 @@ for name in ("tiers", "metaagents", "ezra"):
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel."""
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--outdir", str(folder), str(ROOT)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the source distribution, and the wheel from that alone; returns their folder."""
+    folder = tmp_path_factory.mktemp("built")
+    command = [sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stderr
-    (built,) = folder.glob("*.whl")
-    return built
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    """The wheel."""
+    (found,) = built.glob("*.whl")
+    return found
+
+
+def test_the_metadata_is_what_an_index_takes(wheel: Path) -> None:
+    """Valid as the index judges it, with a readme it can show; and refused by it until meant."""
+    with zipfile.ZipFile(wheel) as packed:
+        (name,) = (one for one in packed.namelist() if one.endswith(".dist-info/METADATA"))
+        metadata = Metadata.from_email(packed.read(name), validate=True)
+        assert f"{name.partition('/')[0]}/licenses/LICENSE" in packed.namelist()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert (metadata.name, str(metadata.version)) == ("ezra", project["version"])
+    assert metadata.summary == project["description"]
+    assert metadata.description_content_type == "text/markdown"
+    assert metadata.description == (ROOT / "README.md").read_text()
+    assert str(metadata.requires_python) == ">=3.11"
+    assert metadata.license_expression == "Apache-2.0"
+    assert set(metadata.provides_extra or ()) == set(project["optional-dependencies"])
+    assert {"Private :: Do Not Upload", "Typing :: Typed"} <= set(metadata.classifiers or ())
+
+
+def test_the_source_distribution_holds_what_it_takes_to_read_and_run_it(built: Path) -> None:
+    """Packages, pages, pictures and the container's files; no tests, no locks of developers."""
+    (path,) = built.glob("*.tar.gz")
+    with tarfile.open(path) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    assert {"docs/index.md", "README.md", "SECURITY.md", "LICENSE", "compose.yaml"} <= names
+    assert {"Dockerfile", "scripts/container", "scripts/requirements-image.lock"} <= names
+    assert not any(name.startswith(("tests/", ".venv/", ".git/")) for name in names)
+    # By its relative links the readme leads to what travels with it.
+    linked = re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / "README.md").read_text())
+    assert linked
+    assert set(linked) <= names | {f"{name}/" for name in names}
+
+
+def test_releases_are_published_only_where_somebody_said_so() -> None:
+    """By a tag that names the version, after every test, without a token, by one guarded job."""
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())
+    assert workflow[True] == {"push": {"tags": ["v*"]}}  # YAML reads "on" as true
+    assert workflow["permissions"] == {"contents": "read"}
+    jobs = workflow["jobs"]
+    assert (jobs["build"]["needs"], jobs["publish"]["needs"]) == ("test", "build")
+    assert jobs["publish"]["if"] == "vars.EZRA_PUBLISH == 'yes'"
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert "scripts/test" in [step.get("run") for step in jobs["test"]["steps"]]
+    for job in jobs.values():
+        assert job["timeout-minutes"] <= 90
+        for step in job["steps"]:
+            assert "@" in step["uses"] if "uses" in step else step["run"]
+            assert "secrets." not in str(step)
 
 
 def test_the_wheel_holds_exactly_the_three_packages(wheel: Path) -> None:
@@ -59,7 +118,7 @@ def test_every_module_imports_from_a_clean_environment(wheel: Path, tmp_path: Pa
     venv.create(tmp_path / "env", with_pip=False)
     python = tmp_path / "env" / "bin" / "python"
     (site,) = (tmp_path / "env" / "lib").glob("python*/site-packages")
-    zipfile.ZipFile(wheel).extractall(site)
+    zipfile.ZipFile(wheel).extractall(site)  # noqa: S202 - our own, just built
     here = [path for path in sys.path if path.endswith("site-packages")]
     (site / "dependencies.pth").write_text("\n".join(here))
     command = [str(python), "-W", "error", "-c", IMPORT_ALL, str(site)]
