@@ -136,8 +136,8 @@ class Reference:
         nothing = dict.fromkeys(("nav", "graph_tabs", "agent_tabs"), ())
         here = {"here": path, "rest_path": PATH, "tools_path": TOOLS_PATH}
         tenant = self._desk.ezra.settings.tenant
-        who = {"caller": None, "names": {}, "csrf": "", "is_signed_in": False}
-        return {**nothing, **here, **who, "now": self._clock(), "tenant": tenant}
+        nobody: dict[str, object] = {"caller": None, "names": {}, "csrf": "", "is_signed_in": False}
+        return {**nothing, **here, **nobody, "now": self._clock(), "tenant": tenant}
 
 
 def _read(
