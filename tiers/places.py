@@ -248,6 +248,7 @@ _PROCESS = (
     Place("process", "ezra.service.console.sampling:_before", "none", "nothing"),
     Place("process", "ezra.service.console.signing_in:_open", "name", "nothing"),
     Place("process", "ezra.service.identity:_until", "name", "nothing"),
+    Place("process", "ezra.service.reference:_made", "none", "nothing"),
     Place("process", "ezra.wire.tools:agent_tools", "none", "nothing"),
     Place("process", "ezra.mesh.mcp_tools:_schemas", "none", "nothing"),
     Place("process", "ezra.mesh.mesh:_sources", "none", "nothing"),

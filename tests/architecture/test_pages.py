@@ -30,7 +30,9 @@ LANGUAGES = {"python", "bash", "console", "json", "markdown", "toml"}
 """``bash`` is run by the tests as it stands. ``console`` is what people type where servers, Docker
 or a program without an end are needed: its commands are only checked."""
 
-_FILE = re.compile(r"(?:\.venv/bin/python )?((?:docs|ezra|metaagents|scripts|tests|tiers)/[\w./]+)")
+_FILE = re.compile(
+    r"(?<![\w/])(?:\.venv/bin/python )?((?:docs|ezra|metaagents|scripts|tests|tiers)/[\w./]+)"
+)
 _VARIABLE = re.compile(r"\bEZRA_[A-Z_]+[A-Z]\b")
 
 
@@ -86,8 +88,9 @@ def test_variables_that_a_page_names_count(one: Page) -> None:
 
 @cache
 def read_somewhere() -> set[str]:
-    """Return the variables that the code names, or the tests for real servers do."""
-    files = (path for folder in ("ezra", "tests") for path in (ROOT / folder).rglob("*.py"))
+    """Return the variables that the code names, the tests for real servers, or the container."""
+    files = [path for folder in ("ezra", "tests") for path in (ROOT / folder).rglob("*.py")]
+    files.append(ROOT / "compose.yaml")
     return {name for path in files for name in _VARIABLE.findall(path.read_text())}
 
 
@@ -132,7 +135,9 @@ def test_no_figure_without_its_command() -> None:
     assert len(parts) > 10
     for part in parts:
         _, _, said = part.partition("\n\n")
-        command = re.match(r"`(\.venv/bin/python tests/|ezra (eval |bench)|time ezra )", said)
+        command = re.match(
+            r"`(\.venv/bin/python (tests|scripts)/|ezra (eval |bench)|time ezra )", said
+        )
         assert command, part[:40]
 
 
