@@ -45,7 +45,7 @@ def serve(
     url: NoUrl = None,
     json: Json = False,
 ) -> None:
-    """Serve the memory over HTTP until stopped: REST under /v1, MCP at /mcp, /openapi.json.
+    """Serve the memory over HTTP until stopped: /console, /v1 (REST), /mcp, and /docs about them.
 
     Without tokens only this machine may ask, and may do everything. Stops cleanly on SIGTERM and
     SIGINT: nothing new is accepted, what runs is finished, the tiers are closed.
