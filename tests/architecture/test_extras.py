@@ -54,12 +54,15 @@ sys.meta_path.insert(0, Lacking())
 from pydantic import SecretStr
 
 from ezra import Ezra, EzraError, Settings
-from ezra.cli.app import app
+from ezra.cli.app import app_of
 from ezra.mesh.mcp_tools import McpSource
 from ezra.mesh.mongo import MongoSource
 from ezra.mesh.specs import McpSpec, MongoSpec, SqlSpec
 from ezra.mesh.sql import SqlSource
 from ezra.service.credentials import credentials_of
+
+def run(arguments):
+    app_of(arguments)(arguments)
 
 async def opened(**settings):
     keys = {"gemini_api_key": "k", "openai_api_key": "k"}
@@ -95,16 +98,16 @@ def features():
     def opening(**settings):
         return lambda: asyncio.run(opened(**settings))
 
-    yield "embed", "embedder install", lambda: app(["embedder", "install"])
-    yield "embed", "eval", lambda: app(["eval", "file", str(home / "set.json")])
+    yield "embed", "embedder install", lambda: run(["embedder", "install"])
+    yield "embed", "eval", lambda: run(["eval", "file", str(home / "set.json")])
     yield "fastembed", "embedder", opening(embedder="fastembed:BAAI/bge-small-en-v1.5")
     yield "fastembed", "reranker", opening(reranker="fastembed:BAAI/bge-reranker-base")
     yield "servers", "redis", opening(redis_url="redis://127.0.0.1:1")
     yield "servers", "qdrant", opening(qdrant_url="http://127.0.0.1:1")
     yield "servers", "mongodb", opening(mongodb_uri="mongodb://127.0.0.1:1")
     mcp = ["mcp", "run", "--graph", "g", "--agent", "a"]
-    yield "serve", "mcp run", lambda: app([*mcp, "--create", "--home", str(home / "mcp")])
-    yield "serve", "mcp bridge", lambda: app([*mcp, "--url", "http://127.0.0.1:1"])
+    yield "serve", "mcp run", lambda: run([*mcp, "--create", "--home", str(home / "mcp")])
+    yield "serve", "mcp bridge", lambda: run([*mcp, "--url", "http://127.0.0.1:1"])
     yield "serve", "identity", lambda: credentials_of(Settings(
         home=home, serve_jwt_issuer="https://id.example", serve_jwt_audience="ezra"))
     for provider in ("gemini", "openai"):
