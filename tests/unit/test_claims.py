@@ -208,14 +208,14 @@ def test_no_text_is_too_odd_or_too_long() -> None:
     assert support("Ada saw bird 12 in Lisbon.", many).reason is None
 
 
-@pytest.mark.parametrize("name", ["honest", "honest-sealed"])
+@pytest.mark.parametrize("name", HONEST)
 def test_a_set_holds_sixty_texts_that_models_write(name: str) -> None:
     """Thirty summaries and thirty facts, of people that no other set speaks of."""
     talks = honest(name).talks
     assert sum(len(talk.summaries) for talk in talks) == 30
     assert sum(len(talk.facts) for talk in talks) == 30
-    other = honest("honest" if name == "honest-sealed" else "honest-sealed").talks
-    assert not {t.turns[0].speaker for t in talks} & {t.turns[0].speaker for t in other}
+    others = [talk for other in HONEST if other != name for talk in honest(other).talks]
+    assert not {t.turns[0].speaker for t in talks} & {t.turns[0].speaker for t in others}
 
 
 def test_nine_of_ten_honest_statements_are_taken() -> None:
