@@ -19,6 +19,9 @@ BEN = Voice("user", frozenset(("ben",)), frozenset((AGENT,)))
 BOT = Voice("agent", frozenset((AGENT,)), frozenset(("ada", USER)))
 
 
+HONEST = ("honest", "honest-wide", "honest-sealed")
+
+
 def support(claim: str, *said: str, voice: Voice = ADA) -> Support:
     """Return whether a claim is what Ada said; a line that begins with ``> `` is the agent's."""
     told = [

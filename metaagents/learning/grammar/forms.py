@@ -86,6 +86,7 @@ have | | removed | had | event identity
 have | | dated-occasion | plans | state dated
 be | due for/booked in for/down for/scheduled for | dated-occasion | plans | state
 have | | meal | eats | state constraint cannot
+have | an allergy to/a severe allergy to | allergen | is allergic to | state constraint
 have | | allergy | is allergic to | state constraint
 have | | illness | has | state identity
 get | | illness | has | state identity

@@ -34,7 +34,7 @@ OFTEN = re.compile(
 CIRCUMSTANCES_MAX = 3
 """So many of them are taken from the end of a clause, one after the other."""
 _CIRCUMSTANCE = re.compile(
-    r",? (?:with|for|in|on|at|near|by|from|to|over|after|before|during|outside|behind|next to"
+    r",? (?:with|for|on|at|near|by|from|to|over|after|before|during|outside|behind|next to"
     r"|around|because of|thanks to|that|which|who|where|whose) ",
     re.IGNORECASE,
 )
@@ -50,6 +50,8 @@ _STRESSED = re.compile(
 _POINTS = re.compile(
     r"\b(?:it|them|him|her|they|he|she|this|that|these|those|there|here|which|so|mine|both)\b"
 )
+_RELATIVE = re.compile(r"^,? (?:that|which|who|where|whose) ")
+_DENIES = re.compile(r"\b(?:no|not|never|nobody|nothing|none|cannot|\w+n't)\b")
 _OPEN = re.compile(
     r"\b(?:i|we|one another|each other|you|your|yours|if|unless|without|except|instead|though|but"
     r"|or|than|as if|again)\b|[?\"]",
@@ -131,8 +133,11 @@ def filled(verbal: Verbal) -> Filled | None:
         return found
     for bare, told in _without_circumstance(verbal):
         found = _filled(verbal, bare)
-        is_taste = found is not None and found.frame.fact_type == "preference"
-        if found is not None and not found.frame.has("quiet") and not (is_taste and told == bare):
+        if found is None or found.frame.has("quiet"):
+            continue
+        if found.frame.has("state") and not phrases.is_worth_keeping(verbal.rest):
+            continue  # "I'm staying in Ghent for the weekend": no state, but an occasion
+        if told != bare or found.frame.fact_type in {"identity", "constraint"}:
             return replace(found, rest=told)
     return None
 
@@ -170,7 +175,10 @@ def _without_circumstance(verbal: Verbal) -> Iterator[tuple[str, str]]:
                 yield rest[found.start() :], rest
     ends = [found.start() for found in _CIRCUMSTANCE.finditer(rest)][-CIRCUMSTANCES_MAX:]
     for end in reversed(ends):
-        is_whole = not _POINTS.search(rest[end:])
+        tail = _RELATIVE.sub("", rest[end:])
+        is_whole = not _POINTS.search(tail)
+        if not is_whole and _DENIES.search(tail):
+            return
         yield rest[:end], rest if is_whole else rest[:end]
 
 

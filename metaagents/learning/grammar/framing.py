@@ -46,7 +46,8 @@ def _told(said: Said, filling: Filled) -> str:
     """Return how a frame is told; what has been so since a time is so."""
     verbal, frame = said.verbal, filling.frame
     whole = filling.rest or f"{filling.before} {filling.value}".strip()
-    if frame.has("state") and verbal.tense == "perfect" and verbal.sense == "is":
+    lasts = filling.rest is None or said.is_since
+    if frame.has("state") and verbal.tense == "perfect" and verbal.sense == "is" and lasts:
         return said.told("is" if verbal.lemma == "be" else third_person(verbal.lemma), whole)
     if verbal.told == "comes" and frame.attribute == "is from":
         return said.told("is", f"from {filling.value}")

@@ -45,7 +45,8 @@ QUANTITY = re.compile(
     re.IGNORECASE,
 )
 PASSING = re.compile(
-    r" to (?!(?:the|an?|my|our)\b)[a-z]+(?: .{1,40})?$|\bin (?:mind|tow|stock)\b|\bup my sleeve\b"
+    r"(?<!allergy)(?<!aversion)(?<!intolerance) to (?!(?:the|an?|my|our)\b)"
+    r"[a-z]+(?: .{1,40})?$|\bin (?:mind|tow|stock)\b|\bup my sleeve\b"
     r"|\b(?:in|on|up|to|off) my (?:throat|hands?|stomach|mouth|head|mind|eyes?|plate|chest|back"
     r"|shoulders?|lap|pocket|bag)\b|\b(?:green (?:thumb|fingers)|sweet tooth|temper|soul|nerve"
     r"|marbles|patience|appetite|cool|two left feet)$"
