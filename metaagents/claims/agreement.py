@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from ..distinctive import DAYS, MONTHS
 from .clause import AGENT, USER, Clause, Voice
+from .describing import FREE_ROOTS
 from .forms import VERBS, alike, base, kind_of, root
 from .lexicon import EMPTY, KEPT_LIMITS, LIGHT, NUMBER_LIMITS, Mode
 
@@ -129,7 +130,7 @@ def meant(claim: Clause, source: Clause, voice: Voice) -> Disagreement | None:
             continue
         if not own & allowed:
             return "less sure"
-    return _added_meaning(claim, source)
+    return None if suggests else _added_meaning(claim, source)
 
 
 def _added_meaning(claim: Clause, source: Clause) -> Disagreement | None:
@@ -188,7 +189,9 @@ def who(
     claim: Clause, source: Clause, voice: Voice, aliases: Aliases, names: frozenset[str]
 ) -> Disagreement | None:
     """Return whether a claim and its source tell of somebody else, or of others' words."""
-    told = _speaker(claim, source, voice, aliases, names)
+    proposes = voice.kind == "agent" and "proposal" in claim.modes and bool(claim.told_by)
+    is_own = proposes and claim.told_by <= voice.selves
+    told = None if is_own else _speaker(claim, source, voice, aliases, names)
     if told is not None:
         return told
     for thing, owner in claim.owned.items():
@@ -224,7 +227,7 @@ def _speaker(
     if voice.kind == "agent" and not by:
         own = claim.subjects <= selves and source.subjects <= selves and claim.subjects
         # What an agent says that it has done or will do is told as just that.
-        told_alike = source.modes <= {"plan"} and source.modes == claim.modes
+        told_alike = source.modes <= {"plan", "proposal"} and source.modes == claim.modes
         return None if own and told_alike else "another speaker"
     return None
 
@@ -338,13 +341,19 @@ def worded(
         word
         for word in claim.words
         if word not in wide
-        and word not in EMPTY_ROOTS
+        and (word not in EMPTY_ROOTS or _is_calling(word, claim))
+        and word not in FREE_ROOTS
         and not (len(word) >= 5 and word[:5] in beginnings and word not in names)  # noqa: PLR2004
     ]
     is_light = _is_light(strange, claim, pool[0])
     if (strange and not is_light) or (not is_light and not _tells_verb(claim, pool[0])):
         return "not said"
     return None if _are_grouped(claim, pool[0]) else "another number"
+
+
+def _is_calling(word: str, claim: Clause) -> bool:
+    """Whether somebody is said to call somebody, and not to be called something."""
+    return word == claim.verb == _CALL and not (claim.passive or claim.possesses)
 
 
 def _tells_verb(claim: Clause, source: Clause) -> bool:
@@ -395,6 +404,7 @@ LIGHT_AMONG_MIN = 3
 LIGHT_ROOTS = frozenset(map(base, LIGHT))
 CALENDAR = frozenset((*MONTHS, *DAYS))
 EMPTY_ROOTS = frozenset(map(base, EMPTY))
+_CALL = base("call")
 
 
 def _counts(number: str, units: tuple[str, ...], pool: Sequence[Clause]) -> bool:

@@ -57,6 +57,7 @@ class Clause:
         may_stand_alone: Whether it may be said for itself, not in the words of the one before.
         plain_modes: How it is meant if so.
         near: Whom and what the clauses before speak of, for what it leaves open.
+        points: Of which things its object may be one, named by a pronoun alone: ``I bought it``.
         is_linked: Whether it goes on about what was said before it: a fragment, or a pronoun.
     """
 
@@ -89,6 +90,7 @@ class Clause:
     has_verb: bool = False
     frame: bool = False
     is_linked: bool = False
+    points: frozenset[str] = frozenset()
     is_plural: bool = False
     received: bool = False
     may_stand_alone: bool = False

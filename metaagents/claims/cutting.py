@@ -39,6 +39,8 @@ _ADVERBS = frozenset(
     "also then still already now always never not often usually later eventually currently just "
     "please both finally recently so".split()
 )
+_BEFORE = {"not": (",", "but", "and"), "with": (",",), "no": (",", "so")}
+"""Words that open a clause without a verb, and after which marks and words they do."""
 _JOINING = frozenset("and but or so if unless provided while whereas although though when".split())
 _JOINED_VERBS = frozenset("would_like used_to have_to gave_up".split())
 _AFTER_ADDRESSEE = frozenset("that whether about to if of".split())
@@ -162,7 +164,7 @@ def _reports(current: Sequence[Token]) -> bool:
 def _opens_clause(found: Sequence[Token], start: int, mark: str, *, has_before: bool) -> bool:
     """Whether a clause begins at a place: a verb follows, with or without a subject before it."""
     first = found[start].word if start < len(found) else ""
-    if (first == "not" and mark in (",", "but", "and")) or (first == "with" and mark == ","):
+    if mark in _BEFORE.get(first, ()):
         return True
     place = start
     while place < len(found) and found[place].word in _ADVERBS:

@@ -21,6 +21,8 @@ from .lexicon import (
 )
 from .tokens import Token
 
+FREE_ROOTS = frozenset(base(word) for word in FREE if len(word) > 2)  # noqa: PLR2004 - no "i"
+"""Roots of ordinary words, whose other forms are in no list: ``telling``, ``letting``."""
 _DIRECTIONS = {"from": "from", "to": "to", "into": "to", "toward": "to", "towards": "to"}
 
 

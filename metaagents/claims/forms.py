@@ -61,6 +61,8 @@ _PLURALS = {
 @lru_cache(maxsize=_ROOTS_REMEMBERED)
 def base(word: str) -> str:
     """Return the root of a word's base form: of ``bought`` that of ``buy``."""
+    if len(word) > len("dies") and word.endswith(("ies", "ied")):
+        word = f"{word[:-3]}y"
     plain = root(PAST_OF.get(word, _PLURALS.get(word, word)))
     # "plays" and "play", of which the one has lost its "s" and the other its "y".
     return plain[:-1] if plain.endswith("y") and len(plain) > _ROOT_CHARS_MIN else plain
@@ -85,7 +87,12 @@ _VERBS = (
     "report request require reserve reside rest return review roast sail save score search seem "
     "serve share sign skip smoke sound start state stay stop store study suffer suggest support "
     "suppose switch talk thank transfer travel treat trust try turn update upload use visit wait "
-    "care carry walk want wash watch weigh wish wonder work worry"
+    "care carry walk want wash watch weigh wish wonder work worry "
+    "declare examine extend argue assume bother breathe celebrate compare complicate "
+    "concentrate decorate deserve disappear earn employ escape exist explore gather identify "
+    "inspect involve knit locate maintain occur operate organise organize participate permit "
+    "postpone qualify realise realize regret respond retire retrain submit succeed teach translate "
+    "unpack vary volunteer vomit warn"
 )
 VERBS = frozenset(
     base(word) for word in (*_VERBS.split(), *(told.split()[0] for told in _IRREGULAR.split(";")))
@@ -124,7 +131,17 @@ _SAME = (
     "salary;fast quick;use utilise utilize;give provide;get receive;choose pick select;see "
     "visit;each every;most at;pay cover;beat win;surgery operation;install put;break broken;work "
     "employ;old age;roof rooftop;permit allow;cook prepare;set configure;announce tell;pay salary "
-    "wage earn;free available;choose pick;answer reply"
+    "wage earn;free available;choose pick;answer reply;call phone ring contact;expire end;submit "
+    "file send;inherit leave;choose decide opt settle;fail break crash stop;prefer rather;begin "
+    "start launch;repeat again;test exam examination;reschedule move postpone;large big "
+    "huge;around about roughly approximately;shop store;collect get receive;"
+    "sing singer singing;trouble problem issue;afraid scared frightened fear;tired exhausted;"
+    "angry annoyed upset;happy glad pleased delighted;expensive costly;cheap inexpensive;"
+    "illness disease condition;replace change swap;lend loan;gain win;"
+    "show display;allow let permit;get obtain;return back;"
+    "meeting appointment;trip travel visit;watch monitor;"
+    "fitted installed;delay postpone late;cover include;learn find;keep retain;"
+    "own belong;ship deliver release;drop discard;problem bug error fault;team group"
 )
 _ALIKE: dict[str, frozenset[str]] = {}
 for _told in _SAME.split(";"):

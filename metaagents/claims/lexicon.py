@@ -108,6 +108,29 @@ PHRASES: dict[tuple[str, ...], str] = {
         "yet to": "not",
         "except for": "except",
         "apart from": "except",
+        "any more": "anymore",
+        "not yet": "not",
+        # Verbs of two words, by the one word that says the same.
+        **{
+            f"{form} {rest}": joined
+            for forms, rest, joineds in (
+                ("hand hands handed handing", "in", "submit submits submitted submitting"),
+                ("run runs ran running", "out", "expire expires expired expiring"),
+                ("break breaks broke breaking", "down", "fail fails failed failing"),
+                ("call calls called calling", "off", "cancel cancels cancelled cancelling"),
+                ("put puts put putting", "off", "postpone postpones postponed postponing"),
+                ("pick picks picked picking", "up", "collect collects collected collecting"),
+                ("go goes went going", "up", "rise rises rose rising"),
+                ("go goes went going", "down", "fall falls fell falling"),
+                ("sign signs signed signing", "up", "register registers registered registering"),
+                ("turn turns turned turning", "down", "reject rejects rejected rejecting"),
+                ("point points pointed pointing", "out", "note notes noted noting"),
+                ("find finds found finding", "out", "learn learns learned learning"),
+                ("set sets set setting", "off", "leave leaves left leaving"),
+                ("take takes took taking", "part", "attend attends attended attending"),
+            )
+            for form, joined in zip(forms.split(), joineds.split(), strict=True)
+        },
         "instead of": "except",
     }.items()
 }
@@ -170,7 +193,8 @@ FREE = frozenset(
     "suggestion suggesting propose proposed proposes recommend recommended recommends advise "
     "advised advises offer offered offers think thinks thought thinking believe believes believed "
     "consider considers considering considered plan plans planned planning intend intends want "
-    "wants wanted hope hopes hoped wish need needs needed going_to about_to have_to used_to "
+    "wants wanted hope hopes hoped wish need needs needed promise promises promised "
+    "going_to about_to have_to used_to "
     "no_longer would_like supposed ought provided assuming maybe perhaps possibly probably likely "
     "seem seems unsure currently now still already recently presently eventually meanwhile "
     "additionally furthermore moreover however therefore thus hence well thing things fact way "

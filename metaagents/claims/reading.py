@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..distinctive import DAYS, MONTHS
 from .clause import AGENT, USER, Clause, Voice
 from .cutting import FRAMING, PRONOUNS, Part, bare_part, is_frame_verb, is_gerund, is_verb, parts_of
-from .describing import described
+from .describing import FREE_ROOTS, described
 from .forms import VERBS, base, is_base_form, is_finite, is_past, is_unchanged
 from .lexicon import (
     AUXILIARIES,
@@ -43,6 +43,8 @@ _RELATIVE = frozenset("who which whose where whom".split())
 _SMALL_VERBS = frozenset("would_like used_to have_to going_to about_to not".split())
 _ANYBODY = frozenset("somebody someone nobody everybody everyone people".split())
 _RECEIVING = frozenset("got get gets received receive receives borrowed borrow inherited".split())
+_GOING_ON = frozenset("keep keeps kept".split())
+_POINTING = frozenset("it them one ones".split())
 _OF_PEOPLE = frozenset("he him his she her hers who".split())
 _ROLE_ROOTS = frozenset(map(base, ROLES))
 _CALENDAR = frozenset((*MONTHS, *DAYS))
@@ -58,6 +60,11 @@ class Context:
     def near(self) -> frozenset[str]:
         """Who and what the clauses just before speak of."""
         return frozenset().union(*self.people)
+
+    @property
+    def last(self) -> frozenset[str]:
+        """Who and what the clause just before speaks of."""
+        return self.people[-1] if self.people else frozenset()
 
     def note(self, clause: Clause) -> None:
         """Remember of whom a clause speaks."""
@@ -229,6 +236,7 @@ class _Reader:
         self._acting = frozenset(filter(self._is_person, clause.subjects))
         after = self._heads(found[verb + 1 :] if clause.has_verb else found, voice, every=True)
         clause.objects = after.heads
+        clause.points = self._pointed_at(found[verb + 1 :])
         clause.objects_named = frozenset(filter(self._is_person, after.heads))
         clause.owned = {**clause.owned, **before.owned, **after.owned}
         self._tense(clause, found, main)
@@ -242,6 +250,12 @@ class _Reader:
         if clause.passive:
             by = next((at for at in range(verb, len(found)) if found[at].word == "by"), 0)
             clause.by = self._heads(found[by + 1 :], voice, every=True).heads if by else frozenset()
+
+    def _pointed_at(self, found: Sequence[Token]) -> frozenset[str]:
+        """Return the things that ``it`` or ``them`` may be, of those spoken of just before."""
+        if not any(one.word in _POINTING for one in found):
+            return frozenset()
+        return frozenset(filter(self._is_thing, self._context.last))
 
     def _inverted(self, found: Sequence[Token], verb: int, voice: Voice) -> tuple[int, _Heads]:
         """Return where the subject of a question ends, and whom it names: ``has Ada rowed``."""
@@ -344,8 +358,8 @@ class _Reader:
         starts_hanging = bool(found) and found[0].word in PREPOSITIONS
         if starts_hanging and not every:
             found = _after_opening(found)
-        for token in found:
-            if token.kind != "w":
+        for place, token in enumerate(found):
+            if token.kind != "w" or _is_determiner(found, place):
                 continue
             if token.word in PREPOSITIONS:
                 hanging = not every and not starts_hanging
@@ -405,6 +419,9 @@ class _Reader:
             near |= self._acting
         return near, True, word in ("they", "them", "their")
 
+    def _is_thing(self, word: str) -> bool:
+        return not self._is_person(word) and word not in _CALENDAR and word not in _ANYBODY
+
     def _is_person(self, word: str) -> bool:
         if word in _CALENDAR:
             return False
@@ -424,6 +441,14 @@ class _Heads:
         self.owned: dict[str, frozenset[str]] = {}
 
 
+def _is_determiner(found: Sequence[Token], place: int) -> bool:
+    """Whether ``this`` stands before its noun, and for nothing: ``this week``."""
+    if found[place].word not in ("this", "that", "these", "those") or place + 1 >= len(found):
+        return False
+    after = found[place + 1]
+    return after.kind == "w" and not (after.word in FREE or is_verb(found, place + 1))
+
+
 def _starts_anew(part: Part, clause: Clause) -> bool:
     """Whether a clause says something of its own after one that reports."""
     joined = part.after in (", and", ", but", ", while", ";", "while", "but")
@@ -433,11 +458,13 @@ def _starts_anew(part: Part, clause: Clause) -> bool:
 
 def _main_verb(found: Sequence[Token]) -> str:
     """Return the first word of a verb that is no auxiliary, if it says anything in particular."""
-    for token in found:
+    for place, token in enumerate(found):
         if token.word in AUXILIARIES or token.word in _SMALL_VERBS or token.kind != "w":
             continue
+        if token.word in _GOING_ON and any(is_gerund(one.word) for one in found[place + 1 :]):
+            continue
         if is_finite(token.word) or is_past(token.word) or is_gerund(token.word):
-            is_said = token.word not in FREE and not is_frame_verb(token.word)
+            is_said = base(token.word) not in FREE_ROOTS and not is_frame_verb(token.word)
             return base(token.word) if is_said else ""
     return ""
 

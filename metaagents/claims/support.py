@@ -21,7 +21,18 @@ from ..distinctive import DAYS, MONTHS
 from .agreement import EMPTY_ROOTS, Aliases, Disagreement, limited, meant, timed, who, worded
 from .clause import AGENT, USER, Clause, Voice
 from .forms import VERBS, alike, base, is_base_form
-from .lexicon import ASSENTS, CAUSES, DETERMINERS, FREE, POSSESSIVES, PREPOSITIONS, ROLES, Mode
+from .lexicon import (
+    ASSENTS,
+    AUXILIARIES,
+    CAUSES,
+    DETERMINERS,
+    FREE,
+    POSSESSIVES,
+    PREPOSITIONS,
+    ROLES,
+    SUBJECTS,
+    Mode,
+)
 from .reading import Context, clauses
 from .tokens import Sentence, Token
 
@@ -45,6 +56,8 @@ _UNBOUND = _BINDING | frozenset("in on and is".split())
 _OFFERING: frozenset[Mode] = frozenset(("ask", "proposal", "ought", "maybe", "can"))
 _DISSENTS = frozenset("no not nope never".split())
 _SO = re.compile(r"(?:^|[,;]|\band) so\b(?! that)|^So\b")
+_HALVES = re.compile(r"(?:, |; | - | \u2013 )(?=(?:i|we|he|she|it|they|my|our)\b)", re.IGNORECASE)
+_JOINED = re.compile(r"\b(?:and|but|or|while|when|after|before|then|if|though)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"!\[|\]\(|<[a-zA-Z!/]|^\s*system\s*:|`{3}|\{\{|\}\}", re.IGNORECASE)
 
 
@@ -237,6 +250,7 @@ class Sources:
         first, *others = (one.clause for one in self.pool(at))
         pool = [first, *(one for one in others if timed(claim, one) is None)]
         told = source.subjects | source.objects | source.owners | source.told_by
+        told |= source.points
         if source.is_plural or source.is_linked:
             told |= source.near - self._names
         if source.is_plural:
@@ -253,11 +267,12 @@ class Sources:
 
     def _is_alias(self, claim: Clause, source: Clause) -> bool:
         """Whether a claim only says who somebody is whom a source calls so in passing."""
-        if not claim.copular or claim.denied or claim.modes or "ended" in source.modes:
+        is_naming = claim.copular or (claim.possesses and "called" in claim.exact)
+        if not is_naming or claim.denied or claim.modes or "ended" in source.modes:
             return False
         if "ask" in source.modes and not source.frame:
             return False
-        owners = frozenset().union(*claim.owned.values())
+        owners = claim.subjects if claim.possesses else frozenset().union(*claim.owned.values())
         told = [word for word in claim.exact if base(word) in claim.words and word not in owners]
         told = [word for word in told if base(word) not in EMPTY_ROOTS]
         nouns = [word for word in told if self._aliases.is_noun(base(word))]
@@ -328,11 +343,16 @@ class Reading:
         if not because and not _SO.search(sentence.text):
             return True
         numbers = {one.number for one in found}
-        if len(numbers) == 1 and not because:
+        if len(numbers) == 1 and (not because or _explains(found[0].sentence)):
             return True
         return any(self._sources.sentence_gives_cause(number) for number in numbers) and (
             max(numbers) - min(numbers) <= 1
         )
+
+
+def _explains(sentence: str) -> bool:
+    """Whether a sentence sets one half beside the other without a word: as its reason."""
+    return len(_HALVES.split(sentence)) == 2 and not _JOINED.search(sentence)  # noqa: PLR2004
 
 
 def is_readable(sentence: Sentence, names: frozenset[str]) -> bool:
@@ -411,10 +431,10 @@ def _answered(
         answers += [
             _agreement(voice, one) for one in before if one.modes & _OFFERING and not one.denied
         ]
-    if told[0] in ASSENTS or told[0] in _DISSENTS:
+    if told[0] in ASSENTS or told[0] in _DISSENTS or _is_short_answer(sentence):
         for one in asked:
             if AGENT not in one.subjects:
-                no = told[0] in _DISSENTS
+                no = told[0] in _DISSENTS or "not" in told
                 answers.append(replace(one, modes=one.modes - {"ask"}, denied=one.denied != no))
     if asked and read and not read[0].has_verb and told[0] not in _DISSENTS:
         last = asked[-1]
@@ -422,6 +442,15 @@ def _answered(
         read[0].exact |= last.exact
         read[0].modes |= last.modes - {"ask"}
     return answers
+
+
+def _is_short_answer(sentence: Sentence) -> bool:
+    """Whether a sentence opens with an answer that only repeats the auxiliary: ``It is, until``."""
+    found = sentence.tokens
+    start = 3 if len(found) > 2 and found[2].word == "not" else 2  # noqa: PLR2004 - a pronoun, a verb
+    if len(found) < start or found[0].word not in SUBJECTS or found[1].word not in AUXILIARIES:
+        return False
+    return len(found) == start or found[start].kind == "p"
 
 
 def _agreement(voice: Voice, proposed: Clause) -> Clause:

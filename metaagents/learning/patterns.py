@@ -196,6 +196,11 @@ _ATTRIBUTES: tuple[tuple[str, FactType, str], ...] = (
         "identity",
         rf"{_CAPITAL}(?: {_CAPITAL}){{0,2}}",
     ),
+    (
+        r"(?:new |home |postal |work )?address",
+        "identity",
+        r"\d{1,4}[a-z]? [A-Z][\w'.\-]{1,24}(?:[ ,]{1,2}[A-Z0-9][\w'.\-]{0,24}){1,6}",
+    ),
     (r"time ?zone", "identity", r"[A-Z][A-Za-z/_]{1,30}(?:[+\-]\d{1,2}(?::\d{2})?)?"),
     (r"blood (?:type|group)", "identity", r"(?:A|B|AB|O)(?: ?[+\-]| (?:positive|negative))?"),
     (r"(?:shoe|shirt|dress|ring|hat|glove) size|height|weight|age", "identity", _AMOUNT),

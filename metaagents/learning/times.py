@@ -39,7 +39,9 @@ _FEAST = (
     r"(?:Christmas(?: Eve| Day)?|New Year's (?:Eve|Day)|Easter(?: Sunday| Monday)?|Halloween"
     r"|Valentine's Day|Boxing Day|Midsummer)"
 )
-_NAMED = rf"(?:(?:the )?{DATE}|{_FEAST}|{_BARE_DAY}|{_MONTH}|{_DAY})"
+_NAMED = (
+    rf"(?:(?:the )?{DATE}|(?:the )?{_SEASON}(?: of \d{{4}})?|{_FEAST}|{_BARE_DAY}|{_MONTH}|{_DAY})"
+)
 _RELATIVE = (
     r"(?:last|this|next|this past|this coming) "
     rf"(?:week|month|year|weekend|{_DAY}|{_MONTH}|{_SEASON})"
@@ -47,6 +49,7 @@ _RELATIVE = (
 _POINT = (
     rf"(?:(?:on|in|for|back in|at the beginning of) {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
     rf"|(?:over|during|in) (?:the )?{_SEASON}"
+    rf"|(?:over|around|after|before) {_FEAST}"
     rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow"
     rf"|at (?:Christmas|Easter|New Year)|at the (?:end|beginning|start) of (?:the )?(?:week"
     rf"|month|year|{_MONTH})|(?:early |later )?this (?:week|month|year)"
@@ -55,6 +58,7 @@ _POINT = (
 PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE}|{_SINCE})"
     rf"|(?:from|between) {DATE} (?:to|until|through|and) {DATE}"
+    rf"|from the {_NTH} (?:to|until|till) the {_NTH}(?: of {_MONTH})?"
     rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever since"
     rf"|{_POINT})"
 )

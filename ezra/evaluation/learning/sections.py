@@ -44,6 +44,11 @@ async def open_statements(bench: Bench) -> Section:
     return await _statements(bench, "statements")
 
 
+async def wide_statements(bench: Bench) -> Section:
+    """As the first, of more ways to state something, and of more that states nothing."""
+    return await _statements(bench, "statements-wide")
+
+
 async def sealed_statements(bench: Bench) -> Section:
     """As the open ones; its mistakes stay untold, so that nobody makes patterns of them."""
     section = await _statements(bench, "statements-sealed")
@@ -109,9 +114,10 @@ async def guard(bench: Bench) -> Section:
 
     A judge that says of everything that it supersedes is believed where that can be.
     """
-    source, sealed, false = honest("honest"), honest("honest-sealed"), hostile("hostile")
-    open_ = await _talks(bench, source)
-    closed = await _talks(bench, sealed)
+    false = hostile("hostile")
+    open_ = await _talks(bench, honest("honest"))
+    wide = await _talks(bench, honest("honest-wide"))
+    closed = await _talks(bench, honest("honest-sealed"))
     made = bench.chosen(list(claims(false)))
     twisted = []
     with bench.progress("guard", len(made)) as advance:
@@ -120,12 +126,13 @@ async def guard(bench: Bench) -> Section:
             advance()
     staying = bench.chosen(filled(templates("compatible")).pairs)
     changing = bench.chosen(pairs("supersessions").pairs)
-    wrong = [one.mistake for one in open_ if not one.taken]
+    wrong = [one.mistake for one in (*open_, *wide) if not one.taken]
     wrong += [one.mistake for one in twisted if one.taken]
     return Section(
         name="guard",
         figures=(
             *_taken("", open_),
+            *_taken("wide ", wide),
             *_taken("sealed ", closed),
             Figure(
                 name="false statements taken",
@@ -176,6 +183,7 @@ def _taken(prefix: str, judged: Sequence[Judged]) -> tuple[Figure, ...]:
 SECTIONS: Mapping[str, Measure] = MappingProxyType(
     {
         "statements": open_statements,
+        "statements-wide": wide_statements,
         "statements-sealed": sealed_statements,
         "supersessions": supersessions,
         "duplicates": duplicates,

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 from tiers.lexical import sentences
 
+from .plainer import in_plain_words
+from .subjects import opened
 from .verbs import is_verb
 
 SENTENCE_CHARS_MAX = 400
@@ -38,7 +40,8 @@ _LEAD = re.compile(
     r"|as it happens|believe it or not|truth be told|for what it's worth|at home|at work|still"
     r"|now|today|basically|obviously|recently|i was wrong|"
     r"i got (?:that|it) wrong|i made a mistake|i misspoke|let me correct (?:that|this|myself)"
-    r"|to be precise|(?:it's |it is |that's |that is )?not (?:on |at )?\w+(?=,)"
+    r"|to be precise|just so [\w ]{2,24} knows?|(?:a |small )?typo(?: on my part)?|scratch that"
+    r"|strike that|my bad|(?:it's |it is |that's |that is )?not (?:on |at )?\w+(?=,)"
     r"|the address was wrong|i gave you the wrong \w+|that's (?:wrong|not right|not true)"
     r"|fun fact)(?: there| everyone| all)?"
     r"[\s,!:.\u2013\u2014-]{1,4})+",
@@ -57,7 +60,8 @@ _NOT_TRUE = re.compile(
     re.IGNORECASE,
 )
 _CORRECTS = re.compile(
-    r"\b(?:correction|i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
+    r"\b(?:correction|typo|strike that|my bad|i misremembered|i mixed (?:it|that|them) up|"
+    r"i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
     r"i meant|scratch that|let me correct|to be precise|wrong \w+|that's (?:wrong|not right"
     r"|not true))\b|^\s*(?:it's |it is |that's )?not (?:on |at )?\w+,|^\s*(?:actually|oops|sorry"
     r"|no|wait|rather)\b[ ,]",
@@ -66,7 +70,8 @@ _CORRECTS = re.compile(
 _SUPPOSES = re.compile(
     r"\s*(?:(?:and|but|so|now|just|please)\s+)*(?:if|suppose|supposing|imagine|assume|assuming|"
     r"let's (?:say|assume|imagine|suppose|pretend)|pretend|say\b|unless|whether|had i|were i|"
-    r"what if|as if|once|until|i wish|if only|should i|in (?:the|a|this|my) (?:film|movie|book|"
+    r"what if|as if|(?:yeah|yes|oh),? (?:right|sure|of course)\s*$|"
+    r"once|until|i wish|if only|should i|in (?:the|a|this|my) (?:film|movie|book|"
     r"show|game|dream|novel|song|play))\b",
     re.IGNORECASE,
 )
@@ -165,7 +170,7 @@ def clauses(text: str) -> Iterator[Clause]:
         if len(sentence) > SENTENCE_CHARS_MAX:
             continue
         has_correction = _CORRECTS.search(sentence) is not None
-        for clause in _of_sentence(sentence):
+        for clause in _of_sentence(in_plain_words(sentence)):
             yield replace(clause, corrects=corrects or has_correction, sentence=number)
         corrects = has_correction
 
@@ -283,7 +288,7 @@ def _parts(sentence: str) -> list[_Part]:
         kind = _kind_of(match)
         if kind in {"and", "comma"} and not _is_new(rest, kind):
             continue
-        if kind == "and" and not any(map(is_verb, sentence[start : match.start()].split())):
+        if kind == "and" and not any(map(is_verb, opened(sentence[start : match.start()]).split())):
             continue  # "Moira and I"
         found.append(_Part(sentence[start : match.start()], joint))
         start, joint = match.end(), kind

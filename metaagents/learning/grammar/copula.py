@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from . import phrases
 from .lexicon import COMPANIONS, ONE_AT_A_TIME, PETS, POSSESSIONS, RELATIVES, SPOUSES, STATES
-from .statement import DIED, HAS, KIND, NAME, PLACE, PLAN, TIME, Claim, Said
+from .statement import DIED, HAS, KIND, NAME, PLACE, PLAN, TIME, Claim, Said, of_speaker
 from .subjects import kind_of, of_possession
 
 _NAMED = re.compile(r"(?:called|named|spelled|spelt) (.+)")
@@ -40,8 +40,9 @@ _KNOWN = re.compile(
     r"(?:major|minor|subject|instrument|hobby|profession|occupation|job|trade|religion|faith|diet"
     r"|language|tongue|nationality|star sign|zodiac sign|employer|job title|size|blood type)$"
 )
+_FIXED = re.compile(r"^(?:scheduled|booked|set|planned|arranged)(?: for)?(?: |$)")
 _YEARLY = re.compile(r"(?:birthday|anniversary|date of birth|name day)$")
-_NUMBERED = re.compile(
+NUMBERED = re.compile(
     r"(?:number|size|age|height|weight|rent|salary|budget|pin|code|postcode|zip|extension|room|gate"
     r"|seat|locker|floor|score|mileage|dose|dosage|blood pressure|shift|id)$"
 )
@@ -168,7 +169,7 @@ def _favourite(said: Said, rest: str) -> Iterator[Claim]:
         )
         return
     found = _FAVOURITE.fullmatch(said.subject.noun.lower())
-    thing = phrases.as_thing(rest)
+    thing = phrases.as_thing(of_speaker(rest, said.speaker))
     if (
         found is None
         or thing is None
@@ -190,6 +191,7 @@ def _favourite(said: Said, rest: str) -> Iterator[Claim]:
 def _time(said: Said, rest: str) -> Iterator[Claim]:
     """``my train is at 7:40``, ``our anniversary is 21 August``."""
     subject, noun = said.subject, said.subject.noun.lower()
+    rest = _FIXED.sub("", rest)
     value = phrases.as_time(rest) if rest else said.told_time
     if not value or subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
         return
@@ -262,7 +264,7 @@ def _number(said: Said, rest: str) -> Iterator[Claim]:
     value = phrases.as_quantity(rest)
     if value is None or said.subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
         return
-    is_known = _NUMBERED.search(said.subject.noun.lower()) is not None
+    is_known = NUMBERED.search(said.subject.noun.lower()) is not None
     yield said.claim(
         "number",
         value,
@@ -308,7 +310,10 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     subject, verbal = said.subject, said.verbal
     is_plain = phrases.is_worth_keeping(thing) and not _NOT_ROLES & set(thing.lower().split())
     since = said.is_since
-    is_news = is_plain and (verbal.tense == "present" or (verbal.tense == "perfect" and since))
+    # What somebody's father was is told for good; what they were themselves, they may be no more.
+    was = verbal.tense == "past" and subject.kind in RELATIVES and _ROLE.search(thing) is not None
+    is_so = verbal.tense == "present" or (verbal.tense == "perfect" and since) or was
+    is_news = is_plain and is_so
     if subject.sort == "owned" and not subject.kind:
         is_news &= any(letter.isupper() or letter.isdigit() for letter in thing)
         yield said.claim(KIND, rest, is_single=True, is_news=is_news and verbal.sense == "is")
@@ -324,12 +329,13 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     is_news &= subject.sort != "named" or _ROLE.search(thing) is not None
     if found[1] == "the":
         return
-    few = len(thing.split()) <= _ROLE_WORDS_MAX
+    few = len(_AT_WORK.sub("", thing).split()) <= _ROLE_WORDS_MAX
     yield said.claim(
         "is a", thing, fact_type="identity", is_news=is_news and few and subject.sort != "thing"
     )
 
 
+_AT_WORK = re.compile(r" (?:with|at|in|for|on) .{2,60}$")
 _ROLE_WORDS_MAX = 4
 _NOT_ROLES = frozenset(
     "person people human guy girl boy kid man woman member part owl wreck being beginner newbie "

@@ -6,13 +6,17 @@ import re
 from collections.abc import Callable, Iterator
 
 from . import phrases
-from .copula import DATED
+from .copula import DATED, NUMBERED
 from .frames import led
 from .statement import LED, NAME, PLACE, TIME, Claim, Said, of_speaker
 from .values import changed
 
 _REACTION = re.compile(
     r"me (?:an? |the )?(?:(?:bad|terrible|nasty) )?(?:rash|hives|migraines?|heartburn|asthma)"
+)
+_REACTION_OF = re.compile(
+    r"my (?:throat|face|tongue|lips|eyes|skin|mouth|hands|stomach) (?:swell|itch|water|burn|tingle"
+    r"|close|blister|hurt|ache)s?(?: up| shut)?|me (?:ill|sick|wheeze|vomit|itch|swell up)"
 )
 _HANDED = re.compile(r"(?:over )?(the .+?)(?: over)? to (.+)")
 _TAKEN_OVER = re.compile(rf"over from {phrases.NAME} as (?:my|our) (\w+)")
@@ -43,7 +47,8 @@ def measured(said: Said) -> Iterator[Claim]:
     value = time or number or (name[1] if name else "")
     if value:
         is_dated = bool(time) and DATED.search(said.subject.noun.lower()) is not None
-        is_news = said.clause.corrects or (is_dated and said.subject.sort == "owned")
+        is_known = is_dated or NUMBERED.search(said.subject.noun.lower()) is not None
+        is_news = said.clause.corrects or (is_known and said.subject.sort == "owned")
         is_so = verbal.tense == "present" and verbal.sense == "is"
         yield said.claim(
             f"{verbal.lemma}s",
@@ -116,7 +121,8 @@ def _takes_a_name(said: Said) -> Iterator[Claim]:
 
 def _reacts(said: Said) -> Iterator[Claim]:
     """``Penicillin gives me a rash``."""
-    if _REACTION.fullmatch(said.verbal.rest):
+    way = _REACTION if said.verbal.lemma == "give" else _REACTION_OF
+    if way.fullmatch(said.verbal.rest):
         is_news = said.verbal.tense == "present" and said.verbal.sense == "is"
         value = of_speaker(said.verbal.rest, said.speaker)
         yield said.claim("reaction", value, fact_type="constraint", is_news=is_news)
@@ -144,7 +150,7 @@ _READERS: tuple[tuple[frozenset[str], Callable[[Said], Iterator[Claim]]], ...] =
     (frozenset({"switch", "change"}), _switches),
     (frozenset({"rename"}), _renames),
     (frozenset({"change"}), _takes_a_name),
-    (frozenset({"give"}), _reacts),
+    (frozenset({"give", "make"}), _reacts),
     (frozenset({"work"}), _works),
     (frozenset({"eat", "drink", "tolerate"}), _may_again),
 )

@@ -15,6 +15,12 @@ stay | in | place | stays in | state ongoing
 live | with | kin | lives with | state identity
 live | in/at/on/with/near | own-place | lives in | state one identity
 reside | in | place | lives in | state one identity
+live | in/near/outside/close to/by | place | lives in | state one identity
+live | with | illness | has | state identity
+be | based/based just | near-place | lives in | state one identity
+retire | to | place | lives in | begin one identity
+move | in with | name | lives with | begin
+settle | near/outside | place | lives in | begin one identity
 be | based in/living in | place | lives in | state one identity
 relocate | from | from-to | lives in | begin one identity
 emigrate | to | place | lives in | begin one identity
@@ -26,6 +32,8 @@ relocate | to/back to | place | lives in | begin one identity
 be | from/originally from | place | is from | state one identity
 come | from/originally from | place | is from | state one identity
 grow | up in | place | grew up in | event identity
+grow | up in/up near/up on/up outside | own-place | grew up in | event identity
+be | raised in/brought up in | place | grew up in | event identity
 grow | up speaking | language | speaks | event identity
 be | born in/born and raised in | place | was born in | event identity
 be | born/born on/born in | nothing | was born | event identity
@@ -43,6 +51,7 @@ work | as | role | works as | state one identity
 be | working as/employed as | role | works as | state one identity
 work | | shift | works | state identity
 work | in | subject | works in | state identity
+work | from | home-days | works from | state
 work | from | thing | works from | state quiet
 start | a new job at/a job at/a new job with/working at | firm | works at | begin one identity
 start | working for/work at/at/with | firm | works at | begin one identity
@@ -55,6 +64,7 @@ get | a job at/a new job at | firm | works at | begin one identity
 get | a job as/a new job as | role | works as | begin one identity
 get | promoted to | thing | position | begin one identity
 be | promoted to/appointed/elected | thing | position | begin one identity
+be | made/named | rank | position | begin one identity
 become | | role | is a | begin identity
 be | made redundant/laid off/fired/sacked/let go/dismissed | nothing | lost job | event identity
 get | made redundant/laid off/fired/sacked | nothing | lost job | event identity
@@ -74,9 +84,20 @@ give | up | habit | quit | event
 have | | child | has | event identity
 have | | removed | had | event identity
 have | | dated-occasion | plans | state dated
+be | due for/booked in for/down for/scheduled for | dated-occasion | plans | state
 have | | meal | eats | state constraint cannot
+have | an allergy to/a severe allergy to | allergen | is allergic to | state constraint
 have | | allergy | is allergic to | state constraint
 have | | illness | has | state identity
+get | | illness | has | state identity
+be | prone to/living with | illness | has | state identity
+struggle | with | illness | has | state identity
+have | | papers | has | state identity
+hold | | papers | has | state identity
+carry | | carried | carries | state constraint
+use | | carried | uses | state
+need | | medicine | takes | state
+be | prescribed/put on | medicine | takes | begin
 have | | owned | has | state
 own | | owned | has | state
 keep | | kept | has | state
@@ -86,6 +107,8 @@ get | | owned | has | begin
 buy | | tickets | has | begin
 buy | | owned | has | begin
 book | | booked | booked | event
+reserve | | booked | booked | event
+rent | | booked | booked | event dated
 plan | | booked | plans | event ongoing
 purchase | | owned | has | begin
 adopt | | owned | has | begin
@@ -140,6 +163,10 @@ be | sensitive to/hypersensitive to | allergen | is allergic to | state constrai
 be | | diet | is | state constraint
 be | | marital | state single | state one identity
 be | | civil | is | state identity
+be | between jobs/out of work | nothing | is | state identity
+be | on parental leave/on maternity leave/on sick leave | nothing | is | state identity
+be | the youngest of/the eldest of/the oldest of | siblings | is one of | state identity
+be | | own-age | age | state one identity
 be | | age | age | state one identity
 turn | | age-number | age | event one identity
 outgrow | | outgrown | is allergic to | end
@@ -165,11 +192,15 @@ love | | liked | likes | state preference
 enjoy | | liked | likes | state preference
 adore | | liked | likes | state preference
 hate | | liked | likes | state preference not
+hate | | undergone | likes | state preference not
 dislike | | liked | likes | state preference not
 care | for | liked | likes | state preference denied
 stand | | liked | likes | state preference cannot
 bear | | liked | likes | state preference cannot
 eat | | meal | eats | state constraint denied
+avoid | | meal | avoids | state constraint
+stay | away from/clear of/off | meal | avoids | state constraint
+touch | | meal | eats | state constraint denied
 drink | | meal | drinks | state constraint denied
 tolerate | | meal | tolerates | state constraint denied
 smoke | | nothing | smokes | state constraint denied
@@ -205,6 +236,13 @@ leave | | school | left school | event identity
 get | into | place | goes to | begin identity
 get | into | doing | took up | event
 get | into | school | goes to | begin identity
+get | into/accepted into/accepted at | place | goes to | begin identity
+be | at university in/at school in/at college in/studying in | place | studied at | state identity
+be | in my final year of/in my first year of | thing | studies | state identity
+be | in my second year of/in my third year of | thing | studies | state identity
+major | in | subject | studied | event ongoing identity
+earn | | degree | finished | event identity
+hold | | degree | has | state identity
 start | at | school | goes to | begin identity
 enrol | in/at | thing | studies | begin identity
 hand | in | degree | finished | event identity
@@ -230,6 +268,8 @@ be | a member of/on/in the | group | member of | state quiet
 be | a member of | thing | member of | state
 be | married to | name | married to | state one identity
 be | engaged to | name | engaged to | state one identity
+be | engaged to/married to | lover | married to | state one identity
+see | | lover | partner | state ongoing identity
 date | | lover | partner | state ongoing identity
 be | in a relationship with/together with | lover | partner | state one identity
 marry | | name | married to | begin one identity
@@ -254,6 +294,7 @@ teach | | subject | teaches | state identity
 share | | home | shares | state
 share | | thing | shares | state quiet
 commute | by/to/on | thing | commutes | state
+take | | transport | commutes | state
 cycle | to | commute | commutes | state
 walk | to | commute | commutes | state
 bike | to | commute | commutes | state

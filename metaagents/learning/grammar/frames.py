@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import cast
 
 from tiers.records import FactType
 
 from . import phrases
 from .forms import TABLE
-from .lexicon import PLURALS
+from .lexicon import EVALUATIVE, PLURALS
 from .subjects import kind_of
 from .values import KINDS, worth
 from .verbs import Verbal
@@ -28,6 +29,32 @@ OFTEN = re.compile(
     r"|summer|winter|spring|autumn|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b"
     r"|\b(?:once|twice|(?:a )?\w+ times|\w+ \w+) (?:an?|per) (?:day|week|month|year)\b"
     r"|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\bin the (?:mornings|evenings)\b",
+    re.IGNORECASE,
+)
+CIRCUMSTANCES_MAX = 3
+"""So many of them are taken from the end of a clause, one after the other."""
+_CIRCUMSTANCE = re.compile(
+    r",? (?:with|for|on|at|near|by|from|to|over|after|before|during|outside|behind|next to"
+    r"|around|because of|thanks to|that|which|who|where|whose) ",
+    re.IGNORECASE,
+)
+_PLACED = re.compile(r"\b(?:in|near|outside|on|at|with) ", re.IGNORECASE)
+_SOMEHOW = re.compile(
+    r"^(?:up|down|over|out|just|right|back|still|not far) (?=(?:in|near|outside) )"
+)
+_SOMEWHERE = frozenset("live stay be reside settle".split())
+"""Verbs that say where somebody is, with whom or in what before or after it."""
+_STRESSED = re.compile(
+    r"(?:^|(?<= ))(?:very|rather|really|quite|pretty|extremely|just|right|fairly|also) (?=[a-z])"
+)
+_POINTS = re.compile(
+    r"\b(?:it|them|him|her|they|he|she|this|that|these|those|there|here|which|so|mine|both)\b"
+)
+_RELATIVE = re.compile(r"^,? (?:that|which|who|where|whose) ")
+_DENIES = re.compile(r"\b(?:no|not|never|nobody|nothing|none|cannot|\w+n't)\b")
+_OPEN = re.compile(
+    r"\b(?:i|we|one another|each other|you|your|yours|if|unless|without|except|instead|though|but"
+    r"|or|than|as if|again)\b|[?\"]",
     re.IGNORECASE,
 )
 _FAMILY = frozenset("kids children pets siblings twins triplets grandchildren".split())
@@ -65,11 +92,18 @@ class Frame:
 
 @dataclass(frozen=True)
 class Filled:
-    """A frame with what stands in it: the words before the value, and the value."""
+    """A frame with what stands in it.
+
+    Attributes:
+        before: The words before the value.
+        value: The value.
+        rest: All that is told after the verb, where that is more or less than what was said.
+    """
 
     frame: Frame
     before: str
     value: str
+    rest: str | None = None
 
 
 def _read_table() -> dict[str, tuple[Frame, ...]]:
@@ -90,13 +124,62 @@ ATTRIBUTES = frozenset(frame.attribute for frames in FRAMES.values() for frame i
 
 
 def filled(verbal: Verbal) -> Filled | None:
-    """Return the first frame that what is said of a subject fills; ``None`` if none does."""
+    """Return the first frame that what is said of a subject fills; ``None`` if none does.
+
+    What also says with whom, how or where fills the frame that it fills without that.
+    """
+    found = _filled(verbal, verbal.rest)
+    if found is not None:
+        return found
+    for bare, told in _without_circumstance(verbal):
+        found = _filled(verbal, bare)
+        if found is None or found.frame.has("quiet"):
+            continue
+        if found.frame.has("state") and not phrases.is_worth_keeping(verbal.rest):
+            continue  # "I'm staying in Ghent for the weekend": no state, but an occasion
+        if told != bare or found.frame.fact_type in {"identity", "constraint"}:
+            return replace(found, rest=told)
+    return None
+
+
+def _filled(verbal: Verbal, rest: str) -> Filled | None:
     for frame in FRAMES.get(verbal.lemma, ()):
         for before in frame.before:
-            value = _value(frame, before, verbal.rest)
+            value = _value(frame, before, rest)
             if value is not None and _fits(frame, verbal):
                 return Filled(frame, before, value)
     return None
+
+
+def _without_circumstance(verbal: Verbal) -> Iterator[tuple[str, str]]:
+    """Yield what is said without its circumstances, and how all of it is to be told.
+
+    A circumstance that points at something else is left out; one that points at whom is spoken to,
+    or takes something back, leaves nothing that is sure.
+    """
+    rest = verbal.rest
+    if (
+        _OPEN.search(rest)
+        or phrases.PASSING.search(rest)
+        or not phrases.is_worth_keeping(rest, EVALUATIVE)
+    ):
+        return
+    plain = _STRESSED.sub("", rest)
+    if plain != rest:
+        yield plain, rest
+        rest = plain
+    if verbal.lemma in _SOMEWHERE:
+        yield _SOMEHOW.sub("", rest), rest
+        for found in _PLACED.finditer(rest):
+            if found.start() and _PLACED.match(rest):
+                yield rest[found.start() :], rest
+    ends = [found.start() for found in _CIRCUMSTANCE.finditer(rest)][-CIRCUMSTANCES_MAX:]
+    for end in reversed(ends):
+        tail = _RELATIVE.sub("", rest[end:])
+        is_whole = not _POINTS.search(tail)
+        if not is_whole and _DENIES.search(tail):
+            return
+        yield rest[:end], rest if is_whole else rest[:end]
 
 
 def led(verbal: Verbal) -> str | None:

@@ -45,12 +45,14 @@ def framed(said: Said, filling: Filled) -> Iterator[Claim]:
 def _told(said: Said, filling: Filled) -> str:
     """Return how a frame is told; what has been so since a time is so."""
     verbal, frame = said.verbal, filling.frame
-    whole = f"{filling.before} {filling.value}".strip()
-    if frame.has("state") and verbal.tense == "perfect" and verbal.sense == "is":
+    whole = filling.rest or f"{filling.before} {filling.value}".strip()
+    lasts = filling.rest is None or said.is_since
+    if frame.has("state") and verbal.tense == "perfect" and verbal.sense == "is" and lasts:
         return said.told("is" if verbal.lemma == "be" else third_person(verbal.lemma), whole)
     if verbal.told == "comes" and frame.attribute == "is from":
         return said.told("is", f"from {filling.value}")
-    return said.told(None, whole) if frame.kind in {"place", "liked"} else said.told()
+    is_part = filling.rest is not None or frame.kind in {"place", "liked"}
+    return said.told(None, whole) if is_part else said.told()
 
 
 def _of_others(said: Said, filling: Filled, claim: Claim) -> Iterator[Claim]:

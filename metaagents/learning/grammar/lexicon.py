@@ -11,7 +11,8 @@ RELATIVES = frozenset(
     "grandmother grandfather grandma grandpa granny grandson granddaughter aunt uncle cousin niece "
     "nephew mother-in-law father-in-law brother-in-law sister-in-law son-in-law daughter-in-law "
     "stepmother stepfather stepson stepdaughter stepbrother stepsister godmother godfather "
-    "youngest eldest oldest girl boy family".split()
+    "youngest eldest oldest girl boy family ex granddad gran nan nana folks stepson "
+    "grandkid".split()
 )
 ACQUAINTANCES = frozenset(
     "friend neighbour neighbor flatmate roommate housemate colleague coworker co-worker classmate "
@@ -130,6 +131,7 @@ EVALUATIVE = frozenset(
     "picture pictures photo photos pic pics video videos sign recipe recipes addition win list "
     "theme "
     "ability place spot scoop note warning notice bite "
+    "zero exactly procrastination sarcasm "
     "headache crush heart go shot try feet caring worrying thinking trying believing laughing "
     "crying wondering hoping waiting talking".split()
 )

@@ -44,6 +44,14 @@ QUANTITY = re.compile(
     r"(?: (?!(?:at|in|on|for|from|with|of|to|by|as|and)\b)[\u20ac$\u00a3%\w\-+]+){0,3}",
     re.IGNORECASE,
 )
+PASSING = re.compile(
+    r"(?<!allergy)(?<!aversion)(?<!intolerance) to (?!(?:the|an?|my|our)\b)"
+    r"[a-z]+(?: .{1,40})?$|\bin (?:mind|tow|stock)\b|\bup my sleeve\b"
+    r"|\b(?:in|on|up|to|off) my (?:throat|hands?|stomach|mouth|head|mind|eyes?|plate|chest|back"
+    r"|shoulders?|lap|pocket|bag)\b|\b(?:green (?:thumb|fingers)|sweet tooth|temper|soul|nerve"
+    r"|marbles|patience|appetite|cool|two left feet)$"
+)
+"""What somebody has to do, in mind or for the moment, or only as a manner of speaking."""
 _COUNTED = re.compile(
     r"(?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty) [a-z]",
     re.IGNORECASE,

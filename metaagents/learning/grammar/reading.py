@@ -29,6 +29,9 @@ _BEFORE_THING = re.compile(
     r"(?:(?:to|at|by|in|on|for|with|from|before|after) )?(?:my |our )?"
 )
 
+_TO_US = re.compile(r"^(?:(?:to )?(?:stay|visit|live|see|help)\b ?(?:with )?)?(?:me|us)$")
+"""Whom somebody comes to, where that is who speaks."""
+
 
 def read(said: Said) -> list[Claim]:
     """Return what one clause claims; what puts something right is news, whatever it is about."""
@@ -98,7 +101,7 @@ def _is_plan(said: Said) -> bool:
 def _plan(said: Said) -> Iterator[Claim]:
     """Yield what somebody plans."""
     verbal = said.verbal
-    thing = _BEFORE_THING.sub("", verbal.rest)
+    thing = _TO_US.sub("", _BEFORE_THING.sub("", verbal.rest))
     is_wish = verbal.aim in {"want", "hope"} and verbal.sense == "is"
     if is_wish or (thing and phrases.as_thing(thing) is None and not thing.isdigit()):
         return

@@ -32,7 +32,8 @@ AHEAD = frozenset("book sign plan order register enrol enroll apply expect".spli
 """What is done for a time to come: who signed up for a course in May means the next May."""
 
 _MARKS = re.compile(
-    r",? (?:all my life|my whole life|since (?:i was|he was|she was) [\w ]{1,20}|by trade"
+    r",? (?:all my life|my whole life|all (?:his|her|their) life"
+    r"|since (?:i was|he was|she was) [\w ]{1,20}|by (?:trade|training|education)"
     r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
     r"|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
     r"|from now on|also|already|so far|for good|finally|recently|lately|at last|of course|yet"
@@ -40,6 +41,7 @@ _MARKS = re.compile(
     re.IGNORECASE,
 )
 _CHANGED = re.compile(r"now|these days|nowadays|any ?more|again|from now on|after all|currently")
+_STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _MINE = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
 _ME = re.compile(r"\b(?:me|myself|us)\b", re.IGNORECASE)
 
@@ -125,6 +127,8 @@ class Said:
             *(when.text for when in self.times),
         ]
         told = " ".join(word for word in words if word)
+        if self.verbal.sense == "over" and self.verbal.told.startswith(_STILL_DENIED):
+            told = f"{told} any more"
         not_so = of_speaker(self.clause.not_so, self.speaker)
         return f"{told}, {not_so}" if not_so else told
 

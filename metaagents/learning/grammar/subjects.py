@@ -65,6 +65,7 @@ class Subject:
 def kind_of(noun: str) -> str:
     """Return the relation or animal that a noun phrase ends with, in the singular; else ``""``."""
     last = noun.lower().split()[-1] if noun.split() else ""
+    last = "child" if noun.lower().endswith("little one") else last
     last = PLURALS.get(last, last)
     return last if last in PERSONS or last in PETS else ""
 
@@ -202,7 +203,7 @@ def _noun_end(told: Sequence[str], start: int) -> int | None:
 def _is_noun(told: Sequence[str], place: int) -> bool:
     """Whether what could be a verb goes on with a noun: only several things do as the base says."""
     before = told[place - 1].lower()
-    is_plural = before.endswith("s") or before in PLURALS
+    is_plural = before.endswith("s") or before in PLURALS or "and" in told[:place]
     return is_base(told[place]) and not is_plural
 
 

@@ -33,7 +33,8 @@ _GROUP = re.compile(
     r"|committee|association|army|navy|church|crew|squad|troupe|company|course|guild)\b|[A-Z]",
 )
 _DIET = frozenset(
-    "sober vegan vegetarian pescatarian coeliac celiac diabetic teetotal left-handed right-handed "
+    "sober clean clean-and-sober vegan "
+    "vegetarian pescatarian coeliac celiac diabetic teetotal left-handed right-handed "
     "colour-blind color-blind colourblind colorblind dyslexic autistic epileptic asthmatic "
     "short-sighted deaf blind pregnant widowed retired unemployed".split()
 )
@@ -46,7 +47,8 @@ _OUTGROWN = re.compile(
     r"(?:my|our|his|her|their|the|an?) ([\w\- ]{2,30}?)(?: allergy| intolerance)"
 )
 _REMOVED = re.compile(
-    r"(?:my|an?|the) ([\w\- ]{2,30}) (?:taken out|out|removed|replaced|operated on|pulled|fixed)|"
+    r"(?:my|an?|the) ([\w\- ]{2,30}) (?:taken out|removed|replaced|operated on|pulled|fixed)|"
+    r"my ([\w\- ]{2,30}) out|"
     r"((?:[\w\-]+ )?(?:surgery|an operation|\w+ replacement|\w+ transplant|a stroke"
     r"|a heart attack|a miscarriage))(?: on my [\w ]+)?"
 )
@@ -60,6 +62,8 @@ _NUMBERS = frozenset(
     "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
     "ninety".split()
 )
+_TOO_YOUNG = frozenset("0 1 2 3 one two three four five six seven eight nine ten".split())
+"""No age of who speaks: "we are two"."""
 _KNOWN_THE = re.compile(
     r"the (?:sea|ocean|mountains|beach|countryside|outdoors|cold|heat|rain|snow|theatre|theater"
     r"|cinema"
@@ -85,7 +89,8 @@ _NO_ROLE = NO_ROLE | frozenset(
 
 def _owned(rest: str) -> str | None:
     thing = phrases.as_thing(rest)
-    return thing if thing and phrases.is_owned(thing) and phrases.is_worth_keeping(thing) else None
+    is_thing = thing is not None and phrases.is_owned(thing) and not phrases.PASSING.search(thing)
+    return thing if thing and is_thing and phrases.is_worth_keeping(thing) else None
 
 
 def _firm(rest: str) -> str | None:
@@ -127,7 +132,10 @@ def _liked(rest: str) -> str | None:
 
 def _language(rest: str) -> str | None:
     plain = re.sub(r" (?:at home|at school|fluently|well|at work|natively|with .{2,40})$", "", rest)
-    names = re.split(r",? and |, ", re.sub(r"^(?:fluent|some|a little|a bit of|both) ", "", plain))
+    names = re.split(
+        r",? and (?:an? (?:bit|little) (?:of )?|some )?|, ",
+        re.sub(r"^(?:fluent|some|a little|a bit of|both) ", "", plain),
+    )
     return rest if all(re.fullmatch(r"[A-Z]\w+", one) for one in names) else None
 
 
@@ -139,7 +147,8 @@ def _body(rest: str) -> str | None:
 def _theirs(rest: str) -> str | None:
     found = re.fullmatch(r"(?:my|our|the|an?|his|her|their) (.+)", rest)
     thing = phrases.as_thing(found[1]) if found else None
-    return thing if thing and phrases.is_worth_keeping(thing) else None
+    is_thing = thing is not None and not phrases.PASSING.search(thing)
+    return thing if thing and is_thing and phrases.is_worth_keeping(thing) else None
 
 
 def _group(rest: str) -> str | None:
@@ -287,13 +296,49 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "act": lambda rest: (
         phrases.as_thing(rest) or phrases.as_thing(re.sub(r" (?:at|in|on|to|by) ", " ", rest))
     ),
+    "near-place": lambda rest: phrases.as_place(
+        re.sub(r"^(?:just )?(?:in|near|outside|(?:north|south|east|west) of|close to) ", "", rest)
+    ),
+    "siblings": _part_of(
+        re.compile(r"((?:two|three|four|five|six|seven|eight|nine|ten|\d{1,2})(?: \w{3,12})?)")
+    ),
+    "own-age": lambda rest: rest if _years(rest) and rest.lower() not in _TOO_YOUNG else None,
+    "transport": _part_of(
+        re.compile(
+            r"(the (?:bus|train|tram|metro|ferry|subway|underground|tube) to "
+            r"(?!be|get|go|see|avoid|save).{2,40})"
+        )
+    ),
+    "home-days": _part_of(
+        re.compile(r"(home(?: (?:on|every|most|\w+ days?|\w+ times?) [\w, ]{3,40})?)")
+    ),
+    "rank": _part_of(
+        re.compile(
+            r"((?:an? |the )?(?:[a-z]+ ){0,2}(?:lead|leader|head|manager|partner|director|captain"
+            r"|chair|editor|supervisor|coordinator)(?: of [\w ]{2,30})?)"
+        )
+    ),
+    "papers": _matching(
+        re.compile(r"\b(?:passport|licen[cs]e|citizenship|nationality|visa|residence permit)$")
+    ),
+    "carried": _matching(
+        re.compile(
+            r"^(?:an? |my )?(?:\w+ )?(?:epipen|epi-pen|inhaler|insulin pump|cane|walking stick"
+            r"|crutches|wheelchair|screen reader|hearing aids?)\b",
+            re.IGNORECASE,
+        )
+    ),
+    "undergone": _part_of(re.compile(r"(being [a-z]+(?:ed|en|n|t)\b.{0,40})")),
     "my-job": _part_of(re.compile(r"(my job)")),
     "given": _part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) to .{2,40}")),
     "home": _matching(re.compile(r"^(?:a|an) (?:flat|house|apartment|room|home)\b")),
     "firm-name": lambda rest: phrases.as_place(rest) if _FIRM.search(rest) else None,
     "helper": _part_of(re.compile(rf"(an? (?:new |good )?(?:{'|'.join(sorted(CARERS))}))")),
     "skill": _part_of(
-        re.compile(r"(the [a-z]+|to (?:cook|drive|swim|sail|fly|dance|knit|ski|code|sew|ride)\b.*)")
+        re.compile(
+            r"(the [a-z]+|to (?:cook|play|speak|paint|skate|surf|juggle|drive|swim|sail|fly|dance"
+            r"|knit|ski|code|sew|ride)\b.*)"
+        )
     ),
     "tongue": _part_of(
         re.compile(
@@ -347,7 +392,8 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     ),
     "school": _matching(
         re.compile(
-            r"\b(?:school|university|college|kindergarten|nursery|academy|uni)\b", re.IGNORECASE
+            r"\b(?:school|university|college|kindergarten|nursery|academy|uni|conservatory)\b",
+            re.IGNORECASE,
         )
     ),
     "lover": _lover,
@@ -357,7 +403,12 @@ KINDS: dict[str, Callable[[str], str | None]] = {
             r"|the university)$"
         )
     ),
-    "child": _matching(re.compile(r"\b(?:child|baby|twins|boy|girl|daughter|son|grandchild)\b")),
+    "child": _matching(
+        re.compile(
+            r"\b(?:child|baby|twins|boy|girl|daughter|son|grandchild)\b"
+            r"|^(?:first|second|third|fourth)(?: one)?$"
+        )
+    ),
     "carer": _carer,
     "liked": _liked,
     "meal": _meal,

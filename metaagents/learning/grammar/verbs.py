@@ -33,7 +33,7 @@ _REGULAR = (
     "strain pull catch expect rescue bike sit raise drop bring understand train hate throw steal "
     "settle feed feel plant mow water clean iron breastfeed nap stretch lift box fence surf "
     "skate sign enrol hire treat trade collect whistle develop expire emigrate immigrate hold "
-    "talk"
+    "talk struggle major earn carry touch cope reserve"
 ).split()
 _IRREGULAR = {
     line.split()[0]: tuple(line.split()[1:])

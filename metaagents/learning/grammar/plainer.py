@@ -1,0 +1,156 @@
+"""Roundabout ways of stating something, put in the plain words that the frames know. Pure.
+
+Each line is a way of speaking and what it comes down to. What is put differently says the same of
+the same person: nothing here turns a wish, a question or a denial into a statement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ...distinctive import MONTHS
+from .lexicon import CARERS, PERSONS, PETS
+from .verbs import FORMS
+
+_Put: TypeAlias = "str | Callable[[re.Match[str]], str]"
+
+_KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
+_CARER = "|".join(sorted(CARERS, key=len, reverse=True))
+_NAME = r"[A-Z][\w'.\-]{1,30}(?: [A-Z][\w'.\-]{1,30}){0,2}"
+_LOVED = (
+    r"(?:nuts about|wild about|big on|hooked on|a sucker for|an? (?:big |great |real )?lover of"
+    r"|an? (?:big |avid |keen )?reader of)"
+)
+_NTH = {"first": "1st", "second": "2nd", "third": "3rd"}
+_DONE = "|".join(
+    sorted(
+        word
+        for word, (lemma, form) in FORMS.items()
+        if form == "past"
+        and lemma
+        in "move relocate buy adopt start begin sell quit join finish pass retire become".split()
+    )
+)
+
+
+def _nth(found: re.Match[str]) -> str:
+    return f"the {_NTH[found[1]]} of "
+
+
+def _intended(found: re.Match[str]) -> str:
+    lemma = FORMS.get(found[2].lower(), ("", ""))
+    return f"{found[1]}plan to {lemma[0]}" if lemma[1] == "ing" else found.group()
+
+
+def _was_done(found: re.Match[str]) -> str:
+    lemma = FORMS.get(found[1].lower(), ("", ""))[0]
+    return next((word for word, form in FORMS.items() if form == (lemma, "past")), found.group())
+
+
+_WAYS: tuple[tuple[str, _Put], ...] = (
+    # Who speaks is left out: "Been living in Graz since May", "Just moved to Graz".
+    (r"^\s*been (?=\w{2,20}ing\b)", "I have been "),
+    (rf"^\s*(?:just|finally|recently) (?=(?:{_DONE}|got) )", "I "),
+    (rf"^\s*(?=(?i:{_DONE}) (?:an?|to|at|from|my|our|as|in|[A-Z0-9]))", "I "),
+    # What somebody would rather do, or could never bear.
+    (
+        (
+            r"\b(i|we)(?:'d| would) (?:much )?(?:rather|sooner) (?!die|not )([^,.;]{3,60}?)"
+            r" than [^,.;]{2,60}"
+        ),
+        r"\1 prefer to \2",
+    ),
+    (r"\b(i|we)(?:'d| would) much rather ", r"\1 prefer to "),
+    (r"\b(?:have|'ve) never been able to ", " can't "),
+    (r"(?:\b(?:am|are|is)|'m|'re) (?:not able|unable) to ", " can't "),
+    (r"\b(i|we)(?:'m| am| are|'re) no (fan|friend|lover) of ", r"\1 am not a fan of "),
+    (rf"\b(i|we)(?:'m| am| are|'re) (?:also |really |totally )?{_LOVED} ", r"\1 am fond of "),
+    (r"\bhave (?:a|an) (?:soft spot|weakness|real passion|great love) for ", "am fond of "),
+    (r"\b(?:ended|wound) up (\w{2,20}ing)\b", _was_done),
+    # What comes to somebody from others.
+    (
+        (
+            r"\b(?:they|the company|my (?:boss|company|manager)) (?:have |has |'ve )?(?:just )?"
+            r"(made|appointed|named|promoted|hired|elected|fired|sacked) me\b"
+        ),
+        r"I was \1",
+    ),
+    (
+        r"\b(?:they|the (?:clinic|hospital)|my (?:doctor|gp)) (?:have |has |'ve )?put me on ",
+        "I am on ",
+    ),
+    # Where somebody lives, works or comes from, told of the place.
+    (
+        rf"\b({_NAME}) is where (I|we) (live|work|grew up|was born|were born)\b",
+        r"\2 \3 in \1",
+    ),
+    (
+        (
+            rf"\b({_NAME}) (?:has been|became|is) (?:my |our )?home"
+            r"(?: now)?(?=$|[.,!;]| (?:since|for) )"
+        ),
+        r"I have lived in \1",
+    ),
+    (rf"\b[Hh]ome (?:for (?:me|us) )?is (?={_NAME})", "I live in "),
+    (r"\b(i|we) (?:make|earn) (?:a|my|our) living (?:as|by being) ", r"\1 work as "),
+    (
+        r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:off|headed|heading) (?:to|for) (?=[A-Z])",
+        r"\1 travelling to ",
+    ),
+    # Who somebody's people are.
+    (
+        rf"\bthe ({_CARER}) (?:that |who |whom )?(?:i|we) (?:use|see|have|go to|visit) is ",
+        r"my \1 is ",
+    ),
+    (rf"\bthe name of my ({_KIN}) is ", r"my \1 is called "),
+    (
+        rf"\b([Mm]y (?:{_KIN})) (?:goes by|answers to)(?: the name(?: of)?)? (?={_NAME})",
+        r"\1 is called ",
+    ),
+    (rf"\b[Aa] (friend|colleague|cousin|neighbour|neighbor) of mine(?=,? {_NAME})", r"my \1"),
+    (
+        (
+            r",? (?:whose name is|who is called|who's called|by the name of|that's called|which is"
+            r" called|who goes by|and (?:her|his|its) name is)(?= [A-Z])"
+        ),
+        " called",
+    ),
+    (r"\bboth (?:of )?(?=(?:my|our) )", ""),
+    (r"\b(i|we)(?:'m| am| are|'re) the (?:proud |happy |lucky )?owners? of ", r"\1 own "),
+    # When.
+    (rf"\bthe (first|second|third) of (?={'|'.join(map(str.capitalize, MONTHS))})", _nth),
+    (
+        r"\b(?:it's|it is) (my|our) ((?:\w+ )?(?:birthday|anniversary)) (?=on |in )",
+        r"\1 \2 is ",
+    ),
+    (r"\b(birthday|anniversary) (?:falls|comes|is coming up) on ", r"\1 is on "),
+    (r"\b(favou?rite [\w ]{2,24}) (?:has|have) (?:got )?to be ", r"\1 is "),
+    (
+        r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:due|set|scheduled) to (?=[a-z])",
+        r"\1 going to ",
+    ),
+    (r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re)) )planning on (\w{2,20}ing)\b", _intended),
+    (
+        r"\b(is|was|are) not ([^,.;!?]{1,40}?),? but (?:rather |actually )?([^,.;!?]{1,60})",
+        r"\1 \3, not \2",
+    ),
+    (
+        r"\b(is|was|are)n't ([^,.;!?]{1,40}?),? but (?:rather |actually )?([^,.;!?]{1,60})",
+        r"\1 \3, not \2",
+    ),
+)  # fmt: skip
+_READ = tuple((re.compile(way, 0 if "[A-Z" in way else re.IGNORECASE), put) for way, put in _WAYS)
+"""Case tells where a name has to follow; elsewhere it does not matter."""
+
+
+def in_plain_words(sentence: str) -> str:
+    """Return a sentence with what it says in a roundabout way said plainly.
+
+    Args:
+        sentence: One sentence, its apostrophes in one form.
+    """
+    for way, put in _READ:
+        sentence = way.sub(put, sentence)
+    return sentence
