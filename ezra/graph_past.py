@@ -14,6 +14,7 @@ from tiers.records import AuditEvent, AuditFilter, Receipt, Scope, Turn
 from .parts import Parts
 from .rebuilding import ReplayedContext, rebuild
 from .receipt_finding import receipts_of
+from .taint.handle import Taint
 
 TURNS_MAX = 1_000
 
@@ -23,6 +24,11 @@ class GraphPast:
 
     _parts: Parts
     _scope: Scope
+
+    @property
+    def taint(self) -> Taint:
+        """What came of a poisoned record of the graph, and rolling that back."""
+        return Taint(self._parts, self._scope)
 
     async def turns(
         self, agent_id: str, *, before: int | None = None, limit: int = 50

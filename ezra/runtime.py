@@ -184,6 +184,7 @@ def _parts(
         timeline=cold.timeline,
         board=cold.board,
         redactor=cold.redactor,
+        taint=cold.taint,
         archive=cold.archive,
         membership=way.membership,
         meter=way.meter,
