@@ -69,6 +69,8 @@ class Resting(Record):
     id: str
     agent_id: str = ""
     user_id: str | None = None
+    topics: tuple[str, ...] = ()
+    private: bool = False
     recorded_at: Moment
     text: str = ""
     reasons: tuple[Reason, ...] = ()

@@ -43,6 +43,7 @@ from .mcp import mcp_app
 from .mesh import mesh_app
 from .rules import rules_app
 from .screen import Screen
+from .taint import taint_app
 from .tokens import token_app
 from .turns import turn_app
 
@@ -118,6 +119,7 @@ app.add_typer(audit_app, name="audit", rich_help_panel=PAST)
 _command("explain", lifecycle.explain, lifecycle.EXPLAIN_EXAMPLES, PAST)
 _command("replay-context", replay_context.replay_context, replay_context.EXAMPLES, PAST)
 
+app.add_typer(taint_app, name="taint", rich_help_panel=CARE)
 app.add_typer(lifecycle_app, name="lifecycle", rich_help_panel=CARE)
 _command("worker", worker.worker, worker.WORKER_EXAMPLES, CARE)
 _command("search-index", worker.search_index, worker.INDEX_EXAMPLES, CARE)

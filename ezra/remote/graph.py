@@ -41,6 +41,7 @@ from .connection import Connection
 from .history import RemoteHistory
 from .listing import listed
 from .recalling import GraphRecall
+from .taint import RemoteTaint
 
 
 class RemoteGraph(GraphBranches, GraphRecall, RemoteRows):
@@ -270,6 +271,11 @@ class RemoteGraph(GraphBranches, GraphRecall, RemoteRows):
     def beliefs(self) -> RemoteHistory:
         """The history of the graph's beliefs: what was believed when, by whom, and proof."""
         return RemoteHistory(self._connection, self.id)
+
+    @property
+    def taint(self) -> RemoteTaint:
+        """What came of a poisoned record of the graph, and rolling that back."""
+        return RemoteTaint(self._connection, self.id)
 
     async def erase(
         self,

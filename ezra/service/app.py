@@ -36,6 +36,7 @@ from . import (
     openapi,
     platform,
     recalling,
+    taint,
     upkeep,
 )
 from .admission import Admission
@@ -70,6 +71,7 @@ _DONE_BY = (
     mesh,
     platform,
     recalling,
+    taint,
     upkeep,
 )
 """Importing them filled ``handlers``."""

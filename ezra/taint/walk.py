@@ -41,6 +41,8 @@ class TaintNode(Record):
     depth: int = 0
     agent_id: str = ""
     user_id: str | None = None
+    topics: tuple[str, ...] = ()
+    private: bool = False
     recorded_at: Moment
     text: str = ""
     is_gone: bool = False

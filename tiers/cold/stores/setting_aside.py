@@ -236,10 +236,10 @@ def _taken_identities(scope: Scope, records: Sequence[Record]) -> Steps[set[str 
     if not digests:
         return set()
     named = Among("identity", digests)
-    facts = Find(FACTS, scope, "identity", (named, Is("live", 1)), reach="own")
-    rules = Find(RULES, scope, "identity", (named,), reach="own")
-    found = yield from every(facts, rules)
-    return {identity_of(one) for one in found}
+    where = (named, Is("live", 1))
+    facts = yield from every(Find(FACTS, scope, "identity", where, reach="own"))
+    rules = yield from every(Find(RULES, scope, "identity", (named,), reach="own"))
+    return {identity_of(one) for one in (*facts, *rules)}
 
 
 def _end_again(part: Part, rows: Sequence[Aside]) -> Steps[list[str]]:
