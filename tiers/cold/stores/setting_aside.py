@@ -239,7 +239,7 @@ def _taken_identities(scope: Scope, records: Sequence[Record]) -> Steps[set[str 
     where = (named, Is("live", 1))
     facts = yield from every(Find(FACTS, scope, "identity", where, reach="own"))
     rules = yield from every(Find(RULES, scope, "identity", (named,), reach="own"))
-    return {identity_of(one) for one in (*facts, *rules)}
+    return {*map(identity_of, facts), *map(identity_of, rules)}
 
 
 def _end_again(part: Part, rows: Sequence[Aside]) -> Steps[list[str]]:
