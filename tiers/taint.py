@@ -146,7 +146,6 @@ class TaintStore(Protocol):
     async def set_aside(
         self,
         roll_back: RollBack,
-        graph_ids: Sequence[str],
         now: datetime,
         *,
         dry_run: bool = False,
@@ -155,12 +154,11 @@ class TaintStore(Protocol):
 
         Records lose their content as by a redaction, which is kept apart; beliefs are reverted, and
         what they or facts had taken the place of stands again, which the answer names. One audit
-        event ``rolled back`` in each graph. ``None``, writing nothing, when more rests on the
-        records by now than ``items`` names: look again.
+        event ``rolled back`` in each graph. ``None``, writing nothing, while another roll-back of
+        the same record is open.
 
         Args:
             roll_back: With what is to be changed.
-            graph_ids: The graphs in which something may rest on them.
             now: When.
             dry_run: Only return what it would come to; nothing is written.
 

@@ -64,22 +64,24 @@ async def roll_back(
     """
     if not reason.strip():
         raise UsageError("reason", reason, "a reason that is not blank")
-    known = await _open_one(parts, scope, record_id)
+    done: RollBack | None = None
+    notes: tuple[str, ...] = (f"more came of it under each of {ATTEMPTS_MAX} attempts: repeat",)
     for _ in range(ATTEMPTS_MAX):
+        known = await _open_one(parts, scope, record_id)
         found = await traced(parts, scope, record_id)
         draft = _draft(parts, scope, found, known, reason, exposed=exposed)
-        done = await parts.taint.set_aside(
-            draft, [one.graph_id for one in found.family], parts.clock(), dry_run=dry_run
-        )
-        if done is not None:
+        if known is not None and not draft.items:
+            done, notes = known, found.notes
             break
-    else:
-        raise TierTimeout("cold", "roll_back", "more came of the record under each attempt")
-    if dry_run:
-        rebuilt = tuple(rebuilt_by(found.walk, draft.items, record_id))
-        return RollBackReport(done, dry_run=True, rebuilt=rebuilt, notes=found.notes)
+        tried = await parts.taint.set_aside(draft, parts.clock(), dry_run=dry_run)
+        if tried is not None and dry_run:
+            rebuilt = tuple(rebuilt_by(found.walk, draft.items, record_id))
+            return RollBackReport(tried, dry_run=True, rebuilt=rebuilt, notes=found.notes)
+        done = tried or done
+    if done is None:
+        raise TierTimeout("cold", "roll_back", "another roll-back began under each attempt")
     rebuilt, waiting = await _clean(parts, done)
-    return RollBackReport(done, rebuilt=rebuilt, notes=found.notes, waiting=waiting)
+    return RollBackReport(done, rebuilt=rebuilt, notes=notes, waiting=waiting)
 
 
 async def undo(parts: Parts, scope: Scope, roll_back_id: str, reason: str) -> RollBackReport:

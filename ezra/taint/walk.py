@@ -95,12 +95,13 @@ class Walk:
     def add(self, found: Iterable[Resting]) -> None:
         """Note what rests on records that were found.
 
-        Of what has its content, nothing comes of a record that has lost it: it was made anew since.
+        A summary that has its content does not come of what has lost it: it was made anew since.
         """
         for one in found:
             reasons = ((self._parent(reason.id), reason.how) for reason in one.reasons)
             known = [(parent, how) for parent, how in reasons if parent is not None]
-            live = [each for each in known if one.is_gone or not each[0].is_gone]
+            is_new = one.kind in {"summary", "episode"} and not one.is_gone
+            live = [each for each in known if not (is_new and each[0].is_gone)]
             if live:
                 self._add(one, *min(live, key=lambda each: each[0].depth))
 

@@ -226,7 +226,7 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "left_of": lambda cold: cold.redactor.left_of(SCOPE, _redacted_summary()),
     "described": lambda cold: cold.taint.described(GRAPH, ["x"]),
     "resting_on": lambda cold: cold.taint.resting_on(GRAPH, ["x"]),
-    "set_aside": lambda cold: cold.taint.set_aside(ROLL_BACK, ["race"], NOW),
+    "set_aside": lambda cold: cold.taint.set_aside(ROLL_BACK, NOW),
     "undo": lambda cold: cold.taint.undo(GRAPH, "x", "asked to", NOW),
     "confirm": lambda cold: cold.taint.confirm(GRAPH, "x", "asked to", NOW),
     "roll_backs": lambda cold: cold.taint.roll_backs(GRAPH),

@@ -441,7 +441,7 @@ def set_aside(aim: Aim) -> Move | None:
     )
     scope = Scope.of_graph(*aim.house)
     return Move(
-        lambda cold: cold.taint.set_aside(roll_back, [graph_id], LATER),
+        lambda cold: cold.taint.set_aside(roll_back, LATER),
         graph_of(scope),
         scope=scope,
     )

@@ -11,10 +11,10 @@ from ...errors import Conflict, NotFound, UsageError
 from ...history.chain import SALT_BYTES
 from ...records import Scope
 from ...taint import Reason, Resting, RollBack, TaintedKind
-from ..conditions import Among
+from ..conditions import Among, Is
 from ..ownership import check_whole_graph
 from ..port import Find, RecordStore, Steps, delete, every, one, write
-from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request, pages
+from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request
 from ..setting_aside import resting_of
 from .asides import ROLL_BACKS, kept_by
 from .belief_log import EVENTS, Salts
@@ -79,7 +79,6 @@ class ColdTaint(OverEngine):
     async def set_aside(
         self,
         roll_back: RollBack,
-        graph_ids: Sequence[str],
         now: datetime,
         *,
         dry_run: bool = False,
@@ -96,7 +95,7 @@ class ColdTaint(OverEngine):
             known = yield from one(own(ROLL_BACKS, _scope(roll_back), [roll_back.id]))
             if known is not None and known.state != "open":
                 raise Conflict(f"roll-back {roll_back.id}", "an open one", known.state)
-            if (yield from _has_grown(roll_back, graph_ids)):
+            if (yield from _is_another_open(roll_back)):
                 return None
             done = yield from self._carried_out(roll_back, known, now)
             if dry_run:
@@ -124,6 +123,7 @@ class ColdTaint(OverEngine):
         kept: list[str] = []
         for graph_id in known.graph_ids:
             there = Scope.of_graph(scope.tenant, graph_id)
+            kept += yield from _destroyed_since(known, there)
             kept += yield from restore(Part(there, known, now, self._salts))
             yield from _tell(known, there, UNDONE, reason, now)
         told = {"state": "undone", "ended_at": now, "kept": tuple(dict.fromkeys(kept))}
@@ -220,18 +220,21 @@ def _resting(
     ]
 
 
-def _has_grown(roll_back: RollBack, graph_ids: Sequence[str]) -> Steps[bool]:
-    """Whether more rests on what is to be rolled back than the roll-back names."""
-    named = {(one.graph_id, one.id) for one in roll_back.items}
-    ids = list(dict.fromkeys((roll_back.record_id, *(one.id for one in roll_back.items))))
-    for graph_id in dict.fromkeys((*roll_back.graph_ids, *graph_ids)):
-        there = Scope.of_graph(roll_back.tenant, graph_id)
-        for page in pages(ids):
-            for found in (yield from _resting_on(there, page)):
-                is_over = found.is_gone or found.is_over
-                if not is_over and (found.graph_id, found.id) not in named:
-                    return True
-    return False
+def _is_another_open(roll_back: RollBack) -> Steps[bool]:
+    """Whether somebody else has begun to roll the same record back."""
+    where = (Is("state", "open"),)
+    found = yield from every(
+        Find(ROLL_BACKS, _scope(roll_back), "state", where, ("id",), reach="own")
+    )
+    return any(one.record_id == roll_back.record_id and one.id != roll_back.id for one in found)
+
+
+def _destroyed_since(roll_back: RollBack, scope: Scope) -> Steps[list[str]]:
+    """Return the records of a graph whose content was set aside, and is there no more."""
+    rows = yield from every(kept_by(scope, roll_back.id))
+    there = {row.record_id for row in rows}
+    named = (one for ids in roll_back.ids_in(scope.graph_id).values() for one in ids)
+    return [one for one in named if one not in there]
 
 
 def _known(scope: Scope, roll_back_id: str, reason: str, state: str) -> Steps[RollBack]:
