@@ -78,6 +78,8 @@ async def roll_back(
             rebuilt = tuple(rebuilt_by(found.walk, draft.items, record_id))
             return RollBackReport(tried, dry_run=True, rebuilt=rebuilt, notes=found.notes)
         done = tried or done
+    if done is not None and dry_run:
+        return RollBackReport(done, dry_run=True, notes=notes)
     if done is None:
         raise TierTimeout("cold", "roll_back", "another roll-back began under each attempt")
     rebuilt, waiting = await _clean(parts, done)
