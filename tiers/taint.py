@@ -56,11 +56,13 @@ class Reason(Record):
 
 
 class Resting(Record):
-    """A record as a trace sees it, without its content.
+    """A record as a trace sees it.
 
     Attributes:
+        text: How it begins; what an open roll-back keeps of it, if that is where its content is.
         reasons: The records that it names, and how it does: what it may rest on.
-        is_gone: It has no content any more, or keeps it apart under a roll-back.
+        is_gone: It has no content of its own any more.
+        is_kept: Its content is kept by an open roll-back.
         is_over: A belief that is active no longer.
     """
 
@@ -75,6 +77,7 @@ class Resting(Record):
     text: str = ""
     reasons: tuple[Reason, ...] = ()
     is_gone: bool = False
+    is_kept: bool = False
     is_over: bool = False
 
 

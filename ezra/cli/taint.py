@@ -173,7 +173,8 @@ def _show(screen: Screen, found: Trace) -> None:
 
 def _node(one: TaintNode) -> str:
     how = f"{one.how}: " if one.how else ""
-    state = " (set aside or redacted)" if one.is_gone else " (taken back)" if one.is_over else ""
+    gone = " (set aside)" if one.is_kept else " (no content)"
+    state = gone if one.is_gone else " (taken back)" if one.is_over else ""
     who = f" by {one.agent_id}" if one.agent_id else ""
     text = f"  {one.text}" if one.text else ""
     return f"{'  ' * one.depth}{one.exposure:8} {how}{one.kind} {one.id}{who}{state}{text}"

@@ -28,7 +28,8 @@ class TaintNode(Record):
         how: How it comes of that.
         depth: How far it is from the root.
         text: How it begins; empty for a receipt, which holds no text of a record.
-        is_gone: It has no content any more, or keeps it apart under a roll-back.
+        is_gone: It has no content of its own any more.
+        is_kept: Its content is kept by an open roll-back.
         is_over: A belief that was taken back already.
     """
 
@@ -46,6 +47,7 @@ class TaintNode(Record):
     recorded_at: Moment
     text: str = ""
     is_gone: bool = False
+    is_kept: bool = False
     is_over: bool = False
 
 

@@ -39,6 +39,8 @@ def test_poison_is_traced_rolled_back_undone_and_confirmed(door: Door) -> None:
     assert door.told("beliefs", "active", graph) == []
     (row,) = door.done("taint", "list", graph).lines
     assert (done["id"] in row, "open" in row, "a page planted it" in row) == (True, True, True)
+    (first, *_) = door.done("taint", "trace", graph, poison).lines
+    assert first.endswith("(set aside)  Hards explode on lap three.")
     undone = door.done("taint", "undo", graph, done["id"], "--reason", "no").lines
     assert undone == [f"roll-back {done['id']}: undone, 2 records"]
     assert [one["id"] for one in door.told("beliefs", "active", graph)] == [belief]
@@ -47,7 +49,7 @@ def test_poison_is_traced_rolled_back_undone_and_confirmed(door: Door) -> None:
     assert told["roll_back"]["state"] == "confirmed"
     states = [one["state"] for one in door.told("taint", "list", graph)]
     assert states == ["confirmed", "undone"]
-    assert "(set aside or redacted)" in door.done("taint", "trace", graph, poison).lines[0]
+    assert "(no content)" in door.done("taint", "trace", graph, poison).lines[0]
 
 
 def test_what_is_asked_wrongly_is_refused(door: Door) -> None:

@@ -64,7 +64,6 @@ def resting_of(kind: TaintedKind, record: Redactable, more: tuple[Reason, ...] =
         record: The record.
         more: Reasons that it does not name itself.
     """
-    text = next(filter(None, map(str.strip, _shown(record))), "")
     return Resting(
         graph_id=record.graph_id,
         kind=kind,
@@ -74,11 +73,17 @@ def resting_of(kind: TaintedKind, record: Redactable, more: tuple[Reason, ...] =
         topics=record.topics,
         private=record.private,
         recorded_at=record.recorded_at,
-        text=" ".join(text.split())[:SHOWN_CHARS],
+        text=shown_text(record),
         reasons=(*_reasons(record), *more),
         is_gone=record.redacted_at is not None,
         is_over=getattr(record, "status", "active") in {"reverted", "redacted"},
     )
+
+
+def shown_text(record: Redactable) -> str:
+    """Return how what a record says begins, on one line."""
+    text = next(filter(None, map(str.strip, _shown(record))), "")
+    return " ".join(text.split())[:SHOWN_CHARS]
 
 
 def _shown(record: Redactable) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ def behind(scope: Scope, kind: RecordKind, after: str, limit: int) -> Steps[Look
     for page in pages(ids):
         for row in (yield from forms_of(scope, page)):
             if row.kind in {kind, "former"}:
-                forms[row.record_id].append(_read(kind, row))
+                forms[row.record_id].append(as_it_was(row))
     return Looked(records, forms)
 
 
@@ -153,11 +153,12 @@ def leave_no_trace(scope: Scope, emptied: Sequence[Redactable], now: datetime) -
     yield from queue_work(scope, [index_work(one.id, one.agent_id) for one in indexed], now)
 
 
-def _read(kind: RecordKind, row: Aside) -> Any:  # noqa: ANN401 - of any kind
-    """Return a record that a roll-back keeps apart."""
+def as_it_was(row: Aside) -> Any:  # noqa: ANN401 - of any kind
+    """Return a record, or a former revision, that a roll-back keeps; ``None`` for what is none."""
     if row.kind == "former":
         return bare(Document, Followed.model_validate_json(row.body))
-    return KEPT_IN[kind].record.model_validate_json(row.body)
+    holds = next((one.record for kind, one in KEPT_IN.items() if kind == row.kind), None)
+    return None if holds is None else holds.model_validate_json(row.body)
 
 
 def _traced(kind: RecordKind) -> tuple[str, ...]:

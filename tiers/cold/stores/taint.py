@@ -14,15 +14,15 @@ from ...taint import Reason, Resting, RollBack, TaintedKind
 from ..conditions import Among, Is
 from ..ownership import check_whole_graph
 from ..port import Find, RecordStore, Steps, delete, every, one, write
-from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request
-from ..setting_aside import resting_of
-from .asides import ROLL_BACKS, kept_by
+from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request, pages
+from ..setting_aside import resting_of, shown_text
+from .asides import ROLL_BACKS, forms_of, kept_by
 from .belief_log import EVENTS, Salts
 from .log import append_event
 from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES
 from .questions import own
-from .redactables import KEPT_IN, found_by, made_of, own_of
+from .redactables import KEPT_IN, as_it_was, found_by, made_of, own_of
 from .rows import over, replace
 from .setting_aside import Part, restore, set_aside
 
@@ -63,7 +63,8 @@ class ColdTaint(OverEngine):
         """Return the records of the scope's graph among some ids, in no order."""
         check_whole_graph(scope)
         _check_page(ids)
-        return tuple(_resting((yield from found_by(_named(scope, dict.fromkeys(KEPT_IN, ids))))))
+        found = yield from found_by(_named(scope, dict.fromkeys(KEPT_IN, ids)))
+        return tuple((yield from _with_kept(scope, _resting(found))))
 
     @reading
     def resting_on(self, scope: Scope, ids: Sequence[str]) -> Steps[tuple[Resting, ...]]:
@@ -74,7 +75,7 @@ class ColdTaint(OverEngine):
         """
         check_whole_graph(scope)
         _check_page(ids)
-        return tuple((yield from _resting_on(scope, ids)))
+        return tuple((yield from _with_kept(scope, (yield from _resting_on(scope, ids)))))
 
     async def set_aside(
         self,
@@ -201,6 +202,23 @@ def _resting_on(scope: Scope, ids: Sequence[str]) -> Steps[list[Resting]]:
             holds[passage.document_id] = (*holds.get(passage.document_id, ()), reason)
     found = yield from found_by(_named(scope, by_kind))
     return _resting(found, committed | holds)
+
+
+def _with_kept(scope: Scope, found: Sequence[Resting]) -> Steps[list[Resting]]:
+    """Return records with the texts that open roll-backs keep of them."""
+    gone = [one.id for one in found if one.is_gone]
+    kept: dict[tuple[str, str], str] = {}
+    for page in pages(gone):
+        for row in (yield from forms_of(scope, page)):
+            record = None if row.kind == "former" else as_it_was(row)
+            if record is not None:
+                kept[row.kind, row.record_id] = shown_text(record)
+    return [
+        one.model_copy(update={"text": kept[one.kind, one.id], "is_kept": True})
+        if one.is_gone and (one.kind, one.id) in kept
+        else one
+        for one in found
+    ]
 
 
 def _named(scope: Scope, by_kind: dict[RecordKind, Any]) -> dict[RecordKind, Find[Any]]:
