@@ -128,7 +128,9 @@ async def after_sessions(names: Names) -> None:
 
 
 async def after_beliefs(names: Names) -> None:
-    """The log is intact after all of it, and the erased name is in no turn."""
+    """The log is intact after all of it, the roll-back undone, and the erased name in no turn."""
+    assert [one.state for one in await names["graph"].taint.roll_backs()] == ["undone"]
+    assert [node.exposure for node in names["found"].nodes] == ["root"]
     assert (await names["history"].verify()).ok
     assert names["branch"].id == "what-if"
     turns = await names["graph"].turns("strategist")
