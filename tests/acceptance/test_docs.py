@@ -85,7 +85,9 @@ async def for_beliefs(home: Path) -> AsyncIterator[Names]:
         async def step(event: object) -> None:
             del event
 
-        yield {"graph": graph, "agent": agent, "belief": belief, "step": step, "friday": clock()}
+        poison = await agent.remember("The hards explode in lap three.")
+        given = {"graph": graph, "agent": agent, "belief": belief, "poison": poison}
+        yield {**given, "step": step, "friday": clock()}
 
 
 @asynccontextmanager
