@@ -99,7 +99,7 @@ async def undo(parts: Parts, scope: Scope, roll_back_id: str, reason: str) -> Ro
     for graph_id in done.graph_ids:
         there = Scope.of_graph(scope.tenant, graph_id)
         parts.reader.forget(there.tenant, there.graph_id)
-        await _clear_rings(parts, there, waiting)
+        await _clear_rings(parts, there, done, waiting)
         await _index(parts, there, waiting)
     return RollBackReport(done, waiting=waiting)
 
@@ -162,9 +162,7 @@ async def _clean(parts: Parts, done: RollBack) -> tuple[tuple[str, ...], dict[st
     for graph_id in done.graph_ids:
         there = Scope.of_graph(done.tenant, graph_id)
         redacted = Redacted(ids={kind: tuple(ids) for kind, ids in done.ids_in(graph_id).items()})
-        beliefs = [one.id for one in done.items if one.done == "reverted"]
         parts.reader.forget(there.tenant, there.graph_id)
-        await _clear_rings(parts, there, waiting, beliefs)
         await _leave_index(parts, there, redacted.all_ids, waiting)
         try:
             rebuilt += await parts.lifecycle.rewrite(
@@ -173,19 +171,22 @@ async def _clean(parts: Parts, done: RollBack) -> tuple[tuple[str, ...], dict[st
         except (TierError, ConfigError) as error:
             waiting["cold"] = f"{error}; repeating the call gives summaries a new text"
         # A turn that was under way may have put back meanwhile what it had read before.
-        await _clear_rings(parts, there, waiting, beliefs)
+        await _clear_rings(parts, there, done, waiting)
         await _index(parts, there, waiting)
     return tuple(rebuilt), waiting
 
 
-async def _clear_rings(
-    parts: Parts, scope: Scope, waiting: dict[str, str], beliefs: Sequence[str] = ()
-) -> None:
-    """Clear the rings of a graph, which fill again from cold, and pins of beliefs."""
+async def _clear_rings(parts: Parts, scope: Scope, done: RollBack, waiting: dict[str, str]) -> None:
+    """Clear the rings of a graph whose turns were changed, and pins of beliefs.
+
+    They fill again from cold.
+    """
+    beliefs = [one.id for one in done.items if one.done == "reverted"]
     try:
         await parts.drop_pins(scope, beliefs)
-        for agent in await parts.fleet.agents(scope):
-            await parts.hot.clear(scope.for_agent(agent.id))
+        if done.ids_in(scope.graph_id).get("turn"):
+            for agent in await parts.fleet.agents(scope):
+                await parts.hot.clear(scope.for_agent(agent.id))
     except TierError as error:
         waiting["hot"] = f"{error}; what the rings hold is looked up in cold before it is shown"
 

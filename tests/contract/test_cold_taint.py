@@ -59,8 +59,10 @@ async def story(cold: Cold) -> dict[str, str]:
     await cold.semantic.supersede(SCOPE, old.id, fact.id, NOW)
     rule = rule_by(steps=(f"Say {SECRETS[4]}.",), source_ids=(fact.id,))
     await cold.procedural.put_rule(SCOPE, rule)
-    document = document_by(text=f"On {SECRETS[5]}.")
-    await cold.shelf.revise(WHOLE, document, drafts_of(f"On {SECRETS[5]}."))
+    for revision in (1, 2):
+        said = f"On {SECRETS[5]}, part {revision}."
+        document = document_by(revision=revision, minute=revision, text=said)
+        await cold.shelf.revise(WHOLE, document, drafts_of(f"On {SECRETS[5]}."))
     (passage,) = await cold.shelf.passages_of(WHOLE, document.id)
     return {
         "turn": poison.id,
@@ -107,8 +109,17 @@ async def test_what_is_set_aside_is_in_no_row_but_one_and_comes_back_as_it_was(
     cold: Cold, backend: ColdBackend, tmp_path: Path, story: dict[str, str]
 ) -> None:
     """Rows, words and indexes of every table lose it; undoing brings every row back."""
-    tables = ("turns", "summaries", "facts", "rules", "documents", "passages", "searchable")
-    before = {name: backend.rows(tmp_path, name) for name in (*tables, "word_totals")}
+    tables = (
+        "document_revisions",
+        "turns",
+        "summaries",
+        "facts",
+        "rules",
+        "documents",
+        "passages",
+        "searchable",
+    )
+    before = {name: backend.rows(tmp_path, name) for name in (*tables, *more)}
     done = await cold.taint.set_aside(whole_of(story), LATER)
     assert done is not None
     (again,) = [one for one in done.items if one.done == "stands again"]
@@ -124,6 +135,38 @@ async def test_what_is_set_aside_is_in_no_row_but_one_and_comes_back_as_it_was(
     assert (undone.state, undone.kept) == ("undone", ())
     assert {name: backend.rows(tmp_path, name) for name in before} == before
     assert backend.rows(tmp_path, "set_aside") == []
+
+
+async def test_what_gave_way_stays_so_where_something_clean_has_its_place(
+    cold: Cold, story: dict[str, str]
+) -> None:
+    """Old, then poison, then a true one: taking the poison away changes neither."""
+    true = fact_by(text="It is something true again.")
+    await cold.semantic.put_fact(SCOPE, true)
+    await cold.semantic.supersede(SCOPE, story["fact"], true.id, NOW)
+    done = await cold.taint.set_aside(roll_back_of(("fact", story["fact"])), LATER)
+    assert done is not None
+    assert [one.done for one in done.items] == ["set aside"]
+    (old,) = await cold.semantic.facts(SCOPE, [story["old"]])
+    assert old.superseded_by == story["fact"]
+
+
+async def test_a_summary_that_a_model_wrote_comes_back_as_the_models(
+    cold: Cold, story: dict[str, str]
+) -> None:
+    """Written anew meanwhile without one, it says again who had written it and what was lost."""
+    summary = summary_by(SCOPE, [turn_by(text="Other.")], made_by="model", lost=3)
+    await cold.turns.append_turn(
+        SCOPE, turn_by(text="Other.").model_copy(update={"id": summary.covers[0]})
+    )
+    await cold.episodic.put_summary(SCOPE, summary)
+    await cold.taint.set_aside(roll_back_of(("summary", summary.id)), LATER)
+    (emptied,) = await cold.redactor.redacted(WHOLE, [summary.id])
+    anew = emptied.model_copy(update={"text": "Anew.", "made_by": "extract", "lost": 0})
+    assert await cold.redactor.rewrite(WHOLE, anew)  # type: ignore[arg-type]
+    await cold.taint.undo(WHOLE, "r", "no", LATER)
+    (back,) = await cold.episodic.written(SCOPE, [summary.id])
+    assert (back.text, back.made_by, back.lost) == (summary.text, "model", 3)
 
 
 async def test_a_dry_run_and_a_second_one_of_the_same_record_write_nothing(
