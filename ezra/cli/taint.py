@@ -7,7 +7,6 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from ..remote.taint import RemoteTaint
 from ..taint.handle import Taint
 from ..taint.rolling_back import RollBackReport
 from ..taint.tracing import Trace
@@ -142,7 +141,7 @@ def _on(
     home: Any,  # noqa: ANN401 - as the options give them
     url: Any,  # noqa: ANN401
     graph: str,
-    work: Callable[[Taint | RemoteTaint], Awaitable[T]],
+    work: Callable[[Taint], Awaitable[T]],
 ) -> T:
     """Return what is done with the taint of a graph."""
 

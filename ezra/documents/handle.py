@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from tiers.documents import (
     DOCUMENTS_PER_CALL_MAX,
@@ -16,10 +16,12 @@ from tiers.documents import (
     document_id,
 )
 from tiers.errors import Conflict, UsageError, WasRedacted
+from tiers.fields import TOPICS_MAX
 from tiers.records import ALL_TOPICS, Scope, Standing
 
 from ..access import Access
 from ..checks import checked
+from ..operations import Sent, operation
 from ..parts import Parts
 from .draft import SHELF, Draft, drafted
 
@@ -49,16 +51,17 @@ class Documents:
         operator = _Operator(parts, scope)
         return cls(parts, Access(operator.reading, operator.writing, operator.standing))
 
+    @operation("POST", "", changes=True, repeats=False)
     async def put(
         self,
         name: str,
-        content: str | bytes,
+        content: Annotated[str | bytes, Sent(str)],
         *,
         shelf: str = SHELF,
         title: str | None = None,
         media_type: str | None = None,
         properties: Mapping[str, JsonValue] | None = None,
-        topics: Iterable[str] | None = None,
+        topics: Annotated[Iterable[str], Field(max_length=TOPICS_MAX)] | None = None,
         keep_text: bool = False,
         expected_revision: int | None = None,
         machine: str = "",
@@ -113,6 +116,7 @@ class Documents:
             even_if_redacted=even_if_redacted,
         )
 
+    @operation("POST", "/drafts", changes=True, repeats=False)
     async def store(
         self,
         draft: Draft,
@@ -144,6 +148,7 @@ class Documents:
                     raise
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
+    @operation("GET")
     async def list(
         self,
         shelf: str | None = None,
@@ -177,15 +182,18 @@ class Documents:
             field = "after" if error.field == "behind" else error.field
             raise UsageError(field, error.value, error.accepted) from error
 
+    @operation("GET", "/{document_id}")
     async def get(self, document_id: str) -> Document | None:
         """Return a document, a removed one too; ``None`` when none of that id is seen here."""
         return await self._stored(await self._access.reading(), document_id)
 
+    @operation("POST", "/lookup")
     async def named(self, shelf: str, name: str) -> Document | None:
         """Return the document of a name, a removed one too; ``None`` when none is seen here."""
         scope = await self._access.reading()
         return await self._stored(scope, document_id(scope.tenant, scope.graph_id, shelf, name))
 
+    @operation("GET", "/{document_id}/revisions")
     async def revisions(
         self, document_id: str, *, before: int | None = None, limit: int = 100
     ) -> tuple[Document, ...]:
@@ -203,8 +211,9 @@ class Documents:
         scope = await self._access.reading()
         return await self._parts.shelf.revisions(scope, document_id, before=before, limit=limit)
 
+    @operation("GET", "/{document_id}/passages")
     async def passages(
-        self, document_id: str, *, behind: int = -1, limit: int = 1000
+        self, document_id: str, *, behind: Annotated[int, Field(ge=-1)] = -1, limit: int = 1000
     ) -> tuple[Passage, ...]:
         """Return the current passages of a document in order.
 
@@ -220,7 +229,13 @@ class Documents:
         scope = await self._access.reading()
         return await self._parts.shelf.passages_of(scope, document_id, behind=behind, limit=limit)
 
-    async def remove(self, document_ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
+    @operation("POST", "/remove", changes=True, repeats=False)
+    async def remove(
+        self,
+        document_ids: Annotated[Sequence[str], Field(max_length=DOCUMENTS_PER_CALL_MAX)],
+        *,
+        reason: str,
+    ) -> tuple[str, ...]:
         """Remove documents and return which were there: no answer has them from now on.
 
         Their rows and revisions stay, for questions to the past; ``graph.redact`` destroys them.
@@ -248,6 +263,7 @@ class Documents:
             self._parts.wake_learning()
         return done
 
+    @operation("GET", "/count")
     async def count(self) -> tuple[int, int]:
         """Return how many documents there are, and how many current passages they have."""
         return await self._parts.shelf.count(await self._access.reading())

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from tiers.records import Scope
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from tiers.records import Scope, Text
 from tiers.taint import RollBack
 
+from ..operations import operation
 from ..parts import Parts
 from .rolling_back import RollBackReport, confirm, roll_back, undo
-from .tracing import Trace, trace
+from .tracing import PAGE_MAX, Trace, trace
+
+_Page: TypeAlias = Annotated[int, Field(ge=1, le=PAGE_MAX)]
+_Place: TypeAlias = Annotated[int, Field(ge=0)]
 
 
 class Taint:
@@ -24,7 +32,8 @@ class Taint:
         self._parts = parts
         self._scope = scope
 
-    async def trace(self, record_id: str, *, limit: int = 200, after: int = 0) -> Trace:
+    @operation("GET", "/records/{record_id}")
+    async def trace(self, record_id: str, *, limit: _Page = 200, after: _Place = 0) -> Trace:
         """Return what came of a record: the tree, page by page, and who wrote what it rests on.
 
         Each record of the tree is *derived* (it names a tainted record as its source, or was
@@ -43,8 +52,9 @@ class Taint:
         """
         return await trace(self._parts, self._scope, record_id, limit=limit, after=after)
 
+    @operation("POST", "/roll-backs", changes=True)
     async def roll_back(
-        self, record_id: str, *, reason: str, dry_run: bool = False, exposed: bool = False
+        self, record_id: str, *, reason: Text, dry_run: bool = False, exposed: bool = False
     ) -> RollBackReport:
         """Take back everything that is derived from a record, itself included.
 
@@ -71,7 +81,8 @@ class Taint:
             self._parts, self._scope, record_id, reason, dry_run=dry_run, exposed=exposed
         )
 
-    async def undo(self, roll_back_id: str, *, reason: str) -> RollBackReport:
+    @operation("POST", "/roll-backs/{roll_back_id}/undo", changes=True)
+    async def undo(self, roll_back_id: str, *, reason: Text) -> RollBackReport:
         """Bring back what an open roll-back took: everything is as it was before.
 
         What cannot come back is named in ``roll_back.kept``: it was erased since, or the same was
@@ -84,7 +95,8 @@ class Taint:
         """
         return await undo(self._parts, self._scope, roll_back_id, reason)
 
-    async def confirm(self, roll_back_id: str, *, reason: str) -> RollBackReport:
+    @operation("POST", "/roll-backs/{roll_back_id}/confirm", changes=True)
+    async def confirm(self, roll_back_id: str, *, reason: Text) -> RollBackReport:
         """Make a roll-back final: the content that it keeps is destroyed. Repeating is harmless.
 
         Receipts stay, and so do the belief log and the rows that others name.
@@ -96,6 +108,7 @@ class Taint:
         """
         return await confirm(self._parts, self._scope, roll_back_id, reason)
 
+    @operation("GET", "/roll-backs")
     async def roll_backs(self) -> tuple[RollBack, ...]:
         """Return the roll-backs of this graph's records, the latest first, at most 1,000."""
         return await self._parts.taint.roll_backs(self._scope)
