@@ -61,7 +61,7 @@ async def story(cold: Cold) -> dict[str, str]:
     await cold.procedural.put_rule(SCOPE, rule)
     for revision in (1, 2):
         said = f"On {SECRETS[5]}, part {revision}."
-        document = document_by(revision=revision, minute=revision, text=said)
+        document = document_by(said=said, revision=revision, minute=revision, text=said)
         await cold.shelf.revise(WHOLE, document, drafts_of(f"On {SECRETS[5]}."))
     (passage,) = await cold.shelf.passages_of(WHOLE, document.id)
     return {
