@@ -40,9 +40,10 @@ from tiers.records import (
     Usage,
     WorkKind,
 )
+from tiers.taint import SET_ASIDE
 from tiers.upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
 
-_EMPTIED = (REDACTED, RETIRED)
+_EMPTIED = (REDACTED, RETIRED, SET_ASIDE)
 _BOUND = ("salt", "reason_digest", "previous_hash", "hash", "placed")
 _KEYED_BY_AGENT = ("extract", "compress")
 _NAMES: Mapping[Table, tuple[str, ...]] = {

@@ -9,6 +9,7 @@ from functools import singledispatch
 
 from tiers.documents import Passage
 from tiers.records import Fact, HistoricBelief, Owned, Summary
+from tiers.taint import SET_ASIDE
 
 from .assemble import Slot, SlotKind
 from .receipts import KeptSlot, Seal, key_of
@@ -205,8 +206,15 @@ def destroyed(record: Owned) -> str | None:
     if isinstance(retired_at, datetime) and not isinstance(record, Passage):
         return f"its content was destroyed by retention on {retired_at:%Y-%m-%d}"
     if record.redacted_at is not None:
-        return f"redacted on {record.redacted_at:%Y-%m-%d}"
+        how = "set aside by a roll-back" if _is_set_aside(record) else "redacted"
+        return f"{how} on {record.redacted_at:%Y-%m-%d}"
     return None
+
+
+def _is_set_aside(record: Owned) -> bool:
+    """Whether a roll-back keeps what a record said: its text says so."""
+    texts = (getattr(record, name, "") for name in ("text", "input", "trigger", "title"))
+    return SET_ASIDE in texts
 
 
 def _why_changed(was: KeptSlot, now: Slot, seal: Seal) -> str | None:

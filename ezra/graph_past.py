@@ -18,6 +18,7 @@ from .operations import Ids, operation
 from .parts import Parts
 from .rebuilding import ReplayedContext, rebuild
 from .receipt_finding import TURN_IDS_MAX, receipts_of
+from .taint.handle import Taint
 
 TURNS_MAX = 1_000
 _TurnSeq: TypeAlias = Annotated[int, Field(ge=1)]
@@ -29,6 +30,11 @@ class GraphPast:
 
     _parts: Parts
     _scope: Scope
+
+    @property
+    def taint(self) -> Taint:
+        """What came of a poisoned record of the graph, and rolling that back."""
+        return Taint(self._parts, self._scope)
 
     @operation("GET", "/agents/{agent_id}/turns")
     async def turns(

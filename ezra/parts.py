@@ -43,6 +43,7 @@ from tiers.ports import (
 from tiers.recollection import Recollection, Timeline
 from tiers.records import Scope, WorkDraft
 from tiers.registry import FleetStore, GraphStore, UsageStore
+from tiers.taint import TaintStore
 from tiers.turn_desk import TurnDesk
 from tiers.upkeep import ColdArchive, Redactor
 
@@ -144,6 +145,7 @@ class Parts:
     timeline: Timeline
     board: Board
     redactor: Redactor
+    taint: TaintStore
     archive: ColdArchive
     membership: Membership
     meter: Meter

@@ -187,7 +187,7 @@ async def _redacted(
     if not beliefs or depth == 0:
         return report
     branches: dict[str, RedactionReport] = {}
-    for branch in await _branches(parts, scope):
+    for branch in await branches_of(parts, scope):
         copies = await _copies(parts, branch, beliefs)
         if copies:
             done = await _redacted(parts, branch, copies, reason, depth - 1)
@@ -203,7 +203,7 @@ async def _heirs_blanked(
     They hold no word of a record, but salted hashes, with which short texts could be tried.
     """
     blank: list[str] = []
-    for heir in await _heirs(parts, scope) if record_ids else ():
+    for heir in await heirs_of(parts, scope) if record_ids else ():
         done = await parts.redactor.blank_receipts(heir, record_ids=list(record_ids))
         if done:
             blank += done
@@ -213,7 +213,7 @@ async def _heirs_blanked(
     return RedactionReport({"receipt": ids} if ids else {}, (), {"cold": ids} if ids else {}, {})
 
 
-async def _heirs(parts: Parts, scope: Scope) -> list[Scope]:
+async def heirs_of(parts: Parts, scope: Scope) -> list[Scope]:
     """Return the graphs that inherit from the scope's, and all that ever revoked a link."""
     graphs = await parts.graphs.graphs(scope.tenant)
     if scope.graph_id == CATALOG:
@@ -238,7 +238,7 @@ async def _once_linked(parts: Parts, tenant: str) -> set[str]:
         after = page[-1].position
 
 
-async def _branches(parts: Parts, scope: Scope) -> list[Scope]:
+async def branches_of(parts: Parts, scope: Scope) -> list[Scope]:
     """Return the graphs whose beliefs began as those of the scope's graph, linked to it or not."""
     found: list[Scope] = []
     for graph in await parts.graphs.graphs(scope.tenant):

@@ -146,9 +146,8 @@ def _parts(
 ) -> Parts:
     warm, cold, embedder, ids = stores.warm, stores.cold, stores.embedder, IdFactory(clock)
     recaller = Recaller(warm, cold.words, cold.semantic, embedder, settings.step_timeout_seconds)
-    minds = _minds(settings, stores, model)
+    minds, handlers = _minds(settings, stores, model), Handlers(settings.resolution_timeout_seconds)
     way = _way(settings, stores, minds.keeper, recaller, model, mesh, ids, clock)
-    handlers = Handlers(settings.resolution_timeout_seconds)
     worker = partial(_worker, settings, stores, owner, clock)
     return Parts(
         settings=settings,
@@ -183,6 +182,7 @@ def _parts(
         timeline=cold.timeline,
         board=cold.board,
         redactor=cold.redactor,
+        taint=cold.taint,
         archive=cold.archive,
         membership=way.membership,
         meter=way.meter,
@@ -369,7 +369,7 @@ def _retirement(settings: Settings, stores: _Stores) -> Retirement:
         ),
         hot=stores.hot,
         fleet=cold.fleet,
-        traces=RetiredTraces(redactor=cold.redactor, warm=stores.warm),
+        traces=RetiredTraces(redactor=cold.redactor, warm=stores.warm, taint=cold.taint),
     )
 
 

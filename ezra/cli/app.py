@@ -69,6 +69,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("audit", PAST, "audit", "audit_app"),
     Entry("explain", PAST, "lifecycle", "explain", "EXPLAIN_EXAMPLES"),
     Entry("replay-context", PAST, "replay_context", "replay_context", "EXAMPLES"),
+    Entry("taint", CARE, "taint", "taint_app"),
     Entry("lifecycle", CARE, "lifecycle", "lifecycle_app"),
     Entry("worker", CARE, "worker", "worker", "WORKER_EXAMPLES"),
     Entry("search-index", CARE, "worker", "search_index", "INDEX_EXAMPLES"),

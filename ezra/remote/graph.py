@@ -24,6 +24,7 @@ from .documents import RemoteDocuments
 from .handle import RemoteHandle
 from .history import RemoteHistory
 from .knowledge import RemoteKnowledge
+from .taint import RemoteTaint
 
 
 class RemoteGraph(RemoteHandle, Graph, of=Graph):
@@ -67,6 +68,11 @@ class RemoteGraph(RemoteHandle, Graph, of=Graph):
     def beliefs(self) -> RemoteHistory:
         """The history of the graph's beliefs: what was believed when, by whom, and proof."""
         return RemoteHistory(self._connection, self.id)
+
+    @property
+    def taint(self) -> RemoteTaint:
+        """What came of a poisoned record of the graph, and rolling that back."""
+        return RemoteTaint(self._connection, handles.TAINT, self._names)
 
     async def spawn_agent(
         self,

@@ -99,6 +99,34 @@ class Core(Answer):
     left_out: int
 
 
+class TaintedRecord(Answer):
+    """A record that came of another; without its text, which may be what somebody planted.
+
+    ``exposure`` is ``root``, ``derived`` (it names a tainted record as its source) or ``exposed``
+    (it came of a context that showed one).
+    """
+
+    kind: str
+    id: str
+    exposure: str
+    parent_id: str
+    how: str
+    agent_id: str
+    recorded_at: datetime
+
+
+class TaintTraced(Answer):
+    """What came of a record, each behind what it comes of; ``hidden`` are those you do not see.
+
+    ``more`` says that there are more of them than are shown.
+    """
+
+    record_id: str
+    records: tuple[TaintedRecord, ...]
+    hidden: int
+    more: bool
+
+
 class Handoff(Answer):
     """What the next session needs to go on; ``markdown`` says the same for people."""
 

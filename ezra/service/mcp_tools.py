@@ -36,11 +36,12 @@ from ..wire.tools import (
 )
 from .desk import Desk
 from .mcp_agents import Seat, Seats
-from .mcp_answers import Explained, Finished, Handoff, Started
+from .mcp_answers import Explained, Finished, Handoff, Started, TaintTraced
 from .mcp_beliefs import explained
 from .mcp_board import BoardTools
 from .mcp_handoff import handoff_of
 from .mcp_mesh import MeshTools
+from .mcp_taint import traced
 
 OUTPUTS_MAX = 64
 
@@ -126,6 +127,22 @@ class MemoryTools(MeshTools, BoardTools):
         self._desk.settle(seat.graph_id, seat.agent.id, turn.id, written.turn.id)
         return Finished(turn_id=written.turn.id, seq=written.turn.seq, was_new=written.was_new)
 
+    async def trace_taint(
+        self,
+        record_id: Id,
+        limit: Annotated[int, Field(ge=1, le=200, description="How many records at most.")] = 50,
+    ) -> TaintTraced:
+        """Show what came of a record that may be wrong: facts, beliefs, summaries, turns.
+
+        Changes nothing; people take it back with 'ezra taint roll-back'.
+        """
+        seat = await self._seat()
+        graph = await self._seats.graph(seat)
+        member = await self._seats.member(graph, seat.agent.id)
+        if member is None:
+            raise NotFound("agent", seat.agent.id)
+        return await traced(graph, member, record_id, limit)
+
     async def session_handoff(
         self, turns: Annotated[int, Field(ge=1, le=20, description="How many last turns.")] = 5
     ) -> Handoff:
@@ -196,6 +213,7 @@ def tools_of(
         tool_spec(MemoryTools.update_task, "adds", is_repeatable=False),
         tool_spec(MemoryTools.log_action, "adds", is_repeatable=False),
         tool_spec(MemoryTools.explain_belief, "reads", is_repeatable=True),
+        tool_spec(MemoryTools.trace_taint, "reads", is_repeatable=True),
         tool_spec(MemoryTools.session_handoff, "reads", is_repeatable=True),
         tool_spec(MemoryTools.start_turn, "adds", is_repeatable=False),
         tool_spec(MemoryTools.finish_turn, "adds", is_repeatable=False),

@@ -10,6 +10,7 @@ from ..graph import Graph
 from ..graph_board import GraphBoard
 from ..history import History
 from ..knowledge import Knowledge
+from ..taint.handle import Taint
 from .agents import RememberAsked
 from .audit import AuditAsked
 from .catalog import CatalogRememberAsked
@@ -42,6 +43,7 @@ GRAPH = Handle(
 )
 GRAPH_BOARD = Handle("graph.board", f"{GRAPH_PATH}/board", GraphBoard, "read", "operate")
 GRAPH_DOCUMENTS = Handle("graph.documents", f"{GRAPH_PATH}/documents", Documents, "read", "operate")
+TAINT = Handle("taint", f"{GRAPH_PATH}/taint", Taint, "read", "operate")
 GRAPH_KNOWLEDGE = Handle("graph.knowledge", f"{GRAPH_PATH}/knowledge", Knowledge, "read", "operate")
 
 HANDLES = (
@@ -56,4 +58,5 @@ HANDLES = (
     GRAPH_BOARD,
     GRAPH_DOCUMENTS,
     GRAPH_KNOWLEDGE,
+    TAINT,
 )

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from tiers.errors import ConfigError, TierError
 from tiers.ports import WarmStore
 from tiers.records import Scope
+from tiers.taint import TaintStore
 from tiers.upkeep import Redactor, Retiring, RewritableFiles
 
 log = logging.getLogger(__name__)
@@ -27,10 +28,12 @@ class RetiredTraces:
     Args:
         redactor: Blanks receipts, which the audit feed names.
         warm: What retired records leave.
+        taint: Keeps what was rolled back.
     """
 
-    def __init__(self, *, redactor: Redactor, warm: WarmStore) -> None:
+    def __init__(self, *, redactor: Redactor, warm: WarmStore, taint: TaintStore) -> None:
         self._redactor = redactor
+        self._taint = taint
         self._warm = warm
         self._blank_until: dict[tuple[str, str], datetime] = {}
         self._rewritten_at: datetime | None = None
@@ -50,6 +53,14 @@ class RetiredTraces:
         )
         self._blank_until[owner] = before
         return done
+
+    async def confirm_roll_backs(
+        self, scope: Scope, before: datetime, reason: str, now: datetime
+    ) -> None:
+        """Destroy what roll-backs keep that are as old: it would have been retired by now."""
+        for one in await self._taint.roll_backs(scope):
+            if one.state == "open" and one.made_at < before:
+                await self._taint.confirm(scope, one.id, reason, now)
 
     async def clean_index(self, scope: Scope, ids: Sequence[str], now: datetime) -> None:
         """Take retired records out of the warm index and its files; once more if it failed before.

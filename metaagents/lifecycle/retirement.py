@@ -183,6 +183,8 @@ class Retirement:
             kept = plan["working"]
             reason = f"retention: receipts kept for {kept.amount}{kept.unit}, as turns are"
             await self._traces.blank_receipts(scope, kept.since(now), reason, now)
+            reason = f"retention: roll-backs can be undone for {kept.amount}{kept.unit}"
+            await self._traces.confirm_roll_backs(scope, kept.since(now), reason, now)
         await self._traces.clean_index(scope, sweep.retired, now)
 
     async def _clear_rings(self, scope: Scope, since: datetime) -> None:

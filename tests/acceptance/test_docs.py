@@ -85,7 +85,9 @@ async def for_beliefs(home: Path) -> AsyncIterator[Names]:
         async def step(event: object) -> None:
             del event
 
-        yield {"graph": graph, "agent": agent, "belief": belief, "step": step, "friday": clock()}
+        poison = await agent.remember("The hards explode in lap three.")
+        given = {"graph": graph, "agent": agent, "belief": belief, "poison": poison}
+        yield {**given, "step": step, "friday": clock()}
 
 
 @asynccontextmanager
@@ -128,7 +130,9 @@ async def after_sessions(names: Names) -> None:
 
 
 async def after_beliefs(names: Names) -> None:
-    """The log is intact after all of it, and the erased name is in no turn."""
+    """The log is intact after all of it, the roll-back undone, and the erased name in no turn."""
+    assert [one.state for one in await names["graph"].taint.roll_backs()] == ["undone"]
+    assert [node.exposure for node in names["found"].nodes] == ["root"]
     assert (await names["history"].verify()).ok
     assert names["branch"].id == "what-if"
     turns = await names["graph"].turns("strategist")

@@ -32,6 +32,7 @@ served() { curl -sS --retry 60 --retry-delay 1 --retry-connrefused -o /dev/null 
 """What fails ends a page, what a page left running ends with it, and ids can be looked up."""
 IDS = {
     "BELIEF": "ezra audit query monaco --json | first id",
+    "ROLLBACK": "ezra taint list monaco --json | first id",
     "RECEIPT": "ezra turn show imola strategist 1 --json | grep receipt_id | cut -d'\"' -f4",
     "TOKEN": "ezra token list --json | first id",
 }

@@ -66,6 +66,8 @@ OF_ONE_CALL = frozenset(
         "tiers.history.checking:_missing_rivals",
         *("tiers.history.export:_counts", "tiers.history.trusting:_trusted"),
         *("tiers.history.fold:beliefs", "tiers.history.fold:trust"),
+        *("ezra.taint.walk:_aliases", "ezra.taint.walk:_by_id"),
+        *("ezra.taint.walk:_found", "ezra.taint.walk:_reasons"),
     )
 )
 """What looks like a memory, and ends with the call that made it, or holds no record."""

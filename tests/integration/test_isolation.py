@@ -43,6 +43,8 @@ REFUSED = {
     "graph.redact",
     "redactor.redact",
     "semantic.supersede",
+    "taint.confirm",
+    "taint.undo",
 }
 """What is never answered, because the attempts on it can only be refused."""
 

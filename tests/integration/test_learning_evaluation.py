@@ -13,6 +13,7 @@ from ezra.evaluation.learning.bench import Bench, by_rules
 from ezra.evaluation.learning.labels import Label, Pair, SaidTurn
 from ezra.evaluation.learning.scoring import fate, verdict
 from ezra.evaluation.learning.sections import SECTIONS, STARTS_AT, measured
+from ezra.taint import tracing
 from tiers.errors import UsageError
 
 # With words only, so that no model is needed.
@@ -66,7 +67,29 @@ async def test_every_section_counts_its_cases() -> None:
     assert counted["guard"]["false statements taken"] == 74
     assert counted["guard"]["judge says supersedes, wrongly, and is believed"] == 23
     assert counted["statements-wide"]["statements learnt"] == 9
+    assert counted["taint"]["derived records rolled back"] == 1
     assert [one.problems for one in found.sections] == [()] * len(SECTIONS)
+
+
+async def test_poison_that_is_missed_is_counted_and_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All of it is found and comes back; without looking into other graphs some is not."""
+    (whole,) = (await measured(Bench(SETTINGS), ("taint",))).sections
+    assert whole.mistakes == ()
+    for figure in whole.figures:
+        assert figure.count == (0 if figure.best == "none" else figure.of), figure.name
+
+    async def nobody(*_: object) -> list[object]:
+        return []
+
+    monkeypatch.setattr(tracing, "heirs_of", nobody)
+    monkeypatch.setattr(tracing, "branches_of", nobody)
+    (section,) = (await measured(Bench(SETTINGS), ("taint",))).sections
+    assert {one.case for one in section.mistakes} == {"inherited", "branched"}
+    assert {"not traced", "not rolled back"} <= {one.what for one in section.mistakes}
+    traced = section.figure("derived records traced")
+    assert traced.count == (traced.of or 0) - 4
 
 
 async def test_an_unknown_set_is_named_with_those_there_are() -> None:

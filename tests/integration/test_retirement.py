@@ -260,7 +260,7 @@ async def test_the_handler_and_unknown_graphs(tmp_path: Path) -> None:
             graphs=own.cold.graphs, grains=own.cold.grains, review=own.cold.review,
             episodic=own.cold.episodic, policy=RetentionPolicy(plan="free"), hot=own.hot,
             fleet=own.cold.fleet,
-            traces=RetiredTraces(redactor=own.cold.redactor, warm=own.warm),
+            traces=RetiredTraces(redactor=own.cold.redactor, warm=own.warm, taint=own.cold.taint),
         )  # fmt: skip
         item = Work(
             id="1", tenant="acme", graph_id="imola", agent_id=None, kind="retain",

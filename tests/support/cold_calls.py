@@ -18,6 +18,7 @@ from tiers.records import (
     Usage,
     Work,
 )
+from tiers.taint import RollBack
 from tiers.turn_desk import Charge, TurnWrite
 
 from .board_reference import card_by
@@ -48,6 +49,9 @@ HEAD = SignedHead(
 KEYED = fact_by(subject="mediums", predicate="last", object="18 laps")
 TASK = card_by(SCOPE, kind="task", status="created", version=2)
 ACTION = card_by(SCOPE, kind="action")
+ROLL_BACK = RollBack(
+    id="r", tenant="acme", graph_id="race", record_id="x", reason="asked to", made_at=NOW
+)
 AGENT = AgentRecord(tenant="acme", graph_id="race", id="a", spawned_at=NOW, seen_at=NOW)
 LEASE = Lease(name="tick", owner="a", token=1, expires_at=NOW)
 WORK = Work(
@@ -220,6 +224,12 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "rewrite": lambda cold: cold.redactor.rewrite(SCOPE, _redacted_summary()),
     "redacted": lambda cold: cold.redactor.redacted(SCOPE, ["x"]),
     "left_of": lambda cold: cold.redactor.left_of(SCOPE, _redacted_summary()),
+    "described": lambda cold: cold.taint.described(GRAPH, ["x"]),
+    "resting_on": lambda cold: cold.taint.resting_on(GRAPH, ["x"]),
+    "set_aside": lambda cold: cold.taint.set_aside(ROLL_BACK, NOW),
+    "undo": lambda cold: cold.taint.undo(GRAPH, "x", "asked to", NOW),
+    "confirm": lambda cold: cold.taint.confirm(GRAPH, "x", "asked to", NOW),
+    "roll_backs": lambda cold: cold.taint.roll_backs(GRAPH),
     "tenants": lambda cold: cold.archive.tenants(),
     "export_rows": lambda cold: cold.archive.export_rows("acme", "turns", "", 1),
     "import_rows": lambda cold: cold.archive.import_rows("acme", "turns", [turn_by()]),

@@ -83,6 +83,7 @@ async def told(ezra: Ezra, clock: MovingClock) -> Story:
     await _of_the_user(friend)
     await _documents(ezra, clock)
     belief = await _belief(keeper)
+    await _set_aside(graph, keeper, friend)
     for hours in (0, 23.5):  # summed up, and consolidated before that expires
         clock.move(hours=hours)
         await ezra.run_lifecycle_tick("imola")
@@ -177,6 +178,14 @@ async def _of_the_user(friend: Agent) -> None:
     await friend.board.log("played", f"The {word} for {number}.", files=(f"{word}.md",))
     again = await friend.commit(f"The {word} loses.", topic="t", key=("opening", "move"))
     await friend.pin(again.id)
+
+
+async def _set_aside(graph: Graph, keeper: Agent, friend: Agent) -> None:
+    """Roll back a fact about the subject, and one of the user: the content is kept until then."""
+    planted = await keeper.remember(f"{SUBJECT} lent {OF_SUBJECT[1]} to somebody.")
+    theirs = await friend.remember(f"The {OF_USER[0]} was lost with {OF_USER[1]}.")
+    for fact_id in (planted, theirs):
+        await graph.taint.roll_back(fact_id, reason="planted")
 
 
 async def _belief(keeper: Agent) -> Commitment:

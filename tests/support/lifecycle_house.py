@@ -91,7 +91,9 @@ class House:
             policy=policy or RetentionPolicy(),
             hot=self.hot,
             fleet=self.cold.fleet,
-            traces=RetiredTraces(redactor=self.cold.redactor, warm=self.warm),
+            traces=RetiredTraces(
+                redactor=self.cold.redactor, warm=self.warm, taint=self.cold.taint
+            ),
         )
         return await retirement.run(WHOLE, now, **how)
 

@@ -46,6 +46,7 @@ READS = {
     "recall",
     "search_memory",
     "session_handoff",
+    "trace_taint",
 }
 WRITES = {
     "ack_messages",

@@ -9,7 +9,7 @@ from contextlib import closing
 from tiers.cold.sqlite.schema import SCHEMA_VERSION, statements
 from tiers.cold.stores import COLLECTIONS
 
-PINNED = (16, "306637686f9816e5102352b9ecb9e82e916f1a15af712bd4a8b03c2708c5caf1")
+PINNED = (17, "8c9580d5e1b2e0a4c81c963e1a01ab310f28a8ca5f24e223646bfc86467ab618")
 """A version, and the digest of what makes its tables."""
 
 

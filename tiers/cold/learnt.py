@@ -64,6 +64,14 @@ def forgotten(fact: Fact, now: datetime) -> Fact:
     return fact.model_copy(update={"forgotten_at": now, "core_spans": _ended(fact, now)})
 
 
+def stands_again(fact: Fact, now: datetime) -> Fact:
+    """Return a fact that had given way as it stands again; a core one is core again from now on."""
+    changes: dict[str, object] = {"superseded_by": None, "superseded_at": None}
+    if fact.tier == "core":
+        changes["core_spans"] = moved(fact.core_spans, "core", now)
+    return fact.model_copy(update={**changes, "superseded_as": None})
+
+
 def _ended(fact: Fact, now: datetime) -> tuple[Span, ...]:
     """Return the core spans of a fact that is core no more from ``now`` on."""
     # One that came from elsewhere may be core without a span.

@@ -20,6 +20,7 @@ from ..ids import derived_id
 from ..lexical import estimate_tokens
 from ..owned import REDACTED
 from ..records import Commitment, Episode, Fact, Kind, Receipt, Rule, Summary, Turn
+from ..taint import SET_ASIDE
 from ..upkeep import Redacted
 from .mentions import Texts
 from .ownership import whose
@@ -218,6 +219,11 @@ def redacted_form(record: Redactable, now: datetime) -> Redactable:
     return record.model_copy(update={**_nothing(record, REDACTED), "redacted_at": now})
 
 
+def set_aside_form(record: Redactable, now: datetime) -> Redactable:
+    """Return a record as a roll-back leaves it; what it said is kept apart."""
+    return record.model_copy(update={**_nothing(record, SET_ASIDE), "redacted_at": now})
+
+
 def as_redacted(belief: Commitment, now: datetime) -> Commitment:
     """Return a belief without its content."""
     return belief.model_copy(update={**_nothing(belief, REDACTED), "redacted_at": now})
@@ -291,7 +297,7 @@ def stand_in_id(turn: Turn) -> str:
     return derived_id(turn.occurred_at, AUDIT_KIND, turn.tenant, turn.graph_id, turn.id)
 
 
-def stand_in(turn: Turn, now: datetime) -> Summary:
+def stand_in(turn: Turn, now: datetime, text: str = REDACTED) -> Summary:
     """Return the redacted summary that takes a redacted turn's place among what waits for one.
 
     Nobody has to compress a turn that says nothing. And who has read the turn before and is still
@@ -302,9 +308,9 @@ def stand_in(turn: Turn, now: datetime) -> Summary:
         **whose(turn),
         recorded_at=now,
         redacted_at=now,
-        text=REDACTED,
+        text=text,
         covers=(turn.id,),
-        tokens=estimate_tokens(REDACTED),
+        tokens=estimate_tokens(text),
         starts_at=turn.occurred_at,
         ends_at=turn.occurred_at,
     )

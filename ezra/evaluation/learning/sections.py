@@ -32,6 +32,7 @@ from .labels import (
 )
 from .results import Figure, LearningReport, Mistake, Section
 from .scoring import Fate, fate, is_live, of_label, said, since_agrees, verdict
+from .taint import taint as taint_of
 
 Measure: TypeAlias = Callable[[Bench], Awaitable[Section]]
 
@@ -162,6 +163,11 @@ async def guard(bench: Bench) -> Section:
     )
 
 
+async def taint(bench: Bench) -> Section:
+    """Poisoned records: what came of them is found, taken back, and brought back again."""
+    return await taint_of(bench, STARTS_AT)
+
+
 async def _talks(bench: Bench, source: HonestSet) -> list[Judged]:
     found: list[Judged] = []
     for talk in bench.chosen(source.talks):
@@ -188,6 +194,7 @@ SECTIONS: Mapping[str, Measure] = MappingProxyType(
         "supersessions": supersessions,
         "duplicates": duplicates,
         "guard": guard,
+        "taint": taint,
     }
 )
 

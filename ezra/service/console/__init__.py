@@ -16,6 +16,7 @@ from . import (
     knowledge,
     overview,
     searching,
+    taint,
     turns,
     upkeep,
 )
@@ -33,6 +34,7 @@ _SHOWN_BY = (
     knowledge,
     searching,
     audit,
+    taint,
     upkeep,
 )
 """Importing them filled ``pages``; the navigation has them in this order."""

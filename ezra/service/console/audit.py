@@ -45,6 +45,9 @@ KINDS = (
     "evicted",
     "retired",
     "redacted",
+    "rolled back",
+    "roll-back undone",
+    "roll-back confirmed",
 )
 """Suggested in the form, which takes any other kind as well."""
 

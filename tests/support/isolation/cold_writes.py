@@ -22,6 +22,7 @@ from tiers.records import (
     Usage,
     WorkDraft,
 )
+from tiers.taint import RollBack, RolledBack, TaintedKind
 from tiers.turn_desk import Charge, TurnWrite
 
 from .aims import INNER, OUTER, Aim
@@ -30,6 +31,7 @@ from .oracle import Reach, permitted
 from .worlds import LATER, SHARED_WORDS, Corner, PlantedKind
 
 _FACTS = ("core", "archival")
+_ROLLED_BACK: tuple[TaintedKind, ...] = ("turn", "summary", "fact", "rule", "belief", "card")
 _REDACTED = ("turn", "summary", "core", "rule", "belief", "card")
 
 
@@ -417,6 +419,64 @@ def blank_receipts(aim: Aim) -> Move:
     )
 
 
+def set_aside(aim: Aim) -> Move | None:
+    """Roll back records of another house, as if they were of the own."""
+    ids = aim.foreign_ids()
+    if not ids:
+        return None
+    tenant, graph_id = aim.house
+    items = tuple(
+        RolledBack(graph_id=graph_id, kind=kind, id=one, done="set aside")
+        for one in ids
+        for kind in _ROLLED_BACK
+    )
+    roll_back = RollBack(
+        id=_fresh(aim),
+        tenant=tenant,
+        graph_id=graph_id,
+        record_id=ids[0],
+        reason=aim.word("asked to"),
+        made_at=LATER,
+        items=items,
+    )
+    scope = Scope.of_graph(*aim.house)
+    return Move(
+        lambda cold: cold.taint.set_aside(roll_back, LATER),
+        graph_of(scope),
+        scope=scope,
+    )
+
+
+def undo(aim: Aim) -> Move:
+    """Undo a roll-back by the id of something of another house."""
+    scope, record_id = Scope.of_graph(*aim.house), aim.victim.id
+    return Move(lambda cold: cold.taint.undo(scope, record_id, "no", LATER), scope=scope)
+
+
+def confirm(aim: Aim) -> Move:
+    """Confirm one likewise."""
+    scope, record_id = Scope.of_graph(*aim.house), aim.victim.id
+    return Move(lambda cold: cold.taint.confirm(scope, record_id, "no", LATER), scope=scope)
+
+
+def roll_backs(aim: Aim) -> Move:
+    """List the own roll-backs."""
+    scope = Scope.of_graph(*aim.house)
+    return Move(lambda cold: cold.taint.roll_backs(scope), scope=scope)
+
+
+def described(aim: Aim) -> Move:
+    """Ask what records of another house are."""
+    scope, ids = Scope.of_graph(*aim.house), aim.ids()
+    return Move(lambda cold: cold.taint.described(scope, ids), scope=scope)
+
+
+def resting_on(aim: Aim) -> Move:
+    """Ask what rests on records of another house."""
+    scope, ids = Scope.of_graph(*aim.house), aim.ids()
+    return Move(lambda cold: cold.taint.resting_on(scope, ids), scope=scope)
+
+
 def left_of(aim: Aim) -> Move | None:
     """Ask what is left of a summary that says to be made of the victim's turns."""
     covers = aim.foreign_ids()
@@ -479,6 +539,12 @@ COLD_WRITES = (
     Method("redactor.holding", _G, holding, _REDACTED, OUTER, weight=2),
     Method("redactor.blank_receipts", _G, blank_receipts, ("receipt",), OUTER),
     Method("redactor.left_of", _G, left_of, ("turn", "summary"), OUTER),
+    Method("taint.described", _G, described, _REDACTED, OUTER),
+    Method("taint.resting_on", _G, resting_on, _REDACTED, OUTER),
+    Method("taint.set_aside", _G, set_aside, _REDACTED, OUTER),
+    Method("taint.undo", _G, undo, _REDACTED, OUTER),
+    Method("taint.confirm", _G, confirm, _REDACTED, OUTER),
+    Method("taint.roll_backs", _G, roll_backs, _REDACTED, OUTER),
     Method("redactor.rewrite", _G, rewrite, ("summary", "episode"), OUTER),
 )
 

@@ -27,6 +27,7 @@ from ..redaction import (
     stand_in,
     stand_in_id,
 )
+from .asides import drop
 from .belief_log import Salts
 from .belief_redaction import silence
 from .blanking import blank
@@ -105,6 +106,7 @@ class Redaction:
                 emptied = [redacted_form(one, self.now) for one in found]
                 yield from self._replace(kind, emptied)
                 yield from leave_no_trace(self.scope, emptied, self.now)
+                yield from drop(self.scope, page)
                 for record in emptied:
                     yield from self._follow(record)
 

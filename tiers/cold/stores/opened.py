@@ -24,10 +24,12 @@ from ...ports import (
 )
 from ...recollection import Recollection, Timeline
 from ...registry import FleetStore, GraphStore, UsageStore
+from ...taint import TaintStore
 from ...turn_desk import TurnDesk
 from ...upkeep import ColdArchive, ColdUpkeep, Redactor
 from ..port import Collection, RecordStore
 from .archive import ColdRows
+from .asides import ASIDES, ROLL_BACKS
 from .belief_history import ColdBeliefHistory
 from .belief_log import CONTENTS, EVENTS
 from .belief_projection import BELIEFS, TRUSTS
@@ -55,6 +57,7 @@ from .review import ColdReview
 from .rivals import ColdRivals
 from .rules import OUTCOMES, RULES, ColdPlaybooks, ColdRules
 from .statements import FACTS
+from .taint import ColdTaint
 from .timeline import ColdTimeline
 from .turns import TURNS, ColdTurns
 from .upkeep import ColdUpkeep as Upkeep
@@ -72,6 +75,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     *(DOCUMENTS, FORMERS, PASSAGES),
     *(SEARCHABLE, TOTALS),
     *(FACTS, USES, RULES, OUTCOMES),
+    *(ROLL_BACKS, ASIDES),
 )
 
 
@@ -112,6 +116,7 @@ class ColdStores:
     board: Board
     upkeep: ColdUpkeep
     redactor: Redactor
+    taint: TaintStore
     archive: ColdArchive
 
 
@@ -154,5 +159,6 @@ def stores_over(store: RecordStore, *, archival_index: WarmStore | None = None) 
         playbooks=ColdPlaybooks(store),
         upkeep=Upkeep(settled),
         redactor=ColdRedactor(settled),
+        taint=ColdTaint(settled),
         archive=ColdRows(settled),
     )

@@ -14,10 +14,19 @@ from ...records import Scope
 from ..conditions import Among, Beyond, Condition, Holds, Value
 from ..ownership import index_work
 from ..port import Collection, Count, Find, Steps, asked, every
-from ..redaction import MODELS, RETIRED_KINDS, SOURCED_KINDS, RecordKind, Redactable, Trace
+from ..redaction import (
+    MODELS,
+    RETIRED_KINDS,
+    SOURCED_KINDS,
+    RecordKind,
+    Redactable,
+    Trace,
+    pages,
+)
+from .asides import Aside, forms_of, held_apart
 from .belief_projection import BELIEFS
 from .board import CARDS
-from .documents import DOCUMENTS, formers_of
+from .documents import DOCUMENTS, Followed, formers_of
 from .episodes import EPISODES, SUMMARIES, episodes_of, parts
 from .passages import PASSAGES
 from .questions import own
@@ -46,10 +55,13 @@ Found: TypeAlias = Mapping[RecordKind, Sequence[Any]]
 
 
 class Looked(NamedTuple):
-    """Records of one kind, and of documents the revisions that others have followed."""
+    """Records of one kind, and other forms of them.
+
+    Of documents the revisions that others have followed, and what roll-backs keep apart.
+    """
 
     records: Sequence[Redactable]
-    former: Mapping[str, Sequence[Document]]
+    former: Mapping[str, Sequence[Redactable]]
 
 
 def own_of(scope: Scope, kind: RecordKind, ids: Iterable[str], *where: Condition) -> Find[Any]:
@@ -75,13 +87,18 @@ def bare_of(found: Found) -> list[Redactable]:
 def traces(finds: Mapping[RecordKind, Find[Any]]) -> Steps[list[Trace]]:
     """Return how what questions find stands, in order of kinds and ids.
 
-    It is counted by that, so that not one text is read.
+    It is counted by that, so that not one text is read. What a roll-back keeps apart has its
+    content.
     """
     counts = (Count(find, _traced(kind)) for kind, find in finds.items())
     answers = yield from asked(*counts)
-    return sorted(
+    found = [
         _trace(kind, *key) for kind, answer in zip(finds, answers, strict=True) for key in answer
-    )
+    ]
+    gone = {one.id for one in found if one.was_asked_away}
+    scope = next(iter(finds.values())).scope
+    apart = yield from held_apart(scope, gone)
+    return sorted(one._replace(is_redacted=False) if one.id in apart else one for one in found)
 
 
 def made_of(scope: Scope, ids: Sequence[str]) -> Steps[list[Trace]]:
@@ -112,9 +129,16 @@ def behind(scope: Scope, kind: RecordKind, after: str, limit: int) -> Steps[Look
     records: list[Redactable] = yield from every(
         Find(KEPT_IN[kind], scope, "id", where, ("id",), limit, reach="own")
     )
-    if kind != "document":
-        return Looked(records, {})
-    return Looked(records, (yield from formers_of(scope, [one.id for one in records])))
+    ids = [one.id for one in records]
+    forms: dict[str, list[Redactable]] = {one: [] for one in ids}
+    if kind == "document":
+        for name, formers in (yield from formers_of(scope, ids)).items():
+            forms[name] += formers
+    for page in pages(ids):
+        for row in (yield from forms_of(scope, page)):
+            if row.kind in {kind, "former"}:
+                forms[row.record_id].append(as_it_was(row))
+    return Looked(records, forms)
 
 
 def leave_no_trace(scope: Scope, emptied: Sequence[Redactable], now: datetime) -> Steps[None]:
@@ -127,6 +151,14 @@ def leave_no_trace(scope: Scope, emptied: Sequence[Redactable], now: datetime) -
         yield from file_emptied(scope, indexed)
     yield from forget_problems(scope, [one.id for one in emptied])
     yield from queue_work(scope, [index_work(one.id, one.agent_id) for one in indexed], now)
+
+
+def as_it_was(row: Aside) -> Any:  # noqa: ANN401 - of any kind
+    """Return a record, or a former revision, that a roll-back keeps; ``None`` for what is none."""
+    if row.kind == "former":
+        return bare(Document, Followed.model_validate_json(row.body))
+    holds = next((one.record for kind, one in KEPT_IN.items() if kind == row.kind), None)
+    return None if holds is None else holds.model_validate_json(row.body)
 
 
 def _traced(kind: RecordKind) -> tuple[str, ...]:

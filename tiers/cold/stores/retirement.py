@@ -11,6 +11,7 @@ from datetime import datetime
 from ...records import Scope, WorkDraft
 from ..port import Steps, every
 from ..redaction import RETIRED_AUDIT_KIND, RETIRED_KINDS, Retainable, retired_form
+from .asides import drop
 from .log import append_event
 from .questions import own
 from .redactables import KEPT_IN, leave_no_trace
@@ -36,6 +37,7 @@ def retire(
     told = tuple(one for one in ids if one in gone)
     if told:
         yield from leave_no_trace(scope, emptied, now)
+        yield from drop(scope, told)
         yield from queue_work(scope, work, now)
         yield from append_event(scope, RETIRED_AUDIT_KIND, told, reason, now)
     return told

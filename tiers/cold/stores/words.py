@@ -16,7 +16,7 @@ from ...moments import microseconds
 from ...records import Episode, Fact, FactTier, Grain, Kind, Owned, Record, Scope, Summary
 from ...terms import term_of
 from ..conditions import Is, Present
-from ..port import Collection, Index, Lookup, Steps, every, one, write
+from ..port import Collection, Index, Lookup, Steps, delete, every, one, write
 from .questions import among, own
 from .rows import moments, over, plain, put, replace
 
@@ -123,10 +123,13 @@ def file_words(scope: Scope, *records: Owned) -> Steps[None]:
         yield from put(SEARCHABLE, scope, *placed)
 
 
-def file_again(scope: Scope, record: Owned) -> Steps[None]:
-    """Make a record that says something else now findable by the words of its new form."""
+def file_again(scope: Scope, record: Owned, *, live: bool | None = None) -> Steps[None]:
+    """Make a record that says something else now findable by the words of its new form.
+
+    With ``live`` it is found from now on, or is not; without, as before.
+    """
     for known in (yield from every(own(SEARCHABLE, scope, [record.id]))):
-        kept = {"live": known.live, "place": known.place}
+        kept = {"live": known.live if live is None else live, "place": known.place}
         filed = _filed(record).model_copy(update=kept)
         yield from _count(scope, filed.kind, 0, _length(filed) - _length(known))
         yield from replace(SEARCHABLE, scope, filed)
@@ -145,6 +148,23 @@ def file_emptied(scope: Scope, records: Sequence[Owned]) -> Steps[None]:
     for kind, words_ in longer.items():
         yield from _count(scope, kind, 0, words_)
     yield from replace(SEARCHABLE, scope, *emptied)
+
+
+def unfile(scope: Scope, record_id: str) -> Steps[None]:
+    """Take a record out of the word index again, which must be the last that was filed of its kind.
+
+    Otherwise it stays, and only its words go: the places of others count on it.
+    """
+    known = yield from one(own(SEARCHABLE, scope, [record_id]))
+    if known is None:
+        return
+    total = yield from one(among(TOTALS, scope, [known.kind]))
+    is_last = total is not None and total.records == known.place
+    yield from _count(scope, known.kind, -int(is_last), -_length(known))
+    if is_last:
+        yield from delete(own(SEARCHABLE, scope, [record_id]))
+    else:
+        yield from replace(SEARCHABLE, scope, known.model_copy(update={"terms": {}, "live": False}))
 
 
 def set_live(scope: Scope, *ids: str, live: bool, ended_at: datetime | None = None) -> Steps[None]:

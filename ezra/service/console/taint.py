@@ -1,0 +1,42 @@
+"""What came of a poisoned record, and the roll-backs of a graph; nothing is changed from here."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from tiers.fields import NAME_CHARS_MAX
+
+from ..caller import Caller
+from ..desk import Desk
+from .pages import Names, Query, View, pages
+
+NODES_PER_PAGE = 100
+ITEMS_SHOWN = 100
+AFTER_MAX = 1_000_000
+
+
+class TaintQuery(Query):
+    """Which record, and which page of its tree."""
+
+    record: Annotated[
+        str | None, StringConstraints(max_length=NAME_CHARS_MAX, strip_whitespace=True)
+    ] = None
+    after: Annotated[int, Field(ge=0, le=AFTER_MAX)] = 0
+
+
+@pages.page("/graphs/{graph_id}/taint", needs="read", asks=TaintQuery, label="Taint", key="x")
+async def taint(desk: Desk, _: Caller, names: Names, asked: TaintQuery) -> View:
+    """Show the tree of a record, and every roll-back of the graph."""
+    handle = (await desk.graph(names["graph_id"])).taint
+    found = None
+    if asked.record is not None:
+        found = await handle.trace(asked.record, limit=NODES_PER_PAGE, after=asked.after)
+    values = {
+        "asked": asked,
+        "found": found,
+        "roll_backs": await handle.roll_backs(),
+        "items_shown": ITEMS_SHOWN,
+    }
+    return View("taint.html", values, f"Taint in {names['graph_id']}")

@@ -1,0 +1,97 @@
+"""Poisoned records through each door: in process, over HTTP, and for a model, which looks only."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from mcp import Client
+from support.mcp_client import refused, told
+from support.runtime import MovingClock
+
+from ezra import Conflict, Ezra, Fact, NotFound, UsageError
+from ezra.service.caller import Caller
+from ezra.service.desk import Desk
+from ezra.service.mcp import mcp_server
+
+POISON = "The hard tyre explodes after three laps."
+
+
+async def poisoned(runtime: Any) -> tuple[Any, str]:
+    """Plant a fact that two others rest on, one of them out of the engineer's sight."""
+    graph = await runtime.create_session_graph("imola")
+    writer = await graph.spawn_agent("strategist", topics={"tyres", "secret"})
+    engineer = await graph.spawn_agent("engineer", topics={"tyres"})
+    poison: str = await writer.remember(Fact(text=POISON, topics={"tyres"}))
+    for text, topic in (("Box on lap two.", "tyres"), ("Bluff about hards.", "secret")):
+        await writer.remember(Fact(text=text, topics={topic}, source_ids=(poison,)))
+    turn = await engineer.turn("when does the hard tyre explode?")
+    await engineer.commit("Never use hards.", topic="tyres", sources=[poison])
+    await turn.reply("After three laps.")
+    return graph, poison
+
+
+async def test_taint_is_traced_rolled_back_undone_and_confirmed_alike(
+    runtime: Any, behind: Ezra, clock: MovingClock
+) -> None:
+    """Every method answers what the handle in process answers, errors too."""
+    graph, poison = await poisoned(runtime)
+    theirs = (await behind.session_graph("imola")).taint
+    clock.move(minutes=1)
+    found = await graph.taint.trace(poison)
+    assert found == await theirs.trace(poison)
+    assert found.counts["derived"] == {"fact": 2, "belief": 1}
+    assert found.counts["exposed"]["turn"] == 1
+    page = await graph.taint.trace(poison, limit=2, after=1)
+    assert page.nodes == found.nodes[1:3]
+    assert page.cursor == 3
+    dry = await graph.taint.roll_back(poison, reason="planted", dry_run=True)
+    assert dry.dry_run
+    assert await graph.taint.roll_backs() == ()
+    done = await graph.taint.roll_back(poison, reason="planted")
+    assert done.roll_back.items == dry.roll_back.items
+    assert await graph.taint.roll_backs() == (done.roll_back,) == await theirs.roll_backs()
+    assert (await graph.beliefs.active()) == ()
+    undone = await graph.taint.undo(done.roll_back.id, reason="a mistake")
+    assert (undone.roll_back.state, undone.roll_back.kept) == ("undone", ())
+    again = await graph.taint.roll_back(poison, reason="planted", exposed=True)
+    assert "turn" in {one.kind for one in again.roll_back.items}
+    confirmed = await graph.taint.confirm(again.roll_back.id, reason="two looked")
+    assert confirmed.roll_back.state == "confirmed"
+    with pytest.raises(Conflict):
+        await graph.taint.undo(again.roll_back.id, reason="late")
+    with pytest.raises(NotFound):
+        await graph.taint.trace("nothing")
+    with pytest.raises(UsageError):
+        await graph.taint.roll_back(poison, reason=" ")
+    with pytest.raises(UsageError):
+        await graph.taint.trace(poison, limit=0)
+
+
+async def test_a_model_sees_what_came_of_a_record_as_far_as_its_agent_does(behind: Ezra) -> None:
+    """No text, no receipt of others, nothing under other topics, and nothing it could change."""
+    graph, poison = await poisoned(behind)
+    secret = (await graph.taint.trace(poison)).nodes
+    (hidden,) = [one.id for one in secret if one.text == "Bluff about hards."]
+
+    def asking(agent_id: str, *topics: str) -> Client:
+        caller = Caller("ci", "agent", graph.id, agent_id, None, topics)
+        return Client(mcp_server(Desk(behind, time.monotonic), caller))
+
+    async with asking("strategist", "tyres", "secret") as writer:
+        whole = await told(writer, "trace_taint", record_id=poison)
+        assert hidden in {one["id"] for one in whole["records"]}
+        assert "explodes" not in json.dumps(whole)
+    async with asking("engineer", "tyres") as engineer:
+        seen = await told(engineer, "trace_taint", record_id=poison)
+        assert hidden not in json.dumps(seen)
+        assert seen["hidden"] == 1
+        kinds = sorted(one["kind"] for one in seen["records"])
+        assert kinds == ["belief", "fact", "fact", "receipt", "turn"]
+        short = await told(engineer, "trace_taint", record_id=poison, limit=2)
+        assert (len(short["records"]), short["more"]) == (2, True)
+        await refused(engineer, "trace_taint", record_id=hidden)
+        await refused(engineer, "trace_taint", record_id="nothing")
+    assert await graph.taint.roll_backs() == ()

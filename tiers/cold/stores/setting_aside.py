@@ -1,0 +1,322 @@
+"""One roll-back, or its undoing, of the records of one graph: a part of a transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+
+from ...documents import Document
+from ...forms import is_current, is_searchable
+from ...history.rolling_back import TrustMove, comes_back, roll_back_plan, trust_back, undo_plan
+from ...records import Fact, HistoricBelief, Record, Rule, Scope
+from ...taint import SET_ASIDE, RollBack, RolledBack
+from ..conditions import Absent, Among, Is
+from ..identity import identity_of
+from ..ownership import index_work
+from ..port import Collection, Find, Steps, delete, every, one
+from ..redaction import Redactable, pages, set_aside_form, stand_in, stand_in_id
+from ..setting_aside import restored_form, revived_form
+from .asides import ASIDES, Aside, AsideKind, kept_by
+from .belief_log import Salts
+from .belief_projection import BELIEFS, append, key_of, trusts_of
+from .documents import FORMERS, silence_formers
+from .episodes import SUMMARIES, put_summary
+from .questions import own
+from .redactables import KEPT_IN, leave_no_trace, own_of
+from .rows import joined_id, put, replace
+from .rules import RULES
+from .statements import FACTS
+from .turns import TURNS, KeptTurn
+from .words import file_again, set_live, unfile
+from .work import queue_work
+
+
+class Part(NamedTuple):
+    """What a roll-back does in one graph.
+
+    Attributes:
+        scope: Of the whole graph.
+        roll_back: Of which this is a part.
+        now: When.
+        salts: Of belief events.
+    """
+
+    scope: Scope
+    roll_back: RollBack
+    now: datetime
+    salts: Salts
+
+    @property
+    def because(self) -> Mapping[str, JsonValue]:
+        """What belief events say of why they were made."""
+        return {"reason": self.roll_back.reason, "roll_back": self.roll_back.id}
+
+    def aside(self, kind: AsideKind, record_id: str, body: str, name: str = "") -> Aside:
+        """Return what is kept of a record, under its id and, where there are several, a name."""
+        return Aside(
+            id=joined_id(self.roll_back.id, kind, record_id, name),
+            tenant=self.scope.tenant,
+            graph_id=self.scope.graph_id,
+            roll_back_id=self.roll_back.id,
+            record_id=record_id,
+            kind=kind,
+            at=self.now,
+            body=body,
+        )
+
+
+def set_aside(part: Part, items: Sequence[RolledBack]) -> Steps[list[RolledBack]]:
+    """Set records aside and revert beliefs; return what stands again for that."""
+    beliefs = [one.id for one in items if one.kind == "belief"]
+    back: list[RolledBack] = []
+    for kind in KEPT_IN:
+        ids = [] if kind == "belief" else [one.id for one in items if one.kind == kind]
+        for page in pages(ids):
+            found = yield from every(own_of(part.scope, kind, page, Absent("redacted_at")))
+            yield from _empty(part, kind, found)
+            if kind == "fact":
+                back += yield from _revive(part, found)
+    return back + (yield from _revert(part, beliefs))
+
+
+def _empty(part: Part, kind: Any, found: Sequence[Redactable]) -> Steps[None]:  # noqa: ANN401
+    scope = part.scope
+    emptied = [set_aside_form(one, part.now) for one in found]
+    yield from put(
+        ASIDES, scope, *(part.aside(kind, one.id, one.model_dump_json()) for one in found)
+    )
+    yield from replace(KEPT_IN[kind], scope, *emptied)
+    yield from leave_no_trace(scope, emptied, part.now)
+    for record in emptied:
+        if isinstance(record, KeptTurn) and 0 not in record.covered_by:
+            # Who has read the turn before and compresses it comes too late.
+            yield from put_summary(scope, stand_in(record, part.now, SET_ASIDE))
+            yield from put(ASIDES, scope, part.aside("stand-in", stand_in_id(record), ""))
+        elif isinstance(record, Document):
+            formers = yield from every(_formers(scope, record.id))
+            kept = (
+                part.aside("former", record.id, one.model_dump_json(), str(one.revision))
+                for one in formers
+            )
+            yield from put(ASIDES, scope, *kept)
+            yield from silence_formers(scope, record)
+
+
+def _revive(part: Part, tainted: Sequence[Fact]) -> Steps[list[RolledBack]]:
+    """Let facts stand again that gave way to tainted ones, unless they were said anew since.
+
+    Not those that gave way as duplicates: they say what is to go.
+    """
+    states = {one.id: (_stands(one), one.superseded_by) for one in tainted}
+    by_id = {one.id: one for one in tainted}
+    given_way = yield from every(
+        Find(
+            *(FACTS, part.scope, "superseded", (Among("superseded_by", tuple(states)),)),
+            reach="own",
+        )
+    )
+    chosen = [
+        one
+        for one in given_way
+        if one.id not in states
+        and one.forgotten_at is None
+        and one.superseded_as != "duplicate"
+        and comes_back(one.superseded_by, states)
+    ]
+    taken = yield from _taken_identities(part.scope, chosen)
+    back: list[Fact] = []
+    for fact in sorted(chosen, key=lambda each: each.recorded_at, reverse=True):
+        after = revived_form(fact, by_id.get(fact.superseded_by or ""), part.now)
+        if identity_of(after) not in taken:
+            taken.add(identity_of(after))
+            back.append(after)
+    kept = {one.id: one for one in chosen}
+    yield from put(
+        *(ASIDES, part.scope),
+        *(part.aside("revived", one.id, kept[one.id].model_dump_json()) for one in back),
+    )
+    yield from replace(FACTS, part.scope, *back)
+    yield from set_live(part.scope, *(one.id for one in back), live=True)
+    work = [index_work(one.id, one.agent_id) for one in back]
+    yield from queue_work(part.scope, work, part.now)
+    return [_again(part, "fact", one.id) for one in back]
+
+
+def _revert(part: Part, ids: Sequence[str]) -> Steps[list[RolledBack]]:
+    if not ids:
+        return []
+    scope = part.scope
+    found = yield from every(own(BELIEFS, scope, ids, Absent("redacted_at")))
+    tainted = [one for one in found if one.status in {"active", "superseded"}]
+    successors = tuple(one.id for one in tainted)
+    where = (Among("superseded_by", successors),)
+    replaced = yield from every(Find(BELIEFS, scope, "successor", where, reach="own"))
+    replaced = [one for one in replaced if one.id not in set(successors)]
+    active = [one.id for one in tainted if one.status == "active"]
+    taken = yield from _taken_keys(scope, replaced, active)
+    trust_of = yield from trusts_of(scope, [(one.agent_id, one.topic) for one in tainted])
+    plan = roll_back_plan(tainted, replaced, taken, key_of, part.because, trust_of)
+    believed = [part.aside("believed", one.id, _bare_state(one)) for one in (*tainted, *plan.back)]
+    trusts = [
+        part.aside("trust", joined_id(move.agent_id, move.topic), json.dumps(move))
+        for move in plan.trusts
+    ]
+    yield from put(ASIDES, scope, *believed, *trusts)
+    yield from append(scope, plan.told, part.now, part.salts)
+    return [_again(part, "belief", one.id) for one in plan.back]
+
+
+def _bare_state(belief: HistoricBelief) -> str:
+    """Return what a belief was, without what it said: that stays in its row."""
+    return json.dumps([belief.status, belief.superseded_by, belief.pinned])
+
+
+def restore(part: Part) -> Steps[list[str]]:
+    """Bring back what a roll-back keeps of a graph; return what does not come back."""
+    rows = yield from every(kept_by(part.scope, part.roll_back.id))
+    by_kind: dict[str, list[Aside]] = {}
+    for row in rows:
+        by_kind.setdefault(row.kind, []).append(row)
+    kept = yield from _end_again(part, by_kind.pop("revived", []))
+    kept += yield from _believe_again(part, by_kind.pop("believed", []), by_kind.pop("trust", []))
+    for row in by_kind.pop("stand-in", []):
+        yield from _remove_stand_in(part.scope, row.record_id)
+    for kind, some in by_kind.items():
+        collection: Collection[Any] = FORMERS if kind == "former" else KEPT_IN[kind]  # type: ignore[index]
+        kept += yield from _put_former_forms(part, collection, some)
+    yield from delete(kept_by(part.scope, part.roll_back.id))
+    return kept
+
+
+def _put_former_forms(
+    part: Part, collection: Collection[Any], rows: Sequence[Aside]
+) -> Steps[list[str]]:
+    kept: list[str] = []
+    former = {row.id: collection.record.model_validate_json(row.body) for row in rows}
+    at = {row.id: row.at for row in rows}
+    names = {name: collection.key(one) for name, one in former.items()}
+    found = yield from every(own(collection, part.scope, names.values()))
+    current = {collection.key(one): one for one in found}
+    back = []
+    for name, record in former.items():
+        now = current.get(names[name])
+        after = None if now is None else restored_form(record, now, at[name])
+        if after is None:
+            kept.append(record.id)
+        else:
+            back.append(after)
+    back, again = yield from _not_said_again(part.scope, back)
+    yield from replace(collection, part.scope, *back)
+    for record in back:
+        if is_searchable(record):
+            yield from file_again(part.scope, record, live=is_current(record))
+    work = [index_work(one.id, one.agent_id) for one in back if is_searchable(one)]
+    yield from queue_work(part.scope, work, part.now)
+    return kept + again
+
+
+def _not_said_again(
+    scope: Scope, records: Sequence[Redactable]
+) -> Steps[tuple[list[Redactable], list[str]]]:
+    """Return which records may be stored, and those whose statement was stored anew meanwhile."""
+    live = [one for one in records if isinstance(one, Rule) or _stands(one)]
+    taken = yield from _taken_identities(scope, live)
+    again = [one.id for one in live if identity_of(one) in taken]  # type: ignore[arg-type]
+    return [one for one in records if one.id not in again], again
+
+
+def _taken_identities(scope: Scope, records: Sequence[Record]) -> Steps[set[str | None]]:
+    """Return which identities of facts and rules others have that stand."""
+    said = {identity_of(one): one for one in records if isinstance(one, Fact | Rule)}
+    digests = tuple(one for one in said if one is not None)
+    if not digests:
+        return set()
+    named = Among("identity", digests)
+    where = (named, Is("live", 1))
+    facts = yield from every(Find(FACTS, scope, "identity", where, reach="own"))
+    rules = yield from every(Find(RULES, scope, "identity", (named,), reach="own"))
+    return {*map(identity_of, facts), *map(identity_of, rules)}
+
+
+def _end_again(part: Part, rows: Sequence[Aside]) -> Steps[list[str]]:
+    """Let facts that stood again give way as they had."""
+    former = {row.record_id: Fact.model_validate_json(row.body) for row in rows}
+    found = {one.id: one for one in (yield from every(own(FACTS, part.scope, former)))}
+    kept = [one for one in former if one not in found or not _stands(found[one])]
+    back = [former[one] for one in former if one not in kept]
+    # What they said, and how often it was used, is as it is by now.
+    fields = ("superseded_by", "superseded_at", "superseded_as", "core_spans", "valid_to")
+    for fact in back:
+        told = {name: getattr(fact, name) for name in (*fields, "confidence")}
+        after = found[fact.id].model_copy(update=told)
+        yield from replace(FACTS, part.scope, after)
+        yield from set_live(part.scope, fact.id, live=False, ended_at=fact.superseded_at)
+    work = [index_work(one.id, one.agent_id) for one in back]
+    yield from queue_work(part.scope, work, part.now)
+    return kept
+
+
+def _believe_again(
+    part: Part, believed: Sequence[Aside], trusts: Sequence[Aside]
+) -> Steps[list[str]]:
+    if not believed:
+        return []
+    scope, states = part.scope, {row.record_id: json.loads(row.body) for row in believed}
+    found = yield from every(own(BELIEFS, scope, states, Absent("redacted_at")))
+    now = {one.id: one for one in found}
+    before = [
+        one.model_copy(
+            update=dict(zip(("status", "superseded_by", "pinned"), states[one.id], strict=True))
+        )
+        for one in sorted(found, key=lambda each: each.committed_seq)
+    ]
+    taken = yield from _taken_keys(scope, before, list(states))
+    told, kept = undo_plan(before, now, taken, key_of, part.because)
+    moves = [TrustMove(*json.loads(row.body)) for row in trusts]
+    trust_of = yield from trusts_of(scope, [(one.agent_id, one.topic) for one in moves])
+    told += trust_back(moves, f"roll-back {part.roll_back.id} undone", trust_of)
+    yield from append(scope, told, part.now, part.salts)
+    return kept + [one for one in states if one not in now]
+
+
+def _taken_keys(
+    scope: Scope, beliefs: Sequence[HistoricBelief], without: Sequence[str]
+) -> Steps[set[str]]:
+    """Return which keys of some beliefs active ones have that are none of ``without``."""
+    held = (one.model_copy(update={"status": "active"}) for one in beliefs)
+    keys = tuple({key for one in held if (key := key_of(one)) is not None})
+    if not keys:
+        return set()
+    where = (Among("held_key", keys),)
+    found = yield from every(Find(BELIEFS, scope, "held_key", where, reach="own"))
+    return {key for one in found if one.id not in without and (key := key_of(one))}
+
+
+def _remove_stand_in(scope: Scope, summary_id: str) -> Steps[None]:
+    """Let a turn wait for a summary again; one that an episode tells of by now stays."""
+    known = yield from one(own(SUMMARIES, scope, [summary_id]))
+    if known is None or known.told_in:
+        return
+    turns: list[KeptTurn] = yield from every(own(TURNS, scope, known.covers))
+    for turn in turns:
+        left = {level: by for level, by in turn.covered_by.items() if by != summary_id}
+        yield from replace(TURNS, scope, turn.model_copy(update={"covered_by": left}))
+    yield from unfile(scope, summary_id)
+    yield from delete(own(SUMMARIES, scope, [summary_id]))
+
+
+def _formers(scope: Scope, document_id: str) -> Find[Any]:
+    return Find(FORMERS, scope, "revision", (Is("document_id", document_id),), reach="own")
+
+
+def _again(part: Part, kind: Any, record_id: str) -> RolledBack:  # noqa: ANN401
+    graph_id = part.scope.graph_id
+    return RolledBack(graph_id=graph_id, kind=kind, id=record_id, done="stands again")
+
+
+def _stands(record: Record) -> bool:
+    return isinstance(record, Fact) and is_current(record)

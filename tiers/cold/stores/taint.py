@@ -1,0 +1,283 @@
+"""What rests on what, and roll-backs: each of them one transaction over all its graphs."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from ...errors import Conflict, NotFound, UsageError
+from ...history.chain import SALT_BYTES
+from ...records import Scope
+from ...taint import Reason, Resting, RollBack, TaintedKind
+from ..conditions import Among, Is
+from ..ownership import check_whole_graph
+from ..port import Find, RecordStore, Steps, delete, every, one, write
+from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request, pages
+from ..setting_aside import resting_of, shown_text
+from .asides import ROLL_BACKS, forms_of, kept_by
+from .belief_log import EVENTS, Salts
+from .log import append_event
+from .over_engine import OverEngine, changing_long, reading
+from .passages import PASSAGES
+from .questions import own
+from .redactables import KEPT_IN, as_it_was, found_by, made_of, own_of
+from .rows import over, replace
+from .setting_aside import Part, restore, set_aside
+
+NAMED_MAX = 500
+"""So many records an audit event names at most; the roll-back names all of them."""
+
+ROLL_BACKS_MAX = 1_000
+
+ROLLED_BACK = "rolled back"
+UNDONE = "roll-back undone"
+CONFIRMED = "roll-back confirmed"
+
+
+class _OnlyTried(Exception):
+    """What a roll-back would come to."""
+
+    def __init__(self, done: RollBack) -> None:
+        super().__init__(done.id)
+        self.done = done
+
+
+class ColdTaint(OverEngine):
+    """A ``TaintStore`` over any engine.
+
+    Args:
+        store: Where the records are.
+        salts: Makes the salt of each belief event; must be unpredictable outside tests.
+    """
+
+    def __init__(
+        self, store: RecordStore, salts: Salts = lambda: secrets.token_bytes(SALT_BYTES)
+    ) -> None:
+        super().__init__(store)
+        self._salts = salts
+
+    @reading
+    def described(self, scope: Scope, ids: Sequence[str]) -> Steps[tuple[Resting, ...]]:
+        """Return the records of the scope's graph among some ids, in no order."""
+        check_whole_graph(scope)
+        _check_page(ids)
+        found = yield from found_by(_named(scope, dict.fromkeys(KEPT_IN, ids)))
+        return tuple((yield from _with_kept(scope, _resting(found))))
+
+    @reading
+    def resting_on(self, scope: Scope, ids: Sequence[str]) -> Steps[tuple[Resting, ...]]:
+        """Return the records of the scope's graph that rest on some, at first hand.
+
+        Raises:
+            UsageError: There are more than ``PAGE_IDS`` ids.
+        """
+        check_whole_graph(scope)
+        _check_page(ids)
+        return tuple((yield from _with_kept(scope, (yield from _resting_on(scope, ids)))))
+
+    async def set_aside(
+        self,
+        roll_back: RollBack,
+        now: datetime,
+        *,
+        dry_run: bool = False,
+    ) -> RollBack | None:
+        """Carry out a roll-back, or what was added to an open one, in one transaction.
+
+        Raises:
+            Conflict: It is open no longer.
+            UsageError: The reason is blank.
+        """
+        checked_request((roll_back.record_id,), roll_back.reason)
+
+        def steps() -> Steps[RollBack | None]:
+            known = yield from one(own(ROLL_BACKS, _scope(roll_back), [roll_back.id]))
+            if known is not None and known.state != "open":
+                raise Conflict(f"roll-back {roll_back.id}", "an open one", known.state)
+            if (yield from _is_another_open(roll_back)):
+                return None
+            done = yield from self._carried_out(roll_back, known, now)
+            if dry_run:
+                raise _OnlyTried(done)
+            yield from write(over(known, ROLL_BACKS, _scope(roll_back), done))
+            return done
+
+        try:
+            return await self._store.change("set_aside", steps, is_brief=False)
+        except _OnlyTried as tried:
+            return tried.done
+
+    @changing_long
+    def undo(self, scope: Scope, roll_back_id: str, reason: str, now: datetime) -> Steps[RollBack]:
+        """Bring everything back as it was, in one transaction; an undone one stays as it is.
+
+        Raises:
+            NotFound: The scope's graph has no such roll-back.
+            Conflict: It was confirmed.
+            UsageError: The reason is blank.
+        """
+        known = yield from _known(scope, roll_back_id, reason, "undone")
+        if known.state == "undone":
+            return known
+        kept: list[str] = []
+        for graph_id in known.graph_ids:
+            there = Scope.of_graph(scope.tenant, graph_id)
+            kept += yield from _destroyed_since(known, there)
+            kept += yield from restore(Part(there, known, now, self._salts))
+            yield from _tell(known, there, UNDONE, reason, now)
+        told = {"state": "undone", "ended_at": now, "kept": tuple(dict.fromkeys(kept))}
+        after = known.model_copy(update=told)
+        yield from replace(ROLL_BACKS, scope, after)
+        return after
+
+    async def confirm(
+        self, scope: Scope, roll_back_id: str, reason: str, now: datetime
+    ) -> RollBack:
+        """Destroy what an open roll-back keeps; a confirmed one stays as it is.
+
+        Raises:
+            NotFound: The scope's graph has no such roll-back.
+            Conflict: It was undone.
+            UsageError: The reason is blank.
+        """
+
+        def steps() -> Steps[RollBack]:
+            known = yield from _known(scope, roll_back_id, reason, "confirmed")
+            if known.state == "confirmed":
+                return known
+            for graph_id in known.graph_ids:
+                there = Scope.of_graph(scope.tenant, graph_id)
+                yield from delete(kept_by(there, known.id))
+                yield from _tell(known, there, CONFIRMED, reason, now)
+            after = known.model_copy(update={"state": "confirmed", "ended_at": now})
+            yield from replace(ROLL_BACKS, scope, after)
+            return after
+
+        done = await self._store.change("confirm", steps, is_brief=False)
+        await self._store.scrub()
+        return done
+
+    @reading
+    def roll_backs(self, scope: Scope) -> Steps[tuple[RollBack, ...]]:
+        """Return the roll-backs of records of the scope's graph, the latest first."""
+        check_whole_graph(scope)
+        find = Find(ROLL_BACKS, scope, order=("-id",), limit=ROLL_BACKS_MAX, reach="own")
+        return tuple((yield from every(find)))
+
+    def _carried_out(
+        self, roll_back: RollBack, known: RollBack | None, now: datetime
+    ) -> Steps[RollBack]:
+        before = () if known is None else known.items
+        had = {(one.graph_id, one.kind, one.id) for one in before}
+        fresh = [one for one in roll_back.items if (one.graph_id, one.kind, one.id) not in had]
+        back = []
+        for graph_id in roll_back.graph_ids:
+            there = Scope.of_graph(roll_back.tenant, graph_id)
+            items = [one for one in fresh if one.graph_id == graph_id]
+            if items:
+                back += yield from set_aside(Part(there, roll_back, now, self._salts), items)
+            if items or known is None:
+                whole = roll_back.model_copy(update={"items": tuple(items)})
+                yield from _tell(whole, there, ROLLED_BACK, roll_back.reason, now)
+        return roll_back.model_copy(update={"items": (*before, *fresh, *back)})
+
+
+def _resting_on(scope: Scope, ids: Sequence[str]) -> Steps[list[Resting]]:
+    traces: list[Trace] = yield from made_of(scope, ids)
+    by_kind: dict[RecordKind, list[str]] = {}
+    for trace in traces:
+        by_kind.setdefault(trace.kind, []).append(trace.id)
+    during = Find(EVENTS, scope, "turn_id", (Among("turn_id", tuple(ids)),), reach="own")
+    events = [one for one in (yield from every(during)) if one.kind == "committed"]
+    committed: dict[str, tuple[Reason, ...]] = {
+        one.belief_id: (Reason(id=one.turn_id, how="committed during"),) for one in events
+    }
+    by_kind["belief"] = list(dict.fromkeys((*by_kind.get("belief", ()), *committed)))
+    holds: dict[str, tuple[Reason, ...]] = {}
+    if "document" in by_kind:
+        for passage in (yield from every(own(PASSAGES, scope, ids))):
+            reason = Reason(id=passage.id, how="holds")
+            holds[passage.document_id] = (*holds.get(passage.document_id, ()), reason)
+    found = yield from found_by(_named(scope, by_kind))
+    return _resting(found, committed | holds)
+
+
+def _with_kept(scope: Scope, found: Sequence[Resting]) -> Steps[list[Resting]]:
+    """Return records with the texts that open roll-backs keep of them."""
+    gone = [one.id for one in found if one.is_gone]
+    kept: dict[tuple[str, str], str] = {}
+    for page in pages(gone):
+        for row in (yield from forms_of(scope, page)):
+            record = None if row.kind == "former" else as_it_was(row)
+            if record is not None:
+                kept[row.kind, row.record_id] = shown_text(record)
+    return [
+        one.model_copy(update={"text": kept[one.kind, one.id], "is_kept": True})
+        if one.is_gone and (one.kind, one.id) in kept
+        else one
+        for one in found
+    ]
+
+
+def _named(scope: Scope, by_kind: dict[RecordKind, Any]) -> dict[RecordKind, Find[Any]]:
+    return {kind: own_of(scope, kind, ids) for kind, ids in by_kind.items()}
+
+
+def _resting(
+    found: Any,  # noqa: ANN401 - records as they are kept, by kind
+    more: dict[str, tuple[Reason, ...]] | None = None,
+) -> list[Resting]:
+    kinds: Iterable[tuple[TaintedKind, Sequence[Redactable]]] = found.items()
+    known = more or {}
+    return [
+        resting_of(kind, record, known.get(record.id, ()))
+        for kind, records in kinds
+        for record in records
+    ]
+
+
+def _is_another_open(roll_back: RollBack) -> Steps[bool]:
+    """Whether somebody else has begun to roll the same record back."""
+    where = (Is("state", "open"),)
+    found = yield from every(
+        Find(ROLL_BACKS, _scope(roll_back), "state", where, ("id",), reach="own")
+    )
+    return any(one.record_id == roll_back.record_id and one.id != roll_back.id for one in found)
+
+
+def _destroyed_since(roll_back: RollBack, scope: Scope) -> Steps[list[str]]:
+    """Return the records of a graph whose content was set aside, and is there no more."""
+    rows = yield from every(kept_by(scope, roll_back.id))
+    there = {row.record_id for row in rows}
+    named = (one for ids in roll_back.ids_in(scope.graph_id).values() for one in ids)
+    return [one for one in named if one not in there]
+
+
+def _known(scope: Scope, roll_back_id: str, reason: str, state: str) -> Steps[RollBack]:
+    """Return a roll-back that is open, or has the state already."""
+    check_whole_graph(scope)
+    checked_request((roll_back_id,), reason)
+    known = yield from one(own(ROLL_BACKS, scope, [roll_back_id]))
+    if known is None:
+        raise NotFound("roll-back", roll_back_id)
+    if known.state not in {"open", state}:
+        raise Conflict(f"roll-back {roll_back_id}", "an open one", f"one that is {known.state}")
+    return known
+
+
+def _tell(roll_back: RollBack, scope: Scope, kind: str, reason: str, now: datetime) -> Steps[None]:
+    """Append to the audit feed of a graph what happened to its records."""
+    ids = [one.id for one in roll_back.items if one.graph_id == scope.graph_id]
+    named = (roll_back.id, *ids[:NAMED_MAX])
+    yield from append_event(scope, kind, named, reason, now)
+
+
+def _scope(roll_back: RollBack) -> Scope:
+    return Scope.of_graph(roll_back.tenant, roll_back.graph_id)
+
+
+def _check_page(ids: Sequence[str]) -> None:
+    if len(ids) > PAGE_IDS:
+        raise UsageError("ids", len(ids), f"at most {PAGE_IDS}")
