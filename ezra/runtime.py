@@ -260,7 +260,7 @@ def _minds(settings: Settings, stores: _Stores, model: LanguageModel) -> _Minds:
     return _Minds(
         lifecycle=lifecycle,
         retirement=_retirement(settings, stores),
-        extraction=_extraction(stores.cold, thinking),
+        extraction=_extraction(stores, thinking),
         judging=judging,
         keeper=_keeper(settings, stores, lifecycle, judging),
     )
@@ -374,7 +374,8 @@ def _retirement(settings: Settings, stores: _Stores) -> Retirement:
     )
 
 
-def _extraction(cold: ColdStores, model: BudgetedModel | None) -> ExtractionAgent:
+def _extraction(stores: _Stores, model: BudgetedModel | None) -> ExtractionAgent:
+    cold = stores.cold
     return ExtractionAgent(
         turns=cold.turns,
         semantic=cold.semantic,
@@ -384,6 +385,7 @@ def _extraction(cold: ColdStores, model: BudgetedModel | None) -> ExtractionAgen
         model=model,
         events=cold.log,
         policy=ExtractionPolicy(),
+        embedder=stores.embedder,
     )
 
 

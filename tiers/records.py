@@ -229,8 +229,8 @@ class Rule(Owned):
     """A procedure, also called a playbook: when ``trigger`` matches what is asked, do the steps.
 
     Attributes:
-        successes: Turns that had it in their context and were confirmed by the user.
-        failures: Those that were rejected.
+        successes: Replies that followed it and were confirmed by the user.
+        failures: Those that were rejected, or whose tools failed.
         version: Rises by one with each refinement; ``former`` has the steps before, oldest first.
         source_ids: The turns it was learnt from, and was refined by.
     """
@@ -377,6 +377,8 @@ class Hit(Record):
         user_id: Whose it is; ``None`` for everybody's.
         fact_tier, grain: Of a fact, whether it is core or archival; of an episode, its period.
         uses, last_used_at: Of a fact, how many contexts it has reached, and when the last.
+        successes, failures, version: Of a rule, how often it was confirmed and rejected, and how
+            often its steps have changed, from 1; ``None`` where that is not known.
         folded: Other records that say the same, or cover it, and are left out for this one.
         citation: For a passage of a document, where it stands.
         cosine: To the question's vector, for who weighs it further; no caller is told.
@@ -405,6 +407,9 @@ class Hit(Record):
     grain: Grain | None = None
     uses: int = 0
     last_used_at: Moment | None = None
+    successes: int | None = None
+    failures: int | None = None
+    version: int | None = None
     folded: tuple[str, ...] = ()
     citation: Citation | None = None
     cosine: SkipJsonSchema[float | None] = Field(default=None, exclude=True, repr=False)

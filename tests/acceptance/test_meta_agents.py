@@ -304,6 +304,49 @@ async def test_at_08_playbooks_are_counted_by_what_the_user_says_next(tmp_path: 
         assert any("confirmed 1 times, rejected 0 times" in line for line in story.lines)
 
 
+async def test_at_08_an_outcome_counts_for_the_playbook_that_was_followed(tmp_path: Path) -> None:
+    """Of three in the context one is followed: it alone is counted, and then ranks first.
+
+    In recall and in the next context, though another fits the question better; what an agent of
+    other topics has for the same stays untouched.
+    """
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("garage")
+        agent = await graph.spawn_agent("mechanic", topics={"cars"}, user_id="ada")
+        sailor = await graph.spawn_agent("sailor", topics={"boats"}, user_id="ada")
+        trigger = "gearbox stuck in third gear"
+        ways = (
+            ("Call the garage.", "Wait for the tow truck."),
+            ("Cool the gearbox.", "Reset the actuator."),
+            ("Change the oil.", "Drive slowly home."),
+        )
+        towed, cooled, oiled = [
+            await agent.remember(Rule(trigger=trigger, steps=steps)) for steps in ways
+        ]
+        boats = await sailor.remember(Rule(trigger=trigger, steps=ways[1]))
+        asked = "The gearbox is stuck in third gear."
+        for answer in ("That worked, thank you!",) * 3:
+            turn = await agent.turn(asked)
+            shown = {slot.source_ids[0] for slot in turn.slots if slot.kind == "rule"}
+            assert shown == {towed, cooled, oiled}
+            await turn.reply("Cool the gearbox first. Then reset the actuator and try again.")
+            await speak(agent, answer)
+            turn = await agent.turn(asked)
+            await turn.reply("Call the garage and wait for the tow truck.")
+            await speak(agent, "That did not help.")
+        await ezra.drain_learning()
+        again = await agent.turn(asked)
+        order = [slot.source_ids[0] for slot in again.slots if slot.kind == "rule"]
+        assert order == [cooled, oiled, towed]
+        found = await agent.recall(asked, kinds=["rule"])
+        counts = {one.id: (one.successes, one.failures, one.version) for one in found.items}
+        assert counts == {cooled: (3, 0, 1), oiled: (0, 0, 1), towed: (0, 3, 1)}
+        assert found.items[0].id == cooled
+        assert found.items[-1].id == towed
+        (theirs,) = (await sailor.recall(asked, kinds=["rule"])).items
+        assert (theirs.id, theirs.successes, theirs.failures) == (boats, 0, 0)
+
+
 async def test_at_10_and_ma_06_the_same_statement_lives_once(tmp_path: Path) -> None:
     """Word for word it is the same record; in nearly the same words one fact stays live."""
     async with running(tmp_path) as ezra:
