@@ -41,7 +41,7 @@ REPLY_UNITS_MAX = 200
 OUTPUT_CHARS_READ = 400
 
 _PARTS = re.compile(r"[,;]\s|\bthen\b", re.IGNORECASE)
-_NOTHING = r"(?:[\"']?(?:0|no|none|null|false)\b|[\"']{2}|\[\]|\{\})"
+_NOTHING = r"(?:[\"']?(?:0|none|null|false)\b|[\"']{2}|\[\]|\{\})"
 _TOOL_FAILED = re.compile(
     rf"[a-z]{{0,30}}(?:error|exception|failure|fatal)[\"']?\s{{0,2}}[:=](?!\s{{0,2}}{_NOTHING})"
     r"|(?:an )?(?:error|exception) (?:occurred|while|calling|executing)\b"

@@ -122,7 +122,7 @@ def test_a_reply_is_held_against_the_steps_of_its_time() -> None:
         ("All well", False),
     ],
 )
-def test_a_tool_has_failed_when_its_output_opens_by_saying_so(output: str, expected: bool) -> None:
+def test_a_tool_has_failed_when_its_output_opens_so(*, output: str, expected: bool) -> None:
     """What merely speaks of errors has not."""
     assert has_failed(turn("", tool_outputs=(ToolOutput(tool="t", output=output),))) == expected
 

@@ -115,6 +115,11 @@ async def sealed_paraphrases(bench: Bench) -> Section:
     return section.model_copy(update={"mistakes": ()})
 
 
+async def later_paraphrases(bench: Bench) -> Section:
+    """Pairs written once the rules stood: how far they reach beyond what they were made on."""
+    return await _paraphrases(bench, "paraphrases-later")
+
+
 async def _paraphrases(bench: Bench, name: str) -> Section:
     """Measure a set of paraphrases with the embedder of the environment, and by words alone."""
     chosen = bench.chosen(pairs(name).pairs)
@@ -228,6 +233,7 @@ SECTIONS: Mapping[str, Measure] = MappingProxyType(
         "duplicates": duplicates,
         "paraphrases": open_paraphrases,
         "paraphrases-sealed": sealed_paraphrases,
+        "paraphrases-later": later_paraphrases,
         "guard": guard,
     }
 )
