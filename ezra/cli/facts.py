@@ -156,7 +156,7 @@ def show_recalled(screen: Screen, found: RecallResult, *, json: bool) -> None:
         document = {"items": [plain(one) for one in found.items], "degraded": list(found.degraded)}
         screen.document(document)
         return
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (one.id, f"{one.score:.4f}", one.inherited_from or "-", shortened(one.text))
         for one in found.items
     ]

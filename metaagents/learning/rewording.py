@@ -15,6 +15,9 @@ from typing import TypeAlias
 from ..claims.forms import PAST_FORM_OF, is_base_form
 from ..distinctive import DAYS, MONTHS
 
+CHARS_MAX = 1_000
+"""Longer texts are told in several ways at once: no one wording is sought for them."""
+
 _IRREGULAR = {"do": "does", "go": "goes", "have": "has", "don't": "doesn't", "haven't": "hasn't"}
 _HISSING = ("s", "x", "z", "ch", "sh", "o")
 # Base forms. The past tense looks the same in every person, so nothing else is changed.
@@ -74,8 +77,10 @@ def _literal(text: str) -> str:
 def in_plain_wording(text: str) -> str:
     """Return a statement in the one wording that is chosen of several which say the same.
 
-    One sentence; of more, or of a question, only short forms are written out.
+    One sentence; of more, or of a question, only short forms are written out. Long texts stay.
     """
+    if len(text) > CHARS_MAX:
+        return text
     told = _OPENING.sub("", text.strip())
     told = _WHITESPACE.sub(" ", told)
     for pattern, full in _IN_FULL:

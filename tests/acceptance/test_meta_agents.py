@@ -12,6 +12,7 @@ from support.runtime import MovingClock, running
 
 from ezra import Agent, Ezra, Fact, Graph, Retention, Rule, Settings, TierRejected
 from ezra.checks import checked
+from tiers.learning import is_live
 
 NEW_YEAR = datetime(2026, 1, 1, 9, 0, tzinfo=UTC)
 
@@ -362,6 +363,38 @@ async def test_at_10_and_ma_06_the_same_statement_lives_once(tmp_path: Path) -> 
         assert stored[near].superseded_as == "duplicate"
         assert stored[first].superseded_by is None
         assert stored[other].superseded_by is None
+
+
+async def test_at_10_a_fact_in_other_words_lives_once_and_a_near_miss_beside_it(
+    tmp_path: Path,
+) -> None:
+    """In the passive, in another order, with who does it for the verb; not with roles exchanged."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("butler", topics={"*"})
+        said = {
+            "Marta painted the fence.": "The fence was painted by Marta.",
+            "In Porto Olga studied law.": "Olga studied law in Porto.",
+            "Yusuf drives a taxi.": "Yusuf is a taxi driver.",
+            "The ticket costs 35 euros.": "The price of the ticket is 35 euros.",
+        }
+        near = (
+            "The fence painted Marta.",
+            "Olga studied law in Lima.",
+            "Yusuf is a bus driver.",
+            "The fine costs 35 euros.",
+        )
+        firsts = [await agent.remember(text) for text in said]
+        await ezra.drain_learning()
+        again = [await agent.remember(text) for text in said.values()]
+        others = [await agent.remember(text) for text in near]
+        await ezra.drain_learning()
+        stored = {one.id: one for one in await graph.facts([*firsts, *again, *others])}
+        for first, second in zip(firsts, again, strict=True):
+            gone, stands = sorted((stored[first], stored[second]), key=is_live)
+            assert (is_live(gone), is_live(stands)) == (False, True)
+            assert (gone.superseded_by, gone.superseded_as) == (stands.id, "duplicate")
+        assert all(is_live(stored[one]) for one in others)
 
 
 async def test_ma_07_the_judge_stays_in_its_bucket_and_stamps_what_it_saw(tmp_path: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import combinations
 
 import pytest
+from support.tier_samples import NOW
 
+from metaagents.learning.pairing import LikeFacts
 from metaagents.learning.rewording import in_plain_wording
 from metaagents.learning.weighing import say_the_same
+from tiers.records import Fact
 
 SAME = [
     ("The fence was painted by Ada.", "Ada painted the fence."),
@@ -76,6 +80,20 @@ def test_of_many_statements_only_those_meant_to_be_are_one() -> None:
     texts = [one for one, _ in SAME]
     known = {("Ada drives a taxi.", "Ada is a taxi driver.")}
     assert [two for two in combinations(texts, 2) if two not in known and say_the_same(*two)] == []
+
+
+def test_among_many_facts_what_says_the_same_in_other_words_is_found() -> None:
+    """Though most of their words differ as they stand; a near miss stays beside it."""
+    like = LikeFacts()
+    for number, text in enumerate(
+        ("Ada drives a taxi.", "Ada drives a bus.", "Ada is a taxi driver.", "Ida drives a taxi.")
+    ):
+        at = NOW + timedelta(days=number)
+        fact = Fact(
+            id=f"f{number}", agent_id="ada", graph_id="g", text=text, recorded_at=at, said_at=at
+        )
+        ended = [(gone.id, by) for gone, by in like.take(fact)]
+        assert ended == ([("f2", "f0")] if number == 2 else [])
 
 
 def test_long_and_odd_texts_are_read_in_bounded_time() -> None:
