@@ -311,7 +311,7 @@ async def test_at_08_an_outcome_counts_for_the_playbook_that_was_followed(tmp_pa
     In recall and in the next context, though another fits the question better; what an agent of
     other topics has for the same stays untouched.
     """
-    async with running(tmp_path) as ezra:
+    async with running(tmp_path, embedder="required") as ezra:
         graph = await ezra.create_session_graph("garage")
         agent = await graph.spawn_agent("mechanic", topics={"cars"}, user_id="ada")
         sailor = await graph.spawn_agent("sailor", topics={"boats"}, user_id="ada")
@@ -330,7 +330,7 @@ async def test_at_08_an_outcome_counts_for_the_playbook_that_was_followed(tmp_pa
             turn = await agent.turn(asked)
             shown = {slot.source_ids[0] for slot in turn.slots if slot.kind == "rule"}
             assert shown == {towed, cooled, oiled}
-            await turn.reply("Cool the gearbox first. Then reset the actuator and try again.")
+            await turn.reply("Let the gearbox cool down first. Then do a reset of the actuator.")
             await speak(agent, answer)
             turn = await agent.turn(asked)
             await turn.reply("Call the garage and wait for the tow truck.")
@@ -339,11 +339,11 @@ async def test_at_08_an_outcome_counts_for_the_playbook_that_was_followed(tmp_pa
         again = await agent.turn(asked)
         order = [slot.source_ids[0] for slot in again.slots if slot.kind == "rule"]
         assert order == [cooled, oiled, towed]
-        found = await agent.recall(asked, kinds=["rule"])
-        counts = {one.id: (one.successes, one.failures, one.version) for one in found.items}
-        assert counts == {cooled: (3, 0, 1), oiled: (0, 0, 1), towed: (0, 3, 1)}
-        assert found.items[0].id == cooled
-        assert found.items[-1].id == towed
+        for mode in ("hybrid", "semantic", "keyword"):
+            found = await agent.recall(asked, kinds=["rule"], mode=mode)
+            counts = {one.id: (one.successes, one.failures, one.version) for one in found.items}
+            assert counts == {cooled: (3, 0, 1), oiled: (0, 0, 1), towed: (0, 3, 1)}
+            assert (found.items[0].id, found.items[-1].id) == (cooled, towed)
         (theirs,) = (await sailor.recall(asked, kinds=["rule"])).items
         assert (theirs.id, theirs.successes, theirs.failures) == (boats, 0, 0)
 

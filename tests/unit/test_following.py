@@ -48,6 +48,8 @@ def followed(answered: Turn, *rules: Rule) -> str | None:
         ("Unplug the router for 50 seconds, then check the screen.", None),
         ("Do not unplug the router for 30 seconds. Never check the cable.", None),
         ("A router has a cable, and the provider has a speed.", None),
+        ("First I checked the cable. Then I unplugged the router for 30 seconds.", "router"),
+        ("Plug in the router for 30 seconds. The cable was not checked.", None),
         ("Have a nice day!", None),
         ("", None),
     ],
