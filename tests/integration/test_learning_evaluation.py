@@ -65,7 +65,12 @@ async def test_every_section_counts_its_cases() -> None:
     assert counted["duplicates"] == {"duplicates merged": 2, "different facts lost": 3}
     assert counted["guard"]["false statements taken"] == 74
     assert counted["guard"]["judge says supersedes, wrongly, and is believed"] == 23
-    assert [one.problems for one in found.sections] == [(), (), (), (), ()]
+    for name in ("paraphrases", "paraphrases-sealed"):
+        assert counted[name]["paraphrases merged"] == 4
+        assert counted[name]["different facts merged, words alone"] == 5
+    assert counted["paraphrases-later"]["different facts merged"] == 3
+    assert not any(one.problems for one in found.sections)
+    assert not any(one.mistakes for one in found.sections if one.name.endswith("-sealed"))
 
 
 async def test_an_unknown_set_is_named_with_those_there_are() -> None:
