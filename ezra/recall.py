@@ -103,7 +103,8 @@ class Reason:
         ranks: Its rank in each leg that found it, from 1.
         cosine: How close its meaning is to the question, where that was compared.
         parts: What each sign added (``ezra.recollection.weights``).
-        factors: What the sum was multiplied by: decay, uses, scope class, inheritance, validity.
+        factors: What the sum was multiplied by: decay, uses, a rule's outcomes, scope class,
+            inheritance, validity.
         path: The graphs by which it was inherited.
     """
 

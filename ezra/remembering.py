@@ -67,6 +67,9 @@ async def store(
     stamped = record.stamped(scope, record_id or parts.ids.new(), now).model_copy(update=owned)
     work = [index_work(stamped.id, scope.agent_id)]
     if isinstance(stamped, Rule):
+        # What ezra counts is not the caller's to state: it moves the rule's rank.
+        counted = {"successes": 0, "failures": 0, "version": 1, "former": ()}
+        stamped = stamped.model_copy(update=counted)
         rule, was_new = await parts.procedural.put_rule(scope, stamped, work)
         parts.wake_learning()
         return rule.id, was_new

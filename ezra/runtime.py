@@ -259,7 +259,7 @@ def _minds(settings: Settings, stores: _Stores, model: LanguageModel) -> _Minds:
     return _Minds(
         lifecycle=lifecycle,
         retirement=_retirement(settings, stores),
-        extraction=_extraction(stores.cold, thinking),
+        extraction=_extraction(stores, thinking),
         judging=judging,
         keeper=_keeper(settings, stores, lifecycle, judging),
     )
@@ -373,7 +373,8 @@ def _retirement(settings: Settings, stores: _Stores) -> Retirement:
     )
 
 
-def _extraction(cold: ColdStores, model: BudgetedModel | None) -> ExtractionAgent:
+def _extraction(stores: _Stores, model: BudgetedModel | None) -> ExtractionAgent:
+    cold = stores.cold
     return ExtractionAgent(
         turns=cold.turns,
         semantic=cold.semantic,
@@ -383,6 +384,7 @@ def _extraction(cold: ColdStores, model: BudgetedModel | None) -> ExtractionAgen
         model=model,
         events=cold.log,
         policy=ExtractionPolicy(),
+        embedder=stores.embedder,
     )
 
 

@@ -15,7 +15,14 @@ from tiers.forms import hit_of
 from tiers.previews import has_long_output, may_be_long, shown_outputs, shown_text
 from tiers.records import Fact, FactTier, Hit, Kind, Scope, Span, Turn
 
-from .legs import ask_engines, look_around, measure, remember_uses, told_by_index
+from .legs import (
+    ask_engines,
+    look_around,
+    measure,
+    remember_outcomes,
+    remember_uses,
+    told_by_index,
+)
 from .parts import Parts
 from .recall import Degradation, Reason, RecallResult
 from .recollection.choosing import Ranked, folded, varied, within_budget
@@ -57,6 +64,7 @@ async def _recollect(parts: Parts, scope: Scope, request: RecallRequest) -> Reca
     await look_around(search)
     await measure(search)
     await remember_uses(search)
+    await remember_outcomes(search)
     ranked = _rank(search)
     hits = await cited(search, await _shown(search, ranked))
     answers, rerank_used = await _rerank(search, hits)

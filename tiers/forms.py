@@ -146,6 +146,7 @@ def hit_of(record: Owned, score: float, own_graph: str, cosine: float | None = N
     """Return a record as an answer of the cold tier, found from ``own_graph``."""
     entry = entry_of(record)
     fact = record if isinstance(record, Fact) else None
+    rule = record if isinstance(record, Rule) else None
     return Hit(
         id=entry.id,
         kind=entry.kind,
@@ -170,6 +171,9 @@ def hit_of(record: Owned, score: float, own_graph: str, cosine: float | None = N
         grain=entry.grain,
         uses=fact.uses if fact else 0,
         last_used_at=fact.last_used_at if fact else None,
+        successes=rule.successes if rule else None,
+        failures=rule.failures if rule else None,
+        version=rule.version if rule else None,
         folded=(),
         cosine=cosine,
     )

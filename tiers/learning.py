@@ -18,12 +18,32 @@ from .upkeep import Page
 OUTCOMES_DENSE = 3
 """So many outcomes a rule needs before they count in its ranking: fewer are chance."""
 
+OUTCOMES_SPAN = 0.25
+"""What a rule gains that always works, or loses that never does, at most: a quarter of its score.
+
+So one that has failed stays to be found, and a proven one passes what fits a little better.
+"""
+
 DENIAL_COSTS = 0.1
 """Confidence that a denied fact loses (Atlas: the same)."""
 
 
 TWINS_MAX = 1_000
 """So many facts that say the same are forgotten together."""
+
+
+def outcome_factor(successes: int, failures: int) -> float:
+    """Return what a rule's outcomes make of its score: 1 below ``OUTCOMES_DENSE`` of them.
+
+    ``1 + OUTCOMES_SPAN * (2 * rate - 1)`` with ``rate = (successes + 1) / (outcomes + 2)``, the
+    mean of a Beta distribution that began as Beta(1, 1) (Laplace's rule of succession, 1774): three
+    confirmations count for less than thirty, and as many of each for nothing.
+    """
+    outcomes = successes + failures
+    if outcomes < OUTCOMES_DENSE:
+        return 1.0
+    rate = (successes + 1) / (outcomes + 2)
+    return 1 + OUTCOMES_SPAN * (2 * rate - 1)
 
 
 def fact_key(fact: Fact) -> tuple[str, str] | None:

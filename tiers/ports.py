@@ -355,9 +355,9 @@ class ProceduralStore(Protocol):
     async def match_rules(self, scope: Scope, text: str, limit: int) -> tuple[Rule, ...]:
         """Return visible rules whose trigger shares words with ``text``, best match first.
 
-        Most different words in common; then those with ``learning.OUTCOMES_DENSE`` outcomes and
-        more confirmed, those with fewer, those with more rejected; then the shortest trigger. Of
-        the own graph and of ancestors that carry ``rule``, as they were ``as_of`` their moment.
+        Most different words in common, times ``learning.outcome_factor``; then the shortest
+        trigger. Of the own graph and of ancestors that carry ``rule``, as they were ``as_of``
+        their moment.
         """
 
 

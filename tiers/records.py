@@ -65,6 +65,9 @@ from .fleet import Usage as Usage
 from .mesh import MeshResult as MeshResult
 from .mesh import Provenance as Provenance
 from .owned import Owned as Owned
+from .rules import FORMER_VERSIONS_MAX as FORMER_VERSIONS_MAX
+from .rules import FormerSteps as FormerSteps
+from .rules import Rule as Rule
 from .turn_parts import Tail as Tail
 from .turn_parts import ToolOutput as ToolOutput
 
@@ -214,41 +217,6 @@ class Fact(Owned):
         return self
 
 
-FORMER_VERSIONS_MAX = 32
-
-
-class FormerSteps(Record):
-    """The steps that a playbook had before it was refined."""
-
-    version: int = Field(ge=1)
-    steps: tuple[Text, ...]
-    until: Moment
-
-
-class Rule(Owned):
-    """A procedure, also called a playbook: when ``trigger`` matches what is asked, do the steps.
-
-    Attributes:
-        successes: Turns that had it in their context and were confirmed by the user.
-        failures: Those that were rejected.
-        version: Rises by one with each refinement; ``former`` has the steps before, oldest first.
-        source_ids: The turns it was learnt from, and was refined by.
-    """
-
-    trigger: Annotated[Text, StringConstraints(min_length=1)]
-    steps: tuple[Text, ...] = Field(min_length=1)
-    successes: int = Field(default=0, ge=0)
-    failures: int = Field(default=0, ge=0)
-    version: int = Field(default=1, ge=1)
-    former: tuple[FormerSteps, ...] = Field(default=(), max_length=FORMER_VERSIONS_MAX)
-    source_ids: tuple[str, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The rule as one readable line per step, below its trigger."""
-        return "\n".join([f"When {self.trigger}:", *(f"- {step}" for step in self.steps)])
-
-
 WorkKind: TypeAlias = Literal[
     "index", "learn", "extract", "judge", "compress", "consolidate", "retain"
 ]
@@ -377,6 +345,8 @@ class Hit(Record):
         user_id: Whose it is; ``None`` for everybody's.
         fact_tier, grain: Of a fact, whether it is core or archival; of an episode, its period.
         uses, last_used_at: Of a fact, how many contexts it has reached, and when the last.
+        successes, failures, version: Of a rule, how often it was confirmed and rejected, and how
+            often its steps have changed, from 1; ``None`` where that is not known.
         folded: Other records that say the same, or cover it, and are left out for this one.
         citation: For a passage of a document, where it stands.
         cosine: To the question's vector, for who weighs it further; no caller is told.
@@ -405,6 +375,9 @@ class Hit(Record):
     grain: Grain | None = None
     uses: int = 0
     last_used_at: Moment | None = None
+    successes: int | None = None
+    failures: int | None = None
+    version: int | None = None
     folded: tuple[str, ...] = ()
     citation: Citation | None = None
     cosine: SkipJsonSchema[float | None] = Field(default=None, exclude=True, repr=False)

@@ -8,7 +8,7 @@ import typer
 
 from tiers.errors import NotFound, UsageError
 from tiers.learning import is_live
-from tiers.records import Fact, FactTier, Kind
+from tiers.records import Fact, FactTier, Hit, Kind
 from tiers.upkeep import Page
 
 from ..latest import LATEST_MAX
@@ -156,15 +156,27 @@ def show_recalled(screen: Screen, found: RecallResult, *, json: bool) -> None:
         document = {"items": [plain(one) for one in found.items], "degraded": list(found.degraded)}
         screen.document(document)
         return
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (one.id, f"{one.score:.4f}", one.inherited_from or "-", shortened(one.text))
         for one in found.items
     ]
-    screen.table(("id", "score", "from", "text"), rows)
+    told = [_outcomes(one) for one in found.items]
+    if any(told):
+        rows = [(*row[:3], outcomes, row[3]) for row, outcomes in zip(rows, told, strict=True)]
+        screen.table(("id", "score", "from", "outcomes", "text"), rows)
+    else:
+        screen.table(("id", "score", "from", "text"), rows)
     if not rows:
         screen.note("nothing found")
     if found.degraded:
         screen.note(f"degraded: {', '.join(found.degraded)}")
+
+
+def _outcomes(hit: Hit) -> str:
+    """Return how a rule did, where that is known; nothing for what is none."""
+    if hit.successes is None:
+        return ""
+    return f"confirmed {hit.successes}, rejected {hit.failures}"
 
 
 def tell_more(screen: Screen, cursor: str | None) -> None:

@@ -32,7 +32,8 @@ class Ranked(NamedTuple):
     Attributes:
         candidate: What was found.
         score: What its signs add up to, times the factors.
-        factors: Decay, use, scope class, inheritance and validity, where they change anything.
+        factors: Decay, use, outcomes, scope class, inheritance and validity, where they change
+            anything.
         place: Where it is among the scored candidates.
         folded: Records that say the same or less, left out for this one.
     """

@@ -13,6 +13,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Literal, Protocol, TypeAlias
 
+from tiers.learning import outcome_factor
 from tiers.records import Hit, Kind, Scope
 
 from .pool import Candidate
@@ -208,4 +209,6 @@ def factors(
             found["validity"] = NOT_VALID_FACTOR
         if not is_used_since(hit, now):
             found["uses"] = use_boost(hit.uses)
+    if hit is not None and hit.successes is not None and hit.failures is not None:
+        found["outcomes"] = outcome_factor(hit.successes, hit.failures)
     return {name: factor for name, factor in found.items() if factor != 1}

@@ -51,6 +51,10 @@ PAST_OF: dict[str, str] = {
     if form != told.split()[0]
 }
 """The base form of each irregular past and participle that differs from it."""
+PAST_FORM_OF: dict[str, str] = {
+    told.split()[-1]: told.split()[1] for told in _IRREGULAR.split(";") if len(told.split()) > 1
+}
+"""The past of each irregular verb by its participle: of ``written`` ``wrote``."""
 _PLURALS = {
     "children": "child", "people": "person", "men": "man", "women": "woman", "wives": "wife",
     "goes": "go", "does": "do", "feet": "foot", "teeth": "tooth", "lives": "live", "mice": "mouse",

@@ -13,8 +13,7 @@ from tiers.records import Owned, Rule, Turn
 
 from ..claims.forms import root
 from ..distinctive import is_negated
-from .instructions import words_of
-from .outcomes import reading
+from .following import Replies, outcome_of
 from .patterns import CONFIDENCE, USER, Stated, stated, subject_of
 
 Whose: TypeAlias = tuple[str | None, bool, tuple[str, ...]]
@@ -28,12 +27,14 @@ class Window:
     Attributes:
         new: Turns that nobody has read yet, in order: the only ones that may be cited.
         earlier: Turns before these, oldest first.
-        rules: Playbooks that were in the contexts of the turns, by id.
+        rules: Playbooks that were in the contexts of the turns, by id, for a model.
+        replies: Which playbooks replies may have followed, of which new turns may say how they did.
     """
 
     new: tuple[Turn, ...]
     earlier: tuple[Turn, ...] = ()
     rules: Mapping[str, Rule] = field(default_factory=dict)
+    replies: Replies = field(default_factory=Replies)
 
     def shown(self) -> dict[str, Turn]:
         """Return the new turns by the short ids that a model sees."""
@@ -137,22 +138,14 @@ class Findings:
 
 
 def keyless_outcomes(window: Window) -> list[Counted]:
-    """Return what the user's next words say about the playbooks of a turn.
-
-    Only of the very next turn of the same agent, and only where it is the same user's.
-    """
-    found: list[Counted] = []
-    before = window.earlier[-1] if window.earlier else None
-    for turn in window.new:
-        if before is not None and before.rules and _follows(turn, before):
-            said = reading(words_of(turn.input))
-            if said is not None:
-                found += [
-                    Counted(rule_id, turn.id, said == "confirmed")
-                    for rule_id in dict.fromkeys(before.rules)
-                ]
-        before = turn
-    return found
+    """Return what the new turns say about the playbooks that the replies before them followed."""
+    turns = (*window.earlier, *window.new)
+    told = [(turn, outcome_of(turns, turn, window.replies)) for turn in window.new]
+    return [
+        Counted(found[0].id, turn.id, found[1] == "confirmed")
+        for turn, found in told
+        if found is not None
+    ]
 
 
 def by_patterns(window: Window) -> list[FactDraft]:
@@ -249,7 +242,3 @@ def _says(text: str, subject: str | None = None) -> tuple[frozenset[str], bool]:
     about = {USER, *words(subject or "")}
     said = (root(word) for word in words(text) if word not in STOP_WORDS and word not in about)
     return frozenset(said), is_negated(text)
-
-
-def _follows(turn: Turn, before: Turn) -> bool:
-    return turn.seq == before.seq + 1 and turn.user_id == before.user_id

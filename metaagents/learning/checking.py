@@ -30,6 +30,7 @@ from .candidates import (
     readable_by_all,
     whose_all,
 )
+from .following import spoken_of
 from .grounding import Grounding, Heard, ground
 from .grounding import Said as Words
 from .instructions import is_instruction, is_override, statements_of, words_of
@@ -94,6 +95,7 @@ class _Check:
 
     def __init__(self, window: Window, limits: Limits) -> None:
         self._limits = limits
+        self._window = window
         self._found = Findings()
         self._cited = window.shown() | {turn.id: turn for turn in window.new}
         self._rules = window.shown_rules() | dict(window.rules)
@@ -216,12 +218,19 @@ class _Check:
             self._found.drop("the user says the opposite", [turn])
             return
         if said is not None:
-            # The model sees further back than the next turn; what was said is read here.
-            self._found.outcomes.append(Counted(rule.id, turn.id, said == "confirmed"))
+            self._count(rule, turn, is_success=said == "confirmed")
         elif not found.refined_steps:
             self._found.drop("the user says nothing clear", [turn])
         if found.refined_steps:
             self._refine(rule, turn, found.refined_steps)
+
+    def _count(self, rule: Rule, turn: Turn, *, is_success: bool) -> None:
+        """Count an outcome of the playbook that the reply spoken of has followed, of no other."""
+        followed = spoken_of(self._all, turn, self._window.replies)
+        if followed is None or followed[0].id != rule.id:
+            self._found.drop("the reply did not follow the playbook", [turn])
+        else:
+            self._found.outcomes.append(Counted(rule.id, turn.id, is_success))
 
     def _was_at_hand(self, rule: Rule, turn: Turn) -> bool:
         """Whether a playbook was in the context of one of the user's last turns."""

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from tiers.errors import BudgetExceeded, CorruptRecord, EzraError, TierError
 from tiers.ids import derived_id
 from tiers.learning import Playbooks, Watermarks
-from tiers.ports import ProceduralStore, RecordLog, SemanticStore, TurnStore
+from tiers.ports import Embedder, ProceduralStore, RecordLog, SemanticStore, TurnStore
 from tiers.records import AuditFilter, Fact, Rule, Scope, Turn, Work, WorkDraft
 
 from ..model import BudgetedModel
@@ -39,12 +39,16 @@ from .candidates import (
     readable_by_all,
 )
 from .checking import checked
+from .following import Replies, in_question, steps_at, units
 from .prompts import Extraction, messages_of, shown_chars
 
 WATERMARK = "extract"
 SOURCES_NAMED_MAX = 100
 """Turns that an audit event names."""
 TRIGGERS_COMPARED = 50
+RULES_IN_QUESTION_MAX = 100
+EMBEDDED_MAX = 400
+"""Sentences of replies and steps of playbooks of one pass, that are compared by meaning."""
 EVENTS_COMPARED = 100
 
 
@@ -144,6 +148,7 @@ class ExtractionAgent:
         model: Finds more than the patterns do; ``None`` leaves it to them.
         events: Told, without any content, what was dropped and why a model did not answer.
         policy: How much and how sure.
+        embedder: Sees steps that a reply did in other words; without one the words do.
     """
 
     def __init__(
@@ -157,6 +162,7 @@ class ExtractionAgent:
         model: BudgetedModel | None,
         events: RecordLog,
         policy: ExtractionPolicy,
+        embedder: Embedder | None = None,
     ) -> None:
         self._turns = turns
         self._semantic = semantic
@@ -166,6 +172,7 @@ class ExtractionAgent:
         self._model = model
         self._events = events
         self._policy = policy
+        self._embedder = embedder
 
     async def handle(self, items: Sequence[Work], now: datetime) -> Mapping[str, datetime]:
         """Read on for each item's agent, in turns, as far as one go allows.
@@ -220,7 +227,8 @@ class ExtractionAgent:
         window = Window(_kept(taken), _kept(earlier))
         has_more = len(taken) < len(turns) or len(turns) == limit
         end = taken[-1].seq
-        window = Window(window.new, window.earlier, await self._rules(scope, window))
+        shown, replies = await self._rules(scope, window), await self._replies(scope, window)
+        window = Window(window.new, window.earlier, shown, replies)
         return _Read(scope, start, end, window, taken[0].recorded_at, has_more)
 
     def _fitting(self, turns: Sequence[Turn]) -> Sequence[Turn]:
@@ -243,6 +251,26 @@ class ExtractionAgent:
         found = await self._playbooks.rules(scope, wanted) if wanted else ()
         users = {turn.user_id for turn in window.new} | {None}
         return {rule.id: rule for rule in found if rule.user_id in users}
+
+    async def _replies(self, scope: Scope, window: Window) -> Replies:
+        """Return what tells which playbooks the replies followed that new turns may speak of."""
+        turns = (*window.earlier, *window.new)
+        if not any(turn.rules for turn in turns):
+            return Replies()
+        asked = await asyncio.to_thread(in_question, turns, window.new)
+        ids = list(dict.fromkeys(one for turn in asked for one in turn.rules))
+        found = await self._playbooks.rules(scope, ids[:RULES_IN_QUESTION_MAX]) if ids else ()
+        if not found or self._embedder is None:
+            return Replies({rule.id: rule for rule in found})
+        texts = [text for turn in asked for text in units(turn)]
+        texts += [step for turn in asked for rule in found for step in steps_at(rule, turn)]
+        texts = list(dict.fromkeys(texts))[:EMBEDDED_MAX]
+        try:
+            vectors = await self._embedder.embed(texts)
+        except EzraError:
+            vectors = ()  # The words do.
+        told = dict(zip(texts, vectors, strict=False))
+        return Replies({rule.id: rule for rule in found}, told)
 
     async def _ask(self, read: _Read) -> _Said:
         """Ask a model, if there is one and something to ask about."""

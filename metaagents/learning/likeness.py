@@ -101,6 +101,21 @@ _SAME = {
         "use": "utilize utilise",
         "need": "require",
         "each": "every",
+        "shop": "store",
+        "close": "shut",
+        "parcel": "package",
+        "repair": "fix mend",
+        "repaired": "fixed mended",
+        "lawyer": "attorney",
+        "mother": "mum mom",
+        "father": "dad",
+        "child": "kid",
+        "ill": "sick",
+        "afraid": "scared",
+        "big": "large",
+        "photo": "photograph",
+        "taxi": "cab",
+        "sofa": "couch",
     }.items()
     for word in told.split()
 }

@@ -10,12 +10,15 @@ from tiers.learning import fact_key
 from tiers.records import Fact
 
 from .likeness import NEAR_OVERLAP, Reading, overlap, rare_words, read
+from .rewording import in_plain_wording
 from .weighing import Pair, relation, verdicts
 
 COMPARED_MAX = 200
 """Facts with one word or key in common that a fact is compared with, at most."""
 
 _Mark: TypeAlias = tuple[str | None, str, str, str]
+_Readings: TypeAlias = tuple[Reading, ...]
+"""Of a text as it stands, and in plain wording."""
 
 
 @dataclass
@@ -26,7 +29,7 @@ class LikeFacts:
     """
 
     facts: dict[str, Fact] = field(default_factory=dict)
-    _readings: dict[str, Reading] = field(default_factory=dict)
+    _readings: dict[str, _Readings] = field(default_factory=dict)
     _by_mark: dict[_Mark, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def take(self, fact: Fact) -> list[tuple[Fact, str]]:
@@ -34,12 +37,13 @@ class LikeFacts:
 
         Nothing gives way twice, or to what gave way.
         """
-        reading = read(fact.text)
-        marks = _marks(fact, reading)
+        readings = tuple(read(text) for text in (fact.text, in_plain_wording(fact.text)))
+        marks = _marks(fact, readings)
         ended: list[tuple[Fact, str]] = []
         for known in self._known(marks):
             other = self.facts[known]
-            is_near = overlap(reading, self._readings[known]) >= NEAR_OVERLAP
+            both = zip(readings, self._readings[known], strict=True)
+            is_near = any(overlap(one, two) >= NEAR_OVERLAP for one, two in both)
             if not is_near and fact_key(fact) != fact_key(other):
                 continue
             if relation(Pair.of(fact, other), None) != "duplicate":
@@ -50,7 +54,7 @@ class LikeFacts:
                 ended.append((other, one.by))
                 self._drop(known)
         self.facts[fact.id] = fact
-        self._readings[fact.id] = reading
+        self._readings[fact.id] = readings
         for mark in marks:
             self._by_mark[mark].append(fact.id)
         return ended
@@ -66,10 +70,11 @@ class LikeFacts:
         del self.facts[fact_id], self._readings[fact_id]
 
 
-def _marks(fact: Fact, reading: Reading) -> list[_Mark]:
+def _marks(fact: Fact, readings: _Readings) -> list[_Mark]:
     """Return under what a fact is found by what may say the same."""
     writer = fact.agent_id if fact.private else ""
     key = fact_key(fact)
     keys = [] if key is None else [key]
-    told = [*keys, *(("", word) for word in rare_words(reading, NEAR_OVERLAP))]
+    rare = dict.fromkeys(word for one in readings for word in rare_words(one, NEAR_OVERLAP))
+    told = [*keys, *(("", word) for word in rare)]
     return [(fact.user_id, writer, one, two) for one, two in told]

@@ -1,8 +1,22 @@
-"""Putting what somebody says of themselves in the third person, in their own words. Pure."""
+"""Saying the same otherwise: in the third person, and in one wording for many. Pure.
+
+Of what English says in several ways, one way is chosen: the active for a passive, the verb for who
+does it ("is a taxi driver"), a measure for its name ("the price is"), short forms in full. Two
+texts that are then made of the same words in the same roles say the same. Nothing is added that was
+not said, and a text that fits no form stays as it is.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from ..claims.forms import PAST_FORM_OF, is_base_form
+from ..distinctive import DAYS, MONTHS
+
+CHARS_MAX = 1_000
+"""Longer texts are told in several ways at once: no one wording is sought for them."""
 
 _IRREGULAR = {"do": "does", "go": "goes", "have": "has", "don't": "doesn't", "haven't": "hasn't"}
 _HISSING = ("s", "x", "z", "ch", "sh", "o")
@@ -58,3 +72,273 @@ def _conjugated(match: re.Match[str], subject: str) -> str:
 def _literal(text: str) -> str:
     """Return a replacement that means itself, whatever somebody is called."""
     return text.replace("\\", "\\\\")
+
+
+def in_plain_wording(text: str) -> str:
+    """Return a statement in the one wording that is chosen of several which say the same.
+
+    One sentence; of more, or of a question, only short forms are written out. Long texts stay.
+    """
+    if len(text) > CHARS_MAX:
+        return text
+    told = _OPENING.sub("", text.strip())
+    told = _WHITESPACE.sub(" ", told)
+    for pattern, full in _IN_FULL:
+        told = pattern.sub(full, told)
+    ending = told[-1:] if told[-1:] in ".!?" else ""
+    plain = told.removesuffix(ending)
+    if ending == "?" or re.search(r"[;!?]|[.:] ", plain):
+        return told
+    plain = _back_in_place(plain)
+    for pattern, reworded in _FORMS:
+        found = pattern.fullmatch(plain)
+        if found is not None:
+            plain = reworded(found) or plain
+    return f"{plain[:1].upper()}{plain[1:]}{ending}"
+
+
+def in_24_hours(text: str) -> str:
+    """Return a text with its clock times as ``18:00``, however they are written."""
+
+    def written(found: re.Match[str]) -> str:
+        hour = int(found[1]) % 12 + (12 if found[3].lower() == "p" else 0)
+        return f"{hour}:{found[2] or '00'}"
+
+    return _CLOCK.sub(written, text)
+
+
+_CLOCK = re.compile(r"\b(\d{1,2})(?:[:.](\d{2}))? ?([ap])\.?m\b\.?", re.IGNORECASE)
+_WHITESPACE = re.compile(r"\s+")
+_OPENING = re.compile(
+    r"(?:(?:just )?so you know|as (?:you (?:may )?know|i said|mentioned|noted)|by the way|"
+    r"for your information|fyi|note that|please note that),? ",
+    re.IGNORECASE,
+)
+_MONTH = "|".join(MONTHS)
+_SHORT_MONTHS = {one[:3]: one for one in MONTHS if one != "may"} | {"sept": "september"}
+_UNITS = {
+    "mo": "months", "mos": "months", "wk": "weeks", "wks": "weeks", "hr": "hours", "hrs": "hours",
+    "min": "minutes", "mins": "minutes", "sec": "seconds", "secs": "seconds", "yr": "years",
+    "yrs": "years", "kg": "kilograms", "kgs": "kilograms", "km": "kilometres", "cm": "centimetres",
+    "mm": "millimetres", "lb": "pounds", "lbs": "pounds",
+}  # fmt: skip
+_TITLES = {"dr": "Doctor", "prof": "Professor"}
+_PLACES = {
+    "usa": "United States", "u.s.a.": "United States", "u.s.": "United States",
+    "uk": "United Kingdom", "u.k.": "United Kingdom", "eu": "European Union",
+}  # fmt: skip
+
+_Replacement: TypeAlias = str | Callable[[re.Match[str]], str]
+
+
+def _by(told: Mapping[str, str], place: int) -> Callable[[re.Match[str]], str]:
+    return lambda found: told[found[place].lower()]
+
+
+_IN_FULL: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
+    (_CLOCK, lambda found: in_24_hours(found[0])),
+    (
+        re.compile(rf"(?<=\d )({'|'.join(_UNITS)})\b\.?(?! [A-Z])", re.IGNORECASE),
+        _by(_UNITS, 1),
+    ),
+    (re.compile(r"\b(dr|prof)\b\.?(?= [A-Z])", re.IGNORECASE), _by(_TITLES, 1)),
+    (
+        re.compile(rf"(?<=\d )({'|'.join(_SHORT_MONTHS)})\b\.?", re.IGNORECASE),
+        lambda found: _SHORT_MONTHS[found[1].lower()].capitalize(),
+    ),
+    (
+        re.compile(rf"\b({'|'.join(_SHORT_MONTHS)})\b\.?(?= \d)", re.IGNORECASE),
+        lambda found: _SHORT_MONTHS[found[1].lower()].capitalize(),
+    ),
+    (
+        re.compile(
+            rf"\b({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (\d{{4}})\b)?", re.IGNORECASE
+        ),
+        lambda found: f"{found[2]} {found[1]}{' ' if found[3] else ''}{found[3] or ''}",
+    ),
+    (
+        re.compile(r"\b(USA|UK|EU)\b|\b(?:U\.S\.A\.|U\.S\.|U\.K\.)(?=\s|$)"),
+        lambda found: _PLACES[found[0].lower()],
+    ),
+)
+"""Short forms, and what stands for them."""
+
+_THING = r"(?:[^\s,]+ ){0,5}[^\s,]+"
+_DETERMINER = r"(?:the|a|an|my|our|his|her|their|your|[A-Z][\w-]*'s)"
+_NAME = r"(?:[A-Z][\w\u00c0-\u024f'-]*)(?: [A-Z][\w\u00c0-\u024f'-]*){0,2}"
+_STARTS = rf"(?=(?:I|we|he|she|they|it|{_DETERMINER}|{_NAME}) )"
+_WHEN = rf"(?:(?:the )?\d{{1,2}} (?:{_MONTH})(?: \d{{4}})?|(?:the )?[^\s,]+|{_NAME})"
+_FRONTED = re.compile(
+    rf"((?i:on|in|at|since|during|every|each) {_WHEN}),? {_STARTS}(.+)", re.DOTALL
+)
+_LOCATED = re.compile(
+    r"((?i:in|on|at|under|behind|beside|above|below|near|inside|outside|between) .{3,60}?) "
+    rf"(is|are|was|were) ((?:{_DETERMINER}|{_NAME}) .+|{_NAME})"
+)
+_NO_AGENTS = frozenset(
+    "hand car train bus plane bike ship mail post email phone foot law then now far mistake chance "
+    "accident noon midnight default".split()
+) | {*DAYS, *MONTHS}
+_AGENT = rf"(?:{_DETERMINER} (?:[\w-]+ ){{0,2}}?[\w-]+|{_NAME})"
+_LATER = r"(?: (?:in|on|at|since|during|from|until|for|with|last|this|yesterday) .+)?"
+_MEASURES = {"weight": "weighs", "price": "costs", "cost": "costs", "age": "is"}
+_EXTENTS = {"height": "high", "length": "long", "width": "wide", "depth": "deep"}
+_MEASURED = "|".join((*_MEASURES, *_EXTENTS))
+_DOERS = {
+    "coach": "coaches", "cook": "cooks", "guide": "guides", "boss": "manages", "chair": "chairs",
+}  # fmt: skip
+
+
+def _small(text: str) -> str:
+    """Return a text that opened a sentence as it stands inside of one."""
+    first, _, rest = text.partition(" ")
+    is_plain = first.lower() in {*"the a an my our his her their your there".split()}
+    return f"{first.lower()} {rest}" if is_plain else text
+
+
+def _back_in_place(text: str) -> str:
+    """Return a sentence that opens with a time or a place with that at its end."""
+    found = _FRONTED.fullmatch(text)
+    if found is not None:
+        return f"{found[2]} {_lowered(found[1])}"
+    found = _LOCATED.fullmatch(text)
+    return text if found is None else f"{found[3]} {found[2]} {_lowered(found[1])}"
+
+
+def _lowered(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"
+
+
+def _active(found: re.Match[str]) -> str | None:
+    """Return "Ada painted the fence" for "the fence was painted by Ada"."""
+    done, agent = found["done"].lower(), found["agent"]
+    if agent.split()[-1].lower() in _NO_AGENTS or not (done in PAST_FORM_OF or done.endswith("ed")):
+        return None
+    past = PAST_FORM_OF.get(done, done)
+    return f"{agent} {past} {_small(found['thing'])}{found['later']}"
+
+
+def _measured(found: re.Match[str]) -> str:
+    name, value = found["measure"].lower(), found["value"]
+    if name in _EXTENTS:
+        return f"{_small(found['of'])} is {value} {_EXTENTS[name]}"
+    verb = _MEASURES[name]
+    if name == "age":
+        value = f"{value.removesuffix(' old').removesuffix(' years')} years old"
+    return f"{_small(found['of'])} {verb} {value}"
+
+
+def _doing(found: re.Match[str]) -> str | None:
+    """Return "Ada drives a taxi" for "Ada is a taxi driver" or "the driver of a taxi"."""
+    verb = _DOERS.get(found["doer"].lower()) or _verb_of(found["doer"].lower())
+    kind, of = found["kind"] or "", found["of"] or ""
+    if verb is None or (kind and of):
+        return None
+    rest = f" {kind.strip()}" if kind else f" {of}" if of else ""
+    return f"{found['who']} {verb}{rest}{found['later']}"
+
+
+def _verb_of(doer: str) -> str | None:
+    """Return what a doer does, in the form that goes with he or she: of a driver, drives."""
+    if not doer.endswith(("er", "or")) or len(doer) < 5:  # noqa: PLR2004 - no "her", no "user"
+        return None
+    cut = doer[:-2]
+    forms = (cut, f"{cut}e", cut[:-1] if cut[-1:] == cut[-2:-1] else cut)
+    base = next((one for one in forms if is_base_form(one)), None)
+    return None if base is None else third_person(base)
+
+
+_Form: TypeAlias = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
+
+
+def _form(pattern: str, reworded: Callable[[re.Match[str]], str | None]) -> _Form:
+    return re.compile(pattern, re.DOTALL), reworded
+
+
+_FORMS: tuple[_Form, ...] = (
+    _form(
+        rf"(?P<who>.+) (?:is|am|are) employed (?:by|at|with) (?P<of>{_THING})",
+        lambda found: f"{found['who']} works for {found['of']}",
+    ),
+    _form(
+        rf"(?P<thing>.+) (?:was|were|has been|have been) (?P<done>[a-z]+) by (?P<agent>{_AGENT})"
+        rf"(?P<later>{_LATER})",
+        _active,
+    ),
+    _form(
+        rf"(?P<thing>.+) (?:belongs|belong) to (?P<who>{_AGENT})",
+        lambda found: f"{found['who']} owns {_small(found['thing'])}",
+    ),
+    _form(
+        rf"(?i:there) (?:is|are) (?P<thing>.+) in (?P<where>{_DETERMINER} [\w-]+(?: [\w-]+)?)",
+        lambda found: f"{found['where']} has {found['thing']}",
+    ),
+    _form(
+        rf"(?:(?i:the) )?(?P<measure>{_MEASURED}) of (?P<of>{_THING}) is (?P<value>.*\d.*)",
+        _measured,
+    ),
+    _form(
+        rf"(?P<of>{_THING})'s (?P<measure>{_MEASURED}) is (?P<value>.*\d.*)",
+        _measured,
+    ),
+    _form(
+        r"(?P<who>.+) (?P<is>is|am|are) allergic to (?P<of>.+)",
+        lambda found: f"{found['who']} has an allergy to {found['of']}",
+    ),
+    _form(
+        r"(?P<who>.+) (?P<is>is|am|are) intolerant (?:to|of) (?P<of>.+)",
+        lambda found: f"{found['who']} has an intolerance to {found['of']}",
+    ),
+    _form(
+        r"(?P<who>.+) (?:has|have) an? (?P<of>[\w-]+) (?P<what>allergy|intolerance)",
+        lambda found: f"{found['who']} has an {found['what']} to {found['of']}",
+    ),
+    _form(
+        r"(?P<who>.+) (?:is|am|are) fond of (?P<of>.+)",
+        lambda found: f"{found['who']} likes {found['of']}",
+    ),
+    _form(
+        rf"(?P<who>.+) (?:is|am|are) (?:called|named) (?P<what>{_NAME})",
+        lambda found: f"{found['who']} is called {found['what']}",
+    ),
+    _form(
+        rf"(?P<who>.+)'s name is (?P<what>{_NAME})",
+        lambda found: f"{found['who']} is called {found['what']}",
+    ),
+    _form(
+        rf"(?P<what>.+) (?:is|are) the (?P<of>[\w-]+)(?: that)? (?P<who>{_NAME}) likes? "
+        r"(?:the )?(?:best|most)",
+        lambda found: f"{found['what']} is {found['who']}'s favourite {found['of']}",
+    ),
+    _form(
+        rf"(?P<whose>{_NAME}'s favourite .+) is (?P<what>.+)",
+        lambda found: f"{found['what']} is {found['whose']}",
+    ),
+    _form(
+        rf"(?P<what>{_NAME}) is (?P<who>{_NAME})'s (?:husband|wife|spouse)",
+        lambda found: f"{found['who']} is married to {found['what']}",
+    ),
+    _form(
+        rf"(?P<who>{_NAME})'s (?:husband|wife|spouse) is (?P<what>{_NAME})",
+        lambda found: f"{found['who']} is married to {found['what']}",
+    ),
+    _form(
+        rf"(?:(?P<who>{_NAME})'s (?:birthplace|place of birth)|"
+        rf"(?i:the) (?:birthplace|place of birth) of (?P<whose>{_NAME})) is (?P<of>{_NAME})",
+        lambda found: f"{found['who'] or found['whose']} was born in {found['of']}",
+    ),
+    _form(
+        rf"(?P<who>{_NAME})'s home is in (?P<of>.+)",
+        lambda found: f"{found['who']} lives in {found['of']}",
+    ),
+    _form(
+        rf"(?P<who>{_AGENT}|(?i:{_DETERMINER}) [\w-]+) is (?:a|an|the) (?P<kind>[\w-]+ )?"
+        rf"(?P<doer>[a-z]+)(?: of (?P<of>{_THING}))?(?P<later>(?: (?:in|at|on|for) .+)?)",
+        _doing,
+    ),
+    _form(
+        rf"(?P<what>(?i:{_DETERMINER}) .+) is (?P<who>{_NAME})",
+        lambda found: f"{found['who']} is {_small(found['what'])}",
+    ),
+)
+"""What says the same as another wording, and that wording; tried in this order, each once."""

@@ -20,7 +20,7 @@ from .grammar.claims import claims_of
 from .grammar.clauses import without_lead
 from .grammar.statement import DIED, HAS, LEFT, NAME, PLAN, RELATION, TIME, Claim
 from .likeness import REMEMBERED_CHARS_MAX, REMEMBERED_TEXTS, difference, read
-from .rewording import in_third_person
+from .rewording import in_24_hours, in_third_person
 
 Effect: TypeAlias = Literal["ends", "denies", "repeats"]
 
@@ -43,7 +43,6 @@ _OPPOSITE = {"is": {"not", "never", "over"}, "not": {"is"}, "never": {"is"}, "ov
 _OWN = re.compile(
     r"\b(?:i|i'm|i've|im|my|mine|me|myself|we|we're|we've|our|ours|us)\b", re.IGNORECASE
 )
-_CLOCK = re.compile(r"\b(\d{1,2})(?:[:.](\d{2}))? ?([ap])\.?m\b\.?", re.IGNORECASE)
 _NAMELESS = re.compile(r"(?:the )?user(?:'s)? ", re.IGNORECASE)
 _FILLING = {
     "works at": "work employ employed job",
@@ -178,18 +177,8 @@ def _is_named(name: str, old: Claim) -> bool:
 
 
 def _value(claim: Claim) -> frozenset[str]:
-    value = _in_24_hours(claim.value)
+    value = in_24_hours(claim.value)
     return read(value).content or frozenset(words(value))
-
-
-def _in_24_hours(text: str) -> str:
-    """Return a text with its clock times as ``18:00``, however they are written."""
-
-    def written(found: re.Match[str]) -> str:
-        hour = int(found[1]) % 12 + (12 if found[3].lower() == "p" else 0)
-        return f"{hour}:{found[2] or '00'}"
-
-    return _CLOCK.sub(written, text)
 
 
 def _units(claim: Claim) -> frozenset[str]:
@@ -214,7 +203,7 @@ def _repeats(older: Fact, newer: Fact, before: tuple[Claim, ...], after: tuple[C
     ours, theirs = {_said(one) for one in before}, {_said(one) for one in after}
     if not (ours <= theirs or theirs <= ours) or any(one.is_ahead for one in (*before, *after)):
         return False
-    one, two = (_in_24_hours(resolved_text(fact)) for fact in (older, newer))
+    one, two = (in_24_hours(resolved_text(fact)) for fact in (older, newer))
     if difference(read(one), read(two)) in {"numbers", "negation"}:
         return False
     filling = {word for claim in before for word in _FILLING.get(claim.attribute, "").split()}
@@ -231,7 +220,7 @@ def _is_told_freely(found: tuple[Claim, ...]) -> bool:
 
 def _said(claim: Claim) -> tuple[str, str, tuple[str, ...], str]:
     subject = spelled(claim.subject).removeprefix("the ")
-    known = read(_in_24_hours(claim.value))
+    known = read(in_24_hours(claim.value))
     # The day and the month of a date may change places, the two ends of a way may not.
     value = tuple(sorted(known.content)) if claim.attribute == TIME else known.order
     return (subject, claim.attribute, value, claim.sense)

@@ -21,6 +21,7 @@ from .attributes import is_same_attribute
 from .core import PRESSING
 from .likeness import alike, difference, open_on_others, read, same_words, turned
 from .predicates import denies, is_multi_valued
+from .rewording import in_plain_wording
 from .succession import effect, is_first_person, resolved_text, speaker_of
 
 Relation: TypeAlias = Literal["duplicate", "natural", "denial", "distinct"]
@@ -104,16 +105,33 @@ def relation(pair: Pair, judged: Judged | None) -> Relation | None:
     found = by_claims(pair)
     if found is None:
         found = by_key(pair)
+    if found == "natural" and _says_the_same(pair) and _hold_at_once(pair):
+        return "duplicate"  # What is written otherwise has not changed: 24 months and 24 mo.
     if found is not None:
         return found
     opposed = judged is not None and judged.contradicts
     same = judged is not None and judged.agrees
     if opposed:
         return by_contradiction(pair)
-    one, two = (read(resolved_text(fact)) for fact in (pair.older, pair.newer))
-    if (same or alike(one, two)) and _hold_at_once(pair):
+    if (same or _says_the_same(pair)) and _hold_at_once(pair):
         return "duplicate"
     return None
+
+
+def _says_the_same(pair: Pair) -> bool:
+    return say_the_same(resolved_text(pair.older), resolved_text(pair.newer))
+
+
+def say_the_same(one: str, two: str) -> bool:
+    """Whether two texts say the same in nearly the same words, as they stand or in plain wording.
+
+    In plain wording they have to be made of just the same words: each form is one of several that
+    say the same, and what is left over would be something else.
+    """
+    if alike(read(one), read(two)):
+        return True
+    ours, theirs = (read(in_plain_wording(text)) for text in (one, two))
+    return ours.content == theirs.content and alike(ours, theirs)
 
 
 def by_claims(pair: Pair) -> Relation | None:

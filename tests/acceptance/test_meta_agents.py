@@ -12,6 +12,7 @@ from support.runtime import MovingClock, running
 
 from ezra import Agent, Ezra, Fact, Graph, Retention, Rule, Settings, TierRejected
 from ezra.checks import checked
+from tiers.learning import is_live
 
 NEW_YEAR = datetime(2026, 1, 1, 9, 0, tzinfo=UTC)
 
@@ -304,6 +305,49 @@ async def test_at_08_playbooks_are_counted_by_what_the_user_says_next(tmp_path: 
         assert any("confirmed 1 times, rejected 0 times" in line for line in story.lines)
 
 
+async def test_at_08_an_outcome_counts_for_the_playbook_that_was_followed(tmp_path: Path) -> None:
+    """Of three in the context one is followed: it alone is counted, and then ranks first.
+
+    In recall and in the next context, though another fits the question better; what an agent of
+    other topics has for the same stays untouched.
+    """
+    async with running(tmp_path, embedder="required") as ezra:
+        graph = await ezra.create_session_graph("garage")
+        agent = await graph.spawn_agent("mechanic", topics={"cars"}, user_id="ada")
+        sailor = await graph.spawn_agent("sailor", topics={"boats"}, user_id="ada")
+        trigger = "gearbox stuck in third gear"
+        ways = (
+            ("Call the garage.", "Wait for the tow truck."),
+            ("Cool the gearbox.", "Reset the actuator."),
+            ("Change the oil.", "Drive slowly home."),
+        )
+        towed, cooled, oiled = [
+            await agent.remember(Rule(trigger=trigger, steps=steps)) for steps in ways
+        ]
+        boats = await sailor.remember(Rule(trigger=trigger, steps=ways[1]))
+        asked = "The gearbox is stuck in third gear."
+        for answer in ("That worked, thank you!",) * 3:
+            turn = await agent.turn(asked)
+            shown = {slot.source_ids[0] for slot in turn.slots if slot.kind == "rule"}
+            assert shown == {towed, cooled, oiled}
+            await turn.reply("Let the gearbox cool down first. Then do a reset of the actuator.")
+            await speak(agent, answer)
+            turn = await agent.turn(asked)
+            await turn.reply("Call the garage and wait for the tow truck.")
+            await speak(agent, "That did not help.")
+        await ezra.drain_learning()
+        again = await agent.turn(asked)
+        order = [slot.source_ids[0] for slot in again.slots if slot.kind == "rule"]
+        assert order == [cooled, oiled, towed]
+        for mode in ("hybrid", "semantic", "keyword"):
+            found = await agent.recall(asked, kinds=["rule"], mode=mode)
+            counts = {one.id: (one.successes, one.failures, one.version) for one in found.items}
+            assert counts == {cooled: (3, 0, 1), oiled: (0, 0, 1), towed: (0, 3, 1)}
+            assert (found.items[0].id, found.items[-1].id) == (cooled, towed)
+        (theirs,) = (await sailor.recall(asked, kinds=["rule"])).items
+        assert (theirs.id, theirs.successes, theirs.failures) == (boats, 0, 0)
+
+
 async def test_at_10_and_ma_06_the_same_statement_lives_once(tmp_path: Path) -> None:
     """Word for word it is the same record; in nearly the same words one fact stays live."""
     async with running(tmp_path) as ezra:
@@ -319,6 +363,38 @@ async def test_at_10_and_ma_06_the_same_statement_lives_once(tmp_path: Path) -> 
         assert stored[near].superseded_as == "duplicate"
         assert stored[first].superseded_by is None
         assert stored[other].superseded_by is None
+
+
+async def test_at_10_a_fact_in_other_words_lives_once_and_a_near_miss_beside_it(
+    tmp_path: Path,
+) -> None:
+    """In the passive, in another order, with who does it for the verb; not with roles exchanged."""
+    async with running(tmp_path) as ezra:
+        graph = await ezra.create_session_graph("home")
+        agent = await graph.spawn_agent("butler", topics={"*"})
+        said = {
+            "Marta painted the fence.": "The fence was painted by Marta.",
+            "In Porto Olga studied law.": "Olga studied law in Porto.",
+            "Yusuf drives a taxi.": "Yusuf is a taxi driver.",
+            "The ticket costs 35 euros.": "The price of the ticket is 35 euros.",
+        }
+        near = (
+            "The fence painted Marta.",
+            "Olga studied law in Lima.",
+            "Yusuf is a bus driver.",
+            "The fine costs 35 euros.",
+        )
+        firsts = [await agent.remember(text) for text in said]
+        await ezra.drain_learning()
+        again = [await agent.remember(text) for text in said.values()]
+        others = [await agent.remember(text) for text in near]
+        await ezra.drain_learning()
+        stored = {one.id: one for one in await graph.facts([*firsts, *again, *others])}
+        for first, second in zip(firsts, again, strict=True):
+            gone, stands = sorted((stored[first], stored[second]), key=is_live)
+            assert (is_live(gone), is_live(stands)) == (False, True)
+            assert (gone.superseded_by, gone.superseded_as) == (stands.id, "duplicate")
+        assert all(is_live(stored[one]) for one in others)
 
 
 async def test_ma_07_the_judge_stays_in_its_bucket_and_stamps_what_it_saw(tmp_path: Path) -> None:

@@ -417,7 +417,8 @@ async def test_at_08_what_the_user_says_next_counts_for_a_playbook(
         graph = await house.runtime.create_session_graph("garage")
         agent = await graph.spawn_agent("mechanic", topics={"*"}, user_id="ada")
         rule = Rule(trigger="gearbox stuck in third", steps=("Cool it.", "Reset the actuator."))
-        rule_id = await agent.remember(rule)
+        claimed = rule.model_copy(update={"successes": 99, "version": 7})
+        rule_id = await agent.remember(claimed)
         for answer in ("That worked, thank you!", "That did not work at all."):
             await say(agent, "The gearbox is stuck in third.", "Cool it, then reset the actuator.")
             await say(agent, answer)
@@ -426,6 +427,14 @@ async def test_at_08_what_the_user_says_next_counts_for_a_playbook(
             await house.behind.drain_learning()
         (found,) = (await graph.latest_rules()).rows
         assert (found.id, found.successes, found.failures) == (rule_id, 1, 1)
+        for mode in ("hybrid", "keyword"):
+            hits = await agent.recall("gearbox stuck", kinds=["rule"], mode=mode)
+            told = [(one.id, one.successes, one.failures, one.version) for one in hits.items]
+            assert told == [(rule_id, 1, 1, 1)]
+        hits = await agent.recall("gearbox stuck", kinds=["rule"], as_of=house.clock())
+        assert [(one.id, one.successes, one.failures) for one in hits.items] == [
+            (rule_id, None, None)
+        ]
 
 
 async def test_ma_09_the_tail_is_20_messages_and_4_while_the_window_is_full(

@@ -119,14 +119,14 @@ async def test_best_match_shares_most_words(cold: Cold) -> None:
     assert await _triggers(cold, SCOPE, asked, 1) == best[:1]
 
 
-async def test_outcomes_decide_between_equal_matches(cold: Cold) -> None:
-    """Confirmed before untried before rejected; few outcomes are chance, words count first."""
+async def test_outcomes_move_rules_beyond_a_tie(cold: Cold) -> None:
+    """Confirmed before untried before rejected; few outcomes are chance, and words count more."""
     few = OUTCOMES_DENSE - 1
     for trigger, successes, failures in (
         ("tyre change", 0, OUTCOMES_DENSE),
         ("tyre change at Imola", 0, few),
         ("tyre change at Monza after rain", OUTCOMES_DENSE, 1),
-        ("wet tyre change", 0, OUTCOMES_DENSE),
+        ("wet tyre change", 0, 2 * OUTCOMES_DENSE),
     ):
         rule = rule_by(trigger=trigger, successes=successes, failures=failures)
         await cold.procedural.put_rule(SCOPE, rule)
@@ -135,7 +135,14 @@ async def test_outcomes_decide_between_equal_matches(cold: Cold) -> None:
         *("tyre change", "wet tyre change"),
     ]
     assert await _triggers(cold, SCOPE, "tyre change") == best
-    assert (await _triggers(cold, SCOPE, "wet tyre change"))[0] == "wet tyre change"
+    found = await _triggers(cold, SCOPE, "wet tyre change")
+    assert found == [best[3], *best[:3]]
+    proven = rule_by(trigger="tyre change by hand", successes=100)
+    await cold.procedural.put_rule(SCOPE, proven)
+    found = await _triggers(cold, SCOPE, "wet tyre change")
+    assert found[:2] == ["tyre change by hand", "wet tyre change"]
+    await cold.procedural.put_rule(SCOPE, rule_by(trigger="wet", successes=30))
+    assert (await _triggers(cold, SCOPE, "wet tyre change"))[-1] == "wet"
 
 
 async def test_rules_are_inherited_nearest_first(cold: Cold) -> None:

@@ -321,22 +321,103 @@ async def rule(cold: ColdStores, **fields: Any) -> Rule:
     return stored
 
 
+DONE = "Check the fuse, then turn the key."
+"""A reply that follows the playbook of ``rule``."""
+
+
+async def counted(cold: ColdStores, known: Rule) -> tuple[int, int]:
+    """Return how often a playbook was confirmed and rejected."""
+    (now,) = await cold.playbooks.rules(WHOLE, [known.id])
+    return now.successes, now.failures
+
+
 async def test_the_next_words_of_the_user_count_for_a_playbook(cold: ColdStores) -> None:
     """Once, of the same user, in the very next turn, and only when they are clear."""
     known = await rule(cold)
-    await say(cold, "it does not start", rules=(known.id, "no such rule"))
-    cause = await say(cold, "That worked, thanks!", rules=(known.id,))
-    await say(cold, "Did it work?", rules=(known.id,))
-    await say(cold, "That worked!", user_id="ada", rules=(known.id,))
+    shown = {"rules": (known.id, "no such rule"), "response": DONE}
+    await say(cold, "it does not start", **shown)
+    cause = await say(cold, "That worked, thanks!", **shown)
+    await say(cold, "Did it work?", **shown)
+    await say(cold, "That worked!", user_id="ada", **shown)
     reader = agent(cold)
     await reader.handle([item()], NOW)
     await say(cold, "Still broken.", user_id="ada")
     await say(cold, "Still broken.", user_id="ada")
     await reader.handle([item()], NOW)
-    (now,) = await cold.playbooks.rules(WHOLE, [known.id])
-    assert (now.successes, now.failures) == (1, 1)
+    assert await counted(cold, known) == (1, 1)
     ((ids, _),) = await told(cold, "playbook confirmed")
     assert {known.id, cause.id} == set(ids)
+
+
+async def test_an_outcome_counts_for_the_playbook_that_the_reply_followed(
+    cold: ColdStores,
+) -> None:
+    """Of three in the context, with a success and a failure; the others stay as they are."""
+    known = await rule(cold)
+    towed = await rule(cold, steps=("Call the garage.", "Wait beside the car."))
+    jumped = await rule(cold, steps=("Connect the cables.", "Start the other car."))
+    shown = {"rules": (towed.id, jumped.id, known.id)}
+    await say(cold, "it does not start", response=DONE, **shown)
+    await say(cold, "That worked, thanks!")
+    await say(
+        cold, "it does not start again", response="Call the garage, wait by the car.", **shown
+    )
+    await say(cold, "That did not help.")
+    await say(cold, "it does not start", response="Have you any petrol left?", **shown)
+    await say(cold, "That worked!")
+    await agent(cold).handle([item()], NOW)
+    assert await counted(cold, known) == (1, 0)
+    assert await counted(cold, towed) == (0, 1)
+    assert await counted(cold, jumped) == (0, 0)
+
+
+async def test_words_between_a_reply_and_its_outcome_may_be_few(cold: ColdStores) -> None:
+    """A short aside is passed over, a question is not; a second confirmation tells nothing new."""
+    known = await rule(cold)
+    await say(cold, "it does not start", response=DONE, rules=(known.id,))
+    await say(cold, "OK, one moment.", response="Take your time.")
+    reader = agent(cold)
+    await reader.handle([item()], NOW)
+    for text in ("That worked!", "It works.", "What is the weather?", "That worked!"):
+        await say(cold, text, response="Good.")
+        await reader.handle([item()], NOW)
+    assert await counted(cold, known) == (1, 0)
+    await say(cold, "it does not start", response=DONE, rules=(known.id,))
+    await say(cold, "What is a fuse?", response="A wire in glass.")
+    await say(cold, "That worked!")
+    await reader.handle([item()], NOW)
+    assert await counted(cold, known) == (1, 0)
+
+
+async def test_a_failed_tool_counts_once_against_the_playbook_that_called_it(
+    cold: ColdStores,
+) -> None:
+    """Where the user says nothing clear; a later word on the same reply adds nothing."""
+    known = await rule(cold)
+    failed = ToolOutput(tool="turn_key", output="Error: the key broke")
+    fine = ToolOutput(tool="turn_key", output="turned, 0 errors")
+    shown = {"rules": (known.id,), "response": DONE}
+    await say(cold, "it does not start", tool_outputs=(failed,), **shown)
+    await say(cold, "Hm, I see.")
+    await say(cold, "That worked!")
+    await say(cold, "it does not start", tool_outputs=(failed, fine), **shown)
+    await say(cold, "Let me look.")
+    await agent(cold).handle([item()], NOW)
+    assert await counted(cold, known) == (0, 1)
+
+
+async def test_a_model_cannot_credit_a_playbook_that_was_not_followed(cold: ColdStores) -> None:
+    """Whatever it says, the reply decides; nothing is credited twice for one confirmation."""
+    known = await rule(cold)
+    other = await rule(cold, steps=("Call the garage.", "Wait beside the car."))
+    await say(cold, "it does not start", rules=(known.id, other.id), response=DONE)
+    cause = await say(cold, "That worked!")
+    outcome = {"outcome": "confirmed", "source_id": "T2"}
+    model = PassModel({"outcomes": [{**outcome, "rule_id": one} for one in ("P1", "P2", "P2")]})
+    await agent(cold, model).handle([item()], NOW)
+    assert (await counted(cold, known), await counted(cold, other)) == ((1, 0), (0, 0))
+    ((ids, reason),) = await told(cold, "extraction dropped")
+    assert (ids, "did not follow the playbook" in reason) == ((cause.id,), True)
 
 
 async def test_a_confirmed_resolution_becomes_a_playbook_once(cold: ColdStores) -> None:
@@ -369,9 +450,10 @@ async def test_a_confirmed_resolution_becomes_a_playbook_once(cold: ColdStores) 
 async def test_a_playbook_is_refined_only_on_an_explicit_correction(cold: ColdStores) -> None:
     """By the user's own words, once; what the model says against them does not count."""
     known = await rule(cold)
-    await say(cold, "it does not start", rules=(known.id,))
-    await say(cold, "Thanks", rules=(known.id,))
-    said = await say(cold, "Step 1 is wrong, check the battery first", rules=(known.id,))
+    shown = {"rules": (known.id,), "response": DONE}
+    await say(cold, "it does not start", **shown)
+    await say(cold, "Thanks", **shown)
+    said = await say(cold, "Step 1 is wrong, check the battery first", **shown)
     await say(cold, "That worked!", rules=(known.id,))
     new_steps = ["Check the battery first.", "Turn the key."]
     outcome = {"rule_id": "P1", "outcome": "rejected", "refined_steps": new_steps}

@@ -130,6 +130,19 @@ def test_duplicates_have_both_sides() -> None:
             assert pair.old != pair.new or pair.new_speaker
 
 
+def test_paraphrases_have_both_sides_and_share_nothing_with_the_sealed_ones() -> None:
+    """As many of each kind in both; the sentences differ."""
+    first, second = pairs("paraphrases").pairs, pairs("paraphrases-sealed").pairs
+    kinds = Counter((pair.kind, pair.same) for pair in first)
+    assert kinds == Counter((pair.kind, pair.same) for pair in second)
+    assert sum(pair.same for pair in first) == 48
+    assert len(first) == 133
+    assert min(kinds.values()) >= 2
+    said = [{text for pair in one for text in (pair.old, pair.new)} for one in (first, second)]
+    assert not said[0] & said[1]
+    assert all(pair.old != pair.new for pair in (*first, *second))
+
+
 def test_a_mistake_in_a_set_is_named() -> None:
     """The set, the path in it, and what stands there."""
     turn = {"id": "a", "kind": "k", "speaker": "Ada", "text": "I row."}

@@ -11,6 +11,7 @@ from support import claim_pairs, everyday_claims, fact_pairs
 
 from ezra.contradiction.rules import compare
 from metaagents.learning.likeness import alike, difference, overlap, rare_words, read, same_words
+from metaagents.learning.weighing import say_the_same
 
 ONE_BY_RULES_MIN = 5
 """Groups of fourteen that end as one without a model: all that differ in small words alone."""
@@ -25,7 +26,7 @@ NEGATIVES = (
 
 
 def _same(one: str, two: str) -> bool:
-    return alike(read(one), read(two)) or compare(one, two).relation == "agreement"
+    return say_the_same(one, two) or compare(one, two).relation == "agreement"
 
 
 def test_no_two_different_facts_are_taken_for_one() -> None:

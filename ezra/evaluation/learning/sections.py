@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TypeAlias
@@ -110,6 +110,58 @@ async def duplicates(bench: Bench) -> Section:
     )
 
 
+async def open_paraphrases(bench: Bench) -> Section:
+    """Pairs that say the same in other words are one fact; near misses are never one."""
+    return await _paraphrases(bench, "paraphrases")
+
+
+async def sealed_paraphrases(bench: Bench) -> Section:
+    """As the open ones; its mistakes stay untold."""
+    section = await _paraphrases(bench, "paraphrases-sealed")
+    return section.model_copy(update={"mistakes": ()})
+
+
+async def later_paraphrases(bench: Bench) -> Section:
+    """Pairs written once the rules stood: how far they reach beyond what they were made on."""
+    return await _paraphrases(bench, "paraphrases-later")
+
+
+async def _paraphrases(bench: Bench, name: str) -> Section:
+    """Measure a set of paraphrases with the embedder of the environment, and by words alone."""
+    chosen = bench.chosen(pairs(name).pairs)
+    wanted = [
+        (pair, {"merged"} if pair.same else {"kept", "superseded", "reversed"}) for pair in chosen
+    ]
+    alone = replace(bench, settings=bench.settings.model_copy(update={"embedder": "off"}))
+    fates, problems = await _fates(bench, name, chosen)
+    by_words, more = await _fates(alone, f"{name}, words alone", chosen)
+    return Section(
+        name=name,
+        figures=(
+            *_merged("", wanted, fates),
+            *_merged(", words alone", wanted, by_words),
+        ),
+        mistakes=tuple(_wrong_fates(wanted, fates)),
+        problems=(*problems, *more),
+    )
+
+
+def _merged(
+    suffix: str, wanted: Sequence[tuple[Pair, set[str]]], fates: _Fates
+) -> tuple[Figure, ...]:
+    same = [fates[pair.id][0] for pair, _ in wanted if pair.same]
+    apart = [fates[pair.id][0] for pair, _ in wanted if not pair.same]
+    return (
+        Figure(name=f"paraphrases merged{suffix}", count=same.count("merged"), of=len(same)),
+        Figure(
+            name=f"different facts merged{suffix}",
+            count=apart.count("merged"),
+            of=len(apart),
+            best="none",
+        ),
+    )
+
+
 async def guard(bench: Bench) -> Section:
     """What a model writes: honest statements are taken, false ones are not, of neither kind.
 
@@ -193,6 +245,9 @@ SECTIONS: Mapping[str, Measure] = MappingProxyType(
         "statements-sealed": sealed_statements,
         "supersessions": supersessions,
         "duplicates": duplicates,
+        "paraphrases": open_paraphrases,
+        "paraphrases-sealed": sealed_paraphrases,
+        "paraphrases-later": later_paraphrases,
         "guard": guard,
         "taint": taint,
     }

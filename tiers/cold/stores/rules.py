@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...errors import Conflict, UsageError
-from ...learning import OUTCOMES_DENSE
+from ...learning import outcome_factor
 from ...lexical import content_words, stem
 from ...records import Rule, Scope, WorkDraft
 from ...upkeep import RuleOutcome
@@ -80,9 +80,8 @@ class ColdRules(OverEngine):
 
         Rules of the own graph and of the ancestors that carry ``rule``; of one read ``as_of`` a
         moment, those recorded by then. Best: most different words in common, stop words aside and
-        plurals equal; then those more often confirmed than rejected before those without
-        ``OUTCOMES_DENSE`` outcomes or with as many of each, and these before those more often
-        rejected; then the shortest trigger; then the nearest graph.
+        plurals equal, times ``learning.outcome_factor``; then the shortest trigger; then the
+        nearest graph.
         """
         check_limit(limit)
         finds = matching(scope, text)
@@ -231,12 +230,11 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(_stems(text)[:TEXT_WORDS_MAX])
 
 
-def _rank(rule: Rule, words: Sequence[str]) -> tuple[int, int, int]:
-    """Return by what rules are sorted: words in common, outcomes, words of the trigger."""
+def _rank(rule: Rule, words: Sequence[str]) -> tuple[float, int]:
+    """Return by what rules are sorted: words in common and outcomes, words of the trigger."""
     stems = _stems(rule.trigger)
-    proven = (rule.successes > rule.failures) - (rule.successes < rule.failures)
-    counts = rule.successes + rule.failures >= OUTCOMES_DENSE
-    return (-len(set(words).intersection(stems)), -proven * counts, len(stems))
+    common = len(set(words).intersection(stems))
+    return (-common * outcome_factor(rule.successes, rule.failures), len(stems))
 
 
 def _counted_rule(scope: Scope, rule_id: str) -> Steps[Rule | None]:

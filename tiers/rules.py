@@ -1,0 +1,44 @@
+"""A rule, also called a playbook: what is to be done when something is asked, and how it did."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from .fields import Moment, Record, Text
+from .owned import Owned
+
+FORMER_VERSIONS_MAX = 32
+
+
+class FormerSteps(Record):
+    """The steps that a playbook had before it was refined."""
+
+    version: int = Field(ge=1)
+    steps: tuple[Text, ...]
+    until: Moment
+
+
+class Rule(Owned):
+    """A procedure, also called a playbook: when ``trigger`` matches what is asked, do the steps.
+
+    Attributes:
+        successes: Replies that followed it and were confirmed by the user.
+        failures: Those that were rejected, or whose tools failed.
+        version: Rises by one with each refinement; ``former`` has the steps before, oldest first.
+        source_ids: The turns it was learnt from, and was refined by.
+    """
+
+    trigger: Annotated[Text, StringConstraints(min_length=1)]
+    steps: tuple[Text, ...] = Field(min_length=1)
+    successes: int = Field(default=0, ge=0)
+    failures: int = Field(default=0, ge=0)
+    version: int = Field(default=1, ge=1)
+    former: tuple[FormerSteps, ...] = Field(default=(), max_length=FORMER_VERSIONS_MAX)
+    source_ids: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The rule as one readable line per step, below its trigger."""
+        return "\n".join([f"When {self.trigger}:", *(f"- {step}" for step in self.steps)])
