@@ -46,6 +46,7 @@ from .fields import Kind as Kind
 from .fields import Moment as Moment
 from .fields import Name as Name
 from .fields import Record as Record
+from .fields import Source as Source
 from .fields import Superseded as Superseded
 from .fields import Text as Text
 from .fields import Topics as Topics
