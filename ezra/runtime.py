@@ -183,6 +183,7 @@ def _parts(
         recollection=cold.recollection,
         timeline=cold.timeline,
         board=cold.board,
+        quarantine=cold.quarantine,
         redactor=cold.redactor,
         archive=cold.archive,
         membership=way.membership,
@@ -260,7 +261,7 @@ def _minds(settings: Settings, stores: _Stores, model: LanguageModel) -> _Minds:
     return _Minds(
         lifecycle=lifecycle,
         retirement=_retirement(settings, stores),
-        extraction=_extraction(stores.cold, thinking),
+        extraction=_extraction(settings, stores.cold, thinking),
         judging=judging,
         keeper=_keeper(settings, stores, lifecycle, judging),
     )
@@ -339,7 +340,13 @@ def _meta_model(settings: Settings, cold: ColdStores, model: LanguageModel) -> B
 
 def _lifecycle(settings: Settings, stores: _Stores, model: BudgetedModel | None) -> LifecycleAgent:
     cold, policy = stores.cold, _lifecycle_policy(settings)
-    writer = Writer(model=model, fleet=cold.fleet, prompts=settings.prompts, policy=policy)
+    writer = Writer(
+        model=model,
+        fleet=cold.fleet,
+        prompts=settings.prompts,
+        policy=policy,
+        guard=settings.guard_policy,
+    )
     return LifecycleAgent(
         graphs=cold.graphs,
         fleet=cold.fleet,
@@ -374,7 +381,9 @@ def _retirement(settings: Settings, stores: _Stores) -> Retirement:
     )
 
 
-def _extraction(cold: ColdStores, model: BudgetedModel | None) -> ExtractionAgent:
+def _extraction(
+    settings: Settings, cold: ColdStores, model: BudgetedModel | None
+) -> ExtractionAgent:
     return ExtractionAgent(
         turns=cold.turns,
         semantic=cold.semantic,
@@ -384,6 +393,7 @@ def _extraction(cold: ColdStores, model: BudgetedModel | None) -> ExtractionAgen
         model=model,
         events=cold.log,
         policy=ExtractionPolicy(),
+        guard=settings.guard_policy,
     )
 
 

@@ -164,7 +164,8 @@ class Fact(Owned):
 
     ``said_at`` is when it was said last, ``None`` for when it was recorded; ``said_seq`` is the
     number of the turn in which, and ``said_place`` the place there.
-    The store and the meta-agents keep the rest: ``core_spans`` says when it was core,
+    ``source`` is whose words it is; an agent's own never become core unless a user or a tool says
+    the same. The store and the meta-agents keep the rest: ``core_spans`` says when it was core,
     ``earned_from`` how many uses it had when it was demoted last, ``superseded_as`` why it gave
     way (``denial``: it was never true), ``judged_at`` when it was compared with its neighbours,
     ``forgotten_at`` when somebody asked to forget it, ``retired_at`` when retention destroyed its
@@ -188,6 +189,7 @@ class Fact(Owned):
     superseded_as: Superseded | None = None
     core_spans: tuple[Span, ...] = ()
     source_ids: tuple[str, ...] = ()
+    source: Source | None = None
     uses: int = Field(default=0, ge=0)
     earned_from: int = Field(default=0, ge=0)
     last_used_at: Moment | None = None

@@ -238,10 +238,10 @@ class Redactor(Protocol):
         """Destroy the content of records of the scope's graph, and of all that was made of them.
 
         Records are turns, summaries, episodes, facts, rules, beliefs, documents, passages,
-        cards and quarantined texts, of any agent, user and topic. A belief's content and salts are destroyed in the log,
-        which gains a ``redacted`` event for each, and what contradicted it no longer says why. A
-        document goes with all of its revisions and passages, a passage with its document, a task
-        with the actions that tell of its changes.
+        cards and quarantined texts, of any agent, user and topic. A belief's content and salts are
+        destroyed in the log, which gains a ``redacted`` event for each, and what contradicted it no
+        longer says why. A document goes with all of its revisions and passages, a passage with its
+        document, a task with the actions that tell of its changes.
 
         What was made of a record: summaries that cover it, episodes that have it as a child, facts,
         beliefs and rules that name it as a source, and so on from these; and receipts that name any

@@ -20,8 +20,9 @@ from tiers.records import ALL_TOPICS, Scope, Standing
 
 from ..access import Access
 from ..checks import checked
+from ..guarding import Write, admitted
 from ..parts import Parts
-from .draft import SHELF, Draft, drafted
+from .draft import SHELF, Draft, drafted, texts_of
 
 ATTEMPTS = 20
 """So often a document is stored anew that others change at the same moment."""
@@ -94,6 +95,7 @@ class Documents:
             PolicyDenied: A topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
             UsageError: It cannot be read, or an argument is not acceptable.
+            WriteRefused: The write guard has put it aside or blocks it.
         """
         draft = await drafted(
             name,
@@ -124,6 +126,37 @@ class Documents:
     ) -> Revised:
         """Store what ``drafted`` has read, wherever that was done; otherwise as ``put``."""
         scope, topics = await self._access.writing(draft.topics, "store a document")
+        more = {"machine": machine, "even_if_redacted": even_if_redacted}
+        write = Write("document", "document", topics, private, more)
+        draft = await admitted(self._parts, scope, write, draft, texts_of)
+        return await self._keep(
+            draft,
+            scope,
+            topics,
+            expected_revision=expected_revision,
+            machine=machine,
+            private=private,
+            even_if_redacted=even_if_redacted,
+        )
+
+    async def release(self, draft: Draft, *, machine: str, private: bool, again: bool) -> Revised:
+        """Store what the write guard had put aside and a person lets pass; otherwise as ``put``."""
+        scope, topics = await self._access.writing(draft.topics, "store a document")
+        return await self._keep(
+            draft, scope, topics, machine=machine, private=private, even_if_redacted=again
+        )
+
+    async def _keep(
+        self,
+        draft: Draft,
+        scope: Scope,
+        topics: tuple[str, ...],
+        *,
+        expected_revision: int | None = None,
+        machine: str,
+        private: bool,
+        even_if_redacted: bool,
+    ) -> Revised:
         own_id = document_id(scope.tenant, scope.graph_id, draft.shelf, draft.name)
         for attempt in range(1, ATTEMPTS + 1):
             stored = await self._stored(scope, own_id)

@@ -117,7 +117,7 @@ FORMS = (
           _PASSWORD + r"[\"']?\s{0,3}(?:[:=]|\bis\b|\bist\b|\best\b"
           r"|\bes\b)\s{0,3}[\"']?(\S{6,128})",
           _is_mixed),
-    _form("key", "key Key KEY ecret ECRET oken OKEN earer", 
+    _form("key", "key Key KEY ecret ECRET oken OKEN earer",
           _NAMED + r"([A-Za-z0-9_\-./+=]{16,512})", _is_random),
     _form("card number", "", r"(?<![\d+.,/-])(?:\d[ -]?){12,18}\d(?![\d])", _is_card_number),
 )  # fmt: skip
