@@ -29,6 +29,7 @@ from tiers.records import (
     Scope,
     Source,
 )
+from tiers.registry import CATALOG
 
 from .parts import Parts
 
@@ -120,8 +121,9 @@ async def admitted(
         await parts.log.append_audit(scope, "guard redacted", (), why, parts.clock())
         return clean
     payload = {"record": clean.model_dump(mode="json"), **(write.more or {})}
-    is_large = len(json.dumps(payload)) > PAYLOAD_CHARS_MAX
-    if action == "block" or is_large:
+    # Nobody looks through what is put aside of a catalog, which every agent of a tenant reads.
+    is_kept = scope.graph_id != CATALOG and len(json.dumps(payload)) <= PAYLOAD_CHARS_MAX
+    if action == "block" or not is_kept:
         await parts.log.append_audit(scope, "guard blocked", (), why, parts.clock())
         raise _refused(write, findings, None)
     text = "\n".join(texts_of(clean))
@@ -129,7 +131,7 @@ async def admitted(
     held = await parts.quarantine.hold(scope, aside)
     if held.state == "released":
         return clean
-    raise _refused(write, findings, held.id)
+    raise _refused(write, findings, None if held.state == "discarded" else held.id)
 
 
 def _held(

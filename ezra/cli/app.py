@@ -41,6 +41,7 @@ from .knowledge import knowledge_app
 from .lifecycle import lifecycle_app
 from .mcp import mcp_app
 from .mesh import mesh_app
+from .quarantine import quarantine_app
 from .rules import rules_app
 from .screen import Screen
 from .tokens import token_app
@@ -119,6 +120,7 @@ _command("explain", lifecycle.explain, lifecycle.EXPLAIN_EXAMPLES, PAST)
 _command("replay-context", replay_context.replay_context, replay_context.EXAMPLES, PAST)
 
 app.add_typer(lifecycle_app, name="lifecycle", rich_help_panel=CARE)
+app.add_typer(quarantine_app, name="quarantine", rich_help_panel=CARE)
 _command("worker", worker.worker, worker.WORKER_EXAMPLES, CARE)
 _command("search-index", worker.search_index, worker.INDEX_EXAMPLES, CARE)
 

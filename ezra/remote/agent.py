@@ -16,6 +16,7 @@ from tiers.records import (
     Fact,
     Hit,
     Kind,
+    Source,
     Usage,
 )
 
@@ -343,6 +344,7 @@ class RemoteAgent(RemoteAgentFacts, RemoteAgentRecording, RemotePlatform, Remote
         sources: Iterable[str] = (),
         private: bool = False,
         ref: str | None = None,
+        source: Source = "agent",
     ) -> Commitment:
         """Commit to a belief; one that lost against a rival comes back as ``HistoricBelief``."""
         asked = agents.CommitAsked(
@@ -353,6 +355,7 @@ class RemoteAgent(RemoteAgentFacts, RemoteAgentRecording, RemotePlatform, Remote
             sources=listed("sources", sources) or (),
             private=private,
             ref=ref,
+            source=source,
         )
         return await self.ask(agents.COMMIT, asked)
 

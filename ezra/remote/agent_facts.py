@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from tiers.records import Fact, FactTier, Rule
+from tiers.records import Fact, FactTier, Rule, Source
 from tiers.upkeep import Page
 
 from ..latest import LATEST_MAX
@@ -34,6 +34,7 @@ class RemoteAgentFacts(ABC):
         shared: bool = False,
         supersedes: str | None = None,
         id: str | None = None,  # noqa: A002 - it is the id of what is stored
+        source: Source = "user",
     ) -> str:
         """Remember a fact or a rule and return its id; the same statement is stored once."""
         asked = agents.RememberAsked(
@@ -43,6 +44,7 @@ class RemoteAgentFacts(ABC):
             shared=shared,
             supersedes=supersedes,
             id=id,
+            source=source,
         )
         return await self.ask(agents.REMEMBER, asked)
 

@@ -40,6 +40,7 @@ from .carrying import RemoteRows
 from .connection import Connection
 from .history import RemoteHistory
 from .listing import listed
+from .quarantine import RemoteQuarantine
 from .recalling import GraphRecall
 
 
@@ -67,6 +68,11 @@ class RemoteGraph(GraphBranches, GraphRecall, RemoteRows):
     def inherits_from(self) -> tuple[str, ...]:
         """The graphs it inherits from directly, in order, as this handle last saw them."""
         return self._shown.inherits_from
+
+    @property
+    def quarantine(self) -> RemoteQuarantine:
+        """What the write guard has put aside: to look at, release or discard."""
+        return RemoteQuarantine(self._connection, self.id)
 
     async def spawn_agent(
         self,

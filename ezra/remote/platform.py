@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pydantic import JsonValue
 
-from tiers.records import Kind
+from tiers.records import Kind, Source
 
 from ..context_report import REPORT_TURNS, ContextReport
 from ..injecting import TOKEN_BUDGET, Injected
@@ -38,9 +38,10 @@ class RemotePlatform(ABC):
         metadata: Mapping[str, JsonValue] | None = None,
         *,
         topics: Iterable[str] | None = None,
+        source: Source = "user",
     ) -> RememberedFact:
         """Remember a statement for the agent's person, or for the agent itself, once."""
-        told = {"content": content, "scope": scope, "metadata": metadata}
+        told = {"content": content, "scope": scope, "metadata": metadata, "source": source}
         asked = RememberFactAsked.model_validate({**told, "topics": listed("topics", topics)})
         return await self.ask(REMEMBER_FACT, asked)
 

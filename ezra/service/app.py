@@ -35,6 +35,7 @@ from . import (
     mesh,
     openapi,
     platform,
+    quarantine,
     recalling,
     upkeep,
 )
@@ -69,6 +70,7 @@ _DONE_BY = (
     knowledge,
     mesh,
     platform,
+    quarantine,
     recalling,
     upkeep,
 )

@@ -16,6 +16,7 @@ from tiers.records import (
     HistoricBelief,
     Hit,
     Rule,
+    Source,
     ToolOutput,
     Usage,
 )
@@ -128,6 +129,7 @@ class RememberAsked(Asked):
     shared: bool = False
     supersedes: str | None = None
     id: str | None = None
+    source: Source = "user"
 
 
 class ForgetAsked(Asked):
@@ -162,6 +164,7 @@ class CommitAsked(Asked):
     sources: tuple[str, ...] = ()
     private: bool = False
     ref: str | None = None
+    source: Source = "agent"
 
 
 class BeliefsAsked(Asked):

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, JsonValue, TypeAdapter
 
+from tiers.records import Source
+
 from ..context_report import REPORT_TURNS, ContextReport
 from ..injecting import TOKEN_BUDGET, Injected
 from ..remembering_facts import FactScope, RememberedFact
@@ -22,6 +24,7 @@ class RememberFactAsked(Asked):
     scope: FactScope = "user"
     metadata: dict[str, JsonValue] | None = None
     topics: tuple[str, ...] | None = None
+    source: Source = "user"
 
 
 class InjectAsked(Asked):

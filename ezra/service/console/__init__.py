@@ -15,6 +15,7 @@ from . import (
     graphs,
     knowledge,
     overview,
+    quarantine,
     searching,
     turns,
     upkeep,
@@ -33,6 +34,7 @@ _SHOWN_BY = (
     knowledge,
     searching,
     audit,
+    quarantine,
     upkeep,
 )
 """Importing them filled ``pages``; the navigation has them in this order."""

@@ -45,6 +45,12 @@ KINDS = (
     "evicted",
     "retired",
     "redacted",
+    "quarantined",
+    "released",
+    "discarded",
+    "guarded",
+    "guard redacted",
+    "guard blocked",
 )
 """Suggested in the form, which takes any other kind as well."""
 

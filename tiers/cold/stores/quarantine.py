@@ -6,23 +6,26 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...errors import Conflict, NotFound, UsageError
+from ...moments import microseconds
 from ...quarantine import HELD_PAGE_MAX, Quarantined, State
 from ...records import Scope
-from ..conditions import Absent, Beyond, Is
+from ..conditions import Absent, Beyond, Condition, Is
 from ..ownership import check_limit, check_owned, check_whole_graph, in_order
-from ..port import Collection, Find, Index, Steps, one
+from ..port import Collection, Find, Index, Steps, every, one
 from ..redaction import redacted_form
 from .graphs import check_writable
 from .log import append_event
-from .over_engine import OverEngine, changing
+from .over_engine import OverEngine, changing, reading
 from .questions import own
 from .rows import moments, plain, put, replace
+
+_OLDEST_FIRST = ("recorded_at", "id")
 
 QUARANTINED: Collection[Quarantined] = Collection(
     "quarantined",
     Quarantined,
     fields={**plain("agent_id", "state"), **moments("recorded_at", "redacted_at")},
-    indexes={"state": Index(("state", "id"), where=(Absent("redacted_at"),))},
+    indexes={"state": Index(("state", "recorded_at", "id"), where=(Absent("redacted_at"),))},
 )
 
 
@@ -55,15 +58,21 @@ class ColdQuarantine(OverEngine):
         found = await self._all("quarantined", own(QUARANTINED, scope, ids))
         return in_order({record.id: record for record in found}, ids)
 
-    async def in_quarantine(
+    @reading
+    def in_quarantine(
         self, scope: Scope, *, behind: str = "", limit: int = HELD_PAGE_MAX
-    ) -> tuple[Quarantined, ...]:
+    ) -> Steps[tuple[Quarantined, ...]]:
         """Return the texts that wait for a decision, the oldest first, behind an id."""
         check_whole_graph(scope)
         check_limit(limit, HELD_PAGE_MAX)
-        where = (Is("state", "held"), Absent("redacted_at"), Beyond(("id",), (behind,)))
-        find = Find(QUARANTINED, scope, "state", where, ("id",), limit, reach="own")
-        return await self._all("in_quarantine", find)
+        last = (yield from one(own(QUARANTINED, scope, [behind]))) if behind else None
+        if behind and last is None:
+            raise UsageError("behind", behind, "the id of the last text of a page")
+        where: list[Condition] = [Is("state", "held"), Absent("redacted_at")]
+        if last is not None:
+            where.append(Beyond(_OLDEST_FIRST, (microseconds(last.recorded_at), last.id)))
+        find = Find(QUARANTINED, scope, "state", tuple(where), _OLDEST_FIRST, limit, reach="own")
+        return tuple((yield from every(find)))
 
     @changing
     def decide(
