@@ -144,7 +144,9 @@ def _held(
 ) -> Quarantined:
     """Return the record of what is put aside; the same text of the same writer is one."""
     whose = (scope.tenant, scope.graph_id, scope.agent_id or "", scope.user_id or "")
-    name = derived_id(UNRECORDED, "quarantined", *whose, write.held, write.source, text)
+    seen_by = ("private" if write.private else "", json.dumps(write.topics))
+    kind = (write.held, write.source)
+    name = derived_id(UNRECORDED, "quarantined", *whose, *seen_by, *kind, text)
     owned = {"topics": write.topics, "private": write.private}
     record = Quarantined(
         held=write.held,

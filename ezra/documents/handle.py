@@ -126,7 +126,7 @@ class Documents:
     ) -> Revised:
         """Store what ``drafted`` has read, wherever that was done; otherwise as ``put``."""
         scope, topics = await self._access.writing(draft.topics, "store a document")
-        more = {"machine": machine, "even_if_redacted": even_if_redacted}
+        more: dict[str, JsonValue] = {"machine": machine, "even_if_redacted": even_if_redacted}
         write = Write("document", "document", topics, private, more)
         draft = await admitted(self._parts, scope, write, draft, texts_of)
         return await self._keep(

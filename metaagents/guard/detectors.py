@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from tiers.quarantine import Detector, Finding, Severity, Source
+from tiers.quarantine import Detector, Finding, Severity
+from tiers.records import Source
 
 from .orders import (
     ABOUT,

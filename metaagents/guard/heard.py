@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tiers.quarantine import Source
-from tiers.records import Turn
+from tiers.records import Source, Turn
 
 from .policy import DEFAULT, GuardPolicy
 

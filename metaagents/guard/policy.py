@@ -26,7 +26,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple, get_args
 
-from tiers.quarantine import Action, Detector, Finding, Source
+from tiers.quarantine import Action, Detector, Finding
+from tiers.records import Source
 
 from .detectors import scan
 

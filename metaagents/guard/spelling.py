@@ -111,8 +111,8 @@ def _leet(text: str) -> Iterator[tuple[str, int, int]]:
         return
     start, end = places[0][0], places[-1][1]
     # Of words that mix letters and figures alone: what a number says stays a number.
-    for table in (_FROM_LEET, _FROM_LEET_TOO):
-        yield _LEET.sub(lambda one, table=table: one.group().translate(table), text), start, end
+    yield _LEET.sub(lambda one: one.group().translate(_FROM_LEET), text), start, end
+    yield _LEET.sub(lambda one: one.group().translate(_FROM_LEET_TOO), text), start, end
 
 
 def _encoded(text: str) -> Iterator[tuple[str, int, int]]:

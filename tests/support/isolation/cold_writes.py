@@ -30,7 +30,7 @@ from .oracle import Reach, permitted
 from .worlds import LATER, SHARED_WORDS, Corner, PlantedKind
 
 _FACTS = ("core", "archival")
-_REDACTED = ("turn", "summary", "core", "rule", "belief", "card")
+_REDACTED = ("turn", "summary", "core", "rule", "belief", "card", "quarantined")
 
 
 def _fresh(aim: Aim) -> str:

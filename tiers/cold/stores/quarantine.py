@@ -17,7 +17,7 @@ from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine, changing, reading
 from .questions import own
-from .rows import moments, plain, put, replace
+from .rows import bare, moments, plain, put, replace
 
 _OLDEST_FIRST = ("recorded_at", "id")
 
@@ -42,7 +42,8 @@ class ColdQuarantine(OverEngine):
         check_owned(scope, record)
         known = yield from one(own(QUARANTINED, scope, [record.id]))
         if known is not None:
-            if known.agent_id != record.agent_id:
+            if _whose(known) != _whose(record):
+                # Not what it says: the asker may not be allowed to see it.
                 raise Conflict("quarantined text", "an id of its own", record.id)
             return known
         yield from check_writable(scope)
@@ -103,8 +104,12 @@ class ColdQuarantine(OverEngine):
             return False
         decided = {"state": state, "reason": reason, "decided_at": now, "released_id": released_id}
         # What it says is in the record that it became, or nowhere.
-        after = redacted_form(known, now).model_copy(update=decided)
+        after = bare(Quarantined, redacted_form(known, now)).model_copy(update=decided)
         yield from replace(QUARANTINED, scope, after)
         named = (record_id,) if released_id is None else (record_id, released_id)
         yield from append_event(scope, state, named, reason, now)
         return True
+
+
+def _whose(record: Quarantined) -> tuple[object, ...]:
+    return (record.agent_id, record.user_id, record.topics, record.private)
