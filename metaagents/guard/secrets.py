@@ -115,7 +115,7 @@ FORMS = (
     _form("password", "://", r"://[^/\s:@]{1,64}:([^/\s:@]{3,128})@", lambda _: True),
     _form("password", "pass Pass PASS pwd PWD kennwort Kennwort mot contrase",
           _PASSWORD + r"[\"']?\s{0,3}(?:[:=]|\bis\b|\bist\b|\best\b"
-          r"|\bes\b)\s{0,3}[\"']?(\S{6,128})",
+          r"|\bes\b)\s{0,3}[\"']?(\S{5,127}[^\s.,;:)\"'])",
           _is_mixed),
     _form("key", "key Key KEY ecret ECRET oken OKEN earer",
           _NAMED + r"([A-Za-z0-9_\-./+=]{16,512})", _is_random),

@@ -65,7 +65,9 @@ async def test_every_section_counts_its_cases() -> None:
     assert counted["duplicates"] == {"duplicates merged": 2, "different facts lost": 3}
     assert counted["guard"]["false statements taken"] == 74
     assert counted["guard"]["judge says supersedes, wrongly, and is believed"] == 23
-    assert [one.problems for one in found.sections] == [(), (), (), (), ()]
+    assert counted["attacks"]["attacks caught"] == 6
+    assert counted["attacks"]["attacks-sealed caught"] == 4
+    assert not any(one.problems for one in found.sections)
 
 
 async def test_an_unknown_set_is_named_with_those_there_are() -> None:

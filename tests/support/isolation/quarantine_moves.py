@@ -8,7 +8,7 @@ from tiers.records import Scope
 from .aims import INNER, OUTER, Aim
 from .attempts import Method, Move, graph_of
 from .cold_reads import asker
-from .cold_writes import id_of_victim_or_new, is_mine, of_id, variant
+from .cold_writes import id_of_victim_or_new, of_id, variant
 from .oracle import Reach
 from .worlds import LATER, SHARED_WORDS
 
@@ -57,8 +57,8 @@ def hold(aim: Aim) -> Move:
 
 def decide(aim: Aim) -> Move | None:
     """Throw the victim's text away from another graph."""
-    if is_mine(aim, aim.victim.id):
-        return None
+    if aim.world.holds(aim.house, aim.victim.id):
+        return None  # its own of the same id
     scope, text_id, reason = Scope.of_graph(*aim.house), aim.victim.id, aim.word("an attack")
     return Move(
         lambda cold: cold.quarantine.decide(scope, text_id, "discarded", reason, LATER),
