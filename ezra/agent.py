@@ -29,7 +29,7 @@ from .access import Access
 from .agent_facts import AgentFacts
 from .agent_platform import AgentPlatform
 from .asking import ask
-from .believing import Point, beliefs_at, believe, source_ids_of
+from .believing import Believed, Point, beliefs_at, believe, source_ids_of
 from .board import AgentBoard
 from .checks import check_source, checked
 from .documents import DocumentsOfAgent
@@ -39,6 +39,7 @@ from .knowledge import Knowledge
 from .memory_search import MemorySearch, search_memory
 from .mesh import AnyAsk, ask_of
 from .mesh_asking import AsksMesh
+from .operations import operation
 from .parts import Parts
 from .policy import scope_of, topics_for
 from .recall import Degradation, RecallResult, with_vector
@@ -172,6 +173,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         written = await turn.reply(response)
         return Completion(response, self._parts.model.name, turn, written)
 
+    @operation("GET", "/core")
     async def core(self) -> CoreBlock:
         """Return the core facts of this agent's next context, what is left out, and their tokens.
 
@@ -180,6 +182,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         block, _ = await self._parts.router.core_of(await self._scope())
         return block
 
+    @operation("POST", "/recall")
     async def recall(
         self,
         query: str,
@@ -215,6 +218,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         )
         return await ask(self._parts, await self._reading(), request)
 
+    @operation("POST", "/search-memory")
     async def search_memory(
         self,
         text: str | None = None,
@@ -275,6 +279,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             self._parts, scope, key, index=index, start=start, length=length
         )
 
+    @operation("POST", "/recall-archival")
     async def recall_archival(
         self,
         query: str,
@@ -297,6 +302,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         )
         return tuple(hit.model_copy(update={"cosine": None}) for hit in found)
 
+    @operation("POST", "/beliefs", changes=True, repeats=False)
     async def commit(
         self,
         claim: str,
@@ -308,7 +314,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         private: bool = False,
         ref: str | None = None,
         source: Source = "agent",
-    ) -> Commitment:
+    ) -> Believed:
         """Commit to a belief. What contradicts it is settled by the graph's merge strategy.
 
         A rival is the active belief of the same topic and key; for a claim without a key, an
@@ -362,7 +368,8 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         belief = await admitted(self._parts, scope, write, belief)
         return await believe(self._parts, scope, self._standing, belief)
 
-    async def beliefs(self, as_of: Point | None = None) -> tuple[Commitment, ...]:
+    @operation("GET", "/beliefs")
+    async def beliefs(self, as_of: Point | None = None) -> tuple[Believed, ...]:
         """Return the active beliefs in scope, in order of commitment.
 
         Args:
@@ -374,7 +381,8 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             return await self._parts.beliefs.active(scope)
         return await beliefs_at(self._parts, scope, as_of)
 
-    async def pin(self, belief_id: str) -> Commitment:
+    @operation("POST", "/beliefs/{belief_id}/pin", changes=True, repeats=False)
+    async def pin(self, belief_id: str) -> Believed:
         """Keep an active belief first in every context of this agent, and in its hot tier.
 
         Raises:
@@ -391,10 +399,12 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         await self._parts.log.append_audit(scope, "pinned", (belief_id,), "", now)
         return belief
 
+    @operation("GET", "/usage")
     async def usage(self) -> Usage:
         """Return what the agent has used of its budget."""
         return await self._parts.usage.usage(scope_of(self._record))
 
+    @operation("POST", "/heartbeat", changes=True)
     async def heartbeat(self) -> None:
         """Give a sign of life now.
 

@@ -11,6 +11,7 @@ from tiers.upkeep import Page
 
 from .checks import check_source, checked, checked_id
 from .latest import LATEST_MAX, facts_page
+from .operations import Ids, operation
 from .parts import Parts
 from .remembering import Memory, check_superseded, forget, forget_all, memory_of, store, supersede
 
@@ -24,6 +25,7 @@ class AgentFacts(ABC):
     _parts: Parts
     _standing: Standing
 
+    @operation("POST", "/memories", changes=True)
     async def remember(
         self,
         what: Memory,
@@ -84,6 +86,7 @@ class AgentFacts(ABC):
             await supersede(self._parts, await self._scope(), supersedes, stored_id)
         return stored_id
 
+    @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)
     async def forget(self, fact_id: str, *, reason: str, superseded_by: str | None = None) -> bool:
         """Forget a fact on explicit request; ``False`` when it is forgotten or superseded already.
 
@@ -114,7 +117,8 @@ class AgentFacts(ABC):
             charge.is_void = not done
         return done
 
-    async def forget_facts(self, ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
+    @operation("POST", "/facts/forget", changes=True, repeats=False)
+    async def forget_facts(self, ids: Ids, *, reason: str) -> tuple[str, ...]:
         """Forget several facts in one step, as ``forget`` does; return those that lived until now.
 
         Args:
@@ -133,13 +137,15 @@ class AgentFacts(ABC):
             charge.is_void = not done
         return done
 
-    async def facts(self, ids: Sequence[str]) -> tuple[Fact, ...]:
+    @operation("POST", "/facts/lookup")
+    async def facts(self, ids: Ids) -> tuple[Fact, ...]:
         """Return the facts among ``ids`` that the agent sees, in the order asked.
 
         Those that gave way or were forgotten are among them, and say so.
         """
         return await self._parts.semantic.facts(await self._scope(), ids)
 
+    @operation("GET", "/facts")
     async def latest_facts(
         self,
         *,

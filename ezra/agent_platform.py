@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from tiers.records import AgentRecord, Kind, Scope, Source, Standing, Turn
+from tiers.records import AgentRecord, Scope, Source, Standing, Turn
 
 from .checks import check_source, checked
 from .context_report import REPORT_TURNS, ContextReport, context_report
 from .injecting import TOKEN_BUDGET, Injected, inject, last_message
+from .operations import operation
 from .parts import Parts
 from .remembering_facts import FactScope, RememberedFact, fact_of, owner_of, remember_fact
+from .request import Kinds
 
 
 class AgentPlatform(ABC):
@@ -23,6 +25,7 @@ class AgentPlatform(ABC):
     _record: AgentRecord
     _standing: Standing
 
+    @operation("POST", "/facts", changes=True)
     async def remember_fact(
         self,
         content: str,
@@ -66,12 +69,13 @@ class AgentPlatform(ABC):
             charge.is_void = not done.was_new
         return done
 
+    @operation("POST", "/inject")
     async def inject(
         self,
         query: str | None = None,
         *,
         token_budget: int = TOKEN_BUDGET,
-        kinds: Sequence[Kind] | None = None,
+        kinds: Kinds | None = None,
     ) -> Injected:
         """Return what is known about a message: documents, memories and facts, fairly mixed.
 
@@ -93,6 +97,7 @@ class AgentPlatform(ABC):
             asked = await last_message(self._parts, scope, self._record.role)
         return await inject(self._parts, scope, asked, token_budget=token_budget, kinds=kinds)
 
+    @operation("GET", "/context-report")
     async def context_report(self, limit: int = REPORT_TURNS) -> ContextReport:
         """Return how the agent's last contexts followed one another, rebuilt from their receipts.
 

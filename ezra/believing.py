@@ -13,6 +13,7 @@ from tiers.records import (
     BeliefQuery,
     Commitment,
     Committed,
+    HistoricBelief,
     Scope,
     Settlement,
     Standing,
@@ -25,6 +26,9 @@ from .parts import Parts
 
 Point: TypeAlias = datetime | int
 """A moment of the past: a time, or the number of a turn of the graph, counted over all agents."""
+
+Believed: TypeAlias = HistoricBelief | Commitment
+"""A belief: with what became of it, where it is active no longer."""
 
 SOURCES_MAX = 256
 

@@ -7,7 +7,6 @@ again under the id that its caller chose: it is stored once, so that who heard n
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Any
 
 from tiers.board import (
@@ -15,7 +14,6 @@ from tiers.board import (
     EVERYBODY,
     STATES_AFTER,
     Card,
-    CardKind,
     Priority,
     TaskStatus,
 )
@@ -28,6 +26,7 @@ from tiers.upkeep import Page
 from .access import Access
 from .board_reading import BoardReader, inbox_query, page_of, task_of
 from .checks import checked, checked_id
+from .operations import operation
 from .parts import Parts
 from .policy import scope_of
 from .tasks import Change, begun_id, changed_task, log_of
@@ -48,6 +47,7 @@ class AgentBoard(BoardReader):
         self._access = access
         self._id = agent_id
 
+    @operation("POST", "/messages", changes=True, own_id="id")
     async def send(
         self,
         to: str | Sequence[str],
@@ -90,6 +90,7 @@ class AgentBoard(BoardReader):
         said |= {"priority": priority, "tags": tags, "to": _recipients(to)}
         return await self._send(said, id, machine, topics, thread=thread, shared=shared)
 
+    @operation("POST", "/replies", changes=True, own_id="id")
     async def reply(
         self,
         message_id: str,
@@ -120,6 +121,7 @@ class AgentBoard(BoardReader):
         said |= {"priority": priority, "tags": tags, "reply_to": message.id}
         return await self._send(said, id, machine, topics, thread=message.thread, shared=shared)
 
+    @operation("POST", "/inbox")
     async def inbox(
         self,
         *,
@@ -144,12 +146,14 @@ class AgentBoard(BoardReader):
         query = inbox_query(self._id, types, unread=unread)
         return await page_of(self._parts.board, self._reading, query, limit, after)
 
+    @operation("GET", "/unread")
     async def unread(self) -> int:
         """Return how many messages for this agent it has not read."""
         scope = await self._reading()
         return (await self._parts.board.unread(scope, (self._id,)))[self._id]
 
-    async def ack(self, ids: Sequence[str]) -> tuple[str, ...]:
+    @operation("POST", "/read", changes=True)
+    async def ack(self, ids: str | Sequence[str]) -> tuple[str, ...]:
         """Mark messages as read and return those that were not: a repeated call returns none.
 
         Ids of what is no message for this agent are passed over.
@@ -170,13 +174,14 @@ class AgentBoard(BoardReader):
             charge.is_void = not read
         return read
 
+    @operation("POST", "/actions", changes=True, own_id="id")
     async def log(
         self,
         action: str,
         text: str = "",
         *,
         tags: Iterable[str] = (),
-        files: Sequence[str] = (),
+        files: str | Sequence[str] = (),
         task_id: str | None = None,
         id: str | None = None,  # noqa: A002 - what people call it
         machine: str = "",
@@ -206,10 +211,11 @@ class AgentBoard(BoardReader):
             files = (files,)
         said: dict[str, Any] = {"type": _said("action", action), "text": text, "tags": tags}
         said |= {"details": {"files": list(files)} if files else {}, "thread": task_id or ""}
-        card = _draft("action", said | {"machine": machine}, self._parts.clock())
+        card = checked(Card, kind="action", changed_at=self._parts.clock(), **said, machine=machine)
         scope, card = await self._stamped(card, id, topics, "log", shared=shared)
         return await self._posted(scope, card)
 
+    @operation("POST", "/tasks", changes=True, own_id="id")
     async def start_task(
         self,
         title: str,
@@ -244,11 +250,12 @@ class AgentBoard(BoardReader):
         """
         said: dict[str, Any] = {"title": _said("title", title), "text": text, "tags": tags}
         said |= {"priority": priority, "thread": parent or "", "status": "created"}
-        card = _draft("task", said | {"machine": machine}, self._parts.clock())
+        card = checked(Card, kind="task", changed_at=self._parts.clock(), **said, machine=machine)
         scope, card = await self._stamped(card, id, topics, "start a task", shared=shared)
         log = log_of(scope, card, Change(machine=machine), None, begun_id(card.id))
         return await self._posted(scope, card, log)
 
+    @operation("POST", "/tasks/update", changes=True, own_id="id")
     async def update_task(
         self,
         task_id: str,
@@ -301,6 +308,7 @@ class AgentBoard(BoardReader):
             raise UsageError("status", None, "something to change, or a note")
         return await self._change(task_id, change, id)
 
+    @operation("POST", "/tasks/finish", changes=True, own_id="id")
     async def finish_task(
         self,
         task_id: str,
@@ -319,6 +327,7 @@ class AgentBoard(BoardReader):
         change = checked(Change, status="completed", note=outcome, ends=True, machine=machine)
         return await self._change(task_id, change, id)
 
+    @operation("POST", "/tasks/fail", changes=True, own_id="id")
     async def fail_task(
         self,
         task_id: str,
@@ -337,6 +346,7 @@ class AgentBoard(BoardReader):
         change = checked(Change, status="failed", note=reason, ends=True, machine=machine)
         return await self._change(task_id, change, id)
 
+    @operation("POST", "/tasks/suspend", changes=True, repeats=False)
     async def suspend_tasks(self, limit: int = 10, *, machine: str = "") -> tuple[Card, ...]:
         """Suspend this agent's own tasks that are open, those changed last; return them.
 
@@ -366,7 +376,7 @@ class AgentBoard(BoardReader):
         shared: bool,
     ) -> Card:
         said = said | {"machine": machine, "thread": thread or ""}
-        draft = _draft("message", said, self._parts.clock())
+        draft = checked(Card, kind="message", changed_at=self._parts.clock(), **said)
         scope, card = await self._stamped(draft, message_id, topics, "send", shared=shared)
         if not card.thread:
             card = card.model_copy(update={"thread": card.id})
@@ -465,10 +475,6 @@ def own_id(scope: Scope, asked: str) -> str:
     return derived_id(UNRECORDED, "card", *writer, *scope.topics, asked)
 
 
-def _draft(kind: CardKind, said: dict[str, Any], now: datetime) -> Card:
-    return checked(Card, kind=kind, changed_at=now, **said)
-
-
 def _recipients(to: str | Sequence[str]) -> tuple[str, ...]:
     """Return whom a message is for, each once; nobody in particular is everybody."""
     names = (to,) if isinstance(to, str) else tuple(to)
@@ -478,11 +484,7 @@ def _recipients(to: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _said(field: str, text: str) -> str:
-    """Return what must say something.
-
-    Raises:
-        UsageError: It is blank.
-    """
+    """Return what must say something, and refuse what is blank."""
     if not text.strip():
         raise UsageError(field, text, "text that is not blank")
     return text

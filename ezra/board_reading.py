@@ -13,6 +13,7 @@ from tiers.records import Scope
 from tiers.upkeep import Page
 
 from .checks import checked
+from .operations import operation
 from .paging import check_page, cursor_of, place_of
 from .parts import Parts
 
@@ -27,6 +28,7 @@ class BoardReader:
         self._parts = parts
         self._reading = reading
 
+    @operation("POST", "/cards")
     async def cards(self, ids: Sequence[str]) -> tuple[Card, ...]:
         """Return the cards among up to 1,000 ids that are seen here, in the order asked.
 
@@ -39,6 +41,7 @@ class BoardReader:
             raise UsageError("ids", len(ids), f"at most {CARDS_MAX:,}")
         return await self._parts.board.cards(await self._reading(), ids)
 
+    @operation("POST", "/thread")
     async def thread(self, thread_id: str, *, limit: int = CARDS_MAX) -> tuple[Card, ...]:
         """Return the last messages of a thread that are seen here, oldest first.
 
@@ -54,6 +57,7 @@ class BoardReader:
         found = await self._parts.board.latest(scope, query, limit=limit)
         return tuple(reversed(found))
 
+    @operation("POST", "/history")
     async def history(
         self,
         *,
@@ -90,6 +94,7 @@ class BoardReader:
         )
         return await page_of(self._parts.board, self._reading, query, limit, after)
 
+    @operation("POST", "/tasks/list")
     async def tasks(
         self,
         *,
@@ -125,6 +130,7 @@ class BoardReader:
         )
         return await page_of(self._parts.board, self._reading, query, limit, after)
 
+    @operation("POST", "/tasks/one")
     async def task(self, task_id: str) -> Card:
         """Return a task.
 

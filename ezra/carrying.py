@@ -8,9 +8,9 @@ one that was read out: its belief log verifies, its contexts replay. What follow
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import JsonValue, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from metaagents.lifecycle.building import index_work
 from tiers.errors import Conflict, NotFound, UsageError
@@ -19,6 +19,7 @@ from tiers.records import LoggedBelief, ProjectedBelief, Record, Scope, SessionG
 from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, QueuedWork, Table
 
 from .checks import checked
+from .operations import operation
 from .parts import Parts
 from .proving import Witness
 
@@ -46,8 +47,12 @@ class GraphRows:
     _parts: Parts
     _scope: Scope
 
+    @operation("GET", "/rows", changes=True)
     async def export_rows(
-        self, table: Table, after: str = "", limit: int = ROWS_PER_CALL
+        self,
+        table: Table,
+        after: str = "",
+        limit: Annotated[int, Field(ge=1, le=PAGE_ROWS_MAX)] = ROWS_PER_CALL,
     ) -> CarriedRows:
         """Return everything that a table holds of the graph, private rows included, page by page.
 

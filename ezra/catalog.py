@@ -17,6 +17,7 @@ from tiers.records import (
     Rule,
     Scope,
     SessionGraph,
+    Text,
     Turn,
 )
 from tiers.registry import CATALOG
@@ -24,6 +25,7 @@ from tiers.registry import CATALOG
 from .asking import ask
 from .checks import checked
 from .documents import DocumentsOfGraph
+from .operations import Ids, operation
 from .parts import Parts
 from .recall import RecallResult
 from .redaction import RedactionReport, redact
@@ -52,6 +54,7 @@ class Catalog(DocumentsOfGraph):
                 await parts.graphs.create_graph(record)
         return cls(parts)
 
+    @operation("POST", "/memories", changes=True)
     async def remember(
         self,
         what: Memory,
@@ -81,6 +84,7 @@ class Catalog(DocumentsOfGraph):
             await supersede(self._parts, self._scope, supersedes, stored_id)
         return stored_id
 
+    @operation("POST", "/recall")
     async def recall(
         self,
         query: str,
@@ -95,22 +99,27 @@ class Catalog(DocumentsOfGraph):
         request = request_of(query, limit=limit, kinds=kinds, as_of=as_of, rerank=rerank, more=more)
         return await ask(self._parts, self._scope, request)
 
-    async def facts(self, ids: Sequence[str]) -> tuple[Fact, ...]:
+    @operation("POST", "/facts/lookup")
+    async def facts(self, ids: Ids) -> tuple[Fact, ...]:
         """Return the facts among ``ids``, in the order asked."""
         return await self._parts.semantic.facts(self._scope, ids)
 
+    @operation("GET", "/core")
     async def core(self) -> tuple[Fact, ...]:
         """Return the catalog's core facts, oldest first."""
         return await self._parts.semantic.core(self._scope)
 
+    @operation("POST", "/rules/lookup")
     async def rules(self, text: str, limit: int = 10) -> tuple[Rule, ...]:
         """Return the rules whose trigger shares words with ``text``, best match first."""
         return await self._parts.procedural.match_rules(self._scope, text, limit)
 
-    async def redact(self, record_ids: Sequence[str], *, reason: str) -> RedactionReport:
+    @operation("POST", "/redactions", changes=True, repeats=False)
+    async def redact(self, record_ids: Ids, *, reason: Text) -> RedactionReport:
         """Destroy the content of catalog records for good; otherwise as ``Graph.redact``."""
         return await redact(self._parts, self._scope, record_ids, reason)
 
+    @operation("GET", "/audit")
     async def audit(
         self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:

@@ -12,20 +12,18 @@ from metaagents.lifecycle.conservation import report as conservation_of
 from metaagents.lifecycle.retirement import RetentionReport
 from tiers.errors import NotFound, UsageError
 from tiers.fleet import Inject
-from tiers.plans import GRAINS, AnyGrain
+from tiers.plans import AnyGrain
 from tiers.records import (
     ALL_TOPICS,
     AgentRecord,
     Budget,
-    Episode,
-    Grain,
     Kind,
     Parent,
     Retention,
     Scope,
     SessionGraph,
     Standing,
-    Summary,
+    Text,
     Turn,
     Usage,
 )
@@ -47,6 +45,7 @@ from .knowledge import Knowledge
 from .latest import LatestOfGraph
 from .membership import has_left
 from .memory_search import MemorySearch, scope_as, search_memory
+from .operations import Ids, operation
 from .parts import Parts
 from .policy import scope_of
 from .quarantine import QuarantineOfGraph
@@ -155,14 +154,17 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
             raise UsageError("agent", agent_id, "an agent that has not left its graph")
         return await self._handle(standing, standing.agent)
 
+    @operation("GET", "/agents")
     async def agents(self) -> tuple[AgentRecord, ...]:
         """Return all members in order of spawn, those who left included."""
         return await self._parts.fleet.agents(self._scope)
 
+    @operation("GET", "/status")
     async def status(self) -> GraphStatus:
         """Return the graph's state and what each tier holds for it."""
         return await status_of(self._parts, self._scope)
 
+    @operation("GET", "/agents/{agent_id}/memory")
     async def memory_of(self, agent_id: str) -> AgentMemory:
         """Return what each tier holds for a member, private records included: for who audits.
 
@@ -171,35 +173,7 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
         """
         return await memory_of(self._parts, self._scope, agent_id)
 
-    async def summaries(self) -> tuple[Summary, ...]:
-        """Return all shared summaries of the graph, oldest period first."""
-        return await self._parts.episodic.summaries(self._scope)
-
-    async def episodes(
-        self,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        *,
-        grain: Grain | None = None,
-    ) -> tuple[Episode, ...]:
-        """Return all shared episodes that overlap ``[since, until)``, oldest first.
-
-        Args:
-            since: The beginning; open if not given.
-            until: The end, not included; open if not given.
-            grain: ``daily``, ``weekly``, ``monthly``, ``quarterly`` or ``yearly``; all of them if
-                not given.
-
-        Raises:
-            UsageError: There is no such grain, or a moment has no zone.
-        """
-        if grain is not None and grain not in GRAINS:
-            raise UsageError("grain", grain, ", ".join(GRAINS))
-        for name, moment in (("since", since), ("until", until)):
-            if moment is not None and moment.tzinfo is None:
-                raise UsageError(name, moment, "a time with its zone")
-        return await self._parts.episodic.episodes(self._scope, since, until, grain)
-
+    @operation("GET", "/core/{agent_id}")
     async def core(self, agent_id: str) -> CoreBlock:
         """Return the core facts in the next context of a member, what is left out, and the cost.
 
@@ -212,6 +186,7 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
         block, _ = await self._parts.router.core_of(scope_of(standing.agent, standing.lineage))
         return block
 
+    @operation("GET", "/conservation")
     async def conservation(self) -> ConservationReport:
         """Count every turn of the graph at every grain: in one summary or episode, or in the tail.
 
@@ -221,6 +196,7 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
         """
         return await conservation_of(self._parts.grains, self._scope)
 
+    @operation("POST", "/retention", changes=True, name="lifecycle.retain")
     async def retain(self, *, dry_run: bool = False, force: bool = False) -> RetentionReport:
         """Destroy the content of what is past its retention now; the schedule does it otherwise.
 
@@ -239,6 +215,7 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
             await self._parts.index_worker.drain(self._scope)
         return report
 
+    @operation("POST", "/recall")
     async def recall(
         self,
         query: str,
@@ -262,6 +239,7 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
         seen = self._scope.model_copy(update={"lineage": standing.lineage})
         return await ask(self._parts, seen, request)
 
+    @operation("POST", "/search-memory")
     async def search_memory(
         self,
         text: str | None = None,
@@ -333,10 +311,12 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
         await self._parts.log.append_audit(self._scope, "configured", (), reason, now)
         await self._refresh()
 
+    @operation("GET", "/usage")
     async def usage(self) -> Usage:
         """Return what the graph has used of its budget."""
         return await self._parts.usage.usage(self._scope)
 
+    @operation("GET", "/usage/agents")
     async def usage_by_agent(self) -> dict[str, Usage]:
         """Return what each agent has used that has used anything, by id."""
         return await self._parts.usage.usage_by_agent(self._scope)
@@ -409,13 +389,14 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
         """
         return await run_forward(self._parts, self._record, take, turns, limit)
 
+    @operation("POST", "/erasures", changes=True, repeats=False)
     async def erase(
         self,
         *,
-        subject: str | None = None,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        reason: str,
+        subject: Text | None = None,
+        user_id: Text | None = None,
+        agent_id: Text | None = None,
+        reason: Text,
     ) -> RedactionReport:
         """Redact every record that speaks of a subject, or is a user's or an agent's, with proof.
 
@@ -435,14 +416,16 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
         whose = Whose(subject, user_id, agent_id)
         return await erase(self._parts, self._scope, whose, reason)
 
-    async def purge(self, *, reason: str) -> RedactionReport:
+    @operation("POST", "/purges", changes=True, repeats=False)
+    async def purge(self, *, reason: Text) -> RedactionReport:
         """Redact everything that the graph holds, in every store, with proof; as ``erase``.
 
         Rows, ids and the chain of beliefs stay, so that others' links to them still hold.
         """
         return await purge(self._parts, self._scope, reason)
 
-    async def redact(self, record_ids: Sequence[str], *, reason: str) -> RedactionReport:
+    @operation("POST", "/redactions", changes=True, repeats=False)
+    async def redact(self, record_ids: Ids, *, reason: Text) -> RedactionReport:
         """Destroy the content of records for good, and of all that was made of them.
 
         Rows, ids and coverage stay, and the audit feed says who, when and why. Summaries and
@@ -459,6 +442,7 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
         """
         return await redact(self._parts, self._scope, record_ids, reason)
 
+    @operation("POST", "/close", changes=True)
     async def close(self) -> None:
         """Let every agent leave and clear hot memory; everything else is kept. Idempotent.
 
@@ -470,6 +454,7 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
             agent.release()
         self._spawned.clear()
 
+    @operation("POST", "/reopen", changes=True, repeats=False)
     async def reopen(self) -> bool:
         """Open a closed graph again; ``False`` when it is open already.
 
@@ -478,6 +463,7 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
         """
         return await self._parts.keeper.reopen(self._scope, self._parts.clock())
 
+    @operation("POST", "/archive", changes=True, repeats=False)
     async def archive(self) -> bool:
         """Close the graph and archive it now; ``False`` when it is archived already.
 

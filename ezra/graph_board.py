@@ -12,6 +12,7 @@ from tiers.upkeep import Page
 
 from .board_reading import BoardReader, inbox_query, page_of
 from .checks import checked
+from .operations import operation
 from .parts import Parts
 from .policy import scope_of
 
@@ -37,6 +38,7 @@ class GraphBoard(BoardReader):
         super().__init__(parts, reading)
         self._scope = scope
 
+    @operation("POST", "/latest")
     async def latest(
         self,
         kind: CardKind,
@@ -81,6 +83,7 @@ class GraphBoard(BoardReader):
         )
         return await page_of(self._parts.board, self._reading, query, limit, after)
 
+    @operation("POST", "/inbox")
     async def inbox(
         self,
         agent_id: str,
@@ -102,6 +105,7 @@ class GraphBoard(BoardReader):
 
         return await page_of(self._parts.board, reading, query, limit, after)
 
+    @operation("POST", "/unread")
     async def unread(self, agent_ids: Sequence[str] | None = None) -> dict[str, int]:
         """Return how many messages each agent has not read, of those that it sees.
 
@@ -123,6 +127,7 @@ class GraphBoard(BoardReader):
             found |= await self._parts.board.unread(scope, (agent_id,))
         return found
 
+    @operation("POST", "/counts")
     async def counts(
         self, since: datetime | None = None, until: datetime | None = None
     ) -> tuple[CardCount, ...]:

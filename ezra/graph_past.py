@@ -6,16 +6,22 @@ For those who run and audit: turns and receipts of every agent, private ones inc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from tiers.errors import NotFound, UsageError
 from tiers.previews import with_previews
 from tiers.records import AuditEvent, AuditFilter, Receipt, Scope, Turn
 
+from .operations import Ids, operation
 from .parts import Parts
 from .rebuilding import ReplayedContext, rebuild
-from .receipt_finding import receipts_of
+from .receipt_finding import TURN_IDS_MAX, receipts_of
 
 TURNS_MAX = 1_000
+_TurnSeq: TypeAlias = Annotated[int, Field(ge=1)]
+_Page: TypeAlias = Annotated[int, Field(ge=1, le=TURNS_MAX)]
 
 
 class GraphPast:
@@ -24,8 +30,9 @@ class GraphPast:
     _parts: Parts
     _scope: Scope
 
+    @operation("GET", "/agents/{agent_id}/turns")
     async def turns(
-        self, agent_id: str, *, before: int | None = None, limit: int = 50
+        self, agent_id: str, *, before: _TurnSeq | None = None, limit: _Page = 50
     ) -> tuple[Turn, ...]:
         """Return turns of a member, the last one first; what was redacted is there without words.
 
@@ -54,10 +61,12 @@ class GraphPast:
         page = await self._parts.turns.turns_after(scope, since, before - 1 - since)
         return tuple(with_previews(one) for one in reversed(page) if one.seq < before)
 
-    async def turns_by_ref(self, refs: Sequence[str]) -> dict[str, Turn]:
+    @operation("POST", "/turns/lookup")
+    async def turns_by_ref(self, refs: Ids) -> dict[str, Turn]:
         """Return the stored turns among ``refs``, by ``ref``."""
         return await self._parts.turns.known_refs(self._scope, refs)
 
+    @operation("GET", "/receipts/{receipt_id}")
     async def receipt(self, receipt_id: str) -> Receipt:
         """Return what a turn saw.
 
@@ -69,7 +78,10 @@ class GraphPast:
             raise NotFound("receipt", receipt_id)
         return found
 
-    async def receipts_of(self, turn_ids: Sequence[str]) -> dict[str, Receipt]:
+    @operation("POST", "/receipts/lookup")
+    async def receipts_of(
+        self, turn_ids: Annotated[Sequence[str], Field(max_length=TURN_IDS_MAX)]
+    ) -> dict[str, Receipt]:
         """Return what turns saw, by turn; those without a receipt are left out.
 
         A receipt is looked for among those made soon after its turn was opened: it is not found
@@ -83,6 +95,7 @@ class GraphPast:
         """
         return await receipts_of(self._parts, self._scope, turn_ids)
 
+    @operation("GET", "/receipts/{receipt_id}/replay")
     async def replay_context(self, receipt_id: str, *, today: bool = False) -> ReplayedContext:
         """Return what a turn or recall was given, byte for byte, whatever was written since.
 
@@ -94,6 +107,7 @@ class GraphPast:
         found = await self.receipt(receipt_id)
         return await rebuild(self._parts, self._scope, found, today=today)
 
+    @operation("GET", "/audit")
     async def audit(
         self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:

@@ -6,13 +6,15 @@ who run and audit a fleet. What an agent may see of the past, ``agent.beliefs(as
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from tiers.errors import NotFound, UsageError
+from tiers.fields import Text, Word
 from tiers.previews import with_previews
 from tiers.records import (
     BeliefEvent,
@@ -21,13 +23,11 @@ from tiers.records import (
     BranchPoint,
     Changed,
     Commitment,
-    Fact,
     HistoricBelief,
     LoggedBelief,
     Receipt,
     Scope,
     SignedHead,
-    ToolOutput,
     TrustRow,
     Turn,
 )
@@ -36,7 +36,8 @@ from .believing import Point, seq_at
 from .checks import checked
 from .difference import BeliefDiff, diff_of
 from .future_events import future_events
-from .lives import BeliefLife, lives_of
+from .lives import LIVES_MAX, BeliefLife, Explanation, lives_of
+from .operations import operation
 from .parts import Parts
 from .proving import Exported, Inclusion, Verification, Witness
 from .redaction import RedactionReport, redact
@@ -44,36 +45,9 @@ from .replayed_turn import ReplayedTurn, replayed
 
 EVENTS_PER_PAGE = 1_000
 EVENTS_EXPLAINED_MAX = 10_000
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Where a belief came from, and what became of it.
-
-    Attributes:
-        belief: The belief, as the log has left it.
-        events: Every event that is about it or names it, with contents, in order.
-        contradictions: Decisions between it and another: both ids, the winner, the strategy, the
-            trust used, who found it and why.
-        superseded: What it took the place of.
-        superseded_by: What took its place.
-        turns: The turn that produced it, and turns that it names as sources.
-        facts: Facts that it names as sources.
-        tool_outputs: What tools returned during these turns, long outputs as previews.
-        receipt: What the turn that produced it saw.
-        trust: Trust in its agent about its topic, today.
-    """
-
-    belief: HistoricBelief
-    events: tuple[LoggedBelief, ...]
-    contradictions: tuple[Mapping[str, Any], ...]
-    superseded: tuple[HistoricBelief, ...]
-    superseded_by: HistoricBelief | None
-    turns: tuple[Turn, ...]
-    facts: tuple[Fact, ...]
-    tool_outputs: tuple[ToolOutput, ...]
-    receipt: Receipt | None
-    trust: float
+_STATUSES_MAX = 16
+_TurnNumber: TypeAlias = Annotated[int, Field(ge=1)]
+_Page: TypeAlias = Annotated[int, Field(ge=1, le=10_000)]
 
 
 class History:
@@ -84,21 +58,24 @@ class History:
         self._scope = scope
         self._witness = Witness(parts, scope)
 
+    @operation("GET")
     async def query(
         self,
         *,
-        topic: str | None = None,
-        agent_id: str | None = None,
-        user_id: str | None = None,
-        subject: str | None = None,
-        key: tuple[str, str] | None = None,
-        status: BeliefStatus | Sequence[BeliefStatus] | None = None,
+        topic: Word | None = None,
+        agent_id: Word | None = None,
+        user_id: Word | None = None,
+        subject: Text | None = None,
+        key: tuple[Text, Text] | None = None,
+        status: (
+            BeliefStatus | Annotated[Sequence[BeliefStatus], Field(max_length=_STATUSES_MAX)] | None
+        ) = None,
         since: Point | None = None,
         until: Point | None = None,
         as_of: Point | None = None,
         as_of_seq: int | None = None,
         after: int = 0,
-        limit: int = 100,
+        limit: Annotated[int, Field(ge=1, le=1_000)] = 100,
     ) -> tuple[HistoricBelief, ...]:
         """Return beliefs in the order in which they were committed, active or not.
 
@@ -133,7 +110,10 @@ class History:
         )
         return await self._parts.history.query(self._scope, wanted)
 
-    async def lives(self, belief_ids: Sequence[str] = ()) -> tuple[BeliefLife, ...]:
+    @operation("GET", "/lives")
+    async def lives(
+        self, belief_ids: Annotated[Sequence[Word], Field(max_length=LIVES_MAX)] = ()
+    ) -> tuple[BeliefLife, ...]:
         """Return beliefs by id, in the order asked, each with the spans in which it was active.
 
         Raises:
@@ -141,10 +121,12 @@ class History:
         """
         return await lives_of(self._parts, self._scope, belief_ids)
 
+    @operation("GET", "/active")
     async def active(self) -> tuple[Commitment, ...]:
         """Return what is believed now, in order of commitment."""
         return await self._parts.history.as_of(self._scope, await self.seq_at())
 
+    @operation("GET", "/as-of")
     async def as_of(
         self,
         time: Point | None = None,
@@ -167,10 +149,12 @@ class History:
         """
         return await self._parts.history.as_of(self._scope, await self._seq(time, turn, seq))
 
+    @operation("GET", "/diff")
     async def diff(self, a: Point, b: Point) -> BeliefDiff:
         """Return how what was believed changed between two moments."""
         return diff_of(await self.as_of(a), await self.as_of(b))
 
+    @operation("GET", "/{belief_id}/explanation")
     async def explain(self, belief_id: str) -> Explanation:
         """Return where a belief came from, and what became of it.
 
@@ -203,7 +187,8 @@ class History:
             trust=await self.trust(belief.agent_id, belief.topic),
         )
 
-    async def replay(self, turn: int) -> ReplayedTurn:
+    @operation("GET", "/replay")
+    async def replay(self, turn: _TurnNumber) -> ReplayedTurn:
         """Return what a turn of the graph said and saw, and what it did to the beliefs.
 
         Raises:
@@ -213,18 +198,22 @@ class History:
             raise UsageError("turn", turn, "a turn of the graph, from 1")
         return await replayed(self._parts, self._scope, turn)
 
-    async def events(self, after: int = 0, limit: int = 1000) -> tuple[BeliefEvent, ...]:
+    @operation("GET", "/events")
+    async def events(self, after: int = 0, limit: _Page = 1000) -> tuple[BeliefEvent, ...]:
         """Return the log after a ``seq``, in order: who changed what when, not what was said."""
         return await self._parts.history.events(self._scope, after, limit)
 
-    async def logged(self, after: int = 0, limit: int = 1000) -> tuple[LoggedBelief, ...]:
+    @operation("GET", "/log")
+    async def logged(self, after: int = 0, limit: _Page = 1000) -> tuple[LoggedBelief, ...]:
         """Return the log after a ``seq`` with contents and salts."""
         return await self._parts.history.logged(self._scope, after, limit)
 
+    @operation("GET", "/seq")
     async def seq_at(self, point: Point | None = None) -> int:
         """Return the last event at a moment, or of all without one; 0 when there is none."""
         return await seq_at(self._parts, self._scope, point)
 
+    @operation("GET", "/in-future")
     async def in_future(self) -> str | None:
         """Return in words which events have a time ahead of this clock; ``None``: none has.
 
@@ -233,19 +222,27 @@ class History:
         ahead = await future_events(self._parts, self._scope)
         return None if ahead is None else str(ahead)
 
-    async def trust(self, agent_id: str, topic: str | None = None) -> float:
+    @operation("GET", "/trust")
+    async def trust(self, agent_id: Word, topic: Word | None = None) -> float:
         """Return how far an agent is trusted about a topic: 0 to 1, and 1 at first."""
         rows = await self.trusts()
         return next(
             (row.trust for row in rows if (row.agent_id, row.topic) == (agent_id, topic)), 1.0
         )
 
+    @operation("GET", "/trusts")
     async def trusts(self) -> tuple[TrustRow, ...]:
         """Return the trust in every agent and topic of which the log says something."""
         return await self._parts.history.trusts(self._scope)
 
+    @operation("PUT", "/trust", changes=True, repeats=False)
     async def set_trust(
-        self, agent_id: str, trust: float, *, topic: str | None = None, reason: str
+        self,
+        agent_id: Word,
+        trust: Annotated[float, Field(strict=True, ge=0, le=1)],
+        *,
+        topic: Word | None = None,
+        reason: Text,
     ) -> float:
         """Set the trust in an agent about a topic; return what it was. An event of the log.
 
@@ -265,6 +262,7 @@ class History:
         await self._parts.log.append_audit(self._scope, "trusted", (), text, now)
         return before
 
+    @operation("PUT", "/{belief_id}/pin", changes=True)
     async def pin(self, belief_id: str) -> Commitment:
         """Let an active belief come first in every context of those who see it.
 
@@ -275,6 +273,7 @@ class History:
         await self._tell("pinned", (belief_id,), "")
         return belief
 
+    @operation("DELETE", "/{belief_id}/pin", changes=True)
     async def unpin(self, belief_id: str) -> Commitment:
         """Let a belief no longer come first.
 
@@ -286,7 +285,8 @@ class History:
         await self._tell("unpinned", (belief_id,), "")
         return belief
 
-    async def revert(self, belief_id: str, *, reason: str) -> Changed:
+    @operation("POST", "/{belief_id}/revert", changes=True, repeats=False)
+    async def revert(self, belief_id: str, *, reason: Text) -> Changed:
         """Take an active belief back; what it had superseded is active again.
 
         Its agent is trusted a little less about its topic. Nothing of the past changes.
@@ -301,13 +301,14 @@ class History:
         await self._tell("reverted", (*done.ended, *done.restored), reason)
         return done
 
+    @operation("POST", "/rewind", changes=True, repeats=False)
     async def rewind(
         self,
         time: Point | None = None,
         *,
         turn: int | None = None,
         seq: int | None = None,
-        reason: str,
+        reason: Text,
     ) -> Changed:
         """Let exactly those beliefs be active again that were at a moment.
 
@@ -327,7 +328,8 @@ class History:
         await self._tell("rewound", changed, f"to event {to_seq}: {reason}")
         return done
 
-    async def redact(self, belief_id: str, *, reason: str) -> RedactionReport:
+    @operation("POST", "/{belief_id}/redact", changes=True, repeats=False)
+    async def redact(self, belief_id: str, *, reason: Text) -> RedactionReport:
         """Destroy a belief's content for good, in every store and every branch. The chain holds.
 
         Facts made of it go with it; receipts that name it are blanked. Turns in which it was said
@@ -340,6 +342,7 @@ class History:
         await self._belief(belief_id)
         return await redact(self._parts, self._scope, [belief_id], reason)
 
+    @operation("POST", "/heads", changes=True)
     async def sign(self) -> SignedHead:
         """Sign the log as it is now, and return the head; the last one when nothing is new.
 
@@ -349,10 +352,12 @@ class History:
         """
         return await self._witness.sign()
 
-    async def heads(self, after: int = 0, limit: int = 1000) -> tuple[SignedHead, ...]:
+    @operation("GET", "/heads")
+    async def heads(self, after: int = 0, limit: _Page = 1000) -> tuple[SignedHead, ...]:
         """Return signed heads of more than ``after`` events. Keep one elsewhere as an anchor."""
         return await self._parts.heads.heads(self._scope, after, limit)
 
+    @operation("GET", "/inclusion-proof")
     async def prove(self, seq: int, size: int | None = None) -> Inclusion:
         """Return the proof that an event is in the log, to be checked against a head.
 
@@ -365,6 +370,7 @@ class History:
         """
         return await self._witness.prove(seq, size)
 
+    @operation("GET", "/consistency-proof")
     async def prove_growth(self, old_size: int, size: int | None = None) -> tuple[str, ...]:
         """Return the proof that the log of ``old_size`` events is the beginning of a later one.
 
@@ -372,8 +378,9 @@ class History:
         """
         return await self._witness.prove_growth(old_size, size)
 
+    @operation("POST", "/verify")
     async def verify(
-        self, *, public_key: str | None = None, anchor: SignedHead | None = None
+        self, *, public_key: Text | None = None, anchor: SignedHead | None = None
     ) -> Verification:
         """Check the whole log: chain, contents, heads; and the stored beliefs against it.
 
@@ -394,6 +401,7 @@ class History:
         """
         return await self._witness.export(Path(path))
 
+    @operation("GET", "/origin")
     async def origin(self) -> BranchPoint | None:
         """Return where the graph was branched from another; ``None`` for one that was not."""
         first = await self.logged(0, 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
@@ -30,6 +30,7 @@ from tiers.records import ALL_TOPICS, Fact, Moment, Record, Scope, Standing, Tex
 
 from .access import Access
 from .checks import checked
+from .operations import Sent, operation
 from .parts import Parts
 from .remembering import forget, store, supersede
 
@@ -54,6 +55,12 @@ class Change(Record):
     valid_from: Moment | None = None
     topics: Topics | None = None
     reason: Text = UNSTATED_REASON
+
+
+_Changes: TypeAlias = Annotated[
+    Sequence[Change | Mapping[str, Any]],
+    Sent(Annotated[Sequence[Change], Field(max_length=CHANGES_MAX)]),
+]
 
 
 class Applied(Record):
@@ -89,6 +96,7 @@ class Knowledge:
         operator = _Operator(parts, scope)
         return cls(parts, Access(operator.reading, operator.writing, operator.standing))
 
+    @operation("POST", "/entity")
     async def entity(self, name: str, *, as_of: datetime | None = None) -> Entity | None:
         """Return what a name stands for, with its aliases; ``None`` when no fact names it.
 
@@ -100,6 +108,7 @@ class Knowledge:
         found = await self._parts.knowledge.entities(scope, [name], 1, as_of=as_of)
         return found[0] if found else None
 
+    @operation("POST", "/neighbours")
     async def neighbours(
         self,
         name: str,
@@ -120,6 +129,7 @@ class Knowledge:
         asked = self._parts.knowledge.neighbours
         return await asked(scope, [name], depth, limit, as_of=as_of)
 
+    @operation("POST", "/path")
     async def path(
         self, start: str, end: str, *, depth: int = PATH_DEPTH_MAX, as_of: datetime | None = None
     ) -> tuple[Fact, ...] | None:
@@ -136,6 +146,7 @@ class Knowledge:
         scope = await self._access.reading()
         return await self._parts.knowledge.path(scope, start, end, depth, as_of=as_of)
 
+    @operation("POST", "/history")
     async def history(
         self,
         subject: str,
@@ -166,6 +177,7 @@ class Knowledge:
         asked = self._parts.knowledge.statements
         return await asked(scope, subject, predicate, limit, live_only=live_only, behind=behind)
 
+    @operation("POST", "/facts", changes=True)
     async def add(
         self,
         subject: str,
@@ -191,6 +203,7 @@ class Knowledge:
         )
         return done.id or ""
 
+    @operation("PUT", "/facts", changes=True, repeats=False)
     async def update(
         self,
         subject: str,
@@ -212,6 +225,7 @@ class Knowledge:
         )
         return done.id or ""
 
+    @operation("POST", "/facts/delete", changes=True, repeats=False)
     async def delete(
         self,
         subject: str,
@@ -237,6 +251,7 @@ class Knowledge:
         change = _change("DELETE", subject, predicate, object, reason=reason)
         return (await self._done(change)).ended
 
+    @operation("POST", "/aliases", changes=True)
     async def alias(self, name: str, other: str, *, topics: Iterable[str] | None = None) -> str:
         """Say that an entity is also called something else; return the id of the fact that does.
 
@@ -250,7 +265,8 @@ class Knowledge:
             raise UsageError("other", other, "another name")
         return await self.add(name, ALIAS, other, topics=topics)
 
-    async def apply(self, changes: Sequence[Change | Mapping[str, Any]]) -> tuple[Applied, ...]:
+    @operation("POST", "/changes", changes=True, repeats=False)
+    async def apply(self, changes: _Changes) -> tuple[Applied, ...]:
         """Do changes in order and return what came of each.
 
         All are checked before anything is written. One that others have made impossible, or for

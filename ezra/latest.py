@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 from tiers.errors import UsageError
+from tiers.plans import GRAINS
 from tiers.recollection import Place
-from tiers.records import Fact, FactTier, Hit, Kind, Rule, Scope, SearchQuery, Turn
+from tiers.records import (
+    Episode,
+    Fact,
+    FactTier,
+    Grain,
+    Hit,
+    Kind,
+    Rule,
+    Scope,
+    SearchQuery,
+    Summary,
+    Turn,
+)
 from tiers.upkeep import Page
 
 from .checks import checked
+from .operations import Ids, operation
 from .paging import cursor_of, place_of
 from .parts import Parts
 
@@ -26,10 +41,43 @@ class LatestOfGraph:
     _parts: Parts
     _scope: Scope
 
-    async def facts(self, ids: Sequence[str]) -> tuple[Fact, ...]:
+    @operation("GET", "/summaries")
+    async def summaries(self) -> tuple[Summary, ...]:
+        """Return all shared summaries of the graph, oldest period first."""
+        return await self._parts.episodic.summaries(self._scope)
+
+    @operation("GET", "/episodes")
+    async def episodes(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        grain: Grain | None = None,
+    ) -> tuple[Episode, ...]:
+        """Return all shared episodes that overlap ``[since, until)``, oldest first.
+
+        Args:
+            since: The beginning; open if not given.
+            until: The end, not included; open if not given.
+            grain: ``daily``, ``weekly``, ``monthly``, ``quarterly`` or ``yearly``; all of them if
+                not given.
+
+        Raises:
+            UsageError: There is no such grain, or a moment has no zone.
+        """
+        if grain is not None and grain not in GRAINS:
+            raise UsageError("grain", grain, ", ".join(GRAINS))
+        for name, moment in (("since", since), ("until", until)):
+            if moment is not None and moment.tzinfo is None:
+                raise UsageError(name, moment, "a time with its zone")
+        return await self._parts.episodic.episodes(self._scope, since, until, grain)
+
+    @operation("POST", "/facts/lookup")
+    async def facts(self, ids: Ids) -> tuple[Fact, ...]:
         """Return the shared facts among ``ids``, in the order asked."""
         return await self._parts.semantic.facts(self._scope, ids)
 
+    @operation("GET", "/facts")
     async def latest_facts(
         self,
         *,
@@ -63,6 +111,7 @@ class LatestOfGraph:
             limit=limit,
         )
 
+    @operation("GET", "/rules")
     async def latest_rules(
         self,
         *,

@@ -1,4 +1,4 @@
-"""When beliefs were active: the spans that the log gives each of them, with their times."""
+"""What the log says of a belief: the spans in which it was active, where it came from."""
 
 from __future__ import annotations
 
@@ -6,9 +6,20 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from tiers.errors import UsageError
-from tiers.records import BeliefQuery, BeliefSpan, HistoricBelief, Scope
+from tiers.records import (
+    BeliefQuery,
+    BeliefSpan,
+    Fact,
+    HistoricBelief,
+    LoggedBelief,
+    Receipt,
+    Scope,
+    ToolOutput,
+    Turn,
+)
 
 from .parts import Parts
 
@@ -43,6 +54,36 @@ class BeliefLife:
 
     belief: HistoricBelief
     held: tuple[Held, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Where a belief came from, and what became of it.
+
+    Attributes:
+        belief: The belief, as the log has left it.
+        events: Every event that is about it or names it, with contents, in order.
+        contradictions: Decisions between it and another: both ids, the winner, the strategy, the
+            trust used, who found it and why.
+        superseded: What it took the place of.
+        superseded_by: What took its place.
+        turns: The turn that produced it, and turns that it names as sources.
+        facts: Facts that it names as sources.
+        tool_outputs: What tools returned during these turns, long outputs as previews.
+        receipt: What the turn that produced it saw.
+        trust: Trust in its agent about its topic, today.
+    """
+
+    belief: HistoricBelief
+    events: tuple[LoggedBelief, ...]
+    contradictions: tuple[Mapping[str, Any], ...]
+    superseded: tuple[HistoricBelief, ...]
+    superseded_by: HistoricBelief | None
+    turns: tuple[Turn, ...]
+    facts: tuple[Fact, ...]
+    tool_outputs: tuple[ToolOutput, ...]
+    receipt: Receipt | None
+    trust: float
 
 
 async def lives_of(parts: Parts, scope: Scope, ids: Sequence[str]) -> tuple[BeliefLife, ...]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from tiers.records import AgentRecord, MeshResult, Scope, Standing
+from tiers.records import AgentRecord, MeshResult, Scope, Standing, Text
 
 from .fetching import Asker
 from .mesh import SourceAbout, ask_of
+from .mesh.ask import Slots
+from .operations import Sent, operation
 from .parts import Parts
 
 
@@ -21,6 +23,7 @@ class AsksMesh(ABC):
     _record: AgentRecord
     _standing: Standing
 
+    @operation("GET", "/mesh")
     async def mesh_sources(self) -> tuple[SourceAbout, ...]:
         """Return the live sources that the agent may ask, with what they may be asked.
 
@@ -30,14 +33,15 @@ class AsksMesh(ABC):
         await self._scope()
         return self._parts.fetcher.open_to(self._record)
 
+    @operation("POST", "/mesh", changes=True, repeats=False)
     async def ask_mesh(
         self,
         source: str,
         question: str | None = None,
-        slots: Mapping[str, Any] | None = None,
+        slots: Annotated[Mapping[str, Any], Sent(Slots)] | None = None,
         as_of: datetime | None = None,
         *,
-        message: str | None = None,
+        message: Text | None = None,
     ) -> MeshResult:
         """Ask a live source now, and keep the answer for the agent's next context.
 

@@ -66,9 +66,10 @@ from .documents import Documents
 from .explaining import Story
 from .graph import Graph
 from .graph_status import GraphStatus
-from .history import Explanation, History
+from .history import History
 from .injecting import Injected
 from .knowledge import Applied, Change, Knowledge
+from .lives import Explanation
 from .memory_search import MemorySearch
 from .models import EchoModel, ScriptedModel
 from .rebuilding import ReplayedContext

@@ -13,6 +13,7 @@ from .access import Access
 from .believing import believe
 from .documents import Documents
 from .documents.draft import Draft
+from .operations import operation
 from .parts import Parts
 from .policy import scope_of
 from .remembering import store
@@ -32,6 +33,7 @@ class QuarantineReview:
         self._parts = parts
         self._scope = scope
 
+    @operation("GET")
     async def list(self, *, after: str = "", limit: int = HELD_PAGE_MAX) -> tuple[Quarantined, ...]:
         """Return the texts that wait for a decision, the oldest first.
 
@@ -44,6 +46,7 @@ class QuarantineReview:
         """
         return await self._parts.quarantine.in_quarantine(self._scope, behind=after, limit=limit)
 
+    @operation("POST", "/{text_id}/release", changes=True, repeats=False)
     async def release(self, text_id: str, *, reason: str) -> str:
         """Store a text after all, as its writer meant it; return the id of what it became.
 
@@ -67,6 +70,7 @@ class QuarantineReview:
         self._parts.wake_learning()
         return released_id
 
+    @operation("POST", "/{text_id}/discard", changes=True, repeats=False)
     async def discard(self, text_id: str, *, reason: str) -> bool:
         """Throw a text away: its content is destroyed, what was found in it stays on record.
 
@@ -100,11 +104,11 @@ class QuarantineReview:
         scope, standing = await self._of_writer(held)
         if isinstance(record, Draft):
             access = _ReleaseAccess(scope, standing, held.topics)
-            revised = await Documents(self._parts, access.access).release(
+            revised = await Documents(self._parts, access.access, is_released=True).store(
                 record,
                 machine=str(held.payload["machine"]),
                 private=held.private,
-                again=bool(held.payload["even_if_redacted"]),
+                even_if_redacted=bool(held.payload["even_if_redacted"]),
             )
             return revised.document.id
         if isinstance(record, Commitment):

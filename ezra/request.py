@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 from zoneinfo import ZoneInfo
 
-from pydantic import JsonValue
+from pydantic import BeforeValidator, Field, JsonValue
 
 from tiers.errors import UsageError
 from tiers.records import ALL_TOPICS_MAX, IDS_MAX, Grain, Kind, Scope, SearchMode, Turn
@@ -230,6 +230,13 @@ def checked_kinds(kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:
 def kind_named(name: Any) -> Any:  # noqa: ANN401 - whatever a caller gave for a kind
     """Return the kind that a name stands for; the name itself where it is none."""
     return KIND_ALIASES.get(name, name) if isinstance(name, str) else name
+
+
+KINDS_NAMED_MAX = len(KINDS) + len(KIND_ALIASES)
+KindNamed: TypeAlias = Annotated[Kind, BeforeValidator(kind_named)]
+"""A kind, or what platforms call it: ``chat_message``, ``document_chunk``."""
+
+Kinds: TypeAlias = Annotated[Sequence[KindNamed], Field(max_length=KINDS_NAMED_MAX)]
 
 
 def _check(asked: RecallRequest) -> None:

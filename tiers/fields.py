@@ -93,6 +93,8 @@ Name: TypeAlias = Annotated[
 Topics: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_normal_topics)]
 Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(in_utc)]
 Text: TypeAlias = Annotated[str, StringConstraints(max_length=TEXT_CHARS_MAX)]
+Word: TypeAlias = Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)]
+"""A name that is asked for, as it was written; nothing has an empty one."""
 
 
 def _is_text(value: object) -> object:

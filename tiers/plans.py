@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from .fields import Grain
 
-AnyGrain: TypeAlias = Literal["working"] | Grain
+AnyGrain: TypeAlias = Literal["working", Grain]
 Unit: TypeAlias = Literal["h", "d", "w", "mo", "q", "y"]
 
 GRAINS: tuple[Grain, ...] = get_args(Grain)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.tools import StructuredTool, ToolException
 from langgraph.store.base import (
@@ -33,7 +33,6 @@ from tiers.errors import EzraError, UsageError
 from tiers.recollection import Place
 from tiers.records import IDS_MAX, Fact
 
-from ..agent import Agent
 from ..request import LIMIT_MAX
 from ..wire.tools import ToolSpec, agent_tools, problem_told
 from .home_loop import HomeLoop
@@ -293,8 +292,7 @@ def memory_tools(agent: AnyAgent) -> list[StructuredTool]:
 def _tool(spec: ToolSpec, agent: AnyAgent, home: HomeLoop) -> StructuredTool:
     async def call(**arguments: Any) -> str:  # noqa: ANN401 - what a model says
         try:
-            # On a server it has the same methods by the same names.
-            answer = await spec.call(cast("Agent", agent), arguments)
+            answer = await spec.call(agent, arguments)
         except EzraError as error:
             raise ToolException(problem_told(error)) from error
         return answer.model_dump_json()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from tiers.errors import EzraError
 
@@ -27,8 +27,7 @@ async def answered(
         arguments: What the model gave: by name, or their JSON.
     """
     try:
-        # The same methods by the same names: tests of both sides hold them to it.
-        answer = await spec.call(cast("Agent", agent), arguments)
+        answer = await spec.call(agent, arguments)
     except EzraError as error:
         return {"error": problem_told(error)}
     return answer.model_dump(mode="json")

@@ -6,7 +6,7 @@ Install ``ezra[pydantic-ai]``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from pydantic_ai import RunContext, Tool, ToolFailed, ToolReturn
 from pydantic_ai.messages import (
@@ -63,8 +63,7 @@ class MemoryToolset(FunctionToolset[D]):
     def _tool(self, spec: ToolSpec) -> Tool[D]:
         async def call(ctx: RunContext[D], **arguments: Any) -> ToolReturn:  # noqa: ANN401
             try:
-                # On a server it has the same methods by the same names.
-                answer = await spec.call(cast("Agent", self._agent(ctx)), arguments)
+                answer = await spec.call(self._agent(ctx), arguments)
             except EzraError as error:
                 raise ToolFailed(problem_told(error)) from error
             return ToolReturn(answer.model_dump(mode="json"), metadata=_OWN)

@@ -8,7 +8,7 @@ from typing import Any
 from tiers.records import BeliefEvent, Commitment
 
 from ..difference import BeliefDiff
-from ..history import Explanation
+from ..lives import Explanation
 
 CLAIM_CHARS = 100
 

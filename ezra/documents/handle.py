@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from tiers.documents import (
     DOCUMENTS_PER_CALL_MAX,
@@ -16,11 +16,13 @@ from tiers.documents import (
     document_id,
 )
 from tiers.errors import Conflict, UsageError, WasRedacted
+from tiers.fields import TOPICS_MAX
 from tiers.records import ALL_TOPICS, Scope, Standing
 
 from ..access import Access
 from ..checks import checked
 from ..guarding import Write, admitted
+from ..operations import Sent, operation
 from ..parts import Parts
 from .draft import SHELF, Draft, drafted, texts_of
 
@@ -36,7 +38,8 @@ class Documents:
     Former revisions stay readable.
     """
 
-    def __init__(self, parts: Parts, access: Access) -> None:
+    def __init__(self, parts: Parts, access: Access, *, is_released: bool = False) -> None:
+        self._is_released = is_released  # a person has let pass what is stored by this handle
         self._parts = parts
         self._access = access
 
@@ -50,16 +53,17 @@ class Documents:
         operator = _Operator(parts, scope)
         return cls(parts, Access(operator.reading, operator.writing, operator.standing))
 
+    @operation("POST", "", changes=True, repeats=False)
     async def put(
         self,
         name: str,
-        content: str | bytes,
+        content: Annotated[str | bytes, Sent(str)],
         *,
         shelf: str = SHELF,
         title: str | None = None,
         media_type: str | None = None,
         properties: Mapping[str, JsonValue] | None = None,
-        topics: Iterable[str] | None = None,
+        topics: Annotated[Iterable[str], Field(max_length=TOPICS_MAX)] | None = None,
         keep_text: bool = False,
         expected_revision: int | None = None,
         machine: str = "",
@@ -115,6 +119,7 @@ class Documents:
             even_if_redacted=even_if_redacted,
         )
 
+    @operation("POST", "/drafts", changes=True, repeats=False)
     async def store(
         self,
         draft: Draft,
@@ -126,37 +131,10 @@ class Documents:
     ) -> Revised:
         """Store what ``drafted`` has read, wherever that was done; otherwise as ``put``."""
         scope, topics = await self._access.writing(draft.topics, "store a document")
-        more: dict[str, JsonValue] = {"machine": machine, "even_if_redacted": even_if_redacted}
-        write = Write("document", "document", topics, private, more)
-        draft = await admitted(self._parts, scope, write, draft, texts_of)
-        return await self._keep(
-            draft,
-            scope,
-            topics,
-            expected_revision=expected_revision,
-            machine=machine,
-            private=private,
-            even_if_redacted=even_if_redacted,
-        )
-
-    async def release(self, draft: Draft, *, machine: str, private: bool, again: bool) -> Revised:
-        """Store what the write guard had put aside and a person lets pass; otherwise as ``put``."""
-        scope, topics = await self._access.writing(draft.topics, "store a document")
-        return await self._keep(
-            draft, scope, topics, machine=machine, private=private, even_if_redacted=again
-        )
-
-    async def _keep(
-        self,
-        draft: Draft,
-        scope: Scope,
-        topics: tuple[str, ...],
-        *,
-        expected_revision: int | None = None,
-        machine: str,
-        private: bool,
-        even_if_redacted: bool,
-    ) -> Revised:
+        if not self._is_released:
+            more: dict[str, JsonValue] = {"machine": machine, "even_if_redacted": even_if_redacted}
+            write = Write("document", "document", topics, private, more)
+            draft = await admitted(self._parts, scope, write, draft, texts_of)
         own_id = document_id(scope.tenant, scope.graph_id, draft.shelf, draft.name)
         for attempt in range(1, ATTEMPTS + 1):
             stored = await self._stored(scope, own_id)
@@ -177,6 +155,7 @@ class Documents:
                     raise
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
+    @operation("GET")
     async def list(
         self,
         shelf: str | None = None,
@@ -210,15 +189,18 @@ class Documents:
             field = "after" if error.field == "behind" else error.field
             raise UsageError(field, error.value, error.accepted) from error
 
+    @operation("GET", "/{document_id}")
     async def get(self, document_id: str) -> Document | None:
         """Return a document, a removed one too; ``None`` when none of that id is seen here."""
         return await self._stored(await self._access.reading(), document_id)
 
+    @operation("POST", "/lookup")
     async def named(self, shelf: str, name: str) -> Document | None:
         """Return the document of a name, a removed one too; ``None`` when none is seen here."""
         scope = await self._access.reading()
         return await self._stored(scope, document_id(scope.tenant, scope.graph_id, shelf, name))
 
+    @operation("GET", "/{document_id}/revisions")
     async def revisions(
         self, document_id: str, *, before: int | None = None, limit: int = 100
     ) -> tuple[Document, ...]:
@@ -236,8 +218,9 @@ class Documents:
         scope = await self._access.reading()
         return await self._parts.shelf.revisions(scope, document_id, before=before, limit=limit)
 
+    @operation("GET", "/{document_id}/passages")
     async def passages(
-        self, document_id: str, *, behind: int = -1, limit: int = 1000
+        self, document_id: str, *, behind: Annotated[int, Field(ge=-1)] = -1, limit: int = 1000
     ) -> tuple[Passage, ...]:
         """Return the current passages of a document in order.
 
@@ -253,7 +236,13 @@ class Documents:
         scope = await self._access.reading()
         return await self._parts.shelf.passages_of(scope, document_id, behind=behind, limit=limit)
 
-    async def remove(self, document_ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
+    @operation("POST", "/remove", changes=True, repeats=False)
+    async def remove(
+        self,
+        document_ids: Annotated[Sequence[str], Field(max_length=DOCUMENTS_PER_CALL_MAX)],
+        *,
+        reason: str,
+    ) -> tuple[str, ...]:
         """Remove documents and return which were there: no answer has them from now on.
 
         Their rows and revisions stay, for questions to the past; ``graph.redact`` destroys them.
@@ -281,6 +270,7 @@ class Documents:
             self._parts.wake_learning()
         return done
 
+    @operation("GET", "/count")
     async def count(self) -> tuple[int, int]:
         """Return how many documents there are, and how many current passages they have."""
         return await self._parts.shelf.count(await self._access.reading())

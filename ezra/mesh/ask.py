@@ -16,6 +16,12 @@ SLOTS_MAX = 32
 Given: TypeAlias = Annotated[str, StringConstraints(max_length=TEXT_CHARS_MAX)] | int | float | bool
 
 
+Slots: TypeAlias = Annotated[
+    dict[Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)], Given],
+    Field(max_length=SLOTS_MAX),
+]
+
+
 class MeshAsk(Record):
     """A source, and what to ask it.
 
@@ -28,9 +34,7 @@ class MeshAsk(Record):
 
     source: Name
     question: Name | None = None
-    slots: dict[Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)], Given] = Field(
-        default_factory=dict, max_length=SLOTS_MAX
-    )
+    slots: Slots = Field(default_factory=dict)
     as_of: Moment | None = None
 
 

@@ -2,57 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import datetime
-from typing import TypeVar, Unpack
+from typing import TypeVar
 
 from metaagents.learning.core import CoreBlock
 from tiers.errors import UsageError
-from tiers.plans import AnyGrain
-from tiers.records import (
-    Ancestor,
-    Commitment,
-    Fact,
-    Hit,
-    Kind,
-    Source,
-    Usage,
-)
+from tiers.records import Ancestor, Fact
 
+from ..agent import Agent
 from ..assemble import Slot
-from ..memory_search import MemorySearch
 from ..mesh import AnyAsk, ask_of
 from ..output_checks import ToolOutputLike, outputs_of
-from ..recall import RecallResult
-from ..request import Narrowing, ScopeName
 from ..routing import Written
 from ..tool_outputs import RANGE_CHARS, OutputRange
-from ..wire import Asked, Nothing, Operation, agents, graphs
+from ..turn import Completion, OpenTurn
+from ..wire import Asked, Nothing, Operation, agents, graphs, handles
 from ..wire.graphs import AgentAnswer
-from ..wire.knowledge import AGENT_KNOWLEDGE
-from ..wire.points import Point
-from ..wire.recalling import SearchMemoryAsked
-from .agent_facts import RemoteAgentFacts
 from .board import RemoteAgentBoard
 from .connection import Connection
-from .documents import RemoteDocuments, agent_documents
+from .documents import RemoteDocuments
+from .handle import RemoteHandle
 from .knowledge import RemoteKnowledge
-from .listing import listed
-from .mesh_asking import RemoteAsksMesh
-from .platform import RemotePlatform
-from .recalling import recall_asked
 from .recording import RemoteAgentRecording
 
 _A = TypeVar("_A", bound=Asked)
 _R = TypeVar("_R")
 
 
-class RemoteTurn:
+class RemoteTurn(OpenTurn):
     """A turn on a server, whose context is ready and whose answer is not there yet.
 
-    With the attributes of ``ezra.turn.OpenTurn``. The server keeps it for an hour, unless others of
-    the same token need its room.
+    The server keeps it for an hour, unless others of the same token need its room.
     """
 
     def __init__(self, agent: RemoteAgent, answer: agents.TurnAnswer) -> None:
@@ -153,28 +134,10 @@ class RemoteTurn:
         return done.response
 
 
-@dataclass(frozen=True)
-class RemoteCompletion:
-    """The answer of ``complete``, with the attributes of ``ezra.turn.Completion``.
-
-    Attributes:
-        response: What the model said.
-        model: Which model said it.
-        turn: The context it saw.
-        written: What was remembered.
-    """
-
-    response: str
-    model: str
-    turn: RemoteTurn
-    written: Written
-
-
-class RemoteAgent(RemoteAgentFacts, RemoteAgentRecording, RemotePlatform, RemoteAsksMesh):
+class RemoteAgent(RemoteAgentRecording, RemoteHandle, Agent, of=Agent):
     """One agent of a session graph on a server.
 
-    With the methods of ``ezra.agent.Agent``, which say more. Made by ``spawn_agent`` and ``agent``
-    of a graph's handle.
+    Made by ``spawn_agent`` and ``agent`` of a graph's handle.
 
     Args:
         connection: To the server.
@@ -183,8 +146,8 @@ class RemoteAgent(RemoteAgentFacts, RemoteAgentRecording, RemotePlatform, Remote
     """
 
     def __init__(self, connection: Connection, graph_id: str, spawned: AgentAnswer) -> None:
-        self._connection = connection
-        self._names = {"graph_id": graph_id, "agent_id": spawned.id}
+        names = {"graph_id": graph_id, "agent_id": spawned.id}
+        super().__init__(connection, handles.AGENT, names)
         self._spawned = spawned
         self._present = True
 
@@ -216,17 +179,17 @@ class RemoteAgent(RemoteAgentFacts, RemoteAgentRecording, RemotePlatform, Remote
     @property
     def knowledge(self) -> RemoteKnowledge:
         """The knowledge graph over the facts that the agent sees, to read and to change."""
-        return RemoteKnowledge(self._connection, AGENT_KNOWLEDGE, self._names)
+        return RemoteKnowledge(self._connection, handles.AGENT_KNOWLEDGE, self._names)
 
     @property
     def documents(self) -> RemoteDocuments:
         """The documents that the agent sees, and those that it puts."""
-        return agent_documents(self._connection, self._names)
+        return RemoteDocuments(self._connection, handles.AGENT_DOCUMENTS, self._names)
 
     @property
     def board(self) -> RemoteAgentBoard:
         """The graph's board as the agent sees it: messages, tasks, and what agents did."""
-        return RemoteAgentBoard(self._connection, self._names)
+        return RemoteAgentBoard(self._connection, handles.AGENT_BOARD, self._names)
 
     async def turn(
         self,
@@ -240,11 +203,11 @@ class RemoteAgent(RemoteAgentFacts, RemoteAgentRecording, RemotePlatform, Remote
         mesh: AnyAsk | None = None,
     ) -> RemoteTurn:
         """Make the context for a message; the caller's own model answers it."""
-        asked = agents.TurnAsked(
+        asked = agents.TurnAsked.of(
             message=message,
             at=at,
             speaker=speaker,
-            topics=listed("topics", topics),
+            topics=topics,
             private=private,
             ref=ref,
             mesh=None if mesh is None else ask_of(mesh),
@@ -253,53 +216,11 @@ class RemoteAgent(RemoteAgentFacts, RemoteAgentRecording, RemotePlatform, Remote
 
     async def complete(
         self, message: str, *, at: datetime | None = None, speaker: str | None = None
-    ) -> RemoteCompletion:
+    ) -> Completion:
         """Make the context, ask the server's model, remember the turn."""
         asked = agents.CompleteAsked(message=message, at=at, speaker=speaker)
         done = await self.ask(agents.COMPLETE, asked)
-        return RemoteCompletion(
-            done.response, done.model, RemoteTurn(self, done.turn), done.written
-        )
-
-    async def core(self) -> CoreBlock:
-        """Return the core facts of this agent's next context, and what is left out."""
-        return await self.ask(agents.CORE, Nothing())
-
-    async def recall(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        kinds: Sequence[Kind] | None = None,
-        scope: ScopeName = "any",
-        as_of: datetime | None = None,
-        rerank: bool = True,
-        **more: Unpack[Narrowing],
-    ) -> RecallResult:
-        """Return what is known about ``query``, best first, from every tier."""
-        asked = recall_asked(
-            query, limit=limit, kinds=kinds, scope=scope, as_of=as_of, rerank=rerank, more=more
-        )
-        return await self.ask(agents.AGENT_RECALL, asked)
-
-    async def search_memory(
-        self,
-        text: str | None = None,
-        *,
-        grain: AnyGrain = "working",
-        min_days_ago: int = 0,
-        max_days_ago: int = 365,
-        max_results: int = 10,
-    ) -> MemorySearch:
-        """Return what happened in a window of days, as lines that begin with the day or period."""
-        asked = SearchMemoryAsked(
-            text=text,
-            grain=grain,
-            min_days_ago=min_days_ago,
-            max_days_ago=max_days_ago,
-            max_results=max_results,
-        )
-        return await self.ask(agents.AGENT_SEARCH_MEMORY, asked)
+        return Completion(done.response, done.model, RemoteTurn(self, done.turn), done.written)
 
     async def read_tool_output(
         self,
@@ -317,69 +238,15 @@ class RemoteAgent(RemoteAgentFacts, RemoteAgentRecording, RemotePlatform, Remote
         )
         return await self.ask(agents.TOOL_OUTPUT, asked, key=key)
 
-    async def recall_archival(
-        self,
-        query: str,
-        *,
-        user_id: str | None = None,
-        scope_topics: Iterable[str] | None = None,
-        limit: int = 10,
-    ) -> tuple[Hit, ...]:
-        """Return archival facts only; ``user_id`` and ``scope_topics`` narrow the agent's scope."""
-        asked = agents.RecallArchivalAsked(
-            query=query,
-            user_id=user_id,
-            scope_topics=listed("scope_topics", scope_topics),
-            limit=limit,
-        )
-        return await self.ask(agents.RECALL_ARCHIVAL, asked)
-
-    async def commit(
-        self,
-        claim: str,
-        *,
-        topic: str | None = None,
-        key: tuple[str, str] | None = None,
-        value: str | None = None,
-        sources: Iterable[str] = (),
-        private: bool = False,
-        ref: str | None = None,
-        source: Source = "agent",
-    ) -> Commitment:
-        """Commit to a belief; one that lost against a rival comes back as ``HistoricBelief``."""
-        asked = agents.CommitAsked(
-            claim=claim,
-            topic=topic,
-            key=key,
-            value=value,
-            sources=listed("sources", sources) or (),
-            private=private,
-            ref=ref,
-            source=source,
-        )
-        return await self.ask(agents.COMMIT, asked)
-
-    async def beliefs(self, as_of: Point | None = None) -> tuple[Commitment, ...]:
-        """Return the active beliefs in scope, in order of commitment; at a moment if given."""
-        return await self.ask(agents.BELIEFS, agents.BeliefsAsked(as_of=as_of))
-
-    async def pin(self, belief_id: str) -> Commitment:
-        """Keep an active belief first in every context of this agent, and in its hot tier."""
-        return await self.ask(agents.PIN, Nothing(), belief_id=belief_id)
-
-    async def usage(self) -> Usage:
-        """Return what the agent has used of its budget."""
-        return await self.ask(agents.USAGE, Nothing())
-
-    async def heartbeat(self) -> None:
-        """Give a sign of life now."""
-        await self.ask(graphs.HEARTBEAT, Nothing())
-
     async def leave(self) -> None:
         """Leave the graph. Idempotent; the graph closes when its last agent has left."""
         if self._present:
             await self._connection.call(graphs.LEAVE, Nothing(), **self._names)
             self._present = False
+
+    def release(self) -> None:
+        """Be no longer of use: the graph was closed."""
+        self._present = False
 
     async def ask(self, operation: Operation[_A, _R], asked: _A, **names: str) -> _R:
         """Ask the server for something that this agent does.

@@ -13,6 +13,7 @@ from opentelemetry.trace import SpanKind
 from pydantic import ValidationError
 
 from tiers.errors import EzraError, TierRejected, TierTimeout, TierUnavailable, UsageError
+from tiers.ids import IdFactory
 from tiers.provider_clients import checked_base_url, checked_key, trusted_certificates
 
 from ..telemetry import Spans, Watched
@@ -65,6 +66,7 @@ class Connection:
         self._spans = Spans()
         self._http: httpx2.AsyncClient | None = None
         self._exits = AsyncExitStack()
+        self.ids = IdFactory()
 
     async def __aenter__(self) -> Self:
         if self._http is not None:

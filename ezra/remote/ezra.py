@@ -32,13 +32,11 @@ from ..wire import Nothing, audit, graphs, upkeep
 from ..wire.audit import AuditAsked, ReplayAsked
 from ..wire.carrying import IMPORT_ROWS, ImportRowsAsked
 from ..wire.graphs import CreateAsked
-from ..wire.mesh import SOURCES
 from ..wire.upkeep import EraseAsked, RerunAsked
 from .agent import RemoteAgent
 from .catalog import RemoteCatalog
 from .connection import Connection
 from .graph import RemoteGraph
-from .listing import listed
 
 _IN_PROCESS = "none: a function does not go over the wire; open the runtime in process"
 
@@ -78,9 +76,9 @@ class RemoteEzra:
         if merge_strategy == "custom":
             accepted = "last_write_wins, highest_trust or manual; a resolver lives in process only"
             raise UsageError("merge_strategy", merge_strategy, accepted)
-        asked = CreateAsked(
+        asked = CreateAsked.of(
             session_graph_id=session_graph_id,
-            inherits_from=listed("inherits_from", inherits_from) or (),
+            inherits_from=inherits_from,
             merge_strategy=merge_strategy,
             inherit_rules=inherit_rules,
             inherit_episodes=inherit_episodes,
@@ -146,7 +144,7 @@ class RemoteEzra:
 
     async def mesh_sources(self) -> tuple[SourceAbout, ...]:
         """Return every live source of the server with what it may be asked, and by whom."""
-        return await self._connection.call(SOURCES, Nothing())
+        return await self._connection.call(upkeep.SOURCES, Nothing())
 
     async def catalog(self) -> RemoteCatalog:
         """Return the tenant's catalog, which every agent of every graph reads; made when new."""
@@ -162,7 +160,7 @@ class RemoteEzra:
             limit: 1 to 10,000.
             only: Which events; all if not given. With ``before`` the last ones come first.
         """
-        asked = AuditAsked.page(after, limit, only)
+        asked = AuditAsked.of(after=after, limit=limit, only=only)
         return await self._connection.call(audit.TENANT_AUDIT, asked)
 
     async def explain(self, record_id: str) -> Story:
@@ -269,7 +267,7 @@ class RemoteEzra:
 
     async def rerun_work(self, work_ids: Sequence[str]) -> int:
         """Try parked work again; return how many items were put back."""
-        asked = RerunAsked(work_ids=listed("work_ids", work_ids) or ())
+        asked = RerunAsked.of(work_ids=work_ids)
         return await self._connection.call(upkeep.RERUN, asked)
 
 

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from tiers.errors import BudgetExceeded, UsageError
 
 from ..recording import BATCH_TURNS, PastTurn, PastTurnLike, Recorded, past_turns
-from ..wire import Asked, Operation
 from ..wire.agents import RECORD, PastTurnAsked, RecordAsked
-
-_A = TypeVar("_A", bound=Asked)
-_R = TypeVar("_R")
+from .handle import RemoteHandle
 
 _PLACE = re.compile(r"^turns\[(\d+)\]")
 REQUEST_BYTES_MAX = 2_000_000
 """Well below what a server reads of one request; a turn that is longer goes alone."""
 
 
-class RemoteAgentRecording(ABC):
+class RemoteAgentRecording(RemoteHandle):
     """The part of an agent's handle that records what was said elsewhere."""
 
     async def record(self, turns: Iterable[PastTurnLike]) -> Recorded:
@@ -50,10 +45,6 @@ class RemoteAgentRecording(ABC):
             ids += done.ids
             new += done.new
         return Recorded(tuple(ids), new)
-
-    @abstractmethod
-    async def ask(self, operation: Operation[_A, _R], asked: _A, **names: str) -> _R:
-        """Ask the server for something that this agent does."""
 
 
 def _requests(past: Sequence[PastTurn]) -> Iterator[list[PastTurnAsked]]:

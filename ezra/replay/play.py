@@ -26,6 +26,7 @@ from ..graph import Graph
 from ..graph_status import GraphStatus
 from ..recall import Reason, RecallResult
 from ..recording import BATCH_TURNS, PastTurn, past_turns, record_together
+from ..remote.handle import RemoteHandle
 from .script import BeliefLine, Conversation, FactLine, Line, RuleLine, Script, TurnLine
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ class Replayer:
         tellers = {
             name: agent._teller()  # noqa: SLF001 - no handle gives it: alone, an agent records itself
             for name, agent in agents.items()
-            if isinstance(agent, Agent)
+            if not isinstance(agent, RemoteHandle)
         }
         if tellers:
             by = [(tellers[line.agent], one) for line, one in zip(told, past, strict=True)]

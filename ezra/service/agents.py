@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from metaagents.learning.core import CoreBlock
-from tiers.records import Commitment, Fact, Hit, Usage
-from tiers.upkeep import Page
-
-from ..memory_search import MemorySearch
-from ..recall import RecallResult
 from ..recording import Recorded
 from ..tool_outputs import OutputRange
 from ..turn import OpenTurn
 from ..wire import Nothing
 from ..wire import agents as wire
-from ..wire.recalling import FactsAsked, LatestFactsAsked, RecallAsked, SearchMemoryAsked
 from .acting import acting
 from .caller import Caller
 from .desk import Desk
@@ -111,92 +104,3 @@ async def complete(
     return wire.CompletionAnswer(
         response=done.response, model=done.model, turn=_shown(done.turn), written=done.written
     )
-
-
-@handlers.does(wire.REMEMBER)
-async def remember(desk: Desk, caller: Caller, names: Names, asked: wire.RememberAsked) -> str:
-    """Remember a fact or a rule."""
-    return await (await acting(desk, caller, names)).remember(**asked.said)
-
-
-@handlers.does(wire.FORGET)
-async def forget(desk: Desk, caller: Caller, names: Names, asked: wire.ForgetAsked) -> bool:
-    """Forget a fact."""
-    agent = await acting(desk, caller, names)
-    return await agent.forget(names["fact_id"], **asked.said)
-
-
-@handlers.does(wire.FORGET_FACTS)
-async def forget_facts(
-    desk: Desk, caller: Caller, names: Names, asked: wire.ForgetFactsAsked
-) -> tuple[str, ...]:
-    """Forget several facts."""
-    return await (await acting(desk, caller, names)).forget_facts(**asked.said)
-
-
-@handlers.does(wire.AGENT_FACTS)
-async def facts(desk: Desk, caller: Caller, names: Names, asked: FactsAsked) -> tuple[Fact, ...]:
-    """Return the facts that an agent sees among some."""
-    return await (await acting(desk, caller, names)).facts(asked.ids)
-
-
-@handlers.does(wire.AGENT_LATEST_FACTS)
-async def latest_facts(
-    desk: Desk, caller: Caller, names: Names, asked: LatestFactsAsked
-) -> Page[Fact]:
-    """Return a page of the facts that an agent sees."""
-    return await (await acting(desk, caller, names)).latest_facts(**asked.said)
-
-
-@handlers.does(wire.CORE)
-async def core(desk: Desk, caller: Caller, names: Names, _: Nothing) -> CoreBlock:
-    """Return the core facts of an agent's next context."""
-    return await (await acting(desk, caller, names)).core()
-
-
-@handlers.does(wire.AGENT_RECALL)
-async def recall(desk: Desk, caller: Caller, names: Names, asked: RecallAsked) -> RecallResult:
-    """Return what an agent knows about a question."""
-    return await (await acting(desk, caller, names)).recall(**asked.said)
-
-
-@handlers.does(wire.AGENT_SEARCH_MEMORY)
-async def search_memory(
-    desk: Desk, caller: Caller, names: Names, asked: SearchMemoryAsked
-) -> MemorySearch:
-    """Return what happened in a window of days."""
-    return await (await acting(desk, caller, names)).search_memory(**asked.said)
-
-
-@handlers.does(wire.RECALL_ARCHIVAL)
-async def recall_archival(
-    desk: Desk, caller: Caller, names: Names, asked: wire.RecallArchivalAsked
-) -> tuple[Hit, ...]:
-    """Return what archival facts say about a question."""
-    return await (await acting(desk, caller, names)).recall_archival(**asked.said)
-
-
-@handlers.does(wire.COMMIT)
-async def commit(desk: Desk, caller: Caller, names: Names, asked: wire.CommitAsked) -> Commitment:
-    """Commit to a belief."""
-    return await (await acting(desk, caller, names)).commit(**asked.said)
-
-
-@handlers.does(wire.BELIEFS)
-async def beliefs(
-    desk: Desk, caller: Caller, names: Names, asked: wire.BeliefsAsked
-) -> tuple[Commitment, ...]:
-    """Return the beliefs that an agent sees."""
-    return await (await acting(desk, caller, names)).beliefs(**asked.said)
-
-
-@handlers.does(wire.PIN)
-async def pin(desk: Desk, caller: Caller, names: Names, _: Nothing) -> Commitment:
-    """Keep a belief first."""
-    return await (await acting(desk, caller, names)).pin(names["belief_id"])
-
-
-@handlers.does(wire.USAGE)
-async def usage(desk: Desk, caller: Caller, names: Names, _: Nothing) -> Usage:
-    """Return what an agent has used of its budget."""
-    return await (await acting(desk, caller, names)).usage()

@@ -24,19 +24,12 @@ from ..settings import Settings
 from . import (
     agents,
     audit,
-    board,
+    branching,
     carrying,
-    catalog,
-    documents,
     graphs,
     health,
-    history,
-    knowledge,
-    mesh,
+    offered,
     openapi,
-    platform,
-    quarantine,
-    recalling,
     upkeep,
 )
 from .admission import Admission
@@ -61,17 +54,10 @@ from .watching import Watching
 _DONE_BY = (
     agents,
     audit,
-    board,
+    branching,
     carrying,
-    catalog,
-    documents,
     graphs,
-    history,
-    knowledge,
-    mesh,
-    platform,
-    quarantine,
-    recalling,
+    offered,
     upkeep,
 )
 """Importing them filled ``handlers``."""

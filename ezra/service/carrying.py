@@ -6,21 +6,13 @@ from collections.abc import Mapping
 
 from tiers.records import SessionGraph
 
-from ..carrying import CarriedRows, record_of
+from ..carrying import record_of
 from ..wire import carrying as wire
 from .caller import Caller
 from .desk import Desk
 from .handlers import handlers
 
 Names = Mapping[str, str]
-
-
-@handlers.does(wire.EXPORT_ROWS)
-async def export_rows(
-    desk: Desk, _: Caller, names: Names, asked: wire.ExportRowsAsked
-) -> CarriedRows:
-    """Return rows of a graph."""
-    return await (await desk.graph(names["graph_id"])).export_rows(**asked.said)
 
 
 @handlers.does(wire.IMPORT_ROWS)

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from metaagents.learning.core import CoreBlock
-from metaagents.lifecycle.conservation import ConservationReport
-from tiers.records import AgentRecord, Episode, SessionGraph, Summary, Usage
+from tiers.records import SessionGraph
 
 from ..agent import Agent
-from ..agent_memory import AgentMemory
 from ..graph import Graph
-from ..graph_status import GraphStatus
 from ..membership import has_left
 from ..wire import Nothing
 from ..wire import graphs as wire
 from ..wire.graphs import (
     AgentAnswer,
     CreateAsked,
-    EpisodesAsked,
     GraphAnswer,
     InheritAsked,
     RevokedAnswer,
     SpawnAsked,
 )
+from ..wire.handles import GRAPH
 from .acting import acting
 from .caller import Caller
 from .desk import Desk
@@ -89,75 +85,19 @@ async def revoke(desk: Desk, _: Caller, names: Names, __: Nothing) -> RevokedAns
     return RevokedAnswer(revoked=revoked, inherits_from=found.inherits_from)
 
 
-@handlers.does(wire.STATUS)
-async def status(desk: Desk, _: Caller, names: Names, __: Nothing) -> GraphStatus:
-    """Return what each tier holds for a graph."""
-    return await (await desk.graph(names["graph_id"])).status()
-
-
-@handlers.does(wire.SUMMARIES)
-async def summaries(desk: Desk, _: Caller, names: Names, __: Nothing) -> tuple[Summary, ...]:
-    """Return the shared summaries of a graph."""
-    return await (await desk.graph(names["graph_id"])).summaries()
-
-
-@handlers.does(wire.EPISODES)
-async def episodes(
-    desk: Desk, _: Caller, names: Names, asked: EpisodesAsked
-) -> tuple[Episode, ...]:
-    """Return the shared episodes of a graph."""
-    return await (await desk.graph(names["graph_id"])).episodes(**asked.said)
-
-
-@handlers.does(wire.CORE)
-async def core(desk: Desk, _: Caller, names: Names, __: Nothing) -> CoreBlock:
-    """Return the core facts of a member's next context."""
-    return await (await desk.graph(names["graph_id"])).core(names["agent_id"])
-
-
-@handlers.does(wire.CONSERVATION)
-async def conservation(desk: Desk, _: Caller, names: Names, __: Nothing) -> ConservationReport:
-    """Count every turn of a graph at every grain."""
-    return await (await desk.graph(names["graph_id"])).conservation()
-
-
-@handlers.does(wire.USAGE)
-async def usage(desk: Desk, _: Caller, names: Names, __: Nothing) -> Usage:
-    """Return what a graph has used of its budget."""
-    return await (await desk.graph(names["graph_id"])).usage()
-
-
-@handlers.does(wire.USAGE_BY_AGENT)
-async def usage_by_agent(desk: Desk, _: Caller, names: Names, __: Nothing) -> dict[str, Usage]:
-    """Return what each agent of a graph has used."""
-    return await (await desk.graph(names["graph_id"])).usage_by_agent()
-
-
-@handlers.does(wire.CLOSE)
+@handlers.does(GRAPH.offered["close"].operation)
 async def close(desk: Desk, _: Caller, names: Names, __: Nothing) -> None:
     """Close a graph."""
     await (await desk.graph(names["graph_id"])).close()
     desk.drop(names["graph_id"])
 
 
-@handlers.does(wire.REOPEN)
-async def reopen(desk: Desk, _: Caller, names: Names, __: Nothing) -> bool:
-    """Open a closed graph again."""
-    return await (await desk.graph(names["graph_id"])).reopen()
-
-
-@handlers.does(wire.ARCHIVE)
+@handlers.does(GRAPH.offered["archive"].operation)
 async def archive(desk: Desk, _: Caller, names: Names, __: Nothing) -> bool:
     """Archive a graph."""
     found = await desk.graph(names["graph_id"])
     desk.drop(names["graph_id"])  # it is closed first, and what follows may fail
     return await found.archive()
-
-
-@handlers.does(wire.MEMBERS)
-async def members(desk: Desk, _: Caller, names: Names, __: Nothing) -> tuple[AgentRecord, ...]:
-    """Return all members of a graph."""
-    return await (await desk.graph(names["graph_id"])).agents()
 
 
 @handlers.does(wire.SPAWN)
@@ -180,12 +120,6 @@ async def member(desk: Desk, caller: Caller, names: Names, _: Nothing) -> AgentA
     return _agent(agent if caller.only_looks else desk.hold(names["graph_id"], agent))
 
 
-@handlers.does(wire.MEMORY)
-async def memory(desk: Desk, _: Caller, names: Names, __: Nothing) -> AgentMemory:
-    """Return what each tier holds for a member."""
-    return await (await desk.graph(names["graph_id"])).memory_of(names["agent_id"])
-
-
 @handlers.does(wire.LEAVE)
 async def leave(desk: Desk, caller: Caller, names: Names, _: Nothing) -> None:
     """Let an agent leave; one that has left stays away."""
@@ -196,9 +130,3 @@ async def leave(desk: Desk, caller: Caller, names: Names, _: Nothing) -> None:
         return
     await (await acting(desk, caller, names)).leave()
     desk.drop(graph_id, agent_id)
-
-
-@handlers.does(wire.HEARTBEAT)
-async def heartbeat(desk: Desk, caller: Caller, names: Names, _: Nothing) -> None:
-    """Give a sign of life."""
-    await (await acting(desk, caller, names)).heartbeat()

@@ -9,7 +9,7 @@ from tiers.history.sight import sees
 from tiers.records import AgentRecord, HistoricBelief
 
 from ..graph import Graph
-from ..history import Explanation
+from ..lives import Explanation
 from ..policy import scope_of
 from ..wire.tool_answers import IDS_MAX, Belief
 from .mcp_answers import Change, Explained

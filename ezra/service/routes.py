@@ -37,6 +37,10 @@ class Handlers:
 
         return register
 
+    def __contains__(self, name: object) -> bool:
+        """Whether somebody does the operation of a name."""
+        return name in self._by_name
+
     def __iter__(self) -> Iterator[_Pair]:
         return iter(self._by_name.values())
 
@@ -52,7 +56,8 @@ def router_of(
         caller: Dependency that gives the caller.
     """
     router = APIRouter()
-    for operation, handler in handlers:
+    # A word of an address comes before a name in its place: ``count`` is no document's id.
+    for operation, handler in sorted(handlers, key=lambda one: one[0].path.replace("{", "~")):
         router.add_api_route(
             operation.path,
             _endpoint(operation, handler, desk, caller),

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from metaagents.lifecycle.reports import LifecycleReport
-from metaagents.lifecycle.retirement import RetentionReport
 from metaagents.reindex.agent import ReembedReport
 from metaagents.reindex.rules import Reembedding
 from metaagents.work import WorkReport
 from tiers.records import Work
 
 from ..graph_status import Health
+from ..mesh import SourceAbout
 from ..redaction import RedactionReport
 from ..wire import Nothing
 from ..wire import upkeep as wire
 from ..wire.upkeep import (
     EraseAsked,
-    GraphEraseAsked,
-    PurgeAsked,
-    RedactAsked,
     RerunAsked,
-    RetainAsked,
 )
 from .caller import Caller
 from .desk import Desk
@@ -36,16 +32,16 @@ async def tick(desk: Desk, _: Caller, names: Names, __: Nothing) -> LifecycleRep
     return await desk.ezra.run_lifecycle_tick(names["graph_id"])
 
 
-@handlers.does(wire.RETAIN)
-async def retain(desk: Desk, _: Caller, names: Names, asked: RetainAsked) -> RetentionReport:
-    """Destroy what is past its retention."""
-    return await (await desk.graph(names["graph_id"])).retain(**asked.said)
-
-
 @handlers.does(wire.LEARN)
 async def learn(desk: Desk, _: Caller, __: Names, ___: Nothing) -> WorkReport:
     """Finish all learning that is due."""
     return await desk.ezra.drain_learning()
+
+
+@handlers.does(wire.SOURCES)
+async def sources(desk: Desk, _: Caller, __: Names, ___: Nothing) -> tuple[SourceAbout, ...]:
+    """Return every live source."""
+    return await desk.ezra.mesh_sources()
 
 
 @handlers.does(wire.REEMBEDDING)
@@ -100,26 +96,6 @@ async def rerun(desk: Desk, _: Caller, __: Names, asked: RerunAsked) -> int:
 async def erase(desk: Desk, _: Caller, __: Names, asked: EraseAsked) -> dict[str, RedactionReport]:
     """Erase a subject or a user from the tenant."""
     return await desk.ezra.erase(**asked.said)
-
-
-@handlers.does(wire.GRAPH_ERASE)
-async def graph_erase(
-    desk: Desk, _: Caller, names: Names, asked: GraphEraseAsked
-) -> RedactionReport:
-    """Erase a subject, a user or an agent from a graph."""
-    return await (await desk.graph(names["graph_id"])).erase(**asked.said)
-
-
-@handlers.does(wire.PURGE)
-async def purge(desk: Desk, _: Caller, names: Names, asked: PurgeAsked) -> RedactionReport:
-    """Redact everything that a graph holds."""
-    return await (await desk.graph(names["graph_id"])).purge(reason=asked.reason)
-
-
-@handlers.does(wire.REDACT)
-async def redact(desk: Desk, _: Caller, names: Names, asked: RedactAsked) -> RedactionReport:
-    """Destroy the content of records of a graph."""
-    return await (await desk.graph(names["graph_id"])).redact(**asked.said)
 
 
 @handlers.does(wire.PUBLIC_KEY)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import Field, TypeAdapter
 
-from tiers.records import AuditEvent, AuditFilter, Receipt, Turn
+from tiers.records import AuditEvent, AuditFilter
 
 from ..explaining import Story
-from ..graph_past import TURNS_MAX
 from ..rebuilding import ReplayedContext
-from ..receipt_finding import TURN_IDS_MAX
 from .operation import Asked, Nothing, Operation
 from .points import Count, Time
 
@@ -33,32 +31,16 @@ class AuditAsked(Asked):
     before: Annotated[Count, Field(ge=1)] | None = None
 
     @classmethod
-    def page(cls, after: int, limit: int, only: AuditFilter | None) -> AuditAsked:
-        """Return what to ask for one page.
-
-        Raises:
-            UsageError: A number is out of range.
-        """
+    def of(cls, *, only: AuditFilter | None = None, **given: Any) -> Self:  # noqa: ANN401
+        """Return what is asked for one page of the events that ``only`` describes."""
         wanted = {} if only is None else only.model_dump(exclude_unset=True)
-        return cls(after=after, limit=limit, **wanted)
+        return cls(**given, **wanted)
 
     @property
-    def only(self) -> AuditFilter:
-        """Which events are wanted."""
-        return AuditFilter(**self.model_dump(exclude={"after", "limit"}))
-
-
-class TurnsAsked(Asked):
-    """A page of a member's turns, the last one first."""
-
-    before: Annotated[Count, Field(ge=1)] | None = None
-    limit: Annotated[int, Field(ge=1, le=TURNS_MAX)] = 50
-
-
-class ReceiptsOfAsked(Asked):
-    """Of which turns."""
-
-    turn_ids: Annotated[tuple[str, ...], Field(max_length=TURN_IDS_MAX)]
+    def said(self) -> dict[str, Any]:
+        """The arguments of ``audit``."""
+        only = AuditFilter(**self.model_dump(exclude={"after", "limit"}))
+        return {"after": self.after, "limit": self.limit, "only": only}
 
 
 class ReplayAsked(Asked):
@@ -75,51 +57,6 @@ TENANT_AUDIT = Operation(
     TypeAdapter(tuple[AuditEvent, ...]),
     "read",
     "The tenant's audit feed after a position, over all graphs: ids and reasons, never content.",
-)
-GRAPH_AUDIT = Operation(
-    "graph.audit",
-    "GET",
-    "/v1/graphs/{graph_id}/audit",
-    AuditAsked,
-    TypeAdapter(tuple[AuditEvent, ...]),
-    "read",
-    "A graph's audit feed after a seq: ids and reasons, never content.",
-)
-TURNS = Operation(
-    "graph.turns",
-    "GET",
-    "/v1/graphs/{graph_id}/agents/{agent_id}/turns",
-    TurnsAsked,
-    TypeAdapter(tuple[Turn, ...]),
-    "read",
-    "The turns of a member of a graph, the last one first.",
-)
-RECEIPTS_OF = Operation(
-    "graph.receipts_of",
-    "POST",
-    "/v1/graphs/{graph_id}/receipts/lookup",
-    ReceiptsOfAsked,
-    TypeAdapter(dict[str, Receipt]),
-    "read",
-    "What turns of a graph saw, by turn.",
-)
-RECEIPT = Operation(
-    "graph.receipt",
-    "GET",
-    "/v1/graphs/{graph_id}/receipts/{receipt_id}",
-    Nothing,
-    TypeAdapter(Receipt),
-    "read",
-    "What a turn or a recall of a graph saw.",
-)
-GRAPH_REPLAY = Operation(
-    "graph.replay_context",
-    "GET",
-    "/v1/graphs/{graph_id}/receipts/{receipt_id}/replay",
-    ReplayAsked,
-    TypeAdapter(ReplayedContext),
-    "read",
-    "What a turn or a recall of a graph was given, byte for byte; with today, also as of now.",
 )
 REPLAY = Operation(
     "receipt.replay_context",
@@ -138,15 +75,4 @@ EXPLAIN = Operation(
     TypeAdapter(Story),
     "read",
     "What became of a record of any graph, and why.",
-)
-
-OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    TENANT_AUDIT,
-    GRAPH_AUDIT,
-    TURNS,
-    RECEIPTS_OF,
-    RECEIPT,
-    GRAPH_REPLAY,
-    REPLAY,
-    EXPLAIN,
 )

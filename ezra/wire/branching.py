@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field, TypeAdapter
 
 from tiers.fields import NAME_CHARS_MAX
@@ -47,5 +45,3 @@ DIFF = Operation(
     "read",
     "How what another graph believes now differs from what this one does.",
 )
-
-OPERATIONS: tuple[Operation[Any, Any], ...] = (BRANCH, DIFF)

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, JsonValue, TypeAdapter
 
 from tiers.upkeep import PAGE_ROWS_MAX, Table
 
-from ..carrying import ROWS_PER_CALL, CarriedRows
 from .operation import Asked, Operation
 
 _ROWS = "/v1/graphs/{graph_id}/rows"
-
-
-class ExportRowsAsked(Asked):
-    """As ``Graph.export_rows``."""
-
-    table: Table
-    after: str = ""
-    limit: Annotated[int, Field(ge=1, le=PAGE_ROWS_MAX)] = ROWS_PER_CALL
 
 
 class ImportRowsAsked(Asked):
@@ -29,15 +20,6 @@ class ImportRowsAsked(Asked):
     rows: Annotated[tuple[dict[str, JsonValue], ...], Field(max_length=PAGE_ROWS_MAX)]
 
 
-EXPORT_ROWS = Operation(
-    "graph.export_rows",
-    "GET",
-    _ROWS,
-    ExportRowsAsked,
-    TypeAdapter(CarriedRows),
-    "operate",
-    "Everything that a table holds of a graph, private rows included, page by page.",
-)
 IMPORT_ROWS = Operation(
     "graph.import_rows",
     "POST",
@@ -47,4 +29,3 @@ IMPORT_ROWS = Operation(
     "operate",
     "Put rows of a graph in that is not there; answers how many are new.",
 )
-OPERATIONS: tuple[Operation[Any, Any], ...] = (EXPORT_ROWS, IMPORT_ROWS)

@@ -21,7 +21,8 @@ from pydantic import (
 
 from tiers.errors import UsageError
 
-Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+from ..operations import Verb
+
 Need: TypeAlias = Literal["see", "act", "read", "operate"]
 """What somebody must be allowed: to see what the agent of the path sees, and to write as it; to
 read whole graphs, and to run them. ``see`` and ``read`` change nothing that is stored."""
@@ -52,6 +53,15 @@ class Asked(BaseModel):
     def writes(self) -> bool:
         """Whether an operation that otherwise only reads is asked to store something."""
         return False
+
+    @classmethod
+    def of(cls, **given: Any) -> Self:  # noqa: ANN401 - its fields check them
+        """Return what is asked by a call of the handle's method with these arguments.
+
+        Raises:
+            UsageError: One of them is not acceptable.
+        """
+        return cls(**given)
 
     @property
     def said(self) -> dict[str, Any]:

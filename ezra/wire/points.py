@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 COUNT_MAX = 2**53 - 1
 """The greatest whole number that every reader of JSON holds exactly; every store takes it."""
@@ -32,7 +34,7 @@ def _read(text: str) -> datetime | None:
         return None
 
 
-def _count(value: object) -> object:
+def whole(value: object) -> object:
     """Return what may become a number; ``True`` is none."""
     if isinstance(value, bool):
         message = "must be a whole number"
@@ -55,7 +57,20 @@ def _point(value: object) -> datetime | int:
     return value
 
 
+def _listed(given: object) -> object:
+    """Return what is listed, in its order. A text would be a list of letters."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise PydanticCustomError("list", "a set, list or tuple")
+    return tuple(given)
+
+
+LISTED = BeforeValidator(_listed)
+"""Annotates a tuple that is made of any list, and of nothing else."""
+
+ONE_OR_MORE = BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
+"""Annotates a tuple of words that may be given as one word."""
+
 Time: TypeAlias = Annotated[datetime, BeforeValidator(_time)]
-Count: TypeAlias = Annotated[int, BeforeValidator(_count), Field(ge=0, le=COUNT_MAX)]
+Count: TypeAlias = Annotated[int, Field(ge=0, le=COUNT_MAX), BeforeValidator(whole)]
 Point: TypeAlias = Annotated[datetime | int, BeforeValidator(_point)]
 """A moment of the past: a time, or the number of a turn of the graph."""

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
 from metaagents.lifecycle.reports import LifecycleReport
-from metaagents.lifecycle.retirement import RetentionReport
 from metaagents.reindex.agent import ReembedReport
 from metaagents.reindex.rules import Reembedding
 from metaagents.work import WorkReport
 from tiers.records import Text, Work
 
 from ..graph_status import Health
+from ..mesh import SourceAbout
+from ..operations import IDS_MAX
 from ..redaction import RedactionReport
 from .operation import Asked, Nothing, Operation
+from .points import LISTED
 
-IDS_MAX = 10_000
-"""So many records or work items can be named at once."""
-
-Ids = Annotated[tuple[str, ...], Field(max_length=IDS_MAX)]
+_WorkIds = Annotated[tuple[str, ...], Field(max_length=IDS_MAX), LISTED]
 
 
 class EraseAsked(Asked):
@@ -31,36 +30,10 @@ class EraseAsked(Asked):
     reason: Text
 
 
-class GraphEraseAsked(EraseAsked):
-    """As ``Graph.erase``: a subject, a user or an agent, and why."""
-
-    agent_id: Text | None = None
-
-
-class PurgeAsked(Asked):
-    """As ``Graph.purge``: why."""
-
-    reason: Text
-
-
-class RedactAsked(Asked):
-    """As ``Graph.redact``."""
-
-    record_ids: Ids
-    reason: Text
-
-
-class RetainAsked(Asked):
-    """As ``Graph.retain``."""
-
-    dry_run: bool = False
-    force: bool = False
-
-
 class RerunAsked(Asked):
     """As ``Ezra.rerun_work``."""
 
-    work_ids: Ids
+    work_ids: _WorkIds
 
 
 TICK = Operation(
@@ -72,15 +45,6 @@ TICK = Operation(
     "operate",
     "Compress, consolidate and evict for one graph now, and move it on if it is time.",
 )
-RETAIN = Operation(
-    "lifecycle.retain",
-    "POST",
-    "/v1/graphs/{graph_id}/retention",
-    RetainAsked,
-    TypeAdapter(RetentionReport),
-    "operate",
-    "Destroy the content of what is past its retention now, or only say what would be done.",
-)
 LEARN = Operation(
     "learning.drain",
     "POST",
@@ -89,6 +53,15 @@ LEARN = Operation(
     TypeAdapter(WorkReport),
     "operate",
     "Finish all learning that is due.",
+)
+SOURCES = Operation(
+    "mesh.sources",
+    "GET",
+    "/v1/mesh",
+    Nothing,
+    TypeAdapter(tuple[SourceAbout, ...]),
+    "read",
+    "Every live source with what it may be asked, and by whom.",
 )
 REEMBEDDING = Operation(
     "reembedding.get",
@@ -173,36 +146,6 @@ ERASE = Operation(
     "Erase a subject or a user from every graph of the tenant and from its catalog.",
     repeats=False,
 )
-GRAPH_ERASE = Operation(
-    "graph.erase",
-    "POST",
-    "/v1/graphs/{graph_id}/erasures",
-    GraphEraseAsked,
-    TypeAdapter(RedactionReport),
-    "operate",
-    "Redact every record of a graph that is of a subject, a user or an agent, with proof.",
-    repeats=False,
-)
-PURGE = Operation(
-    "graph.purge",
-    "POST",
-    "/v1/graphs/{graph_id}/purges",
-    PurgeAsked,
-    TypeAdapter(RedactionReport),
-    "operate",
-    "Redact everything that a graph holds, with proof.",
-    repeats=False,
-)
-REDACT = Operation(
-    "graph.redact",
-    "POST",
-    "/v1/graphs/{graph_id}/redactions",
-    RedactAsked,
-    TypeAdapter(RedactionReport),
-    "operate",
-    "Destroy the content of records for good, and of all that was made of them.",
-    repeats=False,
-)
 PUBLIC_KEY = Operation(
     "key.get",
     "GET",
@@ -221,23 +164,4 @@ ROTATE_KEY = Operation(
     "operate",
     "Make a new signing key, for which the present one vouches.",
     repeats=False,
-)
-
-OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    TICK,
-    RETAIN,
-    LEARN,
-    REEMBEDDING,
-    REEMBED,
-    ARCHIVAL_INDEX,
-    HEALTH,
-    METRICS,
-    WAITING,
-    PARKED,
-    RERUN,
-    ERASE,
-    GRAPH_ERASE,
-    REDACT,
-    PUBLIC_KEY,
-    ROTATE_KEY,
 )

@@ -16,21 +16,20 @@ from support.service import serving
 
 from ezra import Conflict, Ezra, Fact, NotFound, PolicyDenied, Rule, Settings, UsageError
 from ezra.agent import Agent
+from ezra.catalog import Catalog
 from ezra.graph import Graph
 from ezra.knowledge import Change, Knowledge
-from ezra.remote.agent import RemoteAgent, RemoteCompletion, RemoteTurn
+from ezra.remote.agent import RemoteAgent, RemoteTurn
 from ezra.remote.knowledge import RemoteKnowledge
-from ezra.remote.recalling import GraphRecall
 from ezra.request import Narrowing
 from ezra.service.acting import acting
 from ezra.service.caller import Caller
 from ezra.service.desk import Desk
 from ezra.service.handlers import handlers
 from ezra.turn import Completion, OpenTurn
-from ezra.wire import Operation
+from ezra.wire import Asked, Operation, catalog, recalling
 from ezra.wire import agents as agent_wire
-from ezra.wire import knowledge as knowledge_wire
-from ezra.wire import recalling as graph_wire
+from ezra.wire.handles import AGENT, AGENT_BOARD, AGENT_DOCUMENTS, AGENT_KNOWLEDGE
 from tiers.records import Commitment, HistoricBelief
 
 HANDLES: tuple[tuple[type, type], ...] = (
@@ -66,7 +65,7 @@ def parameters(method: Callable[..., Any]) -> list[tuple[str, Any, Any]]:
 def test_a_remote_handle_has_the_methods_of_the_one_in_process(here: type, there: type) -> None:
     """Whoever writes for one can use the other: same names, same parameters, same defaults."""
     ours, theirs = public(here), public(there)
-    assert set(ours) - {"release", "of_graph"} == set(theirs) - {"ask"}
+    assert set(ours) == set(theirs) - {"ask"}
     for name in set(ours) & set(theirs):
         if inspect.isfunction(ours[name]):
             assert parameters(theirs[name]) == parameters(ours[name]), name
@@ -74,35 +73,27 @@ def test_a_remote_handle_has_the_methods_of_the_one_in_process(here: type, there
             assert isinstance(theirs[name], property) == isinstance(ours[name], property), name
 
 
-@pytest.mark.parametrize("name", ["recall", "search_memory", "facts", "turns_by_ref"])
-def test_a_remote_graph_looks_up_as_the_one_in_process(name: str) -> None:
-    """The same for what a graph's handle takes from its base."""
-    assert parameters(getattr(GraphRecall, name)) == parameters(getattr(Graph, name))
-
-
-def methods() -> list[tuple[Operation[Any, Any], Callable[..., Any]]]:
-    """Return each operation with the method of a handle that does it."""
-    owners = {"agent": Agent, "turn": OpenTurn, "graph": Graph}
-    found = []
-    for operation in (*agent_wire.OPERATIONS, *graph_wire.OPERATIONS, *knowledge_wire.OPERATIONS):
-        owner, _, name = operation.name.partition(".")
-        handle = Knowledge if name.startswith("knowledge.") else owners[owner]
-        found.append((operation, getattr(handle, name.removeprefix("knowledge."))))
-    return found
-
-
 @pytest.mark.parametrize(
-    ("operation", "method"), methods(), ids=lambda one: getattr(one, "name", "")
+    ("asked", "method"),
+    [
+        (agent_wire.TurnAsked, Agent.turn),
+        (agent_wire.ReplyAsked, OpenTurn.reply),
+        (agent_wire.CompleteAsked, Agent.complete),
+        (agent_wire.RememberAsked, Agent.remember),
+        (recalling.RecallAsked, Agent.recall),
+        (recalling.RecallAsked, Graph.recall),
+        (catalog.CatalogRememberAsked, Catalog.remember),
+    ],
 )
 def test_what_is_asked_are_the_arguments_of_the_method(
-    operation: Operation[Any, Any], method: Callable[..., Any]
+    asked: type[Asked], method: Callable[..., Any]
 ) -> None:
-    """One vocabulary: names and defaults of a request are those of the handle's method."""
+    """What is written by hand has names and defaults of the handle's method, as all others have."""
     taken = {name: default for name, kind, default in parameters(method)}
     if taken.pop("more", None) is inspect.Parameter.empty:
         taken |= dict.fromkeys(Narrowing.__annotations__)
-    fields = operation.asks.model_fields
-    assert set(fields) == set(taken) - set(operation.names)
+    fields = asked.model_fields
+    assert set(fields) == set(taken)
     for name, field in fields.items():
         if name not in Narrowing.__annotations__ or method.__name__ != "recall":
             assert field.is_required() == (taken[name] is inspect.Parameter.empty), name
@@ -154,7 +145,7 @@ async def test_a_model_answers_over_either_door(door: str, tmp_path: Path) -> No
         said = await turn.complete()
         used = await agent.usage()
     assert (used.model_calls, used.writes) == (2, 1)
-    assert isinstance(done, Completion if door == "in process" else RemoteCompletion)
+    assert isinstance(done, Completion)
     assert (done.response, done.model, said) == ('{"said": "box"}', "scripted", '{"said": "stay"}')
     assert (done.written.turn.speaker, done.written.turn.id) == ("driver", done.turn.id)
     assert "model" in turn.step_ms
@@ -362,7 +353,9 @@ async def test_a_token_does_not_act_as_an_agent_that_is_more_than_it_allows(
         desk = Desk(ezra, lambda: 0.0)
         allowed = Caller("ann's", "agent", user_id="ann", topics=("tyres",))
         assert (await acting(desk, allowed, names)).id == agent.id
-        acts = {one.name for one in (*agent_wire.OPERATIONS, *knowledge_wire.AGENT_KNOWLEDGE)}
+        offered = (AGENT, AGENT_BOARD, AGENT_DOCUMENTS, AGENT_KNOWLEDGE)
+        acts = {one.operation.name for handle in offered for one in handle.offered.values()}
+        acts |= {one.name for one in vars(agent_wire).values() if isinstance(one, Operation)}
         done = [(one, handler) for one, handler in handlers if one.name in acts]
         assert len(done) == len(acts)
         for operation, handler in done:

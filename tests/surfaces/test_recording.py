@@ -13,10 +13,11 @@ from ezra import BudgetExceeded, Ezra, PastTurn, PolicyDenied, UsageError
 from ezra.recording import BATCH_TURNS
 from ezra.remote.connection import Connection
 from ezra.service.tokens import TokenFile
-from ezra.wire.agents import AGENT, RECORDED_MAX
+from ezra.wire.agents import RECORDED_MAX
+from ezra.wire.graphs import AGENT_PATH
 from tiers.records import Budget
 
-PATH = AGENT.format(graph_id="imola", agent_id="strategist") + "/record"
+PATH = AGENT_PATH.format(graph_id="imola", agent_id="strategist") + "/record"
 
 
 def history(count: int, **more: Any) -> list[dict[str, Any]]:

@@ -1,0 +1,78 @@
+"""Handles on a server: the methods of a handle that offer themselves, asked over HTTP."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from ..operations import offer_of
+from ..wire.derivation import Handle
+from ..wire.operation import A, Operation, R
+from .connection import Connection
+
+
+class RemoteHandle:
+    """Base of a handle on a server.
+
+    A class that derives from it and from the handle's own class, ``of``, has the methods, types and
+    words of the latter, each of which asks the server. What the handle does not offer, the class
+    does by itself: one that would look for it in a memory on this side cannot be made.
+
+    Args:
+        connection: To the server.
+        handle: Where its operations are.
+        names: Of the path: of the graph, of the agent.
+    """
+
+    def __init__(self, connection: Connection, handle: Handle, names: Mapping[str, str]) -> None:
+        self._connection = connection
+        self._of = handle
+        self._names = dict(names)
+
+    def __init_subclass__(cls, *, of: type | None = None, **more: Any) -> None:  # noqa: ANN401
+        super().__init_subclass__(**more)
+        for name in () if of is None else dir(of):
+            inherited = inspect.getattr_static(of, name)
+            is_ours = inspect.getattr_static(cls, name) is not inherited
+            if name.startswith("_") or is_ours or isinstance(inherited, classmethod):
+                continue
+            if offer_of(inherited) is None:
+                message = f"{cls.__name__} does nothing for {name}, which asks no server"
+                raise TypeError(message)
+            setattr(cls, name, _asking(inherited))
+
+    async def _ask(self, name: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 - as the method
+        """Ask the server for what a method of the handle would do.
+
+        Args:
+            name: Of the method.
+            given: Its arguments by name.
+        """
+        offered = self._of.offered[name]
+        names = {part: given.pop(part) for part in offered.in_path}
+        own_id = offered.offer.own_id
+        if own_id is not None and given.get(own_id) is None:
+            given[own_id] = self._connection.ids.new()
+        operation = offered.operation
+        return await self.ask(operation, operation.asks.of(**given), **names)
+
+    async def ask(self, operation: Operation[A, R], asked: A, **names: str) -> R:
+        """Ask the server for an operation on what this handle is about."""
+        return await self._connection.call(operation, asked, **self._names, **names)
+
+
+def _asking(method: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    signature, name = inspect.signature(method), method.__name__
+    kinds = {one.kind: one.name for one in signature.parameters.values()}
+    more = kinds.get(inspect.Parameter.VAR_KEYWORD, "")
+
+    @wraps(method)
+    async def ask(self: RemoteHandle, *args: Any, **named: Any) -> Any:  # noqa: ANN401
+        _, *bound = signature.bind(self, *args, **named).arguments.items()
+        given = dict(bound)
+        given |= given.pop(more, {})
+        return await self._ask(name, given)
+
+    return ask

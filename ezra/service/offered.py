@@ -1,0 +1,57 @@
+"""Does what handles offer: finds the handle of a path, and calls the method that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any, TypeAlias
+
+from ..wire import Asked
+from ..wire.derivation import Handle, Offered
+from ..wire.handles import HANDLES
+from . import graphs
+from .acting import acting
+from .caller import Caller
+from .desk import Desk
+from .handlers import handlers
+from .routes import Handler
+
+Names: TypeAlias = Mapping[str, str]
+
+
+async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any:  # noqa: ANN401
+    """Return a handle of the agent, graph or catalog that a path names.
+
+    Raises:
+        NotFound: There is none.
+        PolicyDenied: It is more than the caller's token allows.
+    """
+    holder, *attributes = handle.name.split(".")
+    first: Any
+    if holder == "agent":
+        first = await acting(desk, caller, names)
+    elif holder == "catalog":
+        first = await desk.catalog(caller)
+    else:
+        first = await desk.graph(names["graph_id"])
+        if holder != "graph":  # ``beliefs`` are a graph's
+            attributes.insert(0, holder)
+    return reduce(getattr, attributes, first)
+
+
+def _doing(offered: Offered) -> Handler[Any, Any]:
+    async def do(desk: Desk, caller: Caller, names: Names, asked: Asked) -> Any:  # noqa: ANN401
+        handle = await found(offered.handle, desk, caller, names)
+        given = {name: names[name] for name in offered.in_path}
+        return await getattr(handle, offered.method_name)(**given, **asked.said)
+
+    return do
+
+
+_BY_HAND = (graphs,)
+"""What they do of it is theirs: to close a graph is also to forget its handles here."""
+
+for _handle in HANDLES:
+    for _offered in _handle.offered.values():
+        if _offered.operation.name not in handlers:
+            handlers.does(_offered.operation)(_doing(_offered))

@@ -1,0 +1,196 @@
+"""Operations derived from the methods of handles that offer themselves.
+
+What is asked is a model of the method's parameters, what is answered its return type, and its
+docstring says both in words. Where a method takes any list, a list comes over the wire; a moment
+comes with its zone; a whole number is one that every reader of JSON holds.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property, reduce
+from operator import or_
+from types import UnionType
+from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BeforeValidator, Field, TypeAdapter, create_model
+
+from ..operations import Offer, Sent, offer_of
+from .operation import Asked, Need, Nothing, Operation
+from .points import COUNT_MAX, LISTED, ONE_OR_MORE, Count, Point, Time, whole
+
+Method: TypeAlias = Callable[..., Any]
+
+_LISTS = (Iterable, Sequence)
+_PLAIN: Mapping[Any, Any] = {int: Count, datetime: Time}
+_ARGUMENT = re.compile(r"^ {4}(\w+): (.*)$")
+
+
+@dataclass(frozen=True)
+class Handle:
+    """A handle as the doors know it.
+
+    Attributes:
+        name: ``agent.board``: how to come by it, and how its operations are called.
+        path: Under which its operations are, with the names of graph and agent in braces.
+        kind: Its class.
+        reads: What somebody must be allowed who reads by it.
+        changes: What somebody must be allowed who changes something by it.
+        asks: What is asked, by method, where that is not what the method's parameters say.
+    """
+
+    name: str
+    path: str
+    kind: type
+    reads: Need
+    changes: Need
+    asks: Mapping[str, type[Asked]] = field(default_factory=dict)
+
+    @cached_property
+    def offered(self) -> dict[str, Offered]:
+        """What it offers, by the name of the method, in the order in which it is written."""
+        found = {}
+        for kind in reversed(self.kind.__mro__):
+            for name, method in vars(kind).items():
+                offer = offer_of(method)
+                if offer is not None:
+                    found[name] = Offered(self, name, method, offer)
+        return found
+
+
+@dataclass(frozen=True)
+class Offered:
+    """One method of a handle as an operation.
+
+    Attributes:
+        handle: Whose.
+        method_name: What it is called there.
+        method: As the class has it.
+        offer: How it is asked for.
+    """
+
+    handle: Handle
+    method_name: str
+    method: Method
+    offer: Offer
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The method's own, ``self`` first."""
+        return inspect.signature(self.method)
+
+    @cached_property
+    def operation(self) -> Operation[Any, Any]:
+        """The operation; made when it is first asked for, since models take their time."""
+        handle, offer = self.handle, self.offer
+        hints = get_type_hints(self.method, include_extras=True)
+        summary, said = _words(self.method)
+        return Operation(
+            offer.name or f"{handle.name}.{self.method_name}",
+            offer.verb,
+            handle.path + offer.path,
+            handle.asks.get(self.method_name) or self._asks(hints, said),
+            TypeAdapter(hints["return"]),
+            handle.changes if offer.changes else handle.reads,
+            summary,
+            repeats=offer.repeats,
+        )
+
+    @cached_property
+    def in_path(self) -> tuple[str, ...]:
+        """The parameters that stand in the path, in order."""
+        return tuple(re.findall(r"\{(\w+)\}", self.offer.path))
+
+    def _asks(self, hints: dict[str, Any], said: dict[str, str]) -> type[Asked]:
+        fields: dict[str, Any] = {}
+        in_query = self.offer.verb in ("GET", "DELETE")
+        for name, parameter in list(self.signature.parameters.items())[1:]:
+            if name in self.in_path:
+                continue
+            default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+            about = Field(default=default, description=said.get(name))
+            fields[name] = (_as_sent(hints[name], in_query=in_query), about)
+        if not fields:
+            return Nothing
+        title = "".join(part.title() for part in self.method_name.split("_"))
+        return create_model(
+            f"{title}Asked", __base__=Asked, __doc__=_words(self.method)[0], **fields
+        )
+
+
+def _words(method: Method) -> tuple[str, dict[str, str]]:
+    """Return what a docstring says: its first sentence, and a text for each argument."""
+    lines = (inspect.getdoc(method) or "").splitlines()
+    summary = " ".join(lines[: lines.index("")] if "" in lines else lines)
+    return summary, dict(_arguments(iter(lines)))
+
+
+def _arguments(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each line of ``Args:``, with the lines that go on."""
+    if "Args:" not in lines:  # reads up to it
+        return
+    name, text = "", ""
+    for line in lines:
+        begins = _ARGUMENT.match(line)
+        if begins is None and line.startswith(" " * 8):
+            text += f" {line.strip()}"
+            continue
+        if name:
+            yield name, text
+        if begins is None:
+            return
+        name, text = begins.groups()
+    yield name, text
+
+
+def _as_sent(hint: Any, *, in_query: bool) -> Any:  # noqa: ANN401 - a type
+    """Return the type that comes over the wire for what a method takes."""
+    bare, bounds = _apart(hint)
+    less = [one.hint for one in bounds if isinstance(one, Sent)]
+    if less:
+        return _as_sent(less[0], in_query=in_query)
+    if bare is int and bounds:
+        return Annotated[(int, Field(le=COUNT_MAX), *bounds, BeforeValidator(whole))]
+    if get_origin(bare) in _LISTS:
+        many = _many(_as_sent(get_args(bare)[0], in_query=in_query))
+        return Annotated[(many, *bounds, LISTED)]
+    made = _PLAIN.get(bare, bare)
+    if get_origin(bare) in (Union, UnionType):
+        made = _one_of(get_args(bare), in_query=in_query)
+    return Annotated[(made, *bounds)] if bounds else made
+
+
+def _one_of(members: tuple[Any, ...], *, in_query: bool) -> Any:  # noqa: ANN401 - a type
+    """Return a union as it comes: a point in time is a number or a moment, each as it was meant.
+
+    In a query string one value is a list of one.
+    """
+    kept: list[Any] = list(members)
+    sent: list[Any] = []
+    if int in kept and datetime in kept:
+        kept, sent = [one for one in kept if one not in (int, datetime)], [Point]
+    for hint in tuple(kept) if in_query else ():
+        bare, bounds = _apart(hint)
+        if get_origin(bare) in _LISTS and get_args(bare)[0] in kept:
+            alone = get_args(bare)[0]
+            kept = [one for one in kept if one not in (hint, alone)]
+            sent.append(Annotated[(_many(alone), *bounds, ONE_OR_MORE)])
+    sent += [_as_sent(one, in_query=in_query) for one in kept]
+    return reduce(or_, sent)
+
+
+def _many(one: Any) -> Any:  # noqa: ANN401 - types
+    """Return the type of any number of something."""
+    return tuple[one, ...]
+
+
+def _apart(hint: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - a type
+    """Return a type without its bounds, and these."""
+    if get_origin(hint) is not Annotated:
+        return hint, ()
+    bare, *bounds = get_args(hint)
+    return bare, tuple(bounds)

@@ -1,0 +1,177 @@
+"""A method that offers itself is there at every door: shown with a handle made for it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+from pydantic import Field
+
+from ezra import UsageError
+from ezra.operations import Sent, operation
+from ezra.remote.connection import Connection
+from ezra.remote.handle import RemoteHandle
+from ezra.service.caller import LOCAL, Caller
+from ezra.service.desk import Desk
+from ezra.service.openapi import Document
+from ezra.service.routes import Handlers, router_of
+from ezra.service.saying import on_error
+from ezra.wire import Asked
+from ezra.wire.derivation import Handle
+from tiers.errors import EzraError
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+class Pitwall:
+    """A handle of this test: what it is asked, it answers."""
+
+    def __init__(self, car: str) -> None:
+        self.car = car
+
+    @operation("GET", "/laps/{driver}")
+    async def laps(
+        self,
+        driver: str,
+        *,
+        compounds: str | Sequence[str] = (),
+        since: datetime | int | None = None,
+        limit: Annotated[int, Field(ge=1, le=3)] = 2,
+    ) -> dict[str, Any]:
+        """Return laps of a driver, the last one first.
+
+        Args:
+            driver: Who drove.
+            compounds: Only on one of these tyres, or on
+                this one.
+            since: A time or a lap.
+            limit: How many.
+        """
+        return {"car": self.car, "driver": driver, "of": compounds, "since": since, "most": limit}
+
+    @operation("POST", "/orders", changes=True, repeats=False, own_id="id")
+    async def order(
+        self,
+        text: Annotated[str | bytes, Sent(str)],
+        *,
+        tags: Iterable[str] = (),
+        at: datetime | None = None,
+        id: str | None = None,  # noqa: A002 - as handles call it
+    ) -> tuple[str, str | None, tuple[str, ...], datetime | None]:
+        """Give an order."""
+        assert isinstance(text, str)
+        return text, id, tuple(tags), at
+
+
+HANDLE = Handle("pitwall", "/v1/cars/{graph_id}", Pitwall, "read", "operate")
+
+
+class RemotePitwall(RemoteHandle, Pitwall, of=Pitwall):
+    """The same on a server."""
+
+
+def _handlers() -> Handlers:
+    made = Handlers()
+    for offered in HANDLE.offered.values():
+
+        async def do(_: Desk, __: Caller, names: Mapping[str, str], asked: Asked, name: str) -> Any:
+            given = {one: names[one] for one in HANDLE.offered[name].in_path}
+            return await getattr(Pitwall(names["graph_id"]), name)(**given, **asked.said)
+
+        def bound(name: str) -> Any:
+            return lambda *given: do(*given, name)
+
+        made.does(offered.operation)(bound(offered.method_name))
+    return made
+
+
+def _app() -> tuple[FastAPI, Handlers]:
+    app, handlers = FastAPI(), _handlers()
+    app.include_router(router_of(handlers, lambda: None, lambda: LOCAL))
+    app.add_exception_handler(EzraError, on_error)
+    return app, handlers
+
+
+class _Inside(Connection):
+    """A connection to an app of this process."""
+
+    def _made(self) -> httpx2.AsyncClient:
+        transport = httpx2.ASGITransport(app=_app()[0])
+        return httpx2.AsyncClient(transport=transport, base_url="http://inside")
+
+
+@asynccontextmanager
+async def _asked() -> AsyncIterator[RemotePitwall]:
+    async with _Inside("http://127.0.0.1:1", None) as connection:
+        yield RemotePitwall(connection, HANDLE, {"graph_id": "44"})
+
+
+@pytest.mark.parametrize("compounds", ["soft", ("soft", "hard")])
+@pytest.mark.parametrize("since", [None, 7, NOON])
+async def test_a_question_is_asked_over_http_as_in_process(compounds: Any, since: Any) -> None:
+    """Path, list, moment and number arrive as they were meant; what was not said stays unsaid."""
+    async with _asked() as remote:
+        there = await remote.laps("lewis", compounds=compounds, since=since)
+    here = await Pitwall("44").laps("lewis", compounds=compounds, since=since)
+    told = None if since is None else NOON.isoformat().replace("+00:00", "Z")
+    sent = since if since in (None, 7) else told
+    listed = [compounds] if isinstance(compounds, str) else list(compounds)
+    assert there == {**here, "of": listed, "since": sent}
+
+
+async def test_a_change_gets_an_id_of_the_asking_side() -> None:
+    """So that it may be asked again; an id that was given stays."""
+    async with _asked() as remote:
+        first = await remote.order("box", tags={"box"}, at=NOON)
+        own = await remote.order("box", id="mine")
+    assert first[0] == "box"
+    assert first[1]
+    assert first[2:] == (("box",), NOON)
+    assert own == ("box", "mine", (), None)
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [({"limit": 4}, "limit"), ({"limit": True}, "limit"), ({"since": "yesterday"}, "since")],
+)
+async def test_bounds_are_those_of_the_method(given: dict[str, Any], field: str) -> None:
+    """What is beyond them is refused by its name before anything is sent."""
+    async with _asked() as remote:
+        with pytest.raises(UsageError) as refused:
+            await remote.laps("lewis", **given)
+    assert refused.value.field == field
+    async with _asked() as remote:
+        with pytest.raises(UsageError, match="a set, list or tuple"):
+            await remote.order("box", tags="box")
+
+
+def test_the_document_has_the_words_of_the_method() -> None:
+    """Summary, parameters and their texts, bounds, rights: nothing is said a second time."""
+    app, handlers = _app()
+    document = Document(app, handlers).build()
+    laps = document["paths"]["/v1/cars/{graph_id}/laps/{driver}"]["get"]
+    assert laps["operationId"] == "pitwall.laps"
+    assert laps["summary"] == "Return laps of a driver, the last one first."
+    told = {one["name"]: one for one in laps["parameters"]}
+    assert told["limit"]["schema"]["maximum"] == 3
+    assert told["compounds"]["description"] == "Only on one of these tyres, or on this one."
+    assert {one.name: one.needs for one, _ in handlers} == {
+        "pitwall.laps": "read",
+        "pitwall.order": "operate",
+    }
+
+
+def test_a_remote_handle_that_would_look_on_this_side_is_not_made() -> None:
+    """What a handle does not offer, its class on the other side does itself."""
+
+    class Garage(Pitwall):
+        async def open(self) -> None:
+            """Open it: here."""
+
+    with pytest.raises(TypeError, match="open"):
+        type("RemoteGarage", (RemoteHandle, Garage), {}, of=Garage)
