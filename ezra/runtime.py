@@ -340,13 +340,8 @@ def _meta_model(settings: Settings, cold: ColdStores, model: LanguageModel) -> B
 
 def _lifecycle(settings: Settings, stores: _Stores, model: BudgetedModel | None) -> LifecycleAgent:
     cold, policy = stores.cold, _lifecycle_policy(settings)
-    writer = Writer(
-        model=model,
-        fleet=cold.fleet,
-        prompts=settings.prompts,
-        policy=policy,
-        guard=settings.guard_policy,
-    )
+    prompts, guard = settings.prompts, settings.guard_policy
+    writer = Writer(model=model, fleet=cold.fleet, prompts=prompts, policy=policy, guard=guard)
     return LifecycleAgent(
         graphs=cold.graphs,
         fleet=cold.fleet,

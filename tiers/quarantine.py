@@ -53,6 +53,8 @@ Held: TypeAlias = Literal["fact", "rule", "belief", "document"]
 State: TypeAlias = Literal["held", "released", "discarded"]
 
 HELD_PAGE_MAX = 100
+HELD_MAX = 10_000
+"""So many texts of a graph may wait; what comes then is refused and not kept."""
 
 
 class Finding(Record):
@@ -106,7 +108,7 @@ class Quarantine(Protocol):
         """Put a text aside, with an audit event ``quarantined``; one of its id stays as it is.
 
         Raises:
-            Conflict: The id is another text's, or the graph is archived.
+            Conflict: The id is another text's, the graph is archived, or ``HELD_MAX`` texts wait.
         """
 
     async def quarantined(self, scope: Scope, ids: Sequence[str]) -> tuple[Quarantined, ...]:

@@ -160,16 +160,13 @@ class Fact(Owned):
     """A statement held to be true, as free text, as (subject, predicate, object), or both.
 
     ``text`` is made of the triple when absent. ``tier`` is ``archival`` (found by recall) or
-    ``core`` (in every context, and inherited). ``uses`` counts the turns whose context it reached.
+    ``core`` (in every context, and inherited). ``uses`` counts the turns whose context it reached;
+    ``said_at``, ``said_seq`` and ``said_place`` tell when, in which turn and where in it it was
+    said last. ``source`` is whose words it is: an agent's own become core by nobody's use.
 
-    ``said_at`` is when it was said last, ``None`` for when it was recorded; ``said_seq`` is the
-    number of the turn in which, and ``said_place`` the place there.
-    ``source`` is whose words it is; an agent's own never become core unless a user or a tool says
-    the same. The store and the meta-agents keep the rest: ``core_spans`` says when it was core,
-    ``earned_from`` how many uses it had when it was demoted last, ``superseded_as`` why it gave
-    way (``denial``: it was never true), ``judged_at`` when it was compared with its neighbours,
-    ``forgotten_at`` when somebody asked to forget it, ``retired_at`` when retention destroyed its
-    content, and ``mentions`` which words it held: salted digests of them.
+    The store and the meta-agents keep the rest: when it was core, its uses when it was demoted last
+    (``earned_from``), why it gave way (``denial``: it was never true), when it was compared with
+    its neighbours, forgotten or retired, and ``mentions``: salted digests of the words it held.
     """
 
     text: Text = ""

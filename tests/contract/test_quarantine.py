@@ -9,6 +9,7 @@ from support.cold_backends import Cold
 from support.cold_samples import SCOPE, asked, fact_by, graph_of, held_by
 from support.tier_samples import NOW, scope_of
 
+from tiers.cold.stores import quarantine as store
 from tiers.errors import Conflict, NotFound, UsageError
 from tiers.owned import REDACTED
 from tiers.quarantine import HELD_PAGE_MAX
@@ -117,6 +118,22 @@ async def test_what_is_wrong_is_refused(cold: Cold) -> None:
     with pytest.raises(Conflict):
         await cold.quarantine.hold(SCOPE, held_by())
     assert await cold.quarantine.in_quarantine(OPERATOR) == (text,)
+
+
+async def test_so_many_texts_wait_and_no_more(cold: Cold, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes then is not kept; one that is decided about makes room."""
+    await cold.graphs.create_graph(graph_of("race"))
+    monkeypatch.setattr(store, "HELD_MAX", 2)
+    texts = [held_by(text=f"text {number}") for number in range(3)]
+    for text in texts[:2]:
+        await cold.quarantine.hold(SCOPE, text)
+    with pytest.raises(Conflict, match="fewer than 2"):
+        await cold.quarantine.hold(SCOPE, texts[2])
+    assert await cold.quarantine.hold(SCOPE, texts[0]) == texts[0]
+    await cold.quarantine.decide(OPERATOR, texts[0].id, "discarded", "an attack", LATER)
+    await cold.quarantine.hold(SCOPE, texts[2])
+    waiting = await cold.quarantine.in_quarantine(OPERATOR)
+    assert sorted(one.text for one in waiting) == ["text 1", "text 2"]
 
 
 async def test_an_erasure_finds_what_is_put_aside(cold: Cold) -> None:

@@ -7,11 +7,11 @@ from datetime import datetime
 
 from ...errors import Conflict, NotFound, UsageError
 from ...moments import microseconds
-from ...quarantine import HELD_PAGE_MAX, Quarantined, State
+from ...quarantine import HELD_MAX, HELD_PAGE_MAX, Quarantined, State
 from ...records import Scope
 from ..conditions import Absent, Beyond, Condition, Is
 from ..ownership import check_limit, check_owned, check_whole_graph, in_order
-from ..port import Collection, Find, Index, Steps, every, one
+from ..port import Collection, Find, Index, Steps, count, every, one
 from ..redaction import redacted_form
 from .graphs import check_writable
 from .log import append_event
@@ -20,6 +20,7 @@ from .questions import own
 from .rows import bare, moments, plain, put, replace
 
 _OLDEST_FIRST = ("recorded_at", "id")
+_WAITING = (Is("state", "held"), Absent("redacted_at"))
 
 QUARANTINED: Collection[Quarantined] = Collection(
     "quarantined",
@@ -37,7 +38,7 @@ class ColdQuarantine(OverEngine):
         """Put a text aside, with an audit event ``quarantined``; one of its id stays as it is.
 
         Raises:
-            Conflict: The id is another text's, or the graph is archived.
+            Conflict: The id is another text's, the graph is archived, or ``HELD_MAX`` texts wait.
         """
         check_owned(scope, record)
         known = yield from one(own(QUARANTINED, scope, [record.id]))
@@ -47,6 +48,9 @@ class ColdQuarantine(OverEngine):
                 raise Conflict("quarantined text", "an id of its own", record.id)
             return known
         yield from check_writable(scope)
+        waiting = Find(QUARANTINED, scope.for_graph(), "state", _WAITING, reach="own")
+        if (yield from count(waiting)) >= HELD_MAX:
+            raise Conflict("texts in quarantine", f"fewer than {HELD_MAX:,}", "as many")
         yield from put(QUARANTINED, scope, record)
         why = ", ".join(dict.fromkeys(one.detector for one in record.findings))
         reason = f"{record.held} of {record.source}: {why}"
@@ -69,7 +73,7 @@ class ColdQuarantine(OverEngine):
         last = (yield from one(own(QUARANTINED, scope, [behind]))) if behind else None
         if behind and last is None:
             raise UsageError("behind", behind, "the id of the last text of a page")
-        where: list[Condition] = [Is("state", "held"), Absent("redacted_at")]
+        where: list[Condition] = [*_WAITING]
         if last is not None:
             where.append(Beyond(_OLDEST_FIRST, (microseconds(last.recorded_at), last.id)))
         find = Find(QUARANTINED, scope, "state", tuple(where), _OLDEST_FIRST, limit, reach="own")
