@@ -10,14 +10,14 @@ import sys
 
 from tiers.errors import ConfigError, EzraError, UsageError
 
-from .app import app
+from .app import app_of
 from .screen import Screen
 
 
 def main() -> None:
     """Run the command line; an ezra error is one line on standard error, never a traceback."""
     try:
-        app()
+        app_of(sys.argv[1:])()
     except EzraError as error:
         Screen().error(error)
         sys.exit(exit_code(error))

@@ -1,51 +1,16 @@
-"""All commands, by name. What they do is in the files beside this one."""
+"""All commands, by name. What they do is in the files beside this one, read when called."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
-from . import (
-    bench,
-    carrying,
-    doctor,
-    ingest,
-    lifecycle,
-    memory,
-    migrate,
-    platform,
-    recall,
-    remembering,
-    replay,
-    replay_context,
-    serve,
-    start,
-    status,
-    top,
-    worker,
-)
-from .agents import agent_app
-from .audit import audit_app
-from .believing import beliefs_app
-from .bridge import bridge_app
-from .documents import documents_app
-from .embedder import embedder_app
-from .evaluate import eval_app
-from .facts import facts_app
-from .graphs import graph_app
 from .helping import ABOUT, with_examples
-from .knowledge import knowledge_app
-from .lifecycle import lifecycle_app
-from .mcp import mcp_app
-from .mesh import mesh_app
-from .quarantine import quarantine_app
-from .rules import rules_app
 from .screen import Screen
-from .tokens import token_app
-from .turns import turn_app
 
 HELP = "ezra: the memory runtime under fleets of AI agents."
 BEGIN, MEMORY, PAST, CARE, CARRYING, SERVING = (
@@ -58,14 +23,101 @@ BEGIN, MEMORY, PAST, CARE, CARRYING, SERVING = (
 )
 """The parts of the overview."""
 
-app = typer.Typer(
-    name="ezra",
-    help=HELP,
-    epilog=ABOUT,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+
+class Entry(NamedTuple):
+    """A command, or a group of commands, and where it is written.
+
+    Attributes:
+        name: What is typed.
+        part: Of the overview.
+        module: In this package.
+        attribute: The function; of a group, its ``typer.Typer``.
+        examples: The name beside it that holds a command's examples; a group has its own.
+    """
+
+    name: str
+    part: str
+    module: str
+    attribute: str
+    examples: str = ""
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry("init", BEGIN, "start", "init", "EXAMPLES"),
+    Entry("doctor", BEGIN, "doctor", "doctor", "EXAMPLES"),
+    Entry("status", BEGIN, "status", "status", "EXAMPLES"),
+    Entry("top", BEGIN, "top", "top", "EXAMPLES"),
+    Entry("embedder", BEGIN, "embedder", "embedder_app"),
+    Entry("graph", MEMORY, "graphs", "graph_app"),
+    Entry("agent", MEMORY, "agents", "agent_app"),
+    Entry("turn", MEMORY, "turns", "turn_app"),
+    Entry("remember", MEMORY, "remembering", "remember", "REMEMBER_EXAMPLES"),
+    Entry("recall", MEMORY, "recall", "recall", "EXAMPLES"),
+    Entry("remember-fact", MEMORY, "platform", "remember_fact", "REMEMBER_FACT_EXAMPLES"),
+    Entry("inject", MEMORY, "platform", "inject", "INJECT_EXAMPLES"),
+    Entry("forget", MEMORY, "remembering", "forget", "FORGET_EXAMPLES"),
+    Entry("search-memory", MEMORY, "memory", "search_memory", "EXAMPLES"),
+    Entry("core", MEMORY, "lifecycle", "core", "CORE_EXAMPLES"),
+    Entry("facts", MEMORY, "facts", "facts_app"),
+    Entry("knowledge", MEMORY, "knowledge", "knowledge_app"),
+    Entry("rules", MEMORY, "rules", "rules_app"),
+    Entry("ingest", MEMORY, "ingest", "ingest", "EXAMPLES"),
+    Entry("documents", MEMORY, "documents", "documents_app"),
+    Entry("beliefs", MEMORY, "believing", "beliefs_app"),
+    Entry("bridge", MEMORY, "bridge", "bridge_app"),
+    Entry("mesh", MEMORY, "mesh", "mesh_app"),
+    Entry("audit", PAST, "audit", "audit_app"),
+    Entry("explain", PAST, "lifecycle", "explain", "EXPLAIN_EXAMPLES"),
+    Entry("replay-context", PAST, "replay_context", "replay_context", "EXAMPLES"),
+    Entry("lifecycle", CARE, "lifecycle", "lifecycle_app"),
+    Entry("quarantine", CARE, "quarantine", "quarantine_app"),
+    Entry("worker", CARE, "worker", "worker", "WORKER_EXAMPLES"),
+    Entry("search-index", CARE, "worker", "search_index", "INDEX_EXAMPLES"),
+    Entry("export", CARRYING, "carrying", "export_graph", "EXPORT_EXAMPLES"),
+    Entry("import", CARRYING, "carrying", "import_graph", "IMPORT_EXAMPLES"),
+    Entry("replay", CARRYING, "replay", "replay", "EXAMPLES"),
+    Entry("eval", CARRYING, "evaluate", "eval_app"),
+    Entry("bench", CARRYING, "bench", "bench", "EXAMPLES"),
+    Entry("migrate", CARRYING, "migrate", "migrate", "EXAMPLES"),
+    Entry("serve", SERVING, "serve", "serve", "EXAMPLES"),
+    Entry("token", SERVING, "tokens", "token_app"),
+    Entry("mcp", SERVING, "mcp", "mcp_app"),
 )
+"""In the order of the overview."""
+
+
+def app_of(arguments: Sequence[str] = ()) -> typer.Typer:
+    """Return the command line with the command that the arguments begin with, and no other.
+
+    A command that is called does not wait for the others to be loaded. Arguments that begin with
+    no command get all of them: for the overview, and for what a mistyped one may have meant.
+    """
+    first = arguments[0] if arguments else ""
+    entries = [one for one in ENTRIES if one.name == first]
+    if not entries and first != "--version":
+        entries = list(ENTRIES)
+    app = typer.Typer(
+        name="ezra",
+        help=HELP,
+        epilog=ABOUT,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(epilog=ABOUT)(_options)
+    for entry in entries:
+        _add(entry, app)
+    return with_examples(app)
+
+
+def _add(entry: Entry, app: typer.Typer) -> None:
+    module = import_module(f".{entry.module}", __package__)
+    found = getattr(module, entry.attribute)
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=entry.name, rich_help_panel=entry.part)
+        return
+    examples = getattr(module, entry.examples)
+    app.command(entry.name, epilog=examples, rich_help_panel=entry.part)(found)
 
 
 def _version(asked: bool) -> None:
@@ -74,65 +126,9 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog=ABOUT)
-def options(
+def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """ezra: the memory runtime under fleets of AI agents."""
-
-
-def _command(
-    name: str, function: Callable[..., None], examples: str, part: str, app: typer.Typer = app
-) -> None:
-    app.command(name, epilog=examples, rich_help_panel=part)(function)
-
-
-_command("init", start.init, start.EXAMPLES, BEGIN)
-_command("doctor", doctor.doctor, doctor.EXAMPLES, BEGIN)
-_command("status", status.status, status.EXAMPLES, BEGIN)
-_command("top", top.top, top.EXAMPLES, BEGIN)
-app.add_typer(embedder_app, name="embedder", rich_help_panel=BEGIN)
-
-app.add_typer(graph_app, name="graph", rich_help_panel=MEMORY)
-app.add_typer(agent_app, name="agent", rich_help_panel=MEMORY)
-turn_app.command("contexts", epilog=platform.CONTEXTS_EXAMPLES)(platform.contexts)
-app.add_typer(turn_app, name="turn", rich_help_panel=MEMORY)
-_command("remember", remembering.remember, remembering.REMEMBER_EXAMPLES, MEMORY)
-_command("recall", recall.recall, recall.EXAMPLES, MEMORY)
-_command("remember-fact", platform.remember_fact, platform.REMEMBER_FACT_EXAMPLES, MEMORY)
-_command("inject", platform.inject, platform.INJECT_EXAMPLES, MEMORY)
-_command("forget", remembering.forget, remembering.FORGET_EXAMPLES, MEMORY)
-_command("search-memory", memory.search_memory, memory.EXAMPLES, MEMORY)
-_command("core", lifecycle.core, lifecycle.CORE_EXAMPLES, MEMORY)
-app.add_typer(facts_app, name="facts", rich_help_panel=MEMORY)
-app.add_typer(knowledge_app, name="knowledge", rich_help_panel=MEMORY)
-app.add_typer(rules_app, name="rules", rich_help_panel=MEMORY)
-_command("ingest", ingest.ingest, ingest.EXAMPLES, MEMORY)
-app.add_typer(documents_app, name="documents", rich_help_panel=MEMORY)
-app.add_typer(beliefs_app, name="beliefs", rich_help_panel=MEMORY)
-app.add_typer(bridge_app, name="bridge", rich_help_panel=MEMORY)
-app.add_typer(mesh_app, name="mesh", rich_help_panel=MEMORY)
-
-app.add_typer(audit_app, name="audit", rich_help_panel=PAST)
-_command("explain", lifecycle.explain, lifecycle.EXPLAIN_EXAMPLES, PAST)
-_command("replay-context", replay_context.replay_context, replay_context.EXAMPLES, PAST)
-
-app.add_typer(lifecycle_app, name="lifecycle", rich_help_panel=CARE)
-app.add_typer(quarantine_app, name="quarantine", rich_help_panel=CARE)
-_command("worker", worker.worker, worker.WORKER_EXAMPLES, CARE)
-_command("search-index", worker.search_index, worker.INDEX_EXAMPLES, CARE)
-
-_command("export", carrying.export_graph, carrying.EXPORT_EXAMPLES, CARRYING)
-_command("import", carrying.import_graph, carrying.IMPORT_EXAMPLES, CARRYING)
-_command("replay", replay.replay, replay.EXAMPLES, CARRYING)
-app.add_typer(eval_app, name="eval", rich_help_panel=CARRYING)
-_command("bench", bench.bench, bench.EXAMPLES, CARRYING)
-_command("migrate", migrate.migrate, migrate.EXAMPLES, CARRYING)
-
-_command("serve", serve.serve, serve.EXAMPLES, SERVING)
-app.add_typer(token_app, name="token", rich_help_panel=SERVING)
-app.add_typer(mcp_app, name="mcp", rich_help_panel=SERVING)
-
-with_examples(app)

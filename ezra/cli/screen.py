@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydantic import BaseModel
 from rich.console import Console, RenderableType
@@ -19,10 +19,12 @@ from rich.table import Table
 from tiers.documents import Citation
 from tiers.errors import EzraError
 
-from ..graph_status import GraphStatus
-from ..recall import Reason
-from ..replay.play import Answer, ReplayReport, Source
 from .tables import plain_table, table_of, toned
+
+if TYPE_CHECKING:
+    from ..graph_status import GraphStatus
+    from ..recall import Reason
+    from ..replay.play import Answer, ReplayReport, Source
 
 SOURCE_TEXT_CHARS = 160
 PROMOTED_TEXT_CHARS = 80

@@ -20,6 +20,7 @@ from .default_command import by_default
 from .doors import AnyGraph, Url, opened
 from .options import GraphId, Home, Json, in_utc, run
 from .plain import plain
+from .platform import CONTEXTS_EXAMPLES, contexts
 from .screen import Screen
 from .standard_input import FROM_INPUT, said
 
@@ -352,3 +353,6 @@ def _show(screen: Screen, found: dict[str, Any], *, with_slots: bool) -> None:
     else:
         known = "" if written.was_new else ", known before"
         screen.note(f"remembered as turn {written.turn.seq}, {written.turn.id}{known}")
+
+
+turn_app.command("contexts", epilog=CONTEXTS_EXAMPLES)(contexts)

@@ -35,7 +35,7 @@ from .orders import (
 )
 from .secrets import secrets
 from .shape import CHARS_MAX, oddity
-from .spelling import is_bidi, look_alikes, plain, readings, spaced_out
+from .spelling import look_alikes, plain, readings, spaced_out
 
 PIECE_CHARS = 8_000
 OVERLAP_CHARS = 500
@@ -94,8 +94,6 @@ def _hidden(piece: _Piece) -> Iterator[Found]:
     for letters, start, end in spaced_out(piece.text):
         if SQUASHED.search(letters):
             yield "override in a spelling that hides it", start, end
-    if is_bidi(piece.text) and plain(piece.text) != piece.text:
-        yield "text in an order that hides it", 0, len(piece.text)
 
 
 def _secret(piece: _Piece) -> Iterator[Found]:

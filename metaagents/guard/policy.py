@@ -12,7 +12,7 @@ order, trigger          allow       quarantine  quarantine  quarantine  allow
 protected               allow       block       block       allow       allow
 echo                    allow       allow       quarantine  allow       allow
 look-alike              allow       quarantine  quarantine  quarantine  allow
-size                    quarantine  quarantine  quarantine  allow       allow
+size                    allow       quarantine  allow       allow       allow
 ======================  ==========  ==========  ==========  ==========  ==========
 
 A person may say how they want to be answered; a page that a tool read may not. What was caught by
@@ -49,7 +49,7 @@ _ROWS: Mapping[Detector, tuple[Action, Action, Action, Action, Action]] = {
     "protected": ("allow", "block", "block", "allow", "allow"),
     "echo": ("allow", "allow", "quarantine", "allow", "allow"),
     "look-alike": ("allow", "quarantine", "quarantine", "quarantine", "allow"),
-    "size": ("quarantine", "quarantine", "quarantine", "allow", "allow"),
+    "size": ("allow", "quarantine", "allow", "allow", "allow"),
 }
 _COLUMNS: tuple[Source, ...] = ("user", "tool", "agent", "document", "system")
 TABLE: Mapping[tuple[Source, Detector], Action] = MappingProxyType(

@@ -19,7 +19,8 @@ ENCODED_MAX = 8
 """So many encoded passages of a piece are read."""
 
 _INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
-_BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_TURNED_AROUND = "\u202e"
+"""What is behind it is shown from right to left."""
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
 
 _ALIKE = str.maketrans(
@@ -70,11 +71,6 @@ def look_alikes(text: str) -> Iterator[tuple[int, int]]:
             yield one.span()
 
 
-def is_bidi(text: str) -> bool:
-    """Whether a text tells a screen to show it in another order than it is in."""
-    return _BIDI.search(text) is not None
-
-
 def readings(text: str, found: frozenset[str]) -> Iterator[tuple[str, int, int]]:
     """Yield what a piece of text says in other spellings, and where the spelling is.
 
@@ -86,6 +82,8 @@ def readings(text: str, found: frozenset[str]) -> Iterator[tuple[str, int, int]]
         whole = plain(text)
         if whole != text:
             yield whole, 0, len(text)
+        if _TURNED_AROUND in text:
+            yield whole[::-1], 0, len(text)
         for tags in _TAGS.finditer(text):
             said = "".join(chr(ord(char) - 0xE0000) for char in tags.group())
             yield said, tags.start(), tags.end()

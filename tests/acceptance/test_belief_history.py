@@ -23,7 +23,9 @@ from ezra import (
     UsageError,
 )
 from ezra.app import Ezra
-from ezra.cli import app
+from ezra.cli.app import app_of
+
+app = app_of()
 
 SEED = "5c" * 32
 START = ("start", "compound")

@@ -17,7 +17,9 @@ import typer
 from support.pages import DOCS, README, ROOT, Page, page, pages
 
 from ezra import Settings
-from ezra.cli.app import app
+from ezra.cli.app import app_of
+
+app = app_of()
 
 PAGES = pages()
 OTHERS = [

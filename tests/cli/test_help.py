@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,8 +11,10 @@ import pytest
 import typer
 from support.doors import run
 
-from ezra.cli.app import app
+from ezra.cli.app import app_of
 from ezra.cli.helping import laid_out
+
+app = app_of()
 
 SPEAKS_ANOTHER_LANGUAGE = {("mcp", "run")}
 """Its output is a protocol."""
@@ -63,3 +67,19 @@ def test_examples_are_cut_where_a_shell_takes_a_cut() -> None:
     assert max(map(len, lines)) <= 78
     assert " ".join(part.strip(" \\") for part in lines[3:]) == f"{long} --explain"
     assert laid_out(told) == told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unneeded"),
+    [(["--version"], "ezra.app"), (["init", "--help"], "ezra.cli.bridge")],
+)
+def test_a_command_waits_for_no_other(arguments: list[str], unneeded: str) -> None:
+    """What is not called is not loaded: counted in modules, since clocks lie."""
+    said = (
+        "import sys\nfrom ezra.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"print({unneeded!r} in sys.modules, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", said, *arguments], capture_output=True, text=True, check=True
+    )
+    assert done.stderr.split() == ["False"]

@@ -11,7 +11,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ezra import ConfigError, NotFound, UsageError
-from ezra.cli.app import app
+from ezra.cli.app import app_of
+
+app = app_of()
 
 Command = Callable[..., Result]
 MONACO = Path(__file__).parents[2] / "scripts" / "conversations" / "monaco.jsonl"

@@ -11,11 +11,13 @@ from support.evaluation_sets import garage, written
 from typer.testing import CliRunner
 
 from ezra import Settings
-from ezra.cli.app import app
+from ezra.cli.app import app_of
 from ezra.evaluation.results import Evaluation
 from ezra.evaluation.run import Options, evaluate, steps_of
 from ezra.evaluation.sets import read_set
 from tiers.errors import UsageError
+
+app = app_of()
 
 # With words only, so that no model is needed.
 SETTINGS = Settings(embedder="off")

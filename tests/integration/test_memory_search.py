@@ -14,7 +14,9 @@ from support.runtime import MovingClock, running
 from typer.testing import CliRunner, Result
 
 from ezra import Hit, NotFound, TierUnavailable, UsageError
-from ezra.cli.app import app
+from ezra.cli.app import app_of
+
+app = app_of()
 
 
 class Away:

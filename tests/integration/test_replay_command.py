@@ -13,7 +13,9 @@ from support.runtime import MovingClock, running
 from typer.testing import CliRunner, Result
 
 from ezra import NotFound
-from ezra.cli.app import app
+from ezra.cli.app import app_of
+
+app = app_of()
 
 Command = Callable[..., Result]
 

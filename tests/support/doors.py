@@ -18,6 +18,7 @@ from unittest.mock import patch
 from typer.main import get_command
 
 import ezra.cli
+from ezra.cli.app import app_of
 
 from .command import COMMAND
 
@@ -27,7 +28,7 @@ COLUMNS = "80"
 @cache
 def _command() -> Any:
     """Return all commands, built once: that takes longer than most of them."""
-    return get_command(ezra.cli.app)
+    return get_command(app_of())
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def run(*arguments: object, **variables: str) -> Done:
     with (
         patch.dict(os.environ, {**known, **variables}, clear=True),
         patch.object(sys, "argv", ["ezra", *map(str, arguments)]),
-        patch.object(ezra.cli, "app", _command()),
+        patch.object(ezra.cli, "app_of", lambda _: _command()),
         redirect_stdout(out),
         redirect_stderr(err),
     ):

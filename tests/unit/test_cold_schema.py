@@ -9,7 +9,7 @@ from contextlib import closing
 from tiers.cold.sqlite.schema import SCHEMA_VERSION, statements
 from tiers.cold.stores import COLLECTIONS
 
-PINNED = (16, "306637686f9816e5102352b9ecb9e82e916f1a15af712bd4a8b03c2708c5caf1")
+PINNED = (17, "7fc4ea9b0914351aeec163d72247694d07f69bffe88c3f69c522982fc07c6ea1")
 """A version, and the digest of what makes its tables."""
 
 
