@@ -147,9 +147,8 @@ def _parts(
 ) -> Parts:
     warm, cold, embedder, ids = stores.warm, stores.cold, stores.embedder, IdFactory(clock)
     recaller = Recaller(warm, cold.words, cold.semantic, embedder, settings.step_timeout_seconds)
-    minds = _minds(settings, stores, model)
+    minds, handlers = _minds(settings, stores, model), Handlers(settings.resolution_timeout_seconds)
     way = _way(settings, stores, minds.keeper, recaller, model, mesh, ids, clock)
-    handlers = Handlers(settings.resolution_timeout_seconds)
     worker = partial(_worker, settings, stores, owner, clock)
     return Parts(
         settings=settings,

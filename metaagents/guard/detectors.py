@@ -35,7 +35,7 @@ from .orders import (
 )
 from .secrets import secrets
 from .shape import CHARS_MAX, oddity
-from .spelling import look_alikes, plain, readings, spaced_out
+from .spelling import look_alikes, readings, spaced_out
 
 PIECE_CHARS = 8_000
 OVERLAP_CHARS = 500
