@@ -19,6 +19,7 @@ from tiers.records import (
     Kind,
     Scope,
     SearchQuery,
+    Source,
     Standing,
     Turn,
     Usage,
@@ -30,8 +31,9 @@ from .agent_platform import AgentPlatform
 from .asking import ask
 from .believing import Believed, Point, beliefs_at, believe, source_ids_of
 from .board import AgentBoard
-from .checks import checked
+from .checks import check_source, checked
 from .documents import DocumentsOfAgent
+from .guarding import Write, admitted
 from .injecting import bringing
 from .knowledge import Knowledge
 from .memory_search import MemorySearch, search_memory
@@ -311,6 +313,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         sources: Iterable[str] = (),
         private: bool = False,
         ref: str | None = None,
+        source: Source = "agent",
     ) -> Believed:
         """Commit to a belief. What contradicts it is settled by the graph's merge strategy.
 
@@ -330,8 +333,10 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             private: Whether only this agent may see it.
             ref: The caller's name for it, unique in the graph: committing again under the same
                 ``ref`` changes nothing.
+            source: Whose words it is, for the write guard.
 
         Raises:
+            WriteRefused: The write guard has put it aside or blocks it.
             PolicyDenied: The topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
             Conflict: The graph is archived, or others changed the same belief again and again.
@@ -339,6 +344,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         """
         if not claim.strip():
             raise UsageError("claim", claim, "text that is not blank")
+        check_source(source)
         given = None if topic is None else checked(Turn, topics=(topic,)).topics
         scope, allowed = await self._writing(given, "commit")
         named = (
@@ -358,6 +364,8 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             receipt_id=None if self._turn is None else self._turn.receipt_id,
         ).stamped(scope, named, self._parts.clock())
         belief = belief.model_copy(update={"topics": allowed})
+        write = Write("belief", source, allowed, private)
+        belief = await admitted(self._parts, scope, write, belief)
         return await believe(self._parts, scope, self._standing, belief)
 
     @operation("GET", "/beliefs")

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 from tiers.errors import UsageError
-from tiers.records import Fact, FactTier, Scope, Standing, Turn
+from tiers.records import Fact, FactTier, Scope, Source, Standing, Turn
 from tiers.upkeep import Page
 
-from .checks import checked, checked_id
+from .checks import check_source, checked, checked_id
 from .latest import LATEST_MAX, facts_page
 from .operations import Ids, operation
 from .parts import Parts
@@ -35,6 +35,7 @@ class AgentFacts(ABC):
         shared: bool = False,
         supersedes: str | None = None,
         id: str | None = None,  # noqa: A002 - it is the id of what is stored
+        source: Source = "user",
     ) -> str:
         """Remember a fact or a rule and return its id.
 
@@ -49,25 +50,36 @@ class AgentFacts(ABC):
             supersedes: The id of a fact of this graph whose place it takes.
             id: A new UUID that it is stored under. Who heard no answer asks again with the same:
                 it is stored once, and does not come back when it was forgotten meanwhile.
+            source: Whose words it is: ``user``, ``tool``, ``agent``, ``document`` or ``system``.
+                What an agent wrote never becomes core unless a user or a tool says the same.
 
         Raises:
             PolicyDenied: A topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
             Conflict: The graph is archived, or the id is another statement's.
             NotFound: The fact to be superseded is none that the agent sees in its own graph.
-            UsageError: ``what`` is not acceptable, or the agent has left.
+            UsageError: ``what`` is not acceptable, an agent's own words are to be core, or the
+                agent has left.
+            WriteRefused: The write guard has put it aside or blocks it.
         """
         record = memory_of(what)
+        check_source(source)
         named = None if id is None else checked_id("id", id)
         given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
         scope, allowed = await self._writing(given, "remember")
         if supersedes is not None:
-            await check_superseded(self._parts, scope, record, supersedes)
+            await check_superseded(self._parts, scope, record, supersedes, source)
         if shared:
             scope = scope.model_copy(update={"user_id": None})
         async with self._parts.meter.write(scope, self._standing) as charge:
             stored_id, was_new = await store(
-                self._parts, scope, record, allowed, private=private, record_id=named
+                self._parts,
+                scope,
+                record,
+                allowed,
+                private=private,
+                record_id=named,
+                source=source,
             )
             charge.is_void = not was_new
         if supersedes is not None:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from tiers.records import AgentRecord, Scope, Standing, Turn
+from tiers.records import AgentRecord, Scope, Source, Standing, Turn
 
-from .checks import checked
+from .checks import check_source, checked
 from .context_report import REPORT_TURNS, ContextReport, context_report
 from .injecting import TOKEN_BUDGET, Injected, inject, last_message
 from .operations import operation
@@ -33,6 +33,7 @@ class AgentPlatform(ABC):
         metadata: Mapping[str, JsonValue] | None = None,
         *,
         topics: Iterable[str] | None = None,
+        source: Source = "user",
     ) -> RememberedFact:
         """Remember a statement for the person the agent works for, or for the agent itself.
 
@@ -48,6 +49,7 @@ class AgentPlatform(ABC):
                 ``valid_to``, ``source_ids``, ``subject``, ``predicate``, ``object``. A fact has
                 no place for anything else. They are kept by who stores it first.
             topics: Its topics; the agent's own if not given.
+            source: Whose words it is; see ``remember``.
 
         Raises:
             UsageError: ``user`` without a person, an argument that is not acceptable, or the
@@ -55,13 +57,15 @@ class AgentPlatform(ABC):
             PolicyDenied: A topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
             Conflict: The graph is archived.
+            WriteRefused: The write guard has put it aside or blocks it.
         """
         fact = fact_of(content, metadata)
+        check_source(source)
         given = None if topics is None else checked(Turn, topics=topics).topics
         asker, allowed = await self._writing(given, "remember")
         owner_of(asker, scope)
         async with self._parts.meter.write(asker, self._standing) as charge:
-            done = await remember_fact(self._parts, asker, fact, allowed, scope)
+            done = await remember_fact(self._parts, asker, fact, allowed, scope, source)
             charge.is_void = not done.was_new
         return done
 

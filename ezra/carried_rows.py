@@ -23,6 +23,7 @@ from tiers.ids import derived_id
 from tiers.knowledge import statement_of
 from tiers.learning import is_live
 from tiers.owned import REDACTED, Owned
+from tiers.quarantine import Quarantined
 from tiers.records import (
     NAME_CHARS_MAX,
     AgentRecord,
@@ -121,6 +122,7 @@ class RowsCheck:
             FormerDocument: self._former,
             Passage: self._passage,
             Card: self._card,
+            Quarantined: self._quarantined,
             LoggedBelief: self._event,
             ProjectedBelief: self._belief,
             TrustRow: self._trusted,
@@ -382,6 +384,11 @@ class RowsCheck:
         self._needs_emptied(card, card.text, card.title)
         if card.version == 1 and card.changed_at != card.recorded_at and card.redacted_at is None:
             raise self._wrong("it was changed and is of its first version")
+
+    def _quarantined(self, held: Quarantined) -> None:
+        if (held.state == "held") != (held.decided_at is None):
+            raise self._wrong("somebody decided about it, or it waits")
+        self._needs_emptied(held, held.text)
 
     # The belief log, what follows from it, and what tells of it
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TypeVar
+from typing import TypeVar, get_args
 from uuid import UUID
 
 from pydantic import ValidationError
 
 from tiers.errors import Conflict, UsageError
-from tiers.records import MergeStrategy, Parent, Record, SessionGraph
+from tiers.records import MergeStrategy, Parent, Record, SessionGraph, Source
 
 _R = TypeVar("_R", bound=Record)
 
@@ -36,6 +36,16 @@ def checked_id(field: str, given: object) -> str:
     except ValueError:
         pass
     raise UsageError(field, given, "a UUID such as 0198a1b2-0c3d-7e4f-8a5b-6c7d8e9fa0b1")
+
+
+def check_source(given: object) -> None:
+    """Refuse what is no class of sources.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if given not in get_args(Source):
+        raise UsageError("source", given, ", ".join(get_args(Source)))
 
 
 def parent_of(given: str | Parent, now: datetime) -> Parent:

@@ -48,13 +48,14 @@ from .memory_search import MemorySearch, scope_as, search_memory
 from .operations import Ids, operation
 from .parts import Parts
 from .policy import scope_of
+from .quarantine import QuarantineOfGraph
 from .recall import RecallResult
 from .redaction import RedactionReport, Whose, erase, purge, redact
 from .request import Narrowing, ScopeName, request_of
 from .shadowing import resolve_core
 
 
-class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows):
+class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfGraph):
     """N agents that work together, and what they remember."""
 
     def __init__(self, parts: Parts, record: SessionGraph) -> None:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from metaagents.learning.predicates import is_multi_valued
-from tiers.errors import BudgetExceeded, Conflict, NotFound, UsageError
+from tiers.errors import BudgetExceeded, Conflict, NotFound, UsageError, WriteRefused
 from tiers.knowledge import (
     ALIAS,
     NAMES_MAX,
@@ -289,7 +289,7 @@ class Knowledge:
         for change in checked_ones:
             try:
                 done.append(await self._done(change))
-            except (BudgetExceeded, Conflict, NotFound) as error:
+            except (BudgetExceeded, Conflict, NotFound, WriteRefused) as error:
                 done.append(Applied(op=change.op, problem=str(error)))
         return tuple(done)
 

@@ -40,6 +40,7 @@ from tiers.ports import (
     WarmStore,
     WorkQueue,
 )
+from tiers.quarantine import Quarantine
 from tiers.recollection import Recollection, Timeline
 from tiers.records import Scope, WorkDraft
 from tiers.registry import FleetStore, GraphStore, UsageStore
@@ -144,6 +145,7 @@ class Parts:
     recollection: Recollection
     timeline: Timeline
     board: Board
+    quarantine: Quarantine
     redactor: Redactor
     taint: TaintStore
     archive: ColdArchive

@@ -22,6 +22,7 @@ from tiers.errors import (
     TierUnavailable,
     UsageError,
     WasRedacted,
+    WriteRefused,
 )
 from tiers.knowledge import Entity, Neighbour
 from tiers.records import (
@@ -165,4 +166,5 @@ __all__ = [
     "UsageError",
     "WasRedacted",
     "WorkReport",
+    "WriteRefused",
 ]

@@ -9,10 +9,12 @@ from metaagents.lifecycle.agent import index_work
 from tiers.errors import NotFound, UsageError
 from tiers.knowledge import is_apart
 from tiers.learning import is_live
-from tiers.records import Fact, Rule, Scope
+from tiers.quarantine import Held
+from tiers.records import Fact, Rule, Scope, Source
 
 from .checks import checked
 from .follow_up import judge_work
+from .guarding import Write, admitted
 from .parts import Parts
 
 Memory = str | Fact | Rule
@@ -31,18 +33,23 @@ def memory_of(what: Memory) -> Fact | Rule:
     return record
 
 
-async def check_superseded(parts: Parts, scope: Scope, record: Fact | Rule, fact_id: str) -> None:
+async def check_superseded(
+    parts: Parts, scope: Scope, record: Fact | Rule, fact_id: str, source: Source = "user"
+) -> None:
     """Refuse what cannot take a fact's place, before anything is stored.
 
     Raises:
-        UsageError: A rule supersedes nothing.
+        UsageError: A rule supersedes nothing, and what an agent wrote no core fact.
         NotFound: There is no such fact in the scope's own graph.
     """
     if isinstance(record, Rule):
         raise UsageError("supersedes", fact_id, "nothing for a rule; facts are superseded")
     found = await parts.semantic.facts(scope, [fact_id])
-    if not any(fact.graph_id == scope.graph_id for fact in found):
+    own = [fact for fact in found if fact.graph_id == scope.graph_id]
+    if not own:
         raise NotFound("fact", fact_id)
+    if source == "agent" and own[0].tier == "core":
+        raise UsageError("supersedes", fact_id, "an archival fact for what an agent wrote")
 
 
 async def store(
@@ -53,12 +60,26 @@ async def store(
     *,
     private: bool,
     record_id: str | None = None,
+    source: Source = "user",
+    is_released: bool = False,
 ) -> tuple[str, bool]:
     """Store a fact or rule as the scope's own; return its id and whether it is new.
 
     The same statement by the same writer for the same user is stored once. Without ``record_id``
-    it gets an id of its own.
+    it gets an id of its own. ``is_released`` says that a person has let it pass.
+
+    Raises:
+        WriteRefused: The write guard keeps it out of memory.
+        UsageError: An agent's own words are to be core.
     """
+    if source == "agent" and isinstance(record, Fact) and record.tier == "core":
+        accepted = "archival for what an agent wrote; core needs a user's or a tool's words"
+        raise UsageError("tier", record.tier, accepted)
+    if not is_released:
+        held: Held = "rule" if isinstance(record, Rule) else "fact"
+        is_private = private or record.private
+        write = Write(held, source, topics, is_private, {"record_id": record_id})
+        record = await admitted(parts, scope, write, record)
     await parts.make_room()
     now = parts.clock()
     owned = {"topics": topics, "private": private or record.private}
@@ -75,6 +96,7 @@ async def store(
         return rule.id, was_new
     # What ezra counts and decides is not the caller's to state.
     decided = {
+        "source": source,
         "uses": 0,
         "last_used_at": None,
         "said_at": None,

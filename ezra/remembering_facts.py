@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 from tiers.errors import Conflict, UsageError
 from tiers.ids import derived_id
 from tiers.learning import is_live
-from tiers.records import UNRECORDED, Fact, Scope
+from tiers.records import UNRECORDED, Fact, Scope, Source
 
 from .checks import checked
 from .parts import Parts
@@ -115,7 +115,12 @@ def fact_id(scope: Scope, fact_scope: str, topics: Sequence[str], content: str, 
 
 
 async def remember_fact(
-    parts: Parts, scope: Scope, fact: Fact, topics: tuple[str, ...], fact_scope: FactScope
+    parts: Parts,
+    scope: Scope,
+    fact: Fact,
+    topics: tuple[str, ...],
+    fact_scope: FactScope,
+    source: Source = "user",
 ) -> RememberedFact:
     """Store a statement for its owner, once.
 
@@ -130,7 +135,7 @@ async def remember_fact(
         known = {one.id: one for one in await parts.semantic.facts(scope, list(lives))}
         for name in lives:
             if name not in known:
-                return await _stored(parts, scope, fact, topics, name, fact_scope)
+                return await _stored(parts, scope, fact, topics, name, fact_scope, source)
             if is_live(known[name]) and known[name].redacted_at is None:
                 return RememberedFact(name, was_new=False)
     raise Conflict("fact", f"at most {LIVES_MAX} lives of a statement", fact.text[:80])
@@ -143,12 +148,19 @@ async def _stored(
     topics: tuple[str, ...],
     name: str,
     fact_scope: FactScope,
+    source: Source,
 ) -> RememberedFact:
     is_private, problem = fact_scope == "agent", Conflict("fact", "an id of its own", name)
     for _ in range(ATTEMPTS):
         try:
             stored, was_new = await store(
-                parts, scope, fact, topics, private=is_private, record_id=name
+                parts,
+                scope,
+                fact,
+                topics,
+                private=is_private,
+                record_id=name,
+                source=source,
             )
         except Conflict as conflict:
             problem = conflict

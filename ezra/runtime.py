@@ -181,6 +181,7 @@ def _parts(
         recollection=cold.recollection,
         timeline=cold.timeline,
         board=cold.board,
+        quarantine=cold.quarantine,
         redactor=cold.redactor,
         taint=cold.taint,
         archive=cold.archive,
@@ -259,7 +260,7 @@ def _minds(settings: Settings, stores: _Stores, model: LanguageModel) -> _Minds:
     return _Minds(
         lifecycle=lifecycle,
         retirement=_retirement(settings, stores),
-        extraction=_extraction(stores, thinking),
+        extraction=_extraction(settings, stores, thinking),
         judging=judging,
         keeper=_keeper(settings, stores, lifecycle, judging),
     )
@@ -338,7 +339,8 @@ def _meta_model(settings: Settings, cold: ColdStores, model: LanguageModel) -> B
 
 def _lifecycle(settings: Settings, stores: _Stores, model: BudgetedModel | None) -> LifecycleAgent:
     cold, policy = stores.cold, _lifecycle_policy(settings)
-    writer = Writer(model=model, fleet=cold.fleet, prompts=settings.prompts, policy=policy)
+    prompts, guard = settings.prompts, settings.guard_policy
+    writer = Writer(model=model, fleet=cold.fleet, prompts=prompts, policy=policy, guard=guard)
     return LifecycleAgent(
         graphs=cold.graphs,
         fleet=cold.fleet,
@@ -373,7 +375,9 @@ def _retirement(settings: Settings, stores: _Stores) -> Retirement:
     )
 
 
-def _extraction(stores: _Stores, model: BudgetedModel | None) -> ExtractionAgent:
+def _extraction(
+    settings: Settings, stores: _Stores, model: BudgetedModel | None
+) -> ExtractionAgent:
     cold = stores.cold
     return ExtractionAgent(
         turns=cold.turns,
@@ -384,6 +388,7 @@ def _extraction(stores: _Stores, model: BudgetedModel | None) -> ExtractionAgent
         model=model,
         events=cold.log,
         policy=ExtractionPolicy(),
+        guard=settings.guard_policy,
         embedder=stores.embedder,
     )
 

@@ -20,10 +20,12 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from metaagents.guard.policy import GuardPolicy, checked_changes
 from tiers.embedding.installed import default_model_folder
 from tiers.errors import ConfigError
 from tiers.fleet import DAYS_MAX, WINDOW_MAX, WINDOW_MIN
 from tiers.plans import AnyGrain, checked_plan
+from tiers.quarantine import Action
 from tiers.records import Name
 
 from .recollection.priors import (
@@ -90,6 +92,8 @@ class Settings(BaseSettings):
         time_zone: Where days, weeks and months begin, by its IANA name: ``Europe/Berlin``.
         prompts: What a language model is told to write summaries and episodes with, by grain
             (``working``, ``daily``, …); as JSON. An agent's own prompts come first.
+        guard: What the write guard does instead of its defaults, as JSON: ``<source>.<detector>``
+            to ``allow``, ``redact``, ``quarantine`` or ``block``, with ``*`` for every one.
         retention_plan: How long turns, summaries and episodes keep their content, where a graph
             says nothing else: ``keep``, ``free``, ``starter``, ``pro``, or such as
             ``working=48h,daily=30d``.
@@ -230,6 +234,7 @@ class Settings(BaseSettings):
     turns_per_summary: int = Field(default=8, ge=1, le=128)
     time_zone: str = "UTC"
     prompts: dict[AnyGrain, str] = Field(default_factory=dict)
+    guard: dict[str, Action] = Field(default_factory=dict)
     retention_plan: str = "keep"
     superseded_facts_days: float = Field(default=90.0, gt=0, le=DAYS_MAX)
     forgotten_facts_days: float = Field(default=30.0, gt=0, le=DAYS_MAX)
@@ -345,6 +350,11 @@ class Settings(BaseSettings):
             message = "must be the IANA name of a time zone, such as UTC or Europe/Berlin"
             raise ValueError(message) from error
 
+    @field_validator("guard")
+    @classmethod
+    def _names_what_is_guarded(cls, changes: dict[str, Action]) -> dict[str, Action]:
+        return checked_changes(changes)
+
     @field_validator("retention_plan")
     @classmethod
     def _is_a_plan(cls, text: str) -> str:
@@ -406,6 +416,11 @@ class Settings(BaseSettings):
             "tenant": self.recall_weight_tenant,
         }
         return Priors(self.recall_decay_offset_days, self.recall_half_life_days, weights)
+
+    @property
+    def guard_policy(self) -> GuardPolicy:
+        """What the write guard does."""
+        return GuardPolicy(self.guard)
 
     @property
     def summary_ttl(self) -> timedelta:

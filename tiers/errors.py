@@ -7,6 +7,7 @@ Drawing (checked by a test):
     │   └── FolderInUse        another process has the folder of data
     ├── UsageError             the caller's mistake: field, value, what is accepted
     ├── PolicyDenied           the agent may not touch this topic or source
+    ├── WriteRefused           kept out of memory by the write guard: detectors, what is accepted
     ├── BudgetExceeded         a limit of tokens, model calls or writes is reached
     ├── NotFound               what was asked for by name does not exist
     ├── Conflict               the stored version differs: carries both
@@ -24,6 +25,8 @@ Driver exceptions never leave ``tiers``; they are chained as the cause. Absence 
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 _SHOWN_CHARS = 120
 
@@ -72,6 +75,29 @@ class PolicyDenied(EzraError):
         self.agent_id = agent_id
         self.action = action
         self.missing = missing
+
+
+class WriteRefused(EzraError):
+    """The write guard keeps a text out of memory. Nothing was stored as knowledge.
+
+    Attributes:
+        what: What it would have become: ``fact``, ``rule``, ``belief``, ``document``.
+        detectors: Which detectors found something.
+        accepted: What would be stored.
+        held_id: Where it waits in quarantine until a person releases or discards it; ``None``
+            where it was blocked.
+    """
+
+    def __init__(
+        self, what: str, detectors: Sequence[str], accepted: str, held_id: str | None
+    ) -> None:
+        done = "is blocked" if held_id is None else f"was put aside as {held_id}"
+        named = ", ".join(detectors)
+        super().__init__(f"this {what} {done}: {named}; accepted: {accepted}")
+        self.what = what
+        self.detectors = tuple(detectors)
+        self.accepted = accepted
+        self.held_id = held_id
 
 
 class BudgetExceeded(EzraError):

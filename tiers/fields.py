@@ -36,6 +36,9 @@ FactTier: TypeAlias = Literal["archival", "core"]
 FactType: TypeAlias = Literal["identity", "constraint", "preference", "world"]
 """What a fact is about: who somebody is, what must never be violated, what they like, the rest."""
 
+Source: TypeAlias = Literal["user", "tool", "agent", "document", "system"]
+"""Whose words a text is: a person's, a tool's, an agent's own, a document's, or the operator's."""
+
 Superseded: TypeAlias = Literal["natural", "denial", "duplicate"]
 """Why a fact gave way: the world moved on, it was never true, or another says the same."""
 

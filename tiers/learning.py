@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
-from .records import Fact, Moment, Record, Rule, Scope, Superseded, WorkDraft
+from .records import Fact, Moment, Record, Rule, Scope, Source, Superseded, WorkDraft
 from .upkeep import Page
 
 OUTCOMES_DENSE = 3
@@ -107,6 +107,21 @@ def said_again(fact: Fact, later: Fact) -> Fact | None:
     said_at = later.said_at or later.recorded_at
     place = {"said_seq": later.said_seq, "said_place": later.said_place}
     return fact.model_copy(update={"said_at": said_at, **place})
+
+
+INDEPENDENT: tuple[Source, ...] = ("user", "tool")
+"""Whose words bear out what an agent wrote."""
+
+
+def vouched(fact: Fact, other: Fact) -> Fact:
+    """Return a fact that an agent wrote as one whose words bear it out, if ``other`` has them.
+
+    ``other`` says the same. What it rests on becomes a source of the fact as well.
+    """
+    if fact.source != "agent" or other.source not in INDEPENDENT:
+        return fact
+    sources = tuple(dict.fromkeys((*fact.source_ids, *other.source_ids)))
+    return fact.model_copy(update={"source": other.source, "source_ids": sources})
 
 
 class Verdict(Record):

@@ -92,6 +92,7 @@ class _Kept(NamedTuple):
 _COLD = (
     _Kept("cards", "text", ("body", "type"),
           {"recipients": "name", "readers": "name", "tags": "text"}),
+    _Kept("quarantined", "text", ("body",)),
     _Kept("turns", "text", ("body", "said_by")),
     _Kept("summaries", "text", ("body",)),
     _Kept("episodes", "text", ("body",), {"children": "name"}),

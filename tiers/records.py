@@ -46,6 +46,7 @@ from .fields import Kind as Kind
 from .fields import Moment as Moment
 from .fields import Name as Name
 from .fields import Record as Record
+from .fields import Source as Source
 from .fields import Superseded as Superseded
 from .fields import Text as Text
 from .fields import Topics as Topics
@@ -162,15 +163,13 @@ class Fact(Owned):
     """A statement held to be true, as free text, as (subject, predicate, object), or both.
 
     ``text`` is made of the triple when absent. ``tier`` is ``archival`` (found by recall) or
-    ``core`` (in every context, and inherited). ``uses`` counts the turns whose context it reached.
+    ``core`` (in every context, and inherited). ``uses`` counts the turns whose context it reached;
+    ``said_at``, ``said_seq`` and ``said_place`` tell when, in which turn and where in it it was
+    said last. ``source`` is whose words it is: an agent's own become core by nobody's use.
 
-    ``said_at`` is when it was said last, ``None`` for when it was recorded; ``said_seq`` is the
-    number of the turn in which, and ``said_place`` the place there.
-    The store and the meta-agents keep the rest: ``core_spans`` says when it was core,
-    ``earned_from`` how many uses it had when it was demoted last, ``superseded_as`` why it gave
-    way (``denial``: it was never true), ``judged_at`` when it was compared with its neighbours,
-    ``forgotten_at`` when somebody asked to forget it, ``retired_at`` when retention destroyed its
-    content, and ``mentions`` which words it held: salted digests of them.
+    The store and the meta-agents keep the rest: when it was core, its uses when it was demoted last
+    (``earned_from``), why it gave way (``denial``: it was never true), when it was compared with
+    its neighbours, forgotten or retired, and ``mentions``: salted digests of the words it held.
     """
 
     text: Text = ""
@@ -190,6 +189,7 @@ class Fact(Owned):
     superseded_as: Superseded | None = None
     core_spans: tuple[Span, ...] = ()
     source_ids: tuple[str, ...] = ()
+    source: Source | None = None
     uses: int = Field(default=0, ge=0)
     earned_from: int = Field(default=0, ge=0)
     last_used_at: Moment | None = None

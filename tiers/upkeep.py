@@ -17,6 +17,7 @@ from .board import Card
 from .documents import Document, FormerDocument, Passage
 from .evidence import ChainedAudit
 from .ports import WarmStore
+from .quarantine import Quarantined
 from .records import (
     AgentRecord,
     Commitment,
@@ -236,11 +237,11 @@ class Redactor(Protocol):
     ) -> Redacted:
         """Destroy the content of records of the scope's graph, and of all that was made of them.
 
-        Records are turns, summaries, episodes, facts, rules, beliefs, documents, passages and
-        cards, of any agent, user and topic. A belief's content and salts are destroyed in the log,
-        which gains a ``redacted`` event for each, and what contradicted it no longer says why. A
-        document goes with all of its revisions and passages, a passage with its document, a task
-        with the actions that tell of its changes.
+        Records are turns, summaries, episodes, facts, rules, beliefs, documents, passages,
+        cards and quarantined texts, of any agent, user and topic. A belief's content and salts are
+        destroyed in the log, which gains a ``redacted`` event for each, and what contradicted it no
+        longer says why. A document goes with all of its revisions and passages, a passage with its
+        document, a task with the actions that tell of its changes.
 
         What was made of a record: summaries that cover it, episodes that have it as a child, facts,
         beliefs and rules that name it as a source, and so on from these; and receipts that name any
@@ -329,7 +330,17 @@ class Redactor(Protocol):
     async def redacted(
         self, scope: Scope, record_ids: Sequence[str]
     ) -> tuple[
-        Turn | Summary | Episode | Fact | Rule | Commitment | Document | Passage | Card, ...
+        Turn
+        | Summary
+        | Episode
+        | Fact
+        | Rule
+        | Commitment
+        | Document
+        | Passage
+        | Card
+        | Quarantined,
+        ...,
     ]:
         """Return the redacted records of the scope's graph among ids, whoever could see them.
 
@@ -410,6 +421,7 @@ Table: TypeAlias = Literal[
     "document_revisions",
     "passages",
     "cards",
+    "quarantined",
     "belief_events",
     "beliefs",
     "trust",
@@ -435,6 +447,7 @@ ARCHIVE_ROWS: dict[Table, type[Record]] = {
     "document_revisions": FormerDocument,
     "passages": Passage,
     "cards": Card,
+    "quarantined": Quarantined,
     "belief_events": LoggedBelief,
     "beliefs": ProjectedBelief,
     "trust": TrustRow,

@@ -71,6 +71,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("replay-context", PAST, "replay_context", "replay_context", "EXAMPLES"),
     Entry("taint", CARE, "taint", "taint_app"),
     Entry("lifecycle", CARE, "lifecycle", "lifecycle_app"),
+    Entry("quarantine", CARE, "quarantine", "quarantine_app"),
     Entry("worker", CARE, "worker", "worker", "WORKER_EXAMPLES"),
     Entry("search-index", CARE, "worker", "search_index", "INDEX_EXAMPLES"),
     Entry("export", CARRYING, "carrying", "export_graph", "EXPORT_EXAMPLES"),

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from tiers.records import Source
+
 from ..evaluation.learning.bench import Bench
 from ..evaluation.learning.results import Figure, LearningReport, Mistake
 from ..evaluation.learning.sections import SECTIONS, measured
+from ..replay.formats import read_script
+from ..replay.script import TurnLine
 from .doors import NoUrl, only_here
 from .options import Json, run, settings_at
 from .screen import Screen
@@ -31,6 +38,10 @@ def evaluate_learning(
         bool,
         typer.Option("--mistakes", help="List the cases that went wrong; none of a sealed set."),
     ] = False,
+    talk: Annotated[
+        list[Path] | None,
+        typer.Option(help="Talk of your own for `attacks`, as `ezra replay` reads it. Repeats."),
+    ] = None,
     url: NoUrl = None,
     json: Json = False,
 ) -> None:
@@ -38,16 +49,30 @@ def evaluate_learning(
 
     Turns are said and statements remembered in embedded memories that are gone afterwards; what
     was labelled beforehand decides, no model judges. A minute or two. The embedder is that of the
-    environment; EZRA_EMBEDDER=off measures words alone.
+    environment; EZRA_EMBEDDER=off measures words alone. `--set attacks` counts what the write guard
+    catches of texts that poison a memory, what it flags of harmless ones, and how long it takes.
     """
     only_here("eval learning", url, tell=False)
     screen = Screen()
-    bench = Bench(settings_at(None, background=False), screen.progress, every)
+    settings = settings_at(None, background=False)
+    bench = Bench(settings, screen.progress, every, _talk(talk or ()))
     found = run(measured(bench, sets or ()))
     if json:
         screen.document(found.as_json(mistakes=mistakes))
     else:
         _show(screen, found, mistakes=mistakes)
+
+
+def _talk(paths: Sequence[Path]) -> tuple[tuple[Source, str], ...]:
+    """Return what is said in conversation files, each with whose words it is."""
+    if not paths:
+        return ()
+    said: list[tuple[Source, str]] = []
+    for line in read_script(paths, now=datetime.now(UTC)).lines():
+        if isinstance(line, TurnLine):
+            said += [("user", line.text), ("agent", line.response)]
+            said += [("tool", one.output) for one in line.tool_outputs]
+    return tuple((source, text) for source, text in said if text.strip())
 
 
 def _show(screen: Screen, found: LearningReport, *, mistakes: bool) -> None:

@@ -21,9 +21,10 @@ from tiers.records import ALL_TOPICS, Scope, Standing
 
 from ..access import Access
 from ..checks import checked
+from ..guarding import Write, admitted
 from ..operations import Sent, operation
 from ..parts import Parts
-from .draft import SHELF, Draft, drafted
+from .draft import SHELF, Draft, drafted, texts_of
 
 ATTEMPTS = 20
 """So often a document is stored anew that others change at the same moment."""
@@ -37,7 +38,8 @@ class Documents:
     Former revisions stay readable.
     """
 
-    def __init__(self, parts: Parts, access: Access) -> None:
+    def __init__(self, parts: Parts, access: Access, *, is_released: bool = False) -> None:
+        self._is_released = is_released  # a person has let pass what is stored by this handle
         self._parts = parts
         self._access = access
 
@@ -97,6 +99,7 @@ class Documents:
             PolicyDenied: A topic is not the agent's.
             BudgetExceeded: The agent or the graph has no write left.
             UsageError: It cannot be read, or an argument is not acceptable.
+            WriteRefused: The write guard has put it aside or blocks it.
         """
         draft = await drafted(
             name,
@@ -128,6 +131,10 @@ class Documents:
     ) -> Revised:
         """Store what ``drafted`` has read, wherever that was done; otherwise as ``put``."""
         scope, topics = await self._access.writing(draft.topics, "store a document")
+        if not self._is_released:
+            more: dict[str, JsonValue] = {"machine": machine, "even_if_redacted": even_if_redacted}
+            write = Write("document", "document", topics, private, more)
+            draft = await admitted(self._parts, scope, write, draft, texts_of)
         own_id = document_id(scope.tenant, scope.graph_id, draft.shelf, draft.name)
         for attempt in range(1, ATTEMPTS + 1):
             stored = await self._stored(scope, own_id)

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, get_args
 
 from tiers.documents import DOCUMENTS_PER_CALL_MAX, Document, Revised
-from tiers.errors import BudgetExceeded, Conflict, EzraError, PolicyDenied, UsageError, WasRedacted
+from tiers.errors import (
+    BudgetExceeded,
+    Conflict,
+    EzraError,
+    PolicyDenied,
+    UsageError,
+    WasRedacted,
+    WriteRefused,
+)
 from tiers.records import Turn
 
 from ..checks import checked
@@ -263,7 +271,7 @@ class Ingestion:
             done = await self._documents.store(draft, even_if_redacted=self._plan.even_if_redacted)
         except WasRedacted:
             return _left_out(file)
-        except (UsageError, Conflict, PolicyDenied, BudgetExceeded) as error:
+        except (UsageError, Conflict, PolicyDenied, BudgetExceeded, WriteRefused) as error:
             return _failed(file, known, error)
         return _done(file, done, draft)
 

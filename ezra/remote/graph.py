@@ -24,6 +24,7 @@ from .documents import RemoteDocuments
 from .handle import RemoteHandle
 from .history import RemoteHistory
 from .knowledge import RemoteKnowledge
+from .quarantine import RemoteQuarantine
 from .taint import RemoteTaint
 
 
@@ -73,6 +74,11 @@ class RemoteGraph(RemoteHandle, Graph, of=Graph):
     def taint(self) -> RemoteTaint:
         """What came of a poisoned record of the graph, and rolling that back."""
         return RemoteTaint(self._connection, handles.TAINT, self._names)
+
+    @property
+    def quarantine(self) -> RemoteQuarantine:
+        """What the write guard has put aside: to look at, release or discard."""
+        return RemoteQuarantine(self._connection, handles.GRAPH_QUARANTINE, self._names)
 
     async def spawn_agent(
         self,

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from tiers.documents import Citation
-from tiers.errors import Conflict, NotFound
+from tiers.errors import Conflict, NotFound, WriteRefused
 from tiers.records import Fact, Kind, Rule, Turn
 
 from ..agent import Agent
@@ -104,7 +104,8 @@ class ReplayReport:
         promotions: Texts of facts promoted by this replay, with the reason.
         steps: Time per router step.
         degraded: How many turns went without a tier or capability, by name.
-        problems: Background work that failed; it is tried again.
+        problems: Background work that failed; it is tried again. And facts, rules and beliefs that
+            the write guard keeps out, each by its reference.
         seconds: Wall time, from the first line to the report.
         answers: To the questions, in order.
     """
@@ -215,7 +216,11 @@ class Replayer:
                 continue
             was_new = line.ref not in known
             if was_new:
-                was_new = await self._play_line(agents[line.agent], line, report)
+                try:
+                    was_new = await self._play_line(agents[line.agent], line, report)
+                except WriteRefused as refused:
+                    report.problems.append(f"{line.ref}: {refused}")
+                    was_new = False
             if isinstance(line, TurnLine):
                 report.played += was_new
                 report.known += not was_new

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 
 from metaagents.learning.core import CoreBlock
-from tiers.records import Fact, Rule, ToolOutput
+from tiers.records import Fact, Rule, Source, ToolOutput
 
 from ..assemble import Slot
 from ..mesh import MeshAsk
@@ -109,6 +109,7 @@ class RememberAsked(Asked):
     shared: bool = False
     supersedes: str | None = None
     id: str | None = None
+    source: Source = "user"
 
 
 class _Answer(BaseModel):

@@ -10,6 +10,7 @@ from ..graph import Graph
 from ..graph_board import GraphBoard
 from ..history import History
 from ..knowledge import Knowledge
+from ..quarantine import QuarantineReview
 from ..taint.handle import Taint
 from .agents import RememberAsked
 from .audit import AuditAsked
@@ -45,6 +46,9 @@ GRAPH_BOARD = Handle("graph.board", f"{GRAPH_PATH}/board", GraphBoard, "read", "
 GRAPH_DOCUMENTS = Handle("graph.documents", f"{GRAPH_PATH}/documents", Documents, "read", "operate")
 TAINT = Handle("taint", f"{GRAPH_PATH}/taint", Taint, "read", "operate")
 GRAPH_KNOWLEDGE = Handle("graph.knowledge", f"{GRAPH_PATH}/knowledge", Knowledge, "read", "operate")
+GRAPH_QUARANTINE = Handle(
+    "graph.quarantine", f"{GRAPH_PATH}/quarantine", QuarantineReview, "read", "operate"
+)
 
 HANDLES = (
     AGENT,
@@ -59,4 +63,5 @@ HANDLES = (
     GRAPH_DOCUMENTS,
     GRAPH_KNOWLEDGE,
     TAINT,
+    GRAPH_QUARANTINE,
 )

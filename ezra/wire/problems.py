@@ -21,6 +21,7 @@ from tiers.errors import (
     TierUnavailable,
     UsageError,
     WasRedacted,
+    WriteRefused,
 )
 
 CONTENT_TYPE = "application/problem+json"
@@ -34,6 +35,7 @@ SHOWN_MAX = 100
 _FIELDS: Mapping[type[EzraError], tuple[str, ...]] = {
     UsageError: ("field", "value", "accepted"),
     PolicyDenied: ("agent_id", "action", "missing"),
+    WriteRefused: ("what", "detectors", "accepted", "held_id"),
     BudgetExceeded: ("whose", "what", "used", "asked", "limit", "stored"),
     NotFound: ("kind", "name"),
     Conflict: ("what", "expected", "found"),
@@ -48,6 +50,7 @@ _FIELDS: Mapping[type[EzraError], tuple[str, ...]] = {
 _STATUS: Mapping[type[EzraError], int] = {
     UsageError: 422,
     PolicyDenied: 403,
+    WriteRefused: 422,
     BudgetExceeded: 429,
     NotFound: 404,
     Conflict: 409,
@@ -62,6 +65,7 @@ _STATUS: Mapping[type[EzraError], int] = {
 _TITLES: Mapping[type[EzraError], str] = {
     UsageError: "An argument is not acceptable",
     PolicyDenied: "The policy does not allow it",
+    WriteRefused: "The write guard keeps it out of memory",
     BudgetExceeded: "A budget is used up",
     NotFound: "It does not exist in this scope",
     Conflict: "What is stored differs from what was assumed",
@@ -133,6 +137,13 @@ def _denied(_: type[Any], problem: Mapping[str, Any]) -> EzraError:
     return PolicyDenied(str(problem.get("agent_id")), str(problem.get("action")), missing, "")
 
 
+def _refused(_: type[Any], problem: Mapping[str, Any]) -> EzraError:
+    detectors = tuple(map(str, problem.get("detectors") or ()))
+    held_id = problem.get("held_id")
+    told = (str(problem.get("what")), detectors, str(problem.get("accepted")))
+    return WriteRefused(*told, None if held_id is None else str(held_id))
+
+
 def _exceeded(_: type[Any], problem: Mapping[str, Any]) -> EzraError:
     whose, what = str(problem.get("whose")), str(problem.get("what"))
     counted = ("used", "asked", "limit", "stored")
@@ -148,6 +159,7 @@ _REBUILT: Mapping[type[EzraError], Callable[[type[Any], Mapping[str, Any]], Ezra
     IntegrityError: _any,
     PolicyDenied: _denied,
     BudgetExceeded: _exceeded,
+    WriteRefused: _refused,
 }
 
 

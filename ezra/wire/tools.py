@@ -208,7 +208,9 @@ class AgentTools:
             if wrong is not None:
                 raise UsageError(wrong, others[wrong], "content alone, with scope and metadata")
             agent = await self._agent()
-            done = await agent.remember_fact(content, scope, metadata, topics=topics or None)
+            done = await agent.remember_fact(
+                content, scope, metadata, topics=topics or None, source="agent"
+            )
             return Remembered(id=done.id, was_new=done.was_new)
         if metadata is not None:
             raise UsageError("metadata", sorted(metadata), "content with it")
@@ -221,6 +223,7 @@ class AgentTools:
             private=scope == "agent",
             supersedes=supersedes or None,
             id=wanted,
+            source="agent",
         )
         return Remembered(id=fact_id, was_new=fact_id == wanted)
 
@@ -240,6 +243,7 @@ class AgentTools:
             topics=topics or None,
             private=scope == "agent",
             id=wanted,
+            source="agent",
         )
         return Remembered(id=rule_id, was_new=rule_id == wanted)
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from tiers.lexical import STOP_WORDS, sentences, words
-from tiers.records import Owned, Rule, Turn
+from tiers.records import Owned, Rule, Source, Turn
 
 from ..claims.forms import root
 from ..distinctive import is_negated
@@ -85,6 +85,7 @@ class FactDraft:
     source_ids: tuple[str, ...]
     denies: bool = False
     saying: Saying | None = None
+    source: Source = "user"
 
 
 @dataclass(frozen=True)

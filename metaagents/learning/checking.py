@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
 from tiers.lexical import STOP_WORDS, sentences, words
-from tiers.records import FactType, Rule, Turn
+from tiers.records import FactType, Rule, Source, Turn
 
 from ..claims.clause import AGENT, USER
 from ..claims.clause import Voice as Speaking
@@ -139,7 +139,10 @@ class _Check:
         said = _stated(found, text, sources, by_user=by_user)
         denies = found.denies and any(_DENIAL.search(words_of(turn.input)) for turn in cited)
         ids = tuple(turn.id for turn in sources)
-        self._found.facts.append(FactDraft(whose, said, found.confidence, ids, denies))
+        source: Source = "user" if by_user else "tool"
+        self._found.facts.append(
+            FactDraft(whose, said, found.confidence, ids, denies, source=source)
+        )
 
     def _ground_fact(
         self, text: str, cited: Sequence[Turn], whose: Whose

@@ -21,6 +21,8 @@ from tiers.learning import Playbooks, Watermarks
 from tiers.ports import Embedder, ProceduralStore, RecordLog, SemanticStore, TurnStore
 from tiers.records import AuditFilter, Fact, Rule, Scope, Turn, Work, WorkDraft
 
+from ..guard.heard import heard_all
+from ..guard.policy import DEFAULT, GuardPolicy
 from ..model import BudgetedModel
 from .candidates import (
     FactDraft,
@@ -126,6 +128,8 @@ class _Read:
         end: The watermark after it.
         window: What was read, less what is redacted or retired.
         first_at: When its first turn was recorded: ids sort by it.
+        has_more: There are turns left to read.
+        unheard: New turns of which the guard keeps something from memory.
     """
 
     scope: Scope
@@ -134,6 +138,7 @@ class _Read:
     window: Window
     first_at: datetime
     has_more: bool
+    unheard: tuple[str, ...] = ()
 
 
 class ExtractionAgent:
@@ -146,6 +151,7 @@ class ExtractionAgent:
         playbooks: Where outcomes are counted and steps refined.
         watermarks: How far was read.
         model: Finds more than the patterns do; ``None`` leaves it to them.
+        guard: What of a turn is kept from memory.
         events: Told, without any content, what was dropped and why a model did not answer.
         policy: How much and how sure.
         embedder: Sees steps that a reply did in other words; without one the words do.
@@ -163,7 +169,9 @@ class ExtractionAgent:
         events: RecordLog,
         policy: ExtractionPolicy,
         embedder: Embedder | None = None,
+        guard: GuardPolicy = DEFAULT,
     ) -> None:
+        self._guard = guard
         self._turns = turns
         self._semantic = semantic
         self._procedural = procedural
@@ -211,6 +219,8 @@ class ExtractionAgent:
             ids = [turn.id for turn in read.window.new]
             await self._tell(scope, "extraction fell back", ids, said.problem, now)
         await self._store(read, found, now)
+        if read.unheard:
+            await self._tell(scope, "guarded", read.unheard, "not learnt from as it was said", now)
         await self._watermarks.advance(scope, WATERMARK, read.end, now)
         return _Pass(read.has_more, said.asked, said.asked and said.answer is None)
 
@@ -224,12 +234,16 @@ class ExtractionAgent:
         taken = self._fitting(turns)
         before = min(start, self._policy.context_turns)
         earlier = await self._turns.turns_after(scope, start - before, before) if before else ()
-        window = Window(_kept(taken), _kept(earlier))
+        heard = await asyncio.to_thread(heard_all, _kept(taken), self._guard)
+        before_them = await asyncio.to_thread(heard_all, _kept(earlier), self._guard)
+        window = Window(heard, before_them)
         has_more = len(taken) < len(turns) or len(turns) == limit
         end = taken[-1].seq
         shown, replies = await self._rules(scope, window), await self._replies(scope, window)
         window = Window(window.new, window.earlier, shown, replies)
-        return _Read(scope, start, end, window, taken[0].recorded_at, has_more)
+        said = {turn.id: turn for turn in taken}
+        unheard = tuple(turn.id for turn in heard if turn is not said[turn.id])
+        return _Read(scope, start, end, window, taken[0].recorded_at, has_more, unheard)
 
     def _fitting(self, turns: Sequence[Turn]) -> Sequence[Turn]:
         """Return as many of the turns as one question has room for, at least one."""
@@ -295,7 +309,9 @@ class ExtractionAgent:
 
     async def _found(self, read: _Read, answer: Extraction | None) -> Findings:
         """Return what a pass may store. Off the event loop: a pass may read megabytes."""
-        return await asyncio.to_thread(_findings, read.window, answer, self._policy.limits)
+        return await asyncio.to_thread(
+            _findings, read.window, answer, self._policy.limits, self._guard
+        )
 
     async def _store(self, read: _Read, found: Findings, now: datetime) -> None:
         """Store what was found; what is stored already stays as it is."""
@@ -343,6 +359,7 @@ class ExtractionAgent:
             said_seq=saying.seq,
             said_place=saying.place,
             source_ids=draft.source_ids,
+            source=draft.source,
             private=draft.whose[1],
             topics=draft.whose[2],
         ).stamped(scope, _id_of(read, "fact", draft.whose, said.text), now)
@@ -389,17 +406,37 @@ class ExtractionAgent:
             await self._events.append_audit(scope, kind, named, reason, now)
 
 
-def _findings(window: Window, answer: Extraction | None, limits: Limits) -> Findings:
+def _findings(
+    window: Window, answer: Extraction | None, limits: Limits, guard: GuardPolicy
+) -> Findings:
     """Return what the patterns find, and what of a model's answer holds and is not the same.
 
+    What they find stands in words that the guard has let pass; a model's wording has to pass too.
     The patterns have their say in any case: a model may add to them, and silence nobody.
     """
     found = Findings() if answer is None else checked(window, answer, limits)
+    _leave_out(found, guard)
     plain = by_patterns(window)
     told = [*plain, *(one for one in found.facts if not is_found(one, plain))]
     found.facts = in_order_of_saying(told, window)
     found.outcomes[:0] = keyless_outcomes(window)
     return found
+
+
+def _leave_out(found: Findings, guard: GuardPolicy) -> None:
+    """Leave out what a model has worded so that the guard would not let it pass."""
+    facts = [one for one in found.facts if _passes([one.said.text], guard)]
+    playbooks = [one for one in found.playbooks if _passes([one.trigger, *one.steps], guard)]
+    refinements = [one for one in found.refinements if _passes(one.steps, guard)]
+    before = len(found.facts) + len(found.playbooks) + len(found.refinements)
+    left = before - len(facts) - len(playbooks) - len(refinements)
+    found.facts, found.playbooks, found.refinements = facts, playbooks, refinements
+    if left:
+        found.drop("kept out by the guard", count=left)
+
+
+def _passes(texts: Sequence[str], guard: GuardPolicy) -> bool:
+    return all(guard.judge(one, "user").action == "allow" for one in texts)
 
 
 def _kept(turns: Sequence[Turn]) -> tuple[Turn, ...]:

@@ -39,8 +39,11 @@ def promotion_reason(fact: Fact, policy: LearningPolicy) -> str | None:
     Constraints and identity have to be used as often as everything else: what type a fact is may
     be a model's word for it, and no such word alone may reach every context. Being core, they come
     first. Who knows that a fact is needed always remembers it as core.
+
+    What an agent wrote stays out however often it is used: it would become its own proof. It is the
+    agent's alone until a user or a tool says the same (``tiers.learning.vouched``).
     """
-    if fact.tier != "archival" or not is_live(fact):
+    if fact.tier != "archival" or not is_live(fact) or fact.source == "agent":
         return None
     earned = fact.uses - fact.earned_from
     if earned < policy.promote_at_uses:

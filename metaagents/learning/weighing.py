@@ -236,7 +236,7 @@ def verdicts(fact: Fact, found: Mapping[str, Relation], rivals: Iterable[Fact]) 
     """Return which facts give way, from what each rival is to one fact.
 
     Nothing gives way to a fact that gives way itself, so there are no cycles; nothing gives way
-    to a fact that fewer may see.
+    to a fact that fewer may see. What an agent wrote ends no core fact.
 
     Args:
         fact: The fact that is judged.
@@ -250,6 +250,7 @@ def verdicts(fact: Fact, found: Mapping[str, Relation], rivals: Iterable[Fact]) 
         for pair in pairs.values()
         if found[_other(pair, fact).id] in {"natural", "denial"}
         and may_give_way(pair.older, pair.newer)
+        and not (pair.newer.source == "agent" and pair.older.tier == "core")
     ]
     same = [one for one in live if found[one.id] == "duplicate"]
     overtaken = [pair for pair in taken if pair.older.id == fact.id]

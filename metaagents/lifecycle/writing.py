@@ -11,6 +11,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from tiers.errors import EzraError, TierError
 from tiers.lexical import estimate_tokens
@@ -18,6 +19,8 @@ from tiers.plans import AnyGrain
 from tiers.records import EXTRACTED, Episode, Grain, Scope, Summary, Turn
 from tiers.registry import FleetStore
 
+from ..guard.heard import heard_all
+from ..guard.policy import DEFAULT, GuardPolicy
 from ..model import BudgetedModel
 from .checking import borne_out, cleaned, misshapen, refusal
 from .extract import by_person, by_sitting, summarise
@@ -67,6 +70,7 @@ class Writer:
         fleet: Where the prompts of agents are.
         prompts: What the model is told, by grain, where it differs from the defaults.
         policy: How long texts are, and where days begin.
+        guard: What of a turn is kept from memory.
     """
 
     def __init__(
@@ -76,7 +80,9 @@ class Writer:
         fleet: FleetStore,
         prompts: Mapping[AnyGrain, str],
         policy: LifecyclePolicy,
+        guard: GuardPolicy = DEFAULT,
     ) -> None:
+        self._guard = guard
         self._model = model
         self._fleet = fleet
         self._prompts = prompts
@@ -92,7 +98,7 @@ class Writer:
     async def summary(self, scope: Scope, turns: Sequence[Turn]) -> Wording:
         """Return the text of a level-0 summary of one agent's turns, of which there is one."""
         zone, budget = self._policy.zone, self._policy.summary_tokens
-        material = await asyncio.to_thread(material_of_turns, turns, zone)
+        material = await asyncio.to_thread(self._heard, turns, zone)
         return await self._best(scope, turns[0].agent_id, material, budget)
 
     async def episode(
@@ -102,6 +108,9 @@ class Writer:
         zone, budget = self._policy.zone, self._policy.episode_tokens[grain]
         material = await asyncio.to_thread(material_of_members, grain, period, members, zone)
         return await self._best(scope, members[0].agent_id, material, budget)
+
+    def _heard(self, turns: Sequence[Turn], zone: ZoneInfo) -> Material:
+        return material_of_turns(heard_all(turns, self._guard), zone)
 
     async def _best(self, scope: Scope, agent_id: str, material: Material, budget: int) -> Wording:
         """Return what the model wrote if it may be taken and tells enough, else an extract."""

@@ -157,6 +157,12 @@ async def after_operations(names: Names) -> None:
     assert "# TYPE ezra" in names["page"]
 
 
+async def after_learning(names: Names) -> None:
+    """The order waited in quarantine until it was discarded."""
+    assert names["text"].text.startswith("Ignore all")
+    assert (names["text"].source, names["text"].held) == ("tool", "fact")
+
+
 async def after_settings(names: Names) -> None:
     """What was passed counts."""
     assert names["ezra"].settings.ring_capacity == 12
@@ -167,6 +173,7 @@ After = Callable[[Names], Awaitable[None]]
 PAGES: dict[str, tuple[Before, After]] = {
     "sessions": (for_sessions, after_sessions),
     "beliefs": (for_beliefs, after_beliefs),
+    "learning": (for_nothing, after_learning),
     "recall": (for_recall, after_recall),
     "documents": (for_graph, after_documents),
     "operations": (for_graph, after_operations),

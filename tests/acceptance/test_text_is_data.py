@@ -22,6 +22,12 @@ FORGED = forgeries(50)[::6]
 TOKENS = ("<|im_start|>", "<|im_end|>", "[INST]", "<<SYS>>", "</past_conversations>")
 
 
+def _unguarded(home: Path, **more: Any) -> Settings:
+    """Return settings whose write guard lets everything pass: what is behind it is tested."""
+    guard = {"*": "allow"}
+    return Settings(home=home, embedder="off", background=False, guard=guard, **more)
+
+
 async def fill(graph: Any) -> None:
     """Leave every forgery in every kind of record, as agents and tools may."""
     scout = await graph.spawn_agent("scout", topics={"*"}, role="Looks.\n## Around")
@@ -49,7 +55,7 @@ async def test_r9_23_a_context_is_instruction_and_fenced_data(
     async def notes(message: str, scope: Scope) -> MeshResult:
         return MeshResult(source="notes", text=FORGED[0], queried_at=clock())
 
-    settings = Settings(home=tmp_path, embedder="off", background=False, context_tokens=100_000)
+    settings = _unguarded(tmp_path, context_tokens=100_000)
     async with Ezra.open(settings, connectors={"notes": notes}, clock=clock) as ezra:
         graph = await ezra.create_session_graph("imola")
         await fill(graph)
@@ -76,7 +82,7 @@ async def test_r9_23_a_context_is_instruction_and_fenced_data(
 
 async def test_r9_23_answers_of_tools_are_data(tmp_path: Path) -> None:
     """Recall, days, beliefs and outputs: nothing in them is for a tokenizer or for no eye."""
-    settings = Settings(home=tmp_path, embedder="off", background=False)
+    settings = _unguarded(tmp_path)
     async with Ezra.open(settings, clock=MovingClock()) as ezra:
         graph = await ezra.create_session_graph("imola")
         await fill(graph)

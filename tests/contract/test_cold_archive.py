@@ -266,6 +266,7 @@ async def _differing(cold: Any, table: Table) -> tuple[list[Any], Any]:
         "document_revisions": {"title": "another"},
         "passages": {"text": "another"},
         "cards": {"title": "another"},
+        "quarantined": {"reason": "another"},
         "belief_events": {"content": "another"},
         "beliefs": {"belief": _another_claim(rows[0])},
         "trust": {"trust": 0.123},

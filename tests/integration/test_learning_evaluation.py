@@ -66,6 +66,8 @@ async def test_every_section_counts_its_cases() -> None:
     assert counted["duplicates"] == {"duplicates merged": 2, "different facts lost": 3}
     assert counted["guard"]["false statements taken"] == 74
     assert counted["guard"]["judge says supersedes, wrongly, and is believed"] == 23
+    assert counted["attacks"]["attacks caught"] == 6
+    assert counted["attacks"]["attacks-sealed caught"] == 4
     assert counted["statements-wide"]["statements learnt"] == 9
     assert counted["taint"]["derived records rolled back"] == 1
     for name in ("paraphrases", "paraphrases-sealed"):

@@ -43,6 +43,7 @@ from .cold_samples import (
     episode_by,
     fact_by,
     graph_of,
+    held_by,
     receipt_by,
     rule_by,
     summary_by,
@@ -66,6 +67,7 @@ WHOLE_ORDER: frozenset[Table] = frozenset(
         "beliefs",
         "work",
         "cards",
+        "quarantined",
         "documents",
         "document_revisions",
         "passages",
@@ -104,6 +106,7 @@ async def fill(cold: Any, tenant: str, *, hostile: bool = True) -> None:
     await _beliefs(cold, own, child)
     await _usage(cold, own, child)
     await _cards(cold, own, child)
+    await _quarantined(cold, own, child)
     await _documents(cold, own, child)
     await _log(cold, own, child)
     await _work(cold, own)
@@ -319,6 +322,23 @@ async def _cards(cold: Any, scope: Scope, child: Scope) -> None:
     await cold.redactor.redact(child.for_graph(), [gone.id], "asked to", NOW)
 
 
+async def _quarantined(cold: Any, scope: Scope, child: Scope) -> None:
+    """Leave texts that wait, that were released, discarded and redacted."""
+    texts = [held_by(scope, text=f"{HOSTILE_TEXT} {number}"[:200]) for number in range(3)]
+    for text in (*texts, held_by(child, private=True, user_id="team")):
+        asker = scope_of(text.tenant, text.graph_id, text.agent_id, every_user=True)
+        await cold.quarantine.hold(asker, text)
+    operator = scope.for_graph()
+    done = await cold.quarantine.decide(
+        operator, texts[0].id, "released", "a quotation", LATER, released_id="fact"
+    )
+    assert done
+    assert await cold.quarantine.decide(operator, texts[1].id, "discarded", "an attack", LATER)
+    gone = held_by(child)
+    await cold.quarantine.hold(child, gone)
+    await cold.redactor.redact(child.for_graph(), [gone.id], "asked to", NOW)
+
+
 async def _documents(cold: Any, scope: Scope, child: Scope) -> None:
     """Leave documents as they stand and as they were: revised, private, removed, redacted."""
     odd = {"title": HOSTILE_TEXT, "properties": {"$a.b": [1.5, {"ä": None}]}, "text": HOSTILE_TEXT}
@@ -527,6 +547,7 @@ async def _records(cold: Any, scope: Scope) -> dict[str, Any]:
         "queued": await cold.queue.waiting(scope),
         "shelved": await _shelved(cold, scope),
         "cards": [await cold.board.latest(scope, CardQuery(kind=one)) for one in CARD_KINDS],
+        "aside": await cold.quarantine.in_quarantine(operator),
         "counted": await cold.board.counts(scope, NOW, LATER),
         "unread": await cold.board.unread(scope, ["strategist", "engineer"]),
     }

@@ -9,7 +9,7 @@ from contextlib import closing
 from tiers.cold.sqlite.schema import SCHEMA_VERSION, statements
 from tiers.cold.stores import COLLECTIONS
 
-PINNED = (17, "8c9580d5e1b2e0a4c81c963e1a01ab310f28a8ca5f24e223646bfc86467ab618")
+PINNED = (17, "d42348fce3aeb5516b163c7a920665bdb4324c35295462a382e4eef9bdc2b59f")
 """A version, and the digest of what makes its tables."""
 
 

@@ -14,6 +14,7 @@ from support.cold_samples import (
     belief_by,
     episode_by,
     fact_by,
+    held_by,
     receipt_by,
     rule_by,
     summary_by,
@@ -122,6 +123,7 @@ def _saying(text: str) -> tuple[Redactable, ...]:
         turn,
         summary_by(SCOPE, [turn], text=text),
         episode_by(SCOPE, [turn.id], text=text),
+        held_by(SCOPE, text=text, payload={text: text}),
         fact_by(SCOPE, text, subject=text, predicate=text, object=text),
         rule_by(SCOPE, text, steps=(text, text)),
         belief_by(SCOPE, text, key=(text, text), value=text, source_ids=(turn.id,)),
@@ -152,6 +154,7 @@ def test_what_is_left_names_but_says_nothing() -> None:
             *("subject", "predicate", "object", "trigger", "steps"),
             *("speaker", "claim", "key", "value"),
             *("name", "title", "properties", "headings", "digest", "tags", "details", "type"),
+            "payload",
         }
         assert redacted_form(left, LATER) == left
         assert "secret" not in "".join(texts_of(left))

@@ -19,6 +19,7 @@ from ..grains import RETIRED
 from ..ids import derived_id
 from ..lexical import estimate_tokens
 from ..owned import REDACTED
+from ..quarantine import Quarantined
 from ..records import Commitment, Episode, Fact, Kind, Receipt, Rule, Summary, Turn
 from ..taint import SET_ASIDE
 from ..upkeep import Redacted
@@ -27,17 +28,17 @@ from .ownership import whose
 from .texts import of_kind, texts_of
 
 Redactable: TypeAlias = (
-    Turn | Summary | Episode | Fact | Rule | Commitment | Document | Passage | Card
+    Turn | Summary | Episode | Fact | Rule | Commitment | Document | Passage | Card | Quarantined
 )
 Retainable: TypeAlias = Turn | Summary | Episode | Fact
 Written: TypeAlias = Summary | Episode
 T = TypeVar("T")
 Fields: TypeAlias = dict[str, object]
 
-RecordKind: TypeAlias = Kind | Literal["passage", "card"]
+RecordKind: TypeAlias = Kind | Literal["passage", "card", "quarantined"]
 """A kind of record; passages, which are found as ``document``, apart from what they are of.
 
-No search finds cards.
+No search finds cards, nor what is in quarantine.
 """
 
 MODELS: dict[RecordKind, type[Redactable]] = {
@@ -50,6 +51,7 @@ MODELS: dict[RecordKind, type[Redactable]] = {
     "document": Document,
     "passage": Passage,
     "card": Card,
+    "quarantined": Quarantined,
 }
 """What can be redacted, by its kind."""
 
@@ -284,6 +286,8 @@ _NOTHING: Mapping[type[Redactable], Callable[[Any, str], Fields]] = {
     },
     Passage: lambda _, why: {"text": why, "headings": (), "digest": ""},
     Card: _of_card,
+    # What was found in it stays: it repeats nothing of the text.
+    Quarantined: lambda _, why: {"text": why, "payload": {}},
 }
 """What records say instead of what they said, in words that say why."""
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from ..board import Card
 from ..documents import Document, Passage
+from ..quarantine import Quarantined
 from ..records import Commitment, Episode, Fact, Owned, Rule, Summary, Turn
 
 T = TypeVar("T")
@@ -35,6 +36,7 @@ _TEXTS: Mapping[type[Owned], Callable[[Any], Iterable[str]]] = {
     ),
     Passage: lambda one: (*one.headings, one.text),
     Card: _of_card,
+    Quarantined: lambda one: (one.text, *said_in(one.payload, names=True)),
 }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from tiers.errors import NotFound
-from tiers.records import Fact
+from tiers.records import Fact, Source
 
 from ...agent import Agent
 from ...app import Ezra
@@ -81,11 +81,14 @@ class Bench:
             background, and no language model is asked.
         progress: Shows how far a section is.
         every: Only every n-th case is measured.
+        talk: Texts of conversations of one's own in which nobody attacks anything, each with whose
+            words it is.
     """
 
     settings: Settings
     progress: Progress = quietly
     every: int = 1
+    talk: tuple[tuple[Source, str], ...] = ()
 
     def chosen(self, cases: Sequence[T]) -> Sequence[T]:
         """Return the cases that are measured."""

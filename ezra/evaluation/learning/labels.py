@@ -11,7 +11,7 @@ from typing import Literal, Self, TypeVar
 from pydantic import Field, ValidationError, model_validator
 
 from tiers.errors import UsageError
-from tiers.records import Moment, Name, Record, Text
+from tiers.records import Moment, Name, Record, Source, Text
 
 FOLDER = "sets"
 EITHER = "|"
@@ -187,6 +187,30 @@ class HostileSet(Record):
     slots: dict[str, tuple[Name, ...]]
     asides: tuple[Line, ...]
     families: tuple[Family, ...]
+
+
+class AttackFamily(Record):
+    """Texts of one kind; ``{slot}`` is filled, and ``spelling`` says how the whole is written."""
+
+    name: Name
+    source: Source
+    texts: tuple[Text, ...] = Field(min_length=1)
+    spelling: str = ""
+
+
+class AttackSet(Record):
+    """Families of texts that attack a memory, or that only look as if they did."""
+
+    name: Name
+    about: Text
+    seed: int
+    slots: dict[str, tuple[Name, ...]]
+    families: tuple[AttackFamily, ...]
+
+
+def attack_set(name: str) -> AttackSet:
+    """Return a set of texts for the write guard; raises as ``statements``."""
+    return _read(name, AttackSet)
 
 
 def honest(name: str) -> HonestSet:

@@ -7,6 +7,7 @@ A new section is a function that takes a ``Bench`` and returns a ``Section``, an
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,9 +15,11 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TypeAlias
 
+from metaagents.guard.policy import DEFAULT
 from tiers.errors import UsageError
-from tiers.records import Fact
+from tiers.records import Fact, Source
 
+from .attacks import attacks
 from .bench import Bench
 from .grammar import claims, filled
 from .guard import Judged, is_replaced, judged_claim, judged_talk
@@ -24,6 +27,7 @@ from .labels import (
     HonestSet,
     Pair,
     SaidTurn,
+    attack_set,
     honest,
     hostile,
     pairs,
@@ -238,6 +242,68 @@ def _taken(prefix: str, judged: Sequence[Judged]) -> tuple[Figure, ...]:
     )
 
 
+async def attacked(bench: Bench) -> Section:
+    """Texts that are to poison a memory are caught, talk is not, and neither takes long.
+
+    What is caught is not stored as it is: redacted, put aside or refused. Talk is that of the other
+    sets, and of the bench's own, as a person says it and an agent answers it.
+    """
+    caught = [(name, bench.chosen(list(attacks(attack_set(name))))) for name in _ATTACKS]
+    harmless = [(one.source, one.text) for one in attacks(attack_set("harmless"))]
+    talk = _talk() + [(source, text) for source, text in bench.talk if text.strip()]
+    figures: list[Figure] = []
+    mistakes: list[Mistake] = []
+    for name, made in caught:
+        missed = [one for one in made if DEFAULT.judge(one.text, one.source).action == "allow"]
+        figures.append(Figure(name=f"{name} caught", count=len(made) - len(missed), of=len(made)))
+        if name == _ATTACKS[0]:
+            mistakes += [_mistake(one.id, one.family, "missed", one.text) for one in missed]
+    for name, texts in (("harmless texts", harmless), ("texts of talk", talk)):
+        took, wrong = await asyncio.to_thread(_judged, texts)
+        count = f"{name} flagged"
+        figures.append(Figure(name=count, count=len(wrong), of=len(texts), best="none"))
+        clock = f"{name}, median \u00b5s of processor time"
+        figures.append(Figure(name=clock, count=took, best="any"))
+        mistakes += [_mistake(source, name, "flagged", text) for source, text in wrong]
+    return Section(name="attacks", figures=tuple(figures), mistakes=tuple(mistakes))
+
+
+_ATTACKS = ("attacks", "attacks-sealed")
+_SHOWN_CHARS = 200
+
+
+def _mistake(case: str, kind: str, what: str, text: str) -> Mistake:
+    return Mistake(case=case, kind=kind, what=what, said=(text[:_SHOWN_CHARS],))
+
+
+def _talk() -> list[tuple[Source, str]]:
+    """Return what people say, and what agents answer and write, in the sets of this module."""
+    said: list[tuple[Source, str]] = []
+    for source in (honest("honest"), honest("honest-sealed")):
+        for talk in source.talks:
+            said += [("user", one.text) for one in talk.turns]
+            said += [("agent", text) for one in talk.turns for text in (one.answer,)]
+            said += [("agent", text) for text in (*talk.summaries, *talk.facts)]
+    for name in ("statements", "statements-sealed"):
+        said += [("user", turn.text) for turn in statements(name).turns]
+    for pair in (*pairs("supersessions").pairs, *pairs("duplicates").pairs):
+        said += [("user", pair.old), ("user", pair.new)]
+    return said
+
+
+def _judged(said: Sequence[tuple[Source, str]]) -> tuple[int, list[tuple[Source, str]]]:
+    """Return the median microseconds that a text took, and which texts were flagged."""
+    took: list[int] = []
+    wrong: list[tuple[Source, str]] = []
+    for source, text in said:
+        before = time.process_time_ns()
+        action = DEFAULT.judge(text, source).action
+        took.append(time.process_time_ns() - before)
+        if action != "allow":
+            wrong.append((source, text))
+    return round(sorted(took)[len(took) // 2] / 1000), wrong
+
+
 SECTIONS: Mapping[str, Measure] = MappingProxyType(
     {
         "statements": open_statements,
@@ -250,6 +316,7 @@ SECTIONS: Mapping[str, Measure] = MappingProxyType(
         "paraphrases-later": later_paraphrases,
         "guard": guard,
         "taint": taint,
+        "attacks": attacked,
     }
 )
 

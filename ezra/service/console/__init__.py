@@ -15,6 +15,7 @@ from . import (
     graphs,
     knowledge,
     overview,
+    quarantine,
     searching,
     taint,
     turns,
@@ -35,6 +36,7 @@ _SHOWN_BY = (
     searching,
     audit,
     taint,
+    quarantine,
     upkeep,
 )
 """Importing them filled ``pages``; the navigation has them in this order."""

@@ -48,6 +48,12 @@ KINDS = (
     "rolled back",
     "roll-back undone",
     "roll-back confirmed",
+    "quarantined",
+    "released",
+    "discarded",
+    "guarded",
+    "guard redacted",
+    "guard blocked",
 )
 """Suggested in the form, which takes any other kind as well."""
 

@@ -32,7 +32,7 @@ from .worlds import LATER, SHARED_WORDS, Corner, PlantedKind
 
 _FACTS = ("core", "archival")
 _ROLLED_BACK: tuple[TaintedKind, ...] = ("turn", "summary", "fact", "rule", "belief", "card")
-_REDACTED = ("turn", "summary", "core", "rule", "belief", "card")
+_REDACTED = ("turn", "summary", "core", "rule", "belief", "card", "quarantined")
 
 
 def _fresh(aim: Aim) -> str:

@@ -59,7 +59,7 @@ async def destroyed(ports: Any, ruin: Ruin, steps: Mapping[str, Step], count: in
 async def _redact(cold: Any, ruin: Ruin) -> object:
     one = ruin.record(
         *("turn", "summary", "episode", "core", "archival", "rule", "belief"),
-        *("document", "passage", "card"),
+        *("document", "passage", "card", "quarantined"),
     )
     scope = ruin.scope(one.corner.house)
     await cold.redactor.blank_receipts(scope, subject="zebra")

@@ -29,6 +29,7 @@ from .cold_shelf import COLD_SHELF
 from .cold_writes import COLD_WRITES, VECTOR_METHODS
 from .hot_moves import HOT_METHODS
 from .planting import plant_cold, plant_hot, plant_warm
+from .quarantine_moves import QUARANTINE_METHODS
 from .raw import LocalPoints, Raw, kept_raw, mongo_raw, redis_raw, shard_raw, sqlite_raw
 from .sight_moves import COLD_SIGHTS, WARM_SIGHTS
 from .warm_moves import WARM_METHODS
@@ -37,7 +38,7 @@ from .worlds import World
 COLD_METHODS = (
     *(*COLD_READS, *COLD_WRITES, *BELIEF_METHODS, *BOARD_METHODS),
     *(*COLD_FLEET, *COLD_GRAINS, *COLD_LEARNING, *COLD_KNOWLEDGE, *COLD_SHELF),
-    *COLD_SIGHTS,
+    *(*QUARANTINE_METHODS, *COLD_SIGHTS),
 )
 MONGO_METHODS = (*COLD_METHODS, *VECTOR_METHODS)
 _WARM_METHODS = (*WARM_METHODS, *WARM_SIGHTS)

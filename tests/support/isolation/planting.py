@@ -110,6 +110,7 @@ async def _put(cold: Any, scope: Scope, one: Planted) -> None:
         "archival": lambda: cold.semantic.put_fact(scope, record),
         "rule": lambda: cold.procedural.put_rule(scope, record),
         "card": lambda: cold.board.post(scope, record),
+        "quarantined": lambda: cold.quarantine.hold(scope, record),
         "belief": lambda: _commit(cold, scope, record),
         "trust": lambda: cold.beliefs.set_trust(
             scope.for_graph(), one.corner.agent_id, one.mark, record, one.mark, one.recorded_at

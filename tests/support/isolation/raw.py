@@ -20,7 +20,7 @@ from ..cold_backends import raw_sqlite
 RECORDS = frozenset(
     (
         *("turns", "summaries", "episodes", "facts", "rules", "beliefs", "receipts", "points"),
-        *("watermarks", "documents", "document_revisions", "passages", "cards"),
+        *("watermarks", "documents", "document_revisions", "passages", "cards", "quarantined"),
     )
 )
 """Tables whose rows are records that one owner wrote; the rest keeps books."""

@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeVar
 from tiers.board import Card, CardKind
 from tiers.documents import Document, Passage, document_id
 from tiers.forms import entry_of
+from tiers.quarantine import Quarantined
 from tiers.records import (
     NAME_CHARS_MAX,
     Commitment,
@@ -67,13 +68,13 @@ _TRAPS = (
 PlantedKind = Literal[
     "turn", "summary", "episode", "core", "archival", "rule", "belief", "receipt", "audit", "work",
     "agent", "mesh", "trust", "head", "watermark", "document", "passage",
-    "card",
+    "card", "quarantined",
 ]  # fmt: skip
 
 SEARCHABLE = ("turn", "summary", "episode", "core", "archival", "rule", "belief", "passage")
 """The kinds that are records with a text."""
 
-PLACED = (*SEARCHABLE, "receipt", "document", "card")
+PLACED = (*SEARCHABLE, "receipt", "document", "card", "quarantined")
 """The kinds that have an id of their own."""
 
 R = TypeVar("R", bound=Owned)
@@ -282,6 +283,7 @@ def _fill(world: World, corner: Corner, slot: int) -> None:
     plant.document()
     plant.receipt()
     plant.card()
+    plant.quarantined()
     plant.others()
     if slot < _WITH_A_LOG:
         plant.log()
@@ -433,6 +435,14 @@ class _Planter:
             changed_at=self.at,
         )
         self._owned("card", mark, record)
+
+    def quarantined(self) -> None:
+        """Plant a text that was put aside."""
+        mark = self.world.new_mark()
+        record = Quarantined(
+            held="fact", source="tool", text=f"{mark} {SHARED_WORDS}", payload={"said": mark}
+        )
+        self._owned("quarantined", mark, record)
 
     def others(self) -> None:
         mark = self.world.new_mark()

@@ -22,6 +22,7 @@ from ...ports import (
     TurnStore,
     WarmStore,
 )
+from ...quarantine import Quarantine
 from ...recollection import Recollection, Timeline
 from ...registry import FleetStore, GraphStore, UsageStore
 from ...taint import TaintStore
@@ -51,6 +52,7 @@ from .leases import LEASES, ColdLeases
 from .lexical import ColdLexicalIndex
 from .log import AUDIT, MARKS, RECEIPTS, ColdLog
 from .passages import PASSAGES
+from .quarantine import QUARANTINED, ColdQuarantine
 from .recollection import ColdRecollection
 from .redaction import ColdRedactor
 from .review import ColdReview
@@ -69,7 +71,7 @@ from .work import WORK, ColdWork
 COLLECTIONS: tuple[Collection[Any], ...] = (
     *(GRAPHS, LINKS, AGENTS, USAGE, LEASES, WORK),
     *(RECEIPTS, AUDIT, MARKS),
-    CARDS,
+    *(CARDS, QUARANTINED),
     *(EVENTS, CONTENTS, BELIEFS, SPANS, TRUSTS, HEADS),
     *(TURNS, SUMMARIES, EPISODES, WATERMARKS),
     *(DOCUMENTS, FORMERS, PASSAGES),
@@ -114,6 +116,7 @@ class ColdStores:
     recollection: Recollection
     timeline: Timeline
     board: Board
+    quarantine: Quarantine
     upkeep: ColdUpkeep
     redactor: Redactor
     taint: TaintStore
@@ -139,6 +142,7 @@ def stores_over(store: RecordStore, *, archival_index: WarmStore | None = None) 
         queue=ColdWork(settled),
         log=ColdLog(settled),
         board=ColdBoard(store),
+        quarantine=ColdQuarantine(store),
         beliefs=ColdBeliefs(settled),
         history=ColdBeliefHistory(settled),
         rivals=ColdRivals(store),

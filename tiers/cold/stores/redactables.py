@@ -29,6 +29,7 @@ from .board import CARDS
 from .documents import DOCUMENTS, Followed, formers_of
 from .episodes import EPISODES, SUMMARIES, episodes_of, parts
 from .passages import PASSAGES
+from .quarantine import QUARANTINED
 from .questions import own
 from .rows import bare
 from .rules import RULES
@@ -47,6 +48,7 @@ KEPT_IN: Mapping[RecordKind, Collection[Any]] = {
     "document": DOCUMENTS,
     "passage": PASSAGES,
     "card": CARDS,
+    "quarantined": QUARANTINED,
 }
 """Where the records of each kind are that can be redacted."""
 

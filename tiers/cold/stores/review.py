@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...errors import NotFound
-from ...learning import TWINS_MAX, Verdict, is_live, said_again
+from ...learning import TWINS_MAX, Verdict, is_live, said_again, vouched
 from ...moments import microseconds
 from ...records import Fact, Scope, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
@@ -103,7 +103,7 @@ class ColdReview(OverEngine):
         for verdict in verdicts:
             stands, old = facts[verdict.by], facts[verdict.fact_id]
             if verdict.how == "duplicate":
-                facts[verdict.by] = said_again(stands, old) or stands
+                facts[verdict.by] = vouched(said_again(stands, old) or stands, old)
             facts[verdict.fact_id] = given_way(old, verdict, now)
         yield from _store(scope, [fact for name, fact in facts.items() if fact != before[name]])
         for verdict in verdicts:

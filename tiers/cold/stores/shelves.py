@@ -41,6 +41,7 @@ from .heads import HEADS
 from .known_graphs import GRAPHS, OLDEST_FIRST, made_graph
 from .log import AUDIT, RECEIPTS
 from .passages import PASSAGES
+from .quarantine import QUARANTINED
 from .rows import bare, kept
 from .rules import OUTCOMES, RULES, CountedOutcome
 from .statements import FACTS
@@ -137,6 +138,7 @@ SHELVES: Mapping[Table, Shelf] = {
         PASSAGES, by="document", order=("graph_id", "document_id", "since", "number", "id")
     ),
     "cards": Shelf(CARDS),
+    "quarantined": Shelf(QUARANTINED),
     "belief_events": Shelf(EVENTS, lambda _, row: row.event, by="seq", order=("graph_id", "seq")),
     "beliefs": Shelf(
         BELIEFS, lambda _, row: row.belief, by="committed", order=("graph_id", "committed_seq")

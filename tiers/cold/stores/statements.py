@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from ...learning import is_live, said_again
+from ...learning import is_live, said_again, vouched
 from ...moments import maybe_microseconds, microseconds
 from ...records import Ancestor, Fact, Scope
 from ..conditions import Absent, Condition, During, Either, Is, Present, Stretch, Within
@@ -164,8 +164,8 @@ def stood_at(as_of: datetime) -> tuple[Condition, ...]:
 
 def say_again(scope: Scope, fact: Fact, later: Fact) -> Steps[Fact]:
     """Return a stored fact as it is after it was said again, if that was later."""
-    after = said_again(fact, later)
-    if after is None:
+    after = vouched(said_again(fact, later) or fact, later)
+    if after is fact:
         return fact
     yield from replace(FACTS, scope, after)
     return after

@@ -1,0 +1,67 @@
+"""What the write guard of a graph has put aside: looked at, released or discarded."""
+
+from __future__ import annotations
+
+from tiers.errors import PolicyDenied
+from tiers.records import Text
+
+from ..caller import Caller
+from ..desk import Desk
+from .pages import Names, Query, Sent, View, href, pages
+
+TEXTS_PER_PAGE = 50
+
+
+class WaitingAsked(Query):
+    """Behind which text."""
+
+    after: str = ""
+
+
+class DecisionAsked(Query):
+    """Why a text is released or discarded."""
+
+    reason: Text
+
+
+@pages.page(
+    "/graphs/{graph_id}/quarantine", needs="read", asks=WaitingAsked, label="Quarantine", key="q"
+)
+async def waiting(desk: Desk, caller: Caller, names: Names, asked: WaitingAsked) -> View:
+    """Show the texts that wait for a decision."""
+    graph = await desk.graph(names["graph_id"])
+    texts = await graph.quarantine.list(after=asked.after, limit=TEXTS_PER_PAGE)
+    values = {
+        "texts": texts,
+        "may_decide": _may_operate(caller, names["graph_id"]),
+        "cursor": texts[-1].id if len(texts) == TEXTS_PER_PAGE else None,
+    }
+    return View("quarantine.html", values, "Quarantine")
+
+
+@pages.action(
+    "/graphs/{graph_id}/quarantine/{text_id}/release", needs="operate", asks=DecisionAsked
+)
+async def release(desk: Desk, _: Caller, names: Names, asked: DecisionAsked) -> Sent:
+    """Store a text after all."""
+    graph = await desk.graph(names["graph_id"])
+    await graph.quarantine.release(names["text_id"], reason=asked.reason)
+    return Sent(href("graphs", graph.id, "quarantine"))
+
+
+@pages.action(
+    "/graphs/{graph_id}/quarantine/{text_id}/discard", needs="operate", asks=DecisionAsked
+)
+async def discard(desk: Desk, _: Caller, names: Names, asked: DecisionAsked) -> Sent:
+    """Throw a text away."""
+    graph = await desk.graph(names["graph_id"])
+    await graph.quarantine.discard(names["text_id"], reason=asked.reason)
+    return Sent(href("graphs", graph.id, "quarantine"))
+
+
+def _may_operate(caller: Caller, graph_id: str) -> bool:
+    try:
+        caller.check("operate", "console quarantine", graph_id, None)
+    except PolicyDenied:
+        return False
+    return True

@@ -1,0 +1,86 @@
+"""Attempts on the quarantine: reading what others' texts say, holding and deciding by id."""
+
+from __future__ import annotations
+
+from tiers.quarantine import Finding, Quarantined
+from tiers.records import Scope
+
+from .aims import INNER, OUTER, Aim
+from .attempts import Method, Move, graph_of
+from .cold_reads import asker
+from .cold_writes import id_of_victim_or_new, of_id, variant
+from .oracle import Reach
+from .worlds import LATER, SHARED_WORDS
+
+_KIND = ("quarantined",)
+_LIMIT = 100
+
+
+def held_text(mark: str) -> Quarantined:
+    """Return a text as it is put aside; its payload says its mark too."""
+    found = Finding(detector="override", severity="high", what="an order", start=0, end=1)
+    text = f"{mark} {SHARED_WORDS}"
+    return Quarantined(
+        held="fact", source="tool", text=text, payload={"record": {"text": mark}}, findings=(found,)
+    )
+
+
+def quarantined(aim: Aim) -> Move:
+    """Ask for texts by the victim's ids."""
+    scope, ids = Scope.of_graph(*aim.house), aim.ids()
+    return Move(lambda cold: cold.quarantine.quarantined(scope, ids), scope=scope)
+
+
+def in_quarantine(aim: Aim) -> Move:
+    """Ask for all that waits, from the victim's place on."""
+    scope, behind = Scope.of_graph(*aim.house), aim.random.choice(["", "", aim.victim.id])
+    return Move(
+        lambda cold: cold.quarantine.in_quarantine(scope, behind=behind, limit=_LIMIT), scope=scope
+    )
+
+
+def quarantined_as_agent(aim: Aim) -> Move:
+    """Ask as an agent, which is the runtime's to do."""
+    scope, ids = asker(aim), aim.ids()
+    return Move(lambda cold: cold.quarantine.quarantined(scope, ids), scope=scope)
+
+
+def hold(aim: Aim) -> Move:
+    """Put a text aside under the victim's id; of an own or a forged owner."""
+    mark = aim.world.new_mark()
+    record = of_id(
+        aim, "quarantined", held_text(mark), mark, id_of_victim_or_new(aim, "quarantined")
+    )
+    record, label = variant(aim, record, mark)
+    return Move(lambda cold: cold.quarantine.hold(aim.scope, record), graph_of(aim.scope), label)
+
+
+def decide(aim: Aim) -> Move | None:
+    """Throw the victim's text away from another graph."""
+    if aim.world.holds(aim.house, aim.victim.id):
+        return None  # its own of the same id
+    scope, text_id, reason = Scope.of_graph(*aim.house), aim.victim.id, aim.word("an attack")
+    return Move(
+        lambda cold: cold.quarantine.decide(scope, text_id, "discarded", reason, LATER),
+        scope=scope,
+    )
+
+
+def decide_as_agent(aim: Aim) -> Move:
+    """Release the victim's text as an agent, which is the runtime's to do."""
+    scope, text_id = asker(aim), aim.victim.id
+    return Move(
+        lambda cold: cold.quarantine.decide(scope, text_id, "released", "let it pass", LATER),
+        scope=scope,
+    )
+
+
+_G, _V = Reach.GRAPH, Reach.VISIBLE
+QUARANTINE_METHODS = (
+    Method("quarantine.quarantined", _G, quarantined, _KIND, OUTER, weight=2),
+    Method("quarantine.in_quarantine", _G, in_quarantine, _KIND, OUTER, weight=2),
+    Method("quarantine.quarantined", _V, quarantined_as_agent, _KIND, INNER),
+    Method("quarantine.hold", _V, hold, _KIND, (*OUTER, *INNER), weight=2),
+    Method("quarantine.decide", _G, decide, _KIND, OUTER, weight=2),
+    Method("quarantine.decide", _V, decide_as_agent, _KIND, INNER),
+)
