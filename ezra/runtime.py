@@ -145,10 +145,9 @@ def _parts(
     owner: str,
 ) -> Parts:
     warm, cold, embedder, ids = stores.warm, stores.cold, stores.embedder, IdFactory(clock)
-    recaller = Recaller(warm, cold.words, cold.semantic, embedder, settings.step_timeout_seconds)
     minds, handlers = _minds(settings, stores, model), Handlers(settings.resolution_timeout_seconds)
-    way = _way(settings, stores, minds.keeper, recaller, model, mesh, ids, clock)
     worker = partial(_worker, settings, stores, owner, clock)
+    way = _way(settings, stores, minds.keeper, model, mesh, ids, clock)
     return Parts(
         settings=settings,
         telemetry=stores.telemetry,
@@ -192,7 +191,7 @@ def _parts(
         settler=_settler(settings, stores, handlers, judge),
         keeper=minds.keeper,
         names=SpeakerNames(cold.fleet, cold.recollection),
-        recaller=recaller,
+        recaller=way.recaller,
         reranker=reranker,
         router=way.router,
         fetcher=way.fetcher,
@@ -212,6 +211,7 @@ class _Way(NamedTuple):
 
     membership: Membership
     meter: Meter
+    recaller: Recaller
     fetcher: Fetcher
     router: Router
 
@@ -220,12 +220,13 @@ def _way(
     settings: Settings,
     stores: _Stores,
     keeper: GraphKeeper,
-    recaller: Recaller,
     model: LanguageModel,
     mesh: Mesh,
     ids: IdFactory,
     clock: Callable[[], datetime],
 ) -> _Way:
+    cold, seconds = stores.cold, settings.step_timeout_seconds
+    recaller = Recaller(stores.warm, cold.words, cold.semantic, stores.embedder, seconds)
     meter = Meter(stores.cold.usage, stores.cold.log, clock)
     membership = _membership(settings, stores.cold, keeper, clock)
     fetcher = Fetcher(
@@ -239,7 +240,7 @@ def _way(
         settings.model_timeout_seconds,
     )
     router = _router(settings, stores, membership, meter, recaller, model, fetcher, ids, clock)
-    return _Way(membership, meter, fetcher, router)
+    return _Way(membership, meter, recaller, fetcher, router)
 
 
 class _Minds(NamedTuple):
