@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 from ...errors import Conflict, NotFound, UsageError
 from ...history.chain import SALT_BYTES
@@ -234,6 +234,7 @@ def _resting(
     return [
         resting_of(kind, record, known.get(record.id, ()))
         for kind, records in kinds
+        if kind in get_args(TaintedKind)  # what waits in quarantine was never let in
         for record in records
     ]
 
