@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -572,3 +572,24 @@ async def test_long_work_may_take_longer_than_an_operation(
         assert max(limits) <= 500
         with pytest.raises(TierTimeout):
             await records.change("brief", steps)
+
+
+@pytest.mark.parametrize("way", ["read", "snapshot"])
+async def test_a_cancellation_that_a_driver_swallows_goes_on(database: Database, way: str) -> None:
+    """Its ``wait_for`` answers instead; a loop that asks again and again would never end."""
+
+    async def question(_: object) -> str:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        return "answered all the same"
+
+    asking = asyncio.create_task(getattr(database, way)("ask", question))
+    await asyncio.sleep(0.02)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert await getattr(database, way)("ask", _answered) == "here"
+
+
+async def _answered(_: object) -> str:
+    return "here"

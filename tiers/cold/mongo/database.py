@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 from pymongo.errors import InvalidName, OperationFailure, PyMongoError
 
 from ...errors import ConfigError, EzraError, TierRejected, TierTimeout, TierUnavailable
-from .driver import Client, in_transaction, limited, snapshot, to_the_end
+from .driver import Client, cancellable, in_transaction, limited, snapshot, to_the_end
 from .translation import translated
 
 T = TypeVar("T")
@@ -140,7 +140,7 @@ class Database:
             TierTimeout: No answer in time.
         """
         async with await self._admitted(operation, ()):
-            with limited(self._timeout_seconds):
+            with cancellable(), limited(self._timeout_seconds):
                 return await question(Session(self.raw))
 
     async def snapshot(self, operation: str, question: Callable[[Session], Awaitable[T]]) -> T:
@@ -154,7 +154,7 @@ class Database:
             TierTimeout: No answer in time.
         """
         async with await self._admitted(operation, ()):
-            with limited(self._timeout_seconds):
+            with cancellable(), limited(self._timeout_seconds):
                 for _ in range(SNAPSHOTS_MAX - 1):
                     try:
                         return await self._seen(question)

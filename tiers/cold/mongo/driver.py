@@ -86,6 +86,20 @@ def limited(seconds: float) -> AbstractContextManager[object]:
     return limit
 
 
+@contextmanager
+def cancellable() -> Iterator[None]:
+    """Let a cancellation that came during the block go on, whatever the block made of it.
+
+    The driver awaits by ``asyncio.wait_for``, which until Python 3.12 answers instead of being
+    cancelled where the answer comes at the same moment: https://github.com/python/cpython/issues/86296
+    """
+    caller = asyncio.current_task()
+    before = 0 if caller is None else caller.cancelling()
+    yield
+    if caller is not None and caller.cancelling() > before:
+        raise asyncio.CancelledError
+
+
 async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
     """Return what ``work`` returns. A cancellation goes on when it has finished."""
     task = asyncio.create_task(work)
