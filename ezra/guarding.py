@@ -105,9 +105,8 @@ async def admitted(
             has released is admitted from then on.
     """
     if isinstance(record, Fact) and is_apart(record):
-        return (
-            record  # an application's own item: found by its address alone, compared with nothing
-        )
+        # An application's own item: found by its address alone, compared with nothing.
+        return record
     texts = texts_of(record)
     is_statement = write.held != "document"
     verdicts = await _judged(parts, texts, write.source, is_statement=is_statement)

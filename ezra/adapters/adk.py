@@ -16,13 +16,13 @@ from tiers.fencing import flat, quoted
 from tiers.fields import TEXT_CHARS_MAX
 from tiers.records import Hit
 
+from ..agent import Agent
 from ..app import Ezra
 from ..graph import Graph
 from ..remote.ezra import RemoteEzra
-from ..remote.graph import RemoteGraph
 from ..wire.tools import ToolSpec, agent_tools
 from .adk_events import USER, name_of, ref_of, said_in, words_of
-from .lending import AnyAgent, answered
+from .lending import answered
 
 with needs("adk", "ezra.adapters.adk"):
     from google.adk.agents.readonly_context import ReadonlyContext
@@ -36,8 +36,7 @@ with needs("adk", "ezra.adapters.adk"):
     from google.genai import types
 
 AnyEzra: TypeAlias = Ezra | RemoteEzra
-AnyGraph: TypeAlias = Graph | RemoteGraph
-Finding: TypeAlias = Callable[[ReadonlyContext], Awaitable[AnyAgent]]
+Finding: TypeAlias = Callable[[ReadonlyContext], Awaitable[Agent]]
 
 LIMIT = 10
 EVENTS_MAX = 10_000
@@ -127,7 +126,7 @@ class EzraMemoryService(BaseMemoryService):
         if memory_id is None or not await agent.forget(memory_id, reason=DELETED):
             raise NotFound("fact", memory_id or "")
 
-    async def agent(self, app_name: str, user_id: str) -> AnyAgent:
+    async def agent(self, app_name: str, user_id: str) -> Agent:
         """Return the agent of a user of an application; graph and agent are made when new.
 
         Raises:
@@ -135,12 +134,12 @@ class EzraMemoryService(BaseMemoryService):
         """
         return await self._agent(await self._graph(app_name), user_id)
 
-    async def agent_in(self, context: ReadonlyContext) -> AnyAgent:
+    async def agent_in(self, context: ReadonlyContext) -> Agent:
         """Return the agent of whoever ADK is running for; what ``EzraToolset`` asks."""
         session = context.session
         return await self.agent(session.app_name, session.user_id)
 
-    async def _graph(self, app_name: str) -> AnyGraph:
+    async def _graph(self, app_name: str) -> Graph:
         graph_id = name_of(app_name)
         try:
             return await self._ezra.session_graph(graph_id)
@@ -152,7 +151,7 @@ class EzraMemoryService(BaseMemoryService):
             # Somebody else has made it in between.
             return await self._ezra.session_graph(graph_id)
 
-    async def _agent(self, graph: AnyGraph, user_id: str) -> AnyAgent:
+    async def _agent(self, graph: Graph, user_id: str) -> Agent:
         # Named apart from agents that are spawned under a name of their own.
         agent_id, user = name_of(f"adk:{user_id}"), name_of(user_id)
         try:
@@ -199,7 +198,7 @@ class EzraToolset(BaseToolset):
 
     def __init__(
         self,
-        agent: AnyAgent | Finding,
+        agent: Agent | Finding,
         *,
         tool_filter: ToolPredicate | list[str] | None = None,
         tool_name_prefix: str | None = None,
@@ -220,7 +219,7 @@ class MemoryTool(BaseTool):
         agent: The agent, or what finds it.
     """
 
-    def __init__(self, spec: ToolSpec, agent: AnyAgent | Finding) -> None:
+    def __init__(self, spec: ToolSpec, agent: Agent | Finding) -> None:
         super().__init__(name=spec.name, description=spec.description)
         self._spec = spec
         self._agent = agent

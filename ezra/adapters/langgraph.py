@@ -17,6 +17,7 @@ from tiers.extras import needs
 from tiers.recollection import Place
 from tiers.records import IDS_MAX, Fact
 
+from ..agent import Agent
 from ..request import LIMIT_MAX
 from ..wire.tools import ToolSpec, agent_tools, problem_told
 from .home_loop import HomeLoop
@@ -32,7 +33,6 @@ from .keeping import (
     predicate_of,
     searched_text,
 )
-from .lending import AnyAgent
 from .matching import check_filter, matches
 
 with needs("langgraph", "ezra.adapters.langgraph"):
@@ -88,7 +88,7 @@ class EzraStore(BaseStore):
         UsageError: No event loop is running.
     """
 
-    def __init__(self, agent: AnyAgent) -> None:
+    def __init__(self, agent: Agent) -> None:
         super().__init__()
         self._home = HomeLoop()
         self._agent = agent
@@ -275,7 +275,7 @@ class EzraStore(BaseStore):
         raise UsageError("namespace", "more", f"at most {ITEMS_MAX} pages of facts at one address")
 
 
-def memory_tools(agent: AnyAgent) -> list[StructuredTool]:
+def memory_tools(agent: Agent) -> list[StructuredTool]:
     """Return the tools over an agent's memory, for ``ToolNode`` and ``bind_tools``.
 
     What they answer is JSON; what is refused is told to the model as the tool's error. Made in the
@@ -291,7 +291,7 @@ def memory_tools(agent: AnyAgent) -> list[StructuredTool]:
     return [_tool(spec, agent, home) for spec in agent_tools()]
 
 
-def _tool(spec: ToolSpec, agent: AnyAgent, home: HomeLoop) -> StructuredTool:
+def _tool(spec: ToolSpec, agent: Agent, home: HomeLoop) -> StructuredTool:
     async def call(**arguments: Any) -> str:  # noqa: ANN401 - what a model says
         try:
             answer = await spec.call(agent, arguments)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from tiers.errors import EzraError
 
 from ..agent import Agent
-from ..remote.agent import RemoteAgent
 from ..wire.tools import ToolSpec, problem_told
-
-AnyAgent: TypeAlias = Agent | RemoteAgent
 
 
 async def answered(
-    spec: ToolSpec, agent: AnyAgent, arguments: Mapping[str, Any] | str
+    spec: ToolSpec, agent: Agent, arguments: Mapping[str, Any] | str
 ) -> dict[str, Any]:
     """Return what a tool answers a model, as JSON has it; ``{"error": …}`` where it was refused.
 

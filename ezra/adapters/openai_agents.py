@@ -19,10 +19,11 @@ from tiers.ids import Clock, system_clock
 from tiers.recollection import Place
 from tiers.records import Fact
 
+from ..agent import Agent
 from ..agent_facts import FORGOTTEN_MAX
 from ..wire.tools import ToolSpec, agent_tools
 from .keeping import Shelf
-from .lending import AnyAgent, answered
+from .lending import answered
 from .said import Piece, item_of, pieces_of
 
 with needs("openai-agents", "ezra.adapters.openai_agents"):
@@ -39,7 +40,7 @@ POPPED, CLEARED = "popped from the session", "the session was cleared"
 _PAGE = 500
 _SHELF = Shelf("openai")
 
-Finding: TypeAlias = Callable[[ToolContext[Any]], Awaitable[AnyAgent]]
+Finding: TypeAlias = Callable[[ToolContext[Any]], Awaitable[Agent]]
 
 
 class EzraSession:
@@ -69,7 +70,7 @@ class EzraSession:
     def __init__(
         self,
         session_id: str,
-        agent: AnyAgent,
+        agent: Agent,
         *,
         session_settings: SessionSettings | None = None,
         private: bool = False,
@@ -177,7 +178,7 @@ class EzraSession:
         return (fact for fact in facts if fact.graph_id == self._agent.graph_id)
 
 
-def memory_tools(agent: AnyAgent | Finding) -> list[FunctionTool]:
+def memory_tools(agent: Agent | Finding) -> list[FunctionTool]:
     """Return the tools by which a model uses an agent's memory: recall, remember_fact, ….
 
     Args:
@@ -187,7 +188,7 @@ def memory_tools(agent: AnyAgent | Finding) -> list[FunctionTool]:
     return [_tool(spec, agent) for spec in agent_tools()]
 
 
-def _tool(spec: ToolSpec, agent: AnyAgent | Finding) -> FunctionTool:
+def _tool(spec: ToolSpec, agent: Agent | Finding) -> FunctionTool:
     async def invoke(context: ToolContext[Any], arguments: str) -> str:
         asking = await agent(context) if callable(agent) else agent
         return dumps(await answered(spec, asking, arguments), ensure_ascii=False)

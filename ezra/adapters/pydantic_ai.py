@@ -14,10 +14,8 @@ from tiers.records import ToolOutput
 
 from ..agent import Agent
 from ..checks import checked
-from ..remote.agent import RemoteAgent, RemoteTurn
 from ..turn import OpenTurn
 from ..wire.tools import ToolSpec, agent_tools, problem_told
-from .lending import AnyAgent
 
 with needs("pydantic-ai", "ezra.adapters.pydantic_ai"):
     from pydantic_ai import RunContext, Tool, ToolFailed, ToolReturn
@@ -53,7 +51,7 @@ class MemoryToolset(FunctionToolset[D]):
 
     def __init__(
         self,
-        agent: AnyAgent | Callable[[D], AnyAgent],
+        agent: Agent | Callable[[D], Agent],
         *,
         id: str | None = None,  # noqa: A002 - as the framework calls it
     ) -> None:
@@ -76,13 +74,13 @@ class MemoryToolset(FunctionToolset[D]):
         tool.metadata = {"effect": spec.effect}
         return tool
 
-    def _agent(self, ctx: RunContext[D]) -> AnyAgent:
-        if isinstance(self._whose, Agent | RemoteAgent):
+    def _agent(self, ctx: RunContext[D]) -> Agent:
+        if isinstance(self._whose, Agent):
             return self._whose
         return self._whose(ctx.deps)
 
 
-def message_history(turn: OpenTurn | RemoteTurn) -> list[ModelMessage]:
+def message_history(turn: OpenTurn) -> list[ModelMessage]:
     """Return the context of a turn as ``message_history`` of a run, all but its last message.
 
     That is what was said now, which the run is asked with: ``bot.run(message,

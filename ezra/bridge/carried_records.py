@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from tiers.documents import Document
 from tiers.records import AuditFilter, Fact
 
 from .client import Bridge
-from .delivering import AnyAgent
 from .memories import memory_of
 from .notes.names import MEMORIES, NOTES
 from .notes.reading import all_documents
 
 if TYPE_CHECKING:
+    from ..agent import Agent
     from ..documents.handle import Documents
-    from ..remote.documents import RemoteDocuments
 
-AnyDocuments: TypeAlias = "Documents | RemoteDocuments"
 
 PAGE = 100
 EVENTS_PAGE = 1_000
@@ -73,7 +71,7 @@ def _tombstone(fact: Fact, known: Collection[str], reason: str) -> dict[str, Any
     return said | ({"reason": reason} if reason else {})
 
 
-async def note_lines(documents: AnyDocuments) -> AsyncIterator[dict[str, Any]]:
+async def note_lines(documents: Documents) -> AsyncIterator[dict[str, Any]]:
     """Yield every revision of every note, entities' and agents' own, as lines, oldest first."""
     for document in await all_documents(documents, None, removed=True):
         if not document.shelf.startswith((NOTES, MEMORIES)) or document.redacted_at is not None:
@@ -101,7 +99,7 @@ def _note_line(document: Document) -> dict[str, Any]:
     return line | {"at": document.changed_at.isoformat()}
 
 
-async def write_note_line(agent: AnyAgent, line: Mapping[str, Any]) -> None:
+async def write_note_line(agent: Agent, line: Mapping[str, Any]) -> None:
     """Write a revision of a note, unless the memory has it or a later one.
 
     Raises:

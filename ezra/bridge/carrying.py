@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tiers.board import Card, CardKind
 from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
@@ -22,9 +22,13 @@ from tiers.learning import is_live
 
 from .carried_records import note_lines, tombstones, write_note_line
 from .client import Bridge
-from .delivering import REASON, AnyAgent, verdict_of
+from .delivering import REASON, verdict_of
 from .memories import fact_of
 from .reading import PAGE, memories, written_at
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+
 
 VERSION = 1
 LINES_MAX = 1_000_000
@@ -142,7 +146,8 @@ async def imported(bridge: Bridge, lines: Iterable[Mapping[str, Any]]) -> Import
         Away: The memory is away.
         EzraError: The memory went away; what came before is there, and it may be repeated.
     """
-    done, known = Imported(), dict[str, AnyAgent]()
+    done = Imported()
+    known: dict[str, Agent] = {}
     later: list[Mapping[str, Any]] = []
     giving_way: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
@@ -164,7 +169,7 @@ async def imported(bridge: Bridge, lines: Iterable[Mapping[str, Any]]) -> Import
     return done
 
 
-async def _entered(bridge: Bridge, known: dict[str, AnyAgent], name: str) -> AnyAgent:
+async def _entered(bridge: Bridge, known: dict[str, Agent], name: str) -> Agent:
     if name not in known:
         known[name] = await bridge.entered_as(name)
     return known[name]
@@ -197,7 +202,7 @@ def _note(done: Imported, line: Mapping[str, Any], error: EzraError) -> None:
         done.problems.append(f"{where}{line['kind']} {line['id']}: {error}")
 
 
-async def _memory(agent: AnyAgent, line: Mapping[str, Any]) -> None:
+async def _memory(agent: Agent, line: Mapping[str, Any]) -> None:
     """Write a memory that is not there, and forget it again where it was."""
     there = await agent.facts([line["id"]])
     if not there:
@@ -208,20 +213,20 @@ async def _memory(agent: AnyAgent, line: Mapping[str, Any]) -> None:
         await _forgotten(agent, line, str(line.get("reason") or REASON))
 
 
-async def _give_way(agent: AnyAgent, line: Mapping[str, Any]) -> None:
+async def _give_way(agent: Agent, line: Mapping[str, Any]) -> None:
     """Let a memory give way to the one that took its place, which is there."""
     (known,) = await agent.facts([line["id"]])
     if is_live(known):
         await agent.forget(line["id"], reason=REASON, superseded_by=line["superseded_by"])
 
 
-async def _forgotten(agent: AnyAgent, line: Mapping[str, Any], reason: str) -> None:
+async def _forgotten(agent: Agent, line: Mapping[str, Any], reason: str) -> None:
     (known,) = await agent.facts([line["id"]])
     if is_live(known):
         await agent.forget(line["id"], reason=reason)
 
 
-async def _message(agent: AnyAgent, line: Mapping[str, Any]) -> None:
+async def _message(agent: Agent, line: Mapping[str, Any]) -> None:
     more: dict[str, Any] = {
         "type": line["type"],
         "priority": line.get("priority", "normal"),
@@ -246,7 +251,7 @@ async def _message(agent: AnyAgent, line: Mapping[str, Any]) -> None:
     )
 
 
-async def _task(agent: AnyAgent, line: Mapping[str, Any]) -> None:
+async def _task(agent: Agent, line: Mapping[str, Any]) -> None:
     await agent.board.start_task(
         line["title"],
         text=line.get("text", ""),
@@ -258,7 +263,7 @@ async def _task(agent: AnyAgent, line: Mapping[str, Any]) -> None:
     )
 
 
-async def _action(agent: AnyAgent, line: Mapping[str, Any]) -> None:
+async def _action(agent: Agent, line: Mapping[str, Any]) -> None:
     action, task_id, text = line["type"], line.get("thread"), line.get("text") or None
     if action == _CREATED:
         return  # starting the task logs it
@@ -276,7 +281,7 @@ async def _action(agent: AnyAgent, line: Mapping[str, Any]) -> None:
     )
 
 
-async def _change(agent: AnyAgent, line: Mapping[str, Any], task_id: str, text: str | None) -> None:
+async def _change(agent: Agent, line: Mapping[str, Any], task_id: str, text: str | None) -> None:
     """Change a task as it was changed then."""
     given = {"id": line["id"], "machine": line.get("machine", "")}
     status = line["details"]["to"]
@@ -291,7 +296,7 @@ async def _change(agent: AnyAgent, line: Mapping[str, Any], task_id: str, text: 
         )
 
 
-async def _settle(bridge: Bridge, known: dict[str, AnyAgent], line: Mapping[str, Any]) -> None:
+async def _settle(bridge: Bridge, known: dict[str, Agent], line: Mapping[str, Any]) -> None:
     """Bring a task into its last state, a message to who has read it, a memory to its end."""
     if line["kind"] == "memory":  # what took its place is not in the file, or was refused
         await _forgotten(known[str(line["agent"])], line, NOT_THERE)

@@ -29,18 +29,17 @@ from tiers.ids import Clock, system_clock
 from tiers.records import ALL_TOPICS
 
 from .config import BridgeConfig
-from .delivering import AnyAgent, verdict_of
+from .delivering import verdict_of
 from .outbox import Kind, Outbox, outbox_of
 from .sending import Outcome, Sent, send_all, write
 
 if TYPE_CHECKING:
+    from ..agent import Agent
     from ..app import Ezra
     from ..graph import Graph
     from ..remote.ezra import RemoteEzra
-    from ..remote.graph import RemoteGraph
 
 AnyEzra: TypeAlias = "Ezra | RemoteEzra"
-AnyGraph: TypeAlias = "Graph | RemoteGraph"
 Opener: TypeAlias = Callable[[], AbstractAsyncContextManager[AnyEzra]]
 
 PROBE_SECONDS = 2.0
@@ -77,7 +76,7 @@ class Bridge:
         config: BridgeConfig,
         outbox: Outbox | None,
         ezra: AnyEzra | None = None,
-        agent: AnyAgent | None = None,
+        agent: Agent | None = None,
         away: str | None = None,
         clock: Clock = system_clock,
         *,
@@ -101,7 +100,7 @@ class Bridge:
         """
         return self._outbox or outbox_of(self.config)
 
-    def agent(self) -> AnyAgent:
+    def agent(self) -> Agent:
         """Return the agent's handle, for reading.
 
         Raises:
@@ -115,7 +114,7 @@ class Bridge:
             raise NotFound("agent", self.config.named_agent)
         return self._agent
 
-    async def graph(self) -> AnyGraph:
+    async def graph(self) -> Graph:
         """Return the graph's handle, for who looks at all of it.
 
         Raises:
@@ -125,7 +124,7 @@ class Bridge:
             raise Away(self.config.target, self.away or "it is not open")
         return await self._ezra.session_graph(self.config.graph)
 
-    async def reader(self) -> AnyAgent | AnyGraph:
+    async def reader(self) -> Agent | Graph:
         """Return what recalls and looks up memories: the agent, or without a name the graph.
 
         Raises:
@@ -160,7 +159,7 @@ class Bridge:
         then = await send_all(self.outbox, self.agent())
         return replace(then, outcomes=(*first.outcomes, *then.outcomes))
 
-    async def entered_as(self, agent_id: str) -> AnyAgent:
+    async def entered_as(self, agent_id: str) -> Agent:
         """Return the handle of another agent of the graph, which is let in if it is not there.
 
         Raises:
@@ -221,7 +220,7 @@ async def _send_first(bridge: Bridge) -> None:
     bridge.away = sent.away if sent.is_away else None
 
 
-async def entered(ezra: AnyEzra, config: BridgeConfig) -> AnyAgent:
+async def entered(ezra: AnyEzra, config: BridgeConfig) -> Agent:
     """Return the agent's handle; it is let into the graph, which is made, where that is needed.
 
     Raises:
@@ -238,7 +237,7 @@ async def entered(ezra: AnyEzra, config: BridgeConfig) -> AnyAgent:
             raise
         has_left = True
     try:
-        graph: AnyGraph = await _graph(ezra, config.graph)
+        graph: Graph = await _graph(ezra, config.graph)
         return await graph.spawn_agent(
             config.named_agent, topics={ALL_TOPICS}, role="A coding agent at the bridge."
         )
@@ -259,14 +258,14 @@ def _not_let_in(config: BridgeConfig) -> PolicyDenied:
     )
 
 
-async def _member(ezra: AnyEzra, config: BridgeConfig) -> AnyAgent:
+async def _member(ezra: AnyEzra, config: BridgeConfig) -> Agent:
     if hasattr(ezra, "agent"):
         # A token of one agent does not open its graph.
         return await ezra.agent(config.graph, config.named_agent)
     return await (await ezra.session_graph(config.graph)).agent(config.named_agent)
 
 
-async def _graph(ezra: AnyEzra, graph_id: str) -> AnyGraph:
+async def _graph(ezra: AnyEzra, graph_id: str) -> Graph:
     """Return the graph, which is made where there is none."""
     try:
         return await ezra.session_graph(graph_id)

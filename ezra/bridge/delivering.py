@@ -25,9 +25,7 @@ from .outbox import Item
 
 if TYPE_CHECKING:
     from ..agent import Agent
-    from ..remote.agent import RemoteAgent
 
-AnyAgent: TypeAlias = "Agent | RemoteAgent"
 Verdict: TypeAlias = Literal["away", "failed", "refused"]
 Result: TypeAlias = dict[str, Any]
 
@@ -59,7 +57,7 @@ def _is_unknown(error: EzraError) -> bool:
     return type(error).__name__ == "RemoteError"
 
 
-async def deliver(agent: AnyAgent, item: Item) -> Result:
+async def deliver(agent: Agent, item: Item) -> Result:
     """Do what an item says, and return what came of it as JSON values.
 
     Raises:
@@ -76,7 +74,7 @@ async def deliver(agent: AnyAgent, item: Item) -> Result:
         raise UsageError("arguments", problem, f"those of {item.kind!r}") from error
 
 
-async def _remember(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _remember(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     fact = fact_of(said, item.moment)
     stored = await agent.remember(
         fact,
@@ -88,7 +86,7 @@ async def _remember(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Res
     return {"id": stored, "is_new": stored == item.id}
 
 
-async def _forget(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _forget(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     del item
     found = await agent.forget(
         said["id"], reason=said.get("reason") or REASON, superseded_by=said.get("superseded_by")
@@ -96,7 +94,7 @@ async def _forget(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Resul
     return {"id": said["id"], "forgotten": found}
 
 
-async def _send(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _send(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     card = await agent.board.send(
         said["to"],
         said["text"],
@@ -111,7 +109,7 @@ async def _send(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
     return _shown(card)
 
 
-async def _reply(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _reply(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     card = await agent.board.reply(
         said["id"],
         said["text"],
@@ -123,12 +121,12 @@ async def _reply(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result
     return _shown(card)
 
 
-async def _ack(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _ack(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     del item
     return {"read": list(await agent.board.ack(said["ids"]))}
 
 
-async def _log(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _log(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     card = await agent.board.log(
         said["action"],
         said.get("text", ""),
@@ -141,7 +139,7 @@ async def _log(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
     return _shown(card)
 
 
-async def _start(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _start(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     card = await agent.board.start_task(
         said["title"],
         text=said.get("text", ""),
@@ -154,7 +152,7 @@ async def _start(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result
     return _shown(card)
 
 
-async def _update(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _update(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     card = await agent.board.update_task(
         said["id"],
         status=said.get("status"),
@@ -165,21 +163,21 @@ async def _update(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Resul
     return _shown(card)
 
 
-async def _finish(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _finish(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     card = await agent.board.finish_task(
         said["id"], said.get("outcome"), id=item.id, machine=item.machine
     )
     return _shown(card)
 
 
-async def _fail(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _fail(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     card = await agent.board.fail_task(
         said["id"], said.get("reason"), id=item.id, machine=item.machine
     )
     return _shown(card)
 
 
-async def _suspend(agent: AnyAgent, item: Item, said: Mapping[str, Any]) -> Result:
+async def _suspend(agent: Agent, item: Item, said: Mapping[str, Any]) -> Result:
     cards = await agent.board.suspend_tasks(said.get("limit", 10), machine=item.machine)
     return {"suspended": [card.id for card in cards]}
 
@@ -190,7 +188,7 @@ def _shown(card: Card) -> Result:
     return {name: one for name, one in found.items() if one is not None}
 
 
-_DOING: Mapping[str, Callable[[AnyAgent, Item, Mapping[str, Any]], Awaitable[Result]]] = {
+_DOING: Mapping[str, Callable[[Agent, Item, Mapping[str, Any]], Awaitable[Result]]] = {
     "remember": _remember,
     "forget": _forget,
     "send": _send,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from tiers.board import Card, TaskStatus
 from tiers.errors import NotFound, PolicyDenied, UsageError
@@ -15,13 +15,17 @@ from tiers.records import ALL_TOPICS_MAX, Fact, Hit, Kind
 
 from ..recall import RecallResult
 from ..request import LIMIT_MAX, ModeName
-from .client import AnyGraph, Bridge
-from .delivering import AnyAgent
+from .client import Bridge
 from .memories import Memory, asked_labels, memory_of, memory_of_hit, memory_of_note
 from .noted import CurrentTask, Notes
 from .notes.memory_labels import MEMORIES_TOPIC
 from .notes.names import MEMORIES, memories_shelf
 from .outbox import all_outboxes, time_of
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+    from ..graph import Graph
+
 
 MEMORIES_MAX = 100_000
 """So many are read at most where they are counted or exported."""
@@ -39,7 +43,7 @@ OPEN: tuple[TaskStatus, ...] = ("created", "in_progress", "suspended")
 
 Scoped: TypeAlias = Literal["any", "mine", "shared", "private"]
 SCOPES: tuple[Scoped, ...] = ("any", "mine", "shared", "private")
-AnyReader: TypeAlias = "AnyAgent | AnyGraph"
+AnyReader: TypeAlias = "Agent | Graph"
 
 
 class _Asked(TypedDict):

@@ -12,12 +12,16 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tiers.errors import Conflict, EzraError, TierTimeout, TierUnavailable
 
-from .delivering import AnyAgent, Result, Verdict, deliver, verdict_of
+from .delivering import Result, Verdict, deliver, verdict_of
 from .outbox import Item, Kind, Outbox
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+
 
 PAGE = 100
 ATTEMPTS_MAX = 5
@@ -88,7 +92,7 @@ class _Run:
     is_away: bool = False
 
 
-async def send_all(outbox: Outbox, agent: AnyAgent) -> Sent:
+async def send_all(outbox: Outbox, agent: Agent) -> Sent:
     """Send what waits.
 
     Raises:
@@ -105,7 +109,7 @@ async def send_all(outbox: Outbox, agent: AnyAgent) -> Sent:
 
 
 async def write(
-    outbox: Outbox, agent: AnyAgent | None, kind: Kind, arguments: Mapping[str, Any], away: str
+    outbox: Outbox, agent: Agent | None, kind: Kind, arguments: Mapping[str, Any], away: str
 ) -> Outcome:
     """Write something, after all that waits: in the memory, or for later on this machine.
 
@@ -140,7 +144,7 @@ async def write(
     return own[0] if own else Outcome(item, "queued", reason=run.away)
 
 
-async def _send_all(outbox: Outbox, agent: AnyAgent, run: _Run) -> None:
+async def _send_all(outbox: Outbox, agent: Agent, run: _Run) -> None:
     """Send page by page; every item of one is gone from the queue afterwards, or it ends."""
     while True:
         page = await asyncio.to_thread(outbox.pending, PAGE)
@@ -151,7 +155,7 @@ async def _send_all(outbox: Outbox, agent: AnyAgent, run: _Run) -> None:
                 return
 
 
-async def _send(outbox: Outbox, agent: AnyAgent, item: Item, run: _Run) -> bool:
+async def _send(outbox: Outbox, agent: Agent, item: Item, run: _Run) -> bool:
     """Send an item; return whether those behind it may follow."""
     try:
         result = await deliver(agent, item)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -15,10 +15,14 @@ from tiers.records import AgentRecord, Budget, Usage
 
 from ..app import Ezra
 from ..checks import checked
-from .doors import AnyAgent, AnyEzra, Url, opened
+from .doors import AnyEzra, Url, opened
 from .options import GraphId, Home, Json, run
 from .plain import plain
 from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+
 
 agent_app = typer.Typer(
     help="Agents: who is in a session graph, what they may see, write and use.",
@@ -34,7 +38,7 @@ Brings = Annotated[str, typer.Option(help="Bring what is known unasked: off, sta
 Window = Annotated[int | None, typer.Option(help="Tokens that its model can hold.", min=WINDOW_MIN)]
 
 
-async def member_of(ezra: AnyEzra, graph: str, agent: str) -> AnyAgent:
+async def member_of(ezra: AnyEzra, graph: str, agent: str) -> Agent:
     """Return the handle of a member.
 
     Whoever has a token as one agent may not look at its graph, and need not.
@@ -243,7 +247,7 @@ def leave(
         screen.line(f"{agent} has left {graph}")
 
 
-def _spawned(agent: AnyAgent) -> dict[str, Any]:
+def _spawned(agent: Agent) -> dict[str, Any]:
     return {
         "graph": agent.graph_id,
         "agent": agent.id,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -16,12 +15,17 @@ from ..believing import Point
 from ..proving import anchor_of
 from .beliefs import claim_of, document_of, document_of_diff, lines_of, lines_of_diff, row_of
 from .default_command import by_default
-from .doors import AnyHistory, Url, opened
+from .doors import Url, opened
 from .feed import EXAMPLES as FEED_EXAMPLES
 from .feed import feed
 from .moments import point_of
 from .options import GraphId, Home, Json, run
+from .proofs import on_history
 from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..history import History
+
 
 T = TypeVar("T")
 
@@ -74,7 +78,7 @@ def query(
         "as_of": _point("as_of", as_of),
     }
 
-    async def work(history: AnyHistory) -> tuple[HistoricBelief, ...]:
+    async def work(history: History) -> tuple[HistoricBelief, ...]:
         return await history.query(
             topic=topic,
             agent_id=agent,
@@ -86,7 +90,7 @@ def query(
             **asked,
         )
 
-    found = _asked(home, url, graph, work)
+    found = on_history(home, url, graph, work)
     if json:
         screen.document([one.model_dump(mode="json") for one in found])
         return
@@ -108,7 +112,7 @@ def as_of(
     """Show what was believed at a time, or at the end of a turn."""
     screen = Screen()
     point = point_of("moment", moment)
-    found = _asked(home, url, graph, lambda history: history.as_of(point))
+    found = on_history(home, url, graph, lambda history: history.as_of(point))
     if json:
         screen.document([one.model_dump(mode="json") for one in found])
         return
@@ -132,7 +136,7 @@ def diff(
     """Show how what was believed changed between two moments."""
     screen = Screen()
     a, b = point_of("earlier", earlier), point_of("later", later)
-    found = _asked(home, url, graph, lambda history: history.diff(a, b))
+    found = on_history(home, url, graph, lambda history: history.diff(a, b))
     if json:
         screen.document(document_of_diff(found))
         return
@@ -146,7 +150,7 @@ def explain(
 ) -> None:
     """Show who said it, on what evidence, who disagreed, how that was settled, what came of it."""
     screen = Screen()
-    found = _asked(home, url, graph, lambda history: history.explain(belief))
+    found = on_history(home, url, graph, lambda history: history.explain(belief))
     if json:
         screen.document(document_of(found))
         return
@@ -167,7 +171,7 @@ def export(
 ) -> None:
     """Write a graph's whole belief log into one file that anybody can verify."""
     screen = Screen()
-    done = _asked(home, url, graph, lambda history: history.export(output))
+    done = on_history(home, url, graph, lambda history: history.export(output))
     if json:
         screen.document({**done.as_json(), "file": str(output)})
         return
@@ -202,14 +206,14 @@ def verify(
 @audit_app.command("check", epilog="Example: ezra audit check imola")
 def check(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
     """Check a graph's stored log, and the stored beliefs against it. Exit code 1: not intact."""
-    _told(Screen(), _asked(home, url, graph, lambda history: history.verify()), json)
+    _told(Screen(), on_history(home, url, graph, lambda history: history.verify()), json)
 
 
 @audit_app.command("sign", epilog="Example: ezra audit sign imola > head.json")
 def sign(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
     """Sign a graph's log as it is now; keep the head elsewhere as an anchor. Prints JSON."""
     del json  # a head is for programs: there is no other form of it
-    head = _asked(home, url, graph, lambda history: history.sign())
+    head = on_history(home, url, graph, lambda history: history.sign())
     Screen().document(head.model_dump(mode="json"))
 
 
@@ -234,16 +238,6 @@ def key(
         screen.document({"public_key": found})
     else:
         screen.line(found)
-
-
-def _asked(
-    home: Path | None, url: str | None, graph: str, work: Callable[[AnyHistory], Awaitable[T]]
-) -> T:
-    async def asking() -> T:
-        async with opened(home, url) as ezra:
-            return await work((await ezra.session_graph(graph)).beliefs)
-
-    return run(asking())
 
 
 def _told(screen: Screen, found: Verification, json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -13,10 +13,14 @@ from tiers.errors import NotFound, UsageError
 
 from .agents import member_of
 from .completing import graph_ids
-from .doors import AnyDocuments, AnyEzra, Url, opened
+from .doors import AnyEzra, Url, opened
 from .options import Home, Json, in_utc, run
 from .plain import plain
 from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..documents import Documents
+
 
 T = TypeVar("T")
 
@@ -43,7 +47,7 @@ Limit = Annotated[int, typer.Option(help="How many, 1 to 1,000.")]
 
 async def documents_of(
     ezra: AnyEzra, graph: str | None, agent: str | None, *, tenant: bool
-) -> AnyDocuments:
+) -> Documents:
     """Return the documents that a command is about.
 
     Raises:
@@ -84,7 +88,7 @@ def list_documents(
     """List documents in the order of shelf and name, page by page."""
     screen = Screen()
 
-    async def work(documents: AnyDocuments) -> tuple[tuple[Document, ...], tuple[int, int]]:
+    async def work(documents: Documents) -> tuple[tuple[Document, ...], tuple[int, int]]:
         found = await documents.list(
             shelf, after=after, limit=limit, removed=removed, as_of=in_utc(as_of)
         )
@@ -161,7 +165,7 @@ def passages(
     """Show the passages of a document as recall finds them, with headings and pages."""
     screen = Screen()
 
-    async def work(documents: AnyDocuments) -> tuple[Passage, ...]:
+    async def work(documents: Documents) -> tuple[Passage, ...]:
         one = await _found(documents, document, shelf)
         return await documents.passages(one.id, behind=behind, limit=limit)
 
@@ -201,7 +205,7 @@ def revisions(
     """Show a document as it was, the latest revision first."""
     screen = Screen()
 
-    async def work(documents: AnyDocuments) -> tuple[Document, ...]:
+    async def work(documents: Documents) -> tuple[Document, ...]:
         one = await _found(documents, document, shelf)
         return await documents.revisions(one.id, before=before, limit=limit)
 
@@ -234,7 +238,7 @@ def remove(
     """Remove documents: no answer has them from now on. Questions to the past still find them."""
     screen = Screen()
 
-    async def work(found: AnyDocuments) -> tuple[str, ...]:
+    async def work(found: Documents) -> tuple[str, ...]:
         ids = [(await _found(found, one, shelf)).id for one in documents]
         return await found.remove(ids, reason=reason)
 
@@ -249,7 +253,7 @@ def remove(
 
 
 def _asked(
-    question: Callable[[AnyDocuments], Awaitable[T]],
+    question: Callable[[Documents], Awaitable[T]],
     graph: str | None,
     agent: str | None,
     home: Home,
@@ -266,7 +270,7 @@ def _asked(
     return run(work())
 
 
-async def _found(documents: AnyDocuments, named: str, shelf: str) -> Document:
+async def _found(documents: Documents, named: str, shelf: str) -> Document:
     """Return the document of an id, or of a name on the shelf.
 
     Raises:

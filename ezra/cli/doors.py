@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
@@ -16,28 +16,16 @@ from ..app import Ezra
 from ..engines import has_memory
 from ..settings import Settings
 from .indexing import index_what_was_written
-from .options import settings_at
+from .options import run, settings_at
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..agent import Agent
-    from ..documents import Documents
     from ..graph import Graph
-    from ..history import History
-    from ..knowledge import Knowledge
-    from ..remote.agent import RemoteAgent
-    from ..remote.documents import RemoteDocuments
     from ..remote.ezra import RemoteEzra
-    from ..remote.graph import RemoteGraph
-    from ..remote.history import RemoteHistory
-    from ..remote.knowledge import RemoteKnowledge
 
 AnyEzra: TypeAlias = "Ezra | RemoteEzra"
-AnyGraph: TypeAlias = "Graph | RemoteGraph"
-AnyAgent: TypeAlias = "Agent | RemoteAgent"
-AnyHistory: TypeAlias = "History | RemoteHistory"
-AnyKnowledge: TypeAlias = "Knowledge | RemoteKnowledge"
-AnyDocuments: TypeAlias = "Documents | RemoteDocuments"
+
+T = TypeVar("T")
 
 URL_VARIABLE = "EZRA_URL"
 TOKEN_VARIABLE = "EZRA_TOKEN"  # noqa: S105 - the name of a variable
@@ -90,6 +78,23 @@ async def opened(
     else:
         async with Ezra.connect(address, token()) as remote:
             yield remote
+
+
+def on_graph(
+    home: Path | None, url: str | None, graph_id: str, work: Callable[[Graph], Awaitable[T]]
+) -> T:
+    """Return what comes of work on a session graph that is there, behind either door.
+
+    Raises:
+        NotFound: There is no such graph.
+        EzraError: As ``opened`` does, and as the work does.
+    """
+
+    async def done() -> T:
+        async with opened(home, url) as ezra:
+            return await work(await ezra.session_graph(graph_id))
+
+    return run(done())
 
 
 async def refuse_nothing(settings: Settings) -> None:

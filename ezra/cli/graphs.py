@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,9 +16,13 @@ from tiers.records import Ancestor, Budget, MergeStrategy, Parent, Retention
 from ..checks import checked
 from ..difference import BeliefDiff
 from .beliefs import document_of_diff, lines_of_diff
-from .doors import AnyEzra, AnyGraph, Url, opened
+from .doors import AnyEzra, Url, opened
 from .options import GraphId, Home, Json, in_utc, run
 from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..graph import Graph
+
 
 graph_app = typer.Typer(
     help="Session graphs: inheritance, budgets, states, redaction.", no_args_is_help=True
@@ -164,7 +168,7 @@ def inherit(
     """Let a graph inherit from one more graph, after those it has."""
     link = Parent(id=parent, as_of=in_utc(as_of), rules=rules, episodes=episodes)
 
-    async def work(chosen: AnyGraph) -> dict[str, Any]:
+    async def work(chosen: Graph) -> dict[str, Any]:
         await chosen.inherit(link)
         return {"graph": graph, "inherits_from": list(chosen.inherits_from)}
 
@@ -177,7 +181,7 @@ def revoke(
 ) -> None:
     """Let a graph inherit from a parent no longer. Holds from every agent's next turn on."""
 
-    async def work(chosen: AnyGraph) -> dict[str, Any]:
+    async def work(chosen: Graph) -> dict[str, Any]:
         return {"graph": graph, "parent": parent, "revoked": await chosen.revoke(parent)}
 
     _with(graph, home, url, json, work, f"{graph} inherits from {parent} no longer")
@@ -196,7 +200,7 @@ def budget(
     """Replace a graph's budget; what is not given is unlimited."""
     limits = Budget(tokens=tokens, model_calls=model_calls, writes=writes)
 
-    async def work(chosen: AnyGraph) -> dict[str, Any]:
+    async def work(chosen: Graph) -> dict[str, Any]:
         await chosen.configure(budget=limits)
         return {"graph": graph, "budget": limits, "used": await chosen.usage()}
 
@@ -253,7 +257,7 @@ def retention(
         forgotten_facts_days=forgotten_facts_days,
     )
 
-    async def work(chosen: AnyGraph) -> dict[str, Any]:
+    async def work(chosen: Graph) -> dict[str, Any]:
         await chosen.configure(retention=own)
         return {"graph": graph, "retention": own}
 
@@ -264,7 +268,7 @@ def retention(
 def close(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
     """Let every agent leave, clear hot memory and keep everything else."""
 
-    async def work(chosen: AnyGraph) -> dict[str, Any]:
+    async def work(chosen: Graph) -> dict[str, Any]:
         await chosen.close()
         return {"graph": graph, "state": "closed"}
 
@@ -275,7 +279,7 @@ def close(graph: GraphId, home: Home = None, url: Url = None, json: Json = False
 def reopen(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
     """Open a closed graph again. Spawning an agent does it too."""
 
-    async def work(chosen: AnyGraph) -> dict[str, Any]:
+    async def work(chosen: Graph) -> dict[str, Any]:
         return {"graph": graph, "state": "active", "reopened": await chosen.reopen()}
 
     _with(graph, home, url, json, work, f"{graph} is open")
@@ -285,7 +289,7 @@ def reopen(graph: GraphId, home: Home = None, url: Url = None, json: Json = Fals
 def archive(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
     """Close a graph and make it read-only: it can be recalled and inherited from."""
 
-    async def work(chosen: AnyGraph) -> dict[str, Any]:
+    async def work(chosen: Graph) -> dict[str, Any]:
         return {"graph": graph, "state": "archived", "archived": await chosen.archive()}
 
     _with(graph, home, url, json, work, f"{graph} is archived")
@@ -302,7 +306,7 @@ def redact(
 ) -> None:
     """Destroy the content of records, and of all that was made of them, in every store."""
 
-    async def work(chosen: AnyGraph) -> dict[str, Any]:
+    async def work(chosen: Graph) -> dict[str, Any]:
         return asdict(await chosen.redact(records, reason=reason))
 
     _with(graph, home, url, json, work, f"{len(records)} records of {graph} redacted")
@@ -327,7 +331,7 @@ def erase(
 ) -> None:
     """Destroy all that is of a subject, a user or an agent, in every store, with a receipt."""
 
-    async def work(chosen: AnyGraph) -> dict[str, Any]:
+    async def work(chosen: Graph) -> dict[str, Any]:
         erased = chosen.erase(subject=subject, user_id=user, agent_id=agent, reason=reason)
         return asdict(await erased)
 
@@ -349,7 +353,7 @@ def purge(
     if not yes and not typer.confirm(f"Destroy all of {graph}?", default=False, err=True):
         raise typer.Exit(1)
 
-    async def work(chosen: AnyGraph) -> dict[str, Any]:
+    async def work(chosen: Graph) -> dict[str, Any]:
         return asdict(await chosen.purge(reason=reason))
 
     _with(graph, home, url, json, work, f"everything in {graph} destroyed")
@@ -367,7 +371,7 @@ def branch(
 ) -> None:
     """Make a graph that begins with what another believed at a moment, and goes on alone."""
 
-    async def work(chosen: AnyGraph) -> dict[str, Any]:
+    async def work(chosen: Graph) -> dict[str, Any]:
         made = await chosen.branch(session_graph_id=session_graph_id, turn=turn, time=in_utc(time))
         origin = await made.beliefs.origin()
         return {"graph": made.id, "origin": origin}
@@ -429,7 +433,7 @@ def _with(
     home: Path | None,
     url: str | None,
     json: bool,
-    work: Callable[[AnyGraph], Awaitable[dict[str, Any]]],
+    work: Callable[[Graph], Awaitable[dict[str, Any]]],
     line: str,
 ) -> None:
     async def on_graph(ezra: AnyEzra) -> dict[str, Any]:

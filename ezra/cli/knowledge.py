@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -13,10 +13,14 @@ from tiers.learning import is_live
 from tiers.records import Fact
 
 from ..knowledge import Operation
-from .doors import AnyKnowledge, Url, opened
-from .options import GraphId, Home, Json, in_utc, run
+from .doors import Url, on_graph
+from .options import GraphId, Home, Json, in_utc
 from .plain import plain
 from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..knowledge import Knowledge
+
 
 T = TypeVar("T")
 
@@ -276,14 +280,9 @@ def _changed(
         raise typer.Exit(1)
 
 
-def _asked(graph: str, question: Callable[[AnyKnowledge], Awaitable[T]], home: Home, url: Url) -> T:
+def _asked(graph: str, question: Callable[[Knowledge], Awaitable[T]], home: Home, url: Url) -> T:
     """Return what the knowledge of a session graph answers."""
-
-    async def work() -> T:
-        async with opened(home, url) as ezra:
-            return await question((await ezra.session_graph(graph)).knowledge)
-
-    return run(work())
+    return on_graph(home, url, graph, lambda chosen: question(chosen.knowledge))
 
 
 def _branch(one: Neighbour) -> str:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from tiers.errors import UsageError
 
-from .doors import AnyHistory, Url, opened
-from .options import GraphId, Home, Json, run
+from .doors import Url, on_graph
+from .options import GraphId, Home, Json
 from .plain import plain
 from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..history import History
+
 
 T = TypeVar("T")
 
@@ -23,15 +27,10 @@ Size = Annotated[int | None, typer.Option(help="Of the head; the whole log if no
 
 
 def on_history(
-    home: Path | None, url: str | None, graph: str, work: Callable[[AnyHistory], Awaitable[T]]
+    home: Path | None, url: str | None, graph: str, work: Callable[[History], Awaitable[T]]
 ) -> T:
     """Ask the history of a graph's beliefs."""
-
-    async def asking() -> T:
-        async with opened(home, url) as ezra:
-            return await work((await ezra.session_graph(graph)).beliefs)
-
-    return run(asking())
+    return on_graph(home, url, graph, lambda chosen: work(chosen.beliefs))
 
 
 def trust(

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from tiers.quarantine import HELD_PAGE_MAX, Quarantined
+from tiers.quarantine import HELD_PAGE_MAX
 
-from .doors import Url, opened
-from .options import GraphId, Home, Json, run
+from .doors import Url, on_graph
+from .options import GraphId, Home, Json
 from .plain import plain
 from .screen import Screen
 
@@ -36,13 +36,9 @@ def list_waiting(
 ) -> None:
     """List the texts that wait for a decision, the oldest first, with what was found in them."""
     screen = Screen()
-
-    async def work() -> tuple[Quarantined, ...]:
-        async with opened(home, url) as ezra:
-            chosen = await ezra.session_graph(graph)
-            return await chosen.quarantine.list(after=after, limit=limit)
-
-    found = run(work())
+    found = on_graph(
+        *(home, url, graph), lambda chosen: chosen.quarantine.list(after=after, limit=limit)
+    )
     if json:
         screen.document({"graph": graph, "texts": [plain(one) for one in found]})
         return
@@ -69,13 +65,9 @@ def release(
 ) -> None:
     """Store a text after all, as its writer meant it, and say the id of what it became."""
     screen = Screen()
-
-    async def work() -> str:
-        async with opened(home, url) as ezra:
-            chosen = await ezra.session_graph(graph)
-            return await chosen.quarantine.release(text, reason=reason)
-
-    stored = run(work())
+    stored = on_graph(
+        *(home, url, graph), lambda chosen: chosen.quarantine.release(text, reason=reason)
+    )
     if json:
         screen.document({"graph": graph, "text": text, "id": stored})
     else:
@@ -96,13 +88,9 @@ def discard(
 ) -> None:
     """Throw a text away: its content is destroyed, what was found in it stays on record."""
     screen = Screen()
-
-    async def work() -> bool:
-        async with opened(home, url) as ezra:
-            chosen = await ezra.session_graph(graph)
-            return await chosen.quarantine.discard(text, reason=reason)
-
-    done = run(work())
+    done = on_graph(
+        *(home, url, graph), lambda chosen: chosen.quarantine.discard(text, reason=reason)
+    )
     if json:
         screen.document({"graph": graph, "text": text, "discarded": done})
     else:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import typer
 
-from ..taint.handle import Taint
 from ..taint.rolling_back import RollBackReport
 from ..taint.tracing import Trace
 from ..taint.walk import TaintNode
-from .doors import Url, opened
-from .options import GraphId, Home, Json, run
+from .doors import Url, on_graph
+from .options import GraphId, Home, Json
 from .plain import plain
 from .screen import Screen
-
-T = TypeVar("T")
 
 taint_app = typer.Typer(
     help="A poisoned record: find what came of it, take it back, undo or confirm that.",
@@ -47,7 +43,9 @@ def trace(
     "derived" names a tainted record as its source: that is certain. "exposed" came of a context
     that showed one: it may say something of it. Changes nothing.
     """
-    found = _on(home, url, graph, lambda taint: taint.trace(record, limit=limit, after=after))
+    found = on_graph(
+        home, url, graph, lambda chosen: chosen.taint.trace(record, limit=limit, after=after)
+    )
     screen = Screen()
     if json:
         screen.document(plain(found))
@@ -79,9 +77,11 @@ def roll_back(
     Turns, facts, rules and documents are set aside, beliefs reverted, summaries and episodes made
     anew of what is left. Receipts stay as evidence.
     """
-    done = _on(
+    done = on_graph(
         *(home, url, graph),
-        lambda taint: taint.roll_back(record, reason=reason, dry_run=dry_run, exposed=exposed),
+        lambda chosen: chosen.taint.roll_back(
+            record, reason=reason, dry_run=dry_run, exposed=exposed
+        ),
     )
     _report(done, json=json)
 
@@ -98,7 +98,7 @@ def undo(
     json: Json = False,
 ) -> None:
     """Bring back what an open roll-back took."""
-    done = _on(home, url, graph, lambda taint: taint.undo(roll_back, reason=reason))
+    done = on_graph(home, url, graph, lambda chosen: chosen.taint.undo(roll_back, reason=reason))
     _report(done, json=json)
 
 
@@ -114,7 +114,7 @@ def confirm(
     json: Json = False,
 ) -> None:
     """Destroy what an open roll-back keeps: it can be undone no longer."""
-    done = _on(home, url, graph, lambda taint: taint.confirm(roll_back, reason=reason))
+    done = on_graph(home, url, graph, lambda chosen: chosen.taint.confirm(roll_back, reason=reason))
     _report(done, json=json)
 
 
@@ -123,7 +123,7 @@ def confirm(
 )
 def roll_backs(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
     """Show the roll-backs of a graph, the latest first."""
-    found = _on(home, url, graph, lambda taint: taint.roll_backs())
+    found = on_graph(home, url, graph, lambda chosen: chosen.taint.roll_backs())
     screen = Screen()
     if json:
         screen.document(plain(found))
@@ -135,21 +135,6 @@ def roll_backs(graph: GraphId, home: Home = None, url: Url = None, json: Json = 
     screen.table(("roll-back", "made", "state", "records", "reason"), rows)
     if not rows:
         screen.note("no record of this graph was rolled back")
-
-
-def _on(
-    home: Any,  # noqa: ANN401 - as the options give them
-    url: Any,  # noqa: ANN401
-    graph: str,
-    work: Callable[[Taint], Awaitable[T]],
-) -> T:
-    """Return what is done with the taint of a graph."""
-
-    async def done() -> T:
-        async with opened(home, url) as ezra:
-            return await work((await ezra.session_graph(graph)).taint)
-
-    return run(done())
 
 
 def _show(screen: Screen, found: Trace) -> None:

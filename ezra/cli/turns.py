@@ -17,7 +17,7 @@ from ..routing import Written
 from ..tool_outputs import RANGE_CHARS
 from .agents import AgentId, member_of
 from .default_command import by_default
-from .doors import AnyGraph, Url, opened
+from .doors import Url, opened
 from .options import GraphId, Home, Json, in_utc, run
 from .plain import plain
 from .platform import CONTEXTS_EXAMPLES, contexts
@@ -25,7 +25,7 @@ from .screen import Screen
 from .standard_input import FROM_INPUT, said
 
 if TYPE_CHECKING:
-    from ..remote.agent import RemoteTurn
+    from ..graph import Graph
     from ..turn import OpenTurn
 
 SAY_EXAMPLES = (
@@ -253,7 +253,7 @@ def shortened(text: str, limit: int = SLOT_CHARS) -> str:
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 
 
-async def _turn(graph: AnyGraph, agent: str, turn: str) -> Turn:
+async def _turn(graph: Graph, agent: str, turn: str) -> Turn:
     """Return a turn of a member by its number, or a shared one by its caller's name for it.
 
     Raises:
@@ -297,9 +297,7 @@ def _outputs(given: Sequence[str]) -> list[dict[str, str]]:
     return outputs
 
 
-def _told(
-    turn: OpenTurn | RemoteTurn, response: str | None, written: Written | None
-) -> dict[str, Any]:
+def _told(turn: OpenTurn, response: str | None, written: Written | None) -> dict[str, Any]:
     """Return what came of a turn; its id is that of the stored one, which a ``ref`` may name."""
     return {
         "id": turn.id if written is None else written.turn.id,

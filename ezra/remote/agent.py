@@ -19,11 +19,10 @@ from ..tool_outputs import RANGE_CHARS, OutputRange
 from ..turn import Completion, OpenTurn
 from ..wire import Asked, Nothing, Operation, agents, graphs, handles
 from ..wire.graphs import AgentAnswer
-from .board import RemoteAgentBoard
 from .connection import Connection
 from .documents import RemoteDocuments
 from .handle import RemoteHandle
-from .knowledge import RemoteKnowledge
+from .handles import RemoteAgentBoard, RemoteKnowledge
 from .recording import RemoteAgentRecording
 
 _A = TypeVar("_A", bound=Asked)

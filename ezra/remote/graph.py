@@ -15,17 +15,13 @@ from ..branching import TURNS_MAX, Step, StepTaker
 from ..difference import BeliefDiff
 from ..graph import Graph
 from ..wire import Nothing, graphs, handles
-from ..wire.branching import BRANCH, DIFF, BranchAsked, DiffAsked
 from ..wire.graphs import ConfigureAsked, GraphAnswer, InheritAsked, SpawnAsked
 from .agent import RemoteAgent
-from .board import RemoteGraphBoard
 from .connection import Connection
 from .documents import RemoteDocuments
 from .handle import RemoteHandle
+from .handles import RemoteGraphBoard, RemoteKnowledge, RemoteQuarantine, RemoteTaint
 from .history import RemoteHistory
-from .knowledge import RemoteKnowledge
-from .quarantine import RemoteQuarantine
-from .taint import RemoteTaint
 
 
 class RemoteGraph(RemoteHandle, Graph, of=Graph):
@@ -168,8 +164,8 @@ class RemoteGraph(RemoteHandle, Graph, of=Graph):
             Conflict: The branch exists.
             UsageError: Both a turn and a time are given, or more than 10,000 beliefs were active.
         """
-        asked = BranchAsked(session_graph_id=session_graph_id, turn=turn, time=time)
-        return RemoteGraph(self._connection, await self.ask(BRANCH, asked))
+        asked = graphs.BranchAsked(session_graph_id=session_graph_id, turn=turn, time=time)
+        return RemoteGraph(self._connection, await self.ask(graphs.BRANCH, asked))
 
     async def diff(self, other: Graph) -> BeliefDiff:
         """Return how what ``other`` believes now differs from what this graph believes now.
@@ -179,7 +175,7 @@ class RemoteGraph(RemoteHandle, Graph, of=Graph):
         """
         if not isinstance(other, RemoteGraph) or other.url != self.url:
             raise UsageError("other", other.id, "a graph of the same server")
-        return await self.ask(DIFF, DiffAsked(other_id=other.id))
+        return await self.ask(graphs.DIFF, graphs.DiffAsked(other_id=other.id))
 
     async def run_forward(
         self, take: StepTaker, *, turns: Sequence[Turn] | None = None, limit: int = 1000

@@ -30,13 +30,9 @@ from ..remote.handle import RemoteHandle
 from .script import BeliefLine, Conversation, FactLine, Line, RuleLine, Script, TurnLine
 
 if TYPE_CHECKING:
-    from ..remote.agent import RemoteAgent
     from ..remote.ezra import RemoteEzra
-    from ..remote.graph import RemoteGraph
 
 AnyEzra: TypeAlias = "Ezra | RemoteEzra"
-AnyGraph: TypeAlias = "Graph | RemoteGraph"
-AnyAgent: TypeAlias = "Agent | RemoteAgent"
 """In process or on a server: a script is played through either."""
 
 SOURCES_SHOWN = 5
@@ -178,7 +174,7 @@ class Replayer:
         report.seconds = time.perf_counter() - started
         return report
 
-    async def _graph(self, graph_id: str, inherits_from: Sequence[str]) -> AnyGraph:
+    async def _graph(self, graph_id: str, inherits_from: Sequence[str]) -> Graph:
         try:
             graph = await self._ezra.session_graph(graph_id)
         except NotFound:
@@ -189,7 +185,7 @@ class Replayer:
             )
         return graph
 
-    async def _known(self, graph: AnyGraph) -> dict[str, Turn]:
+    async def _known(self, graph: Graph) -> dict[str, Turn]:
         turns = [line for line in self._script.lines() if isinstance(line, TurnLine)]
         known = await graph.turns_by_ref([line.ref for line in turns])
         for line in turns:
@@ -204,7 +200,7 @@ class Replayer:
 
     async def _play_conversation(
         self,
-        graph: AnyGraph,
+        graph: Graph,
         conversation: Conversation,
         known: dict[str, Turn],
         report: ReplayReport,
@@ -245,7 +241,7 @@ class Replayer:
 
     async def _record(
         self,
-        agents: Mapping[str, AnyAgent],
+        agents: Mapping[str, Agent],
         lines: Sequence[TurnLine],
         known: Mapping[str, Turn],
         report: ReplayReport,
@@ -268,7 +264,7 @@ class Replayer:
         for line in lines:
             self._on_line(line, line.ref not in known)
 
-    async def _spawn(self, graph: AnyGraph, conversation: Conversation) -> dict[str, AnyAgent]:
+    async def _spawn(self, graph: Graph, conversation: Conversation) -> dict[str, Agent]:
         """Spawn one agent per speaker: its topics are those it names and the conversation's."""
         named: dict[str, set[str]] = defaultdict(set)
         for line in conversation.lines:
@@ -283,7 +279,7 @@ class Replayer:
 
     async def _play_line(
         self,
-        agent: AnyAgent,
+        agent: Agent,
         line: TurnLine | FactLine | RuleLine | BeliefLine,
         report: ReplayReport,
     ) -> bool:
@@ -297,7 +293,7 @@ class Replayer:
         await agent.remember(_record(line), topics=line.topics)
         return True
 
-    async def _play_turn(self, agent: AnyAgent, line: TurnLine, report: ReplayReport) -> bool:
+    async def _play_turn(self, agent: Agent, line: TurnLine, report: ReplayReport) -> bool:
         said, response = _said(line)
         turn = await agent.turn(
             said,
@@ -314,7 +310,7 @@ class Replayer:
         return written.was_new
 
     async def _finish(
-        self, graph: AnyGraph, heard: int, before: dict[str, int], report: ReplayReport
+        self, graph: Graph, heard: int, before: dict[str, int], report: ReplayReport
     ) -> None:
         learnt = await self._ezra.drain_learning()
         report.problems += learnt.problems
@@ -344,7 +340,7 @@ def _record(line: FactLine | RuleLine) -> Fact | Rule:
 
 
 async def _recorded_apart(
-    agents: Mapping[str, AnyAgent], told: Iterable[tuple[TurnLine, PastTurn]]
+    agents: Mapping[str, Agent], told: Iterable[tuple[TurnLine, PastTurn]]
 ) -> int:
     """Let each agent record its own turns; return how many of all are new."""
     of_agent: dict[str, list[PastTurn]] = defaultdict(list)
@@ -372,7 +368,7 @@ def _said(line: TurnLine) -> tuple[str, str]:
     return (line.text, line.response) if line.text.strip() else (line.response, "")
 
 
-async def answer(graph: AnyGraph, question: str, limit: int = SOURCES_SHOWN) -> Answer:
+async def answer(graph: Graph, question: str, limit: int = SOURCES_SHOWN) -> Answer:
     """Answer from recall: the best source's own words, with all sources."""
     return answer_of(question, await graph.recall(question, limit=limit, kinds=ANSWER_KINDS))
 
@@ -402,7 +398,7 @@ def answer_of(question: str, found: RecallResult) -> Answer:
     )
 
 
-async def _last_audit(graph: AnyGraph) -> int:
+async def _last_audit(graph: Graph) -> int:
     """Return the last ``seq`` of the graph's audit feed."""
     after = 0
     while events := await graph.audit(after=after):

@@ -24,7 +24,6 @@ from ..settings import Settings
 from . import (
     agents,
     audit,
-    branching,
     carrying,
     graphs,
     health,
@@ -55,7 +54,6 @@ from .watching import Watching
 _DONE_BY = (
     agents,
     audit,
-    branching,
     carrying,
     graphs,
     offered,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from tiers.records import SessionGraph
 
 from ..agent import Agent
+from ..difference import BeliefDiff
 from ..graph import Graph
 from ..membership import has_left
 from ..wire import Nothing
@@ -130,3 +131,23 @@ async def leave(desk: Desk, caller: Caller, names: Names, _: Nothing) -> None:
         return
     await (await acting(desk, caller, names)).leave()
     desk.drop(graph_id, agent_id)
+
+
+@handlers.does(wire.BRANCH)
+async def branch(desk: Desk, caller: Caller, names: Names, asked: wire.BranchAsked) -> GraphAnswer:
+    """Make a branch; a token for one graph makes none, since it could not reach it."""
+    operation = wire.BRANCH
+    caller.check(operation.needs, operation.name, asked.session_graph_id, None)
+    made = await (await desk.graph(names["graph_id"])).branch(**asked.said)
+    return GraphAnswer(id=made.id, inherits_from=made.inherits_from)
+
+
+@handlers.does(wire.DIFF)
+async def diff_of_graphs(
+    desk: Desk, caller: Caller, names: Names, asked: wire.DiffAsked
+) -> BeliefDiff:
+    """Return how two graphs differ, both of which the caller may read."""
+    operation = wire.DIFF
+    caller.check(operation.needs, operation.name, asked.other_id, None)
+    other = await desk.graph(asked.other_id)
+    return await (await desk.graph(names["graph_id"])).diff(other)

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 
 from metaagents.learning.core import CoreBlock
+from tiers.fields import TOPICS_MAX
 from tiers.records import Fact, Rule, Source, ToolOutput
 
 from ..assemble import Slot
@@ -110,6 +111,14 @@ class RememberAsked(Asked):
     supersedes: str | None = None
     id: str | None = None
     source: Source = "user"
+
+
+class CatalogRememberAsked(Asked):
+    """As ``Catalog.remember``: text, the fields of a fact, or those of a rule."""
+
+    what: str | Fact | Rule
+    topics: Annotated[tuple[str, ...], Field(max_length=TOPICS_MAX), LISTED] | None = None
+    supersedes: str | None = None
 
 
 class _Answer(BaseModel):

@@ -20,8 +20,9 @@ from tiers.records import (
     Topics,
 )
 
+from ..difference import BeliefDiff
 from .operation import Asked, Nothing, Operation
-from .points import LISTED
+from .points import LISTED, Count, Time
 
 GRAPH_PATH = "/v1/graphs/{graph_id}"
 AGENT_PATH = f"{GRAPH_PATH}/agents/{{agent_id}}"
@@ -112,6 +113,20 @@ class SpawnAsked(Asked):
     model_window_tokens: int | None = Field(default=None, ge=WINDOW_MIN, le=WINDOW_MAX)
 
 
+class BranchAsked(Asked):
+    """As ``Graph.branch``."""
+
+    session_graph_id: str = Field(max_length=NAME_CHARS_MAX, examples=["what-if"])
+    turn: Count | None = None
+    time: Time | None = None
+
+
+class DiffAsked(Asked):
+    """With which graph."""
+
+    other_id: str = Field(max_length=NAME_CHARS_MAX)
+
+
 CREATE = Operation(
     "graph.create",
     "POST",
@@ -195,4 +210,23 @@ LEAVE = Operation(
     TypeAdapter(None),
     "act",
     "Let an agent leave; the graph closes when its last agent has left.",
+)
+BRANCH = Operation(
+    "graph.branch",
+    "POST",
+    f"{GRAPH_PATH}/branches",
+    BranchAsked,
+    TypeAdapter(GraphAnswer),
+    "operate",
+    "Make a graph that begins with what this one believed at a moment, and goes on alone.",
+    repeats=False,
+)
+DIFF = Operation(
+    "graph.diff",
+    "GET",
+    f"{GRAPH_PATH}/diff",
+    DiffAsked,
+    TypeAdapter(BeliefDiff),
+    "read",
+    "How what another graph believes now differs from what this one does.",
 )

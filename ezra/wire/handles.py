@@ -12,9 +12,8 @@ from ..history import History
 from ..knowledge import Knowledge
 from ..quarantine import QuarantineReview
 from ..taint.handle import Taint
-from .agents import RememberAsked
+from .agents import CatalogRememberAsked, RememberAsked
 from .audit import AuditAsked
-from .catalog import CatalogRememberAsked
 from .derivation import Handle
 from .graphs import AGENT_PATH, GRAPH_PATH
 from .recalling import CatalogRecallAsked, RecallAsked
@@ -44,11 +43,11 @@ GRAPH = Handle(
 )
 GRAPH_BOARD = Handle("graph.board", f"{GRAPH_PATH}/board", GraphBoard, "read", "operate")
 GRAPH_DOCUMENTS = Handle("graph.documents", f"{GRAPH_PATH}/documents", Documents, "read", "operate")
-TAINT = Handle("taint", f"{GRAPH_PATH}/taint", Taint, "read", "operate")
 GRAPH_KNOWLEDGE = Handle("graph.knowledge", f"{GRAPH_PATH}/knowledge", Knowledge, "read", "operate")
 GRAPH_QUARANTINE = Handle(
     "graph.quarantine", f"{GRAPH_PATH}/quarantine", QuarantineReview, "read", "operate"
 )
+TAINT = Handle("taint", f"{GRAPH_PATH}/taint", Taint, "read", "operate")
 
 HANDLES = (
     AGENT,

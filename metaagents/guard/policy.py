@@ -1,20 +1,5 @@
 """What is done about findings, by whose words they are in. Pure.
 
-======================  ==========  ==========  ==========  ==========  ==========
-detector                user        tool        agent       document    system
-======================  ==========  ==========  ==========  ==========  ==========
-override                quarantine  quarantine  quarantine  quarantine  allow
-forgery                 quarantine  block       block       quarantine  allow
-exfiltration            quarantine  quarantine  quarantine  quarantine  allow
-hidden                  quarantine  quarantine  quarantine  quarantine  allow
-secret                  redact      redact      redact      redact      redact
-order, trigger          allow       quarantine  quarantine  quarantine  allow
-protected               allow       block       block       allow       allow
-echo                    allow       allow       quarantine  allow       allow
-look-alike              allow       quarantine  quarantine  quarantine  allow
-size                    allow       quarantine  allow       allow       allow
-======================  ==========  ==========  ==========  ==========  ==========
-
 A person may say how they want to be answered; a page that a tool read may not. What was caught by
 mistake is not lost but put aside, except where nobody honest writes such a thing.
 """

@@ -20,14 +20,14 @@ from ezra.catalog import Catalog
 from ezra.graph import Graph
 from ezra.knowledge import Change, Knowledge
 from ezra.remote.agent import RemoteAgent, RemoteTurn
-from ezra.remote.knowledge import RemoteKnowledge
+from ezra.remote.handles import RemoteKnowledge
 from ezra.request import Narrowing
 from ezra.service.acting import acting
 from ezra.service.caller import Caller
 from ezra.service.desk import Desk
 from ezra.service.handlers import handlers
 from ezra.turn import Completion, OpenTurn
-from ezra.wire import Asked, Operation, catalog, recalling
+from ezra.wire import Asked, Operation, recalling
 from ezra.wire import agents as agent_wire
 from ezra.wire.handles import AGENT, AGENT_BOARD, AGENT_DOCUMENTS, AGENT_KNOWLEDGE
 from tiers.records import Commitment, HistoricBelief
@@ -82,7 +82,7 @@ def test_a_remote_handle_has_the_methods_of_the_one_in_process(here: type, there
         (agent_wire.RememberAsked, Agent.remember),
         (recalling.RecallAsked, Agent.recall),
         (recalling.RecallAsked, Graph.recall),
-        (catalog.CatalogRememberAsked, Catalog.remember),
+        (agent_wire.CatalogRememberAsked, Catalog.remember),
     ],
 )
 def test_what_is_asked_are_the_arguments_of_the_method(

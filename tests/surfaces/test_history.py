@@ -36,7 +36,7 @@ from ezra.service.desk import Desk
 from ezra.service.exporting import add_export
 from ezra.service.handlers import handlers
 from ezra.service.routes import router_of
-from ezra.wire import branching, proofs
+from ezra.wire import graphs, proofs
 from ezra.wire.handles import BELIEFS
 from ezra.wire.points import Point
 from tiers.history.verification import verify_export
@@ -236,7 +236,7 @@ def test_no_agent_reads_the_history_of_a_whole_graph() -> None:
     """Its token covers none of the operations, and a reader's none of those that change."""
     agent, reader = Caller("a", "agent"), Caller("r", "reader")
     of_history = [one.operation for one in BELIEFS.offered.values()]
-    every = (*of_history, branching.BRANCH, branching.DIFF, proofs.EXPORT)
+    every = (*of_history, graphs.BRANCH, graphs.DIFF, proofs.EXPORT)
     for operation in every:
         with pytest.raises(PolicyDenied):
             agent.check(operation.needs, operation.name, "imola", None)

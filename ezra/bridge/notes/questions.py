@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from tiers.board import Card
 from tiers.errors import EzraError, UsageError
@@ -30,11 +30,7 @@ from .rules import NoteRules
 if TYPE_CHECKING:
     from ...agent import Agent
     from ...board import AgentBoard
-    from ...remote.agent import RemoteAgent
-    from ...remote.board import RemoteAgentBoard
 
-AnyAgent: TypeAlias = "Agent | RemoteAgent"
-AnyBoard: TypeAlias = "AgentBoard | RemoteAgentBoard"
 
 ALERT_PAGES_MAX = 10
 DECISION = "decision"
@@ -58,7 +54,7 @@ async def difference(
 
 
 async def health(
-    documents: NoteDocuments, board: AnyBoard, rules: NoteRules, now: datetime, alert_tag: str
+    documents: NoteDocuments, board: AgentBoard, rules: NoteRules, now: datetime, alert_tag: str
 ) -> GraphHealth:
     """Return how the graph of notes is."""
     graph = await graph_of(documents, rules)
@@ -66,7 +62,7 @@ async def health(
     return health_of(graph, yesterday, await _alerts(board, alert_tag))
 
 
-async def _alerts(board: AnyBoard, tag: str) -> Sequence[Card]:
+async def _alerts(board: AgentBoard, tag: str) -> Sequence[Card]:
     """Return the unread messages with a tag, among the latest thousand."""
     found: list[Card] = []
     after = ""
@@ -80,9 +76,9 @@ async def _alerts(board: AnyBoard, tag: str) -> Sequence[Card]:
 
 
 async def handoff(
-    agent: AnyAgent,
+    agent: Agent,
     documents: NoteDocuments,
-    board: AnyBoard,
+    board: AgentBoard,
     rules: NoteRules,
     now: datetime,
     *,
@@ -123,14 +119,14 @@ async def handoff(
     return await _synthesized(agent, plain, chars) if synthesize else plain
 
 
-async def _decisions(agent: AnyAgent, since: datetime) -> Sequence[Memory]:
+async def _decisions(agent: Agent, since: datetime) -> Sequence[Memory]:
     """Return the memories of type decision that were written since, the latest first."""
     page = await agent.latest_facts(all_topics=asked_labels(DECISION, None, ()), limit=ROWS_MAX)
     found = [memory_of(fact) for fact in page.rows]
     return [one for one in found if one.created_at >= since]
 
 
-async def _synthesized(agent: AnyAgent, plain: Handoff, chars: int) -> Handoff:
+async def _synthesized(agent: Agent, plain: Handoff, chars: int) -> Handoff:
     """Return a handoff with the model's account. It is asked, and nothing of it is remembered."""
     try:
         turn = await agent.turn(prompt_of(plain))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from tiers.errors import UsageError
 from tiers.records import IDS_MAX, Hit
@@ -19,10 +19,8 @@ from .reading import NoteDocuments
 
 if TYPE_CHECKING:
     from ...agent import Agent
-    from ...remote.agent import RemoteAgent
     from ...request import ModeName
 
-AnyAgent: TypeAlias = "Agent | RemoteAgent"
 
 DAYS = 180
 DAYS_MAX = 36_500
@@ -61,7 +59,7 @@ class Found:
 
 
 async def search(
-    agent: AnyAgent,
+    agent: Agent,
     documents: NoteDocuments,
     entities: Iterable[Entity],
     text: str,
@@ -150,7 +148,7 @@ class _Wanted:
 
 
 async def _recall(
-    agent: AnyAgent, text: str, topics: Sequence[str], mode: ModeName, ids: Sequence[str]
+    agent: Agent, text: str, topics: Sequence[str], mode: ModeName, ids: Sequence[str]
 ) -> Sequence[Hit]:
     found = await agent.recall(
         text, limit=HITS, kinds=("document",), mode=mode, topics=topics, ids=ids

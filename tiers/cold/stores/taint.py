@@ -31,6 +31,9 @@ NAMED_MAX = 500
 
 ROLL_BACKS_MAX = 1_000
 
+_TAINTED_KINDS = tuple(kind for kind in KEPT_IN if kind in get_args(TaintedKind))
+"""What waits in quarantine is none: nothing rests on what was never let in."""
+
 ROLLED_BACK = "rolled back"
 UNDONE = "roll-back undone"
 CONFIRMED = "roll-back confirmed"
@@ -63,7 +66,7 @@ class ColdTaint(OverEngine):
         """Return the records of the scope's graph among some ids, in no order."""
         check_whole_graph(scope)
         _check_page(ids)
-        found = yield from found_by(_named(scope, dict.fromkeys(KEPT_IN, ids)))
+        found = yield from found_by(_named(scope, dict.fromkeys(_TAINTED_KINDS, ids)))
         return tuple((yield from _with_kept(scope, _resting(found))))
 
     @reading
@@ -234,7 +237,6 @@ def _resting(
     return [
         resting_of(kind, record, known.get(record.id, ()))
         for kind, records in kinds
-        if kind in get_args(TaintedKind)  # what waits in quarantine was never let in
         for record in records
     ]
 
