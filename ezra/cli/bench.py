@@ -62,7 +62,7 @@ def bench(
     plan = Plan(
         tuple(sections or ()),
         agents=_numbers("agents", agents),
-        sizes=tuple(sorted(_numbers("sizes", sizes))),
+        sizes=tuple(sorted(set(_numbers("sizes", sizes)))),
         turns=turns,
         think=think,
         questions=questions,

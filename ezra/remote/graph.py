@@ -69,7 +69,7 @@ class RemoteGraph(RemoteHandle, Graph, of=Graph):
     @property
     def taint(self) -> RemoteTaint:
         """What came of a poisoned record of the graph, and rolling that back."""
-        return RemoteTaint(self._connection, handles.TAINT, self._names)
+        return RemoteTaint(self._connection, handles.GRAPH_TAINT, self._names)
 
     @property
     def quarantine(self) -> RemoteQuarantine:

@@ -62,9 +62,9 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "catalog.documents.put": _DOCUMENT,
     "beliefs.revert": _REASON,
     "beliefs.redact": _REASON,
-    "taint.roll_back": {"record_id": "01985a4c-0000-7000-8000-000000000000", **_REASON},
-    "taint.undo": _REASON,
-    "taint.confirm": _REASON,
+    "graph.taint.roll_back": {"record_id": "01985a4c-0000-7000-8000-000000000000", **_REASON},
+    "graph.taint.undo": _REASON,
+    "graph.taint.confirm": _REASON,
     "beliefs.rewind": {"turn": 15, "reason": "what came after was a test"},
     "lifecycle.retain": {"dry_run": True},
 }

@@ -34,8 +34,8 @@ async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any
         first = await desk.catalog(caller)
     else:
         first = await desk.graph(names["graph_id"])
-        if holder != "graph":  # ``beliefs`` are a graph's
-            attributes.insert(0, holder)
+        if holder == "beliefs":  # a graph's, though their operations do not say so
+            attributes = [holder]
     return reduce(getattr, attributes, first)
 
 

@@ -47,7 +47,7 @@ GRAPH_KNOWLEDGE = Handle("graph.knowledge", f"{GRAPH_PATH}/knowledge", Knowledge
 GRAPH_QUARANTINE = Handle(
     "graph.quarantine", f"{GRAPH_PATH}/quarantine", QuarantineReview, "read", "operate"
 )
-TAINT = Handle("taint", f"{GRAPH_PATH}/taint", Taint, "read", "operate")
+GRAPH_TAINT = Handle("graph.taint", f"{GRAPH_PATH}/taint", Taint, "read", "operate")
 
 HANDLES = (
     AGENT,
@@ -61,6 +61,6 @@ HANDLES = (
     GRAPH_BOARD,
     GRAPH_DOCUMENTS,
     GRAPH_KNOWLEDGE,
-    TAINT,
+    GRAPH_TAINT,
     GRAPH_QUARANTINE,
 )

@@ -11,6 +11,7 @@ from support.doors import Done, run
 from ezra.evaluation.speed.machine import this_machine
 from ezra.evaluation.speed.picture import picture
 from ezra.evaluation.speed.results import Figure, Report
+from ezra.evaluation.speed.sections import Plan
 
 ROOT = Path(__file__).parents[2]
 
@@ -73,6 +74,13 @@ def test_what_cannot_be_measured_is_refused_at_once(arguments: tuple[str, ...], 
     assert done.code == 2
     assert told in done.err
     assert "Traceback" not in done.err
+
+
+def test_a_first_look_has_each_size_once() -> None:
+    """Sizes that come down to the same would leave nothing to record between them."""
+    sizes = Plan(()).quick().sizes
+    assert sizes == tuple(sorted(set(sizes)))
+    assert len(sizes) > 1
 
 
 def test_a_picture_is_well_formed_whatever_was_measured() -> None:

@@ -61,7 +61,7 @@ class Plan:
         return Plan(
             self.sections,
             agents=tuple(one for one in self.agents if one <= QUICKER) or self.agents[:1],
-            sizes=tuple(max(100, size // QUICKER // QUICKER) for size in self.sizes),
+            sizes=tuple(sorted({max(100, size // QUICKER // QUICKER) for size in self.sizes})),
             turns=max(2, self.turns // 2),
             think=self.think / QUICKER,
             questions=max(10, self.questions // QUICKER),
