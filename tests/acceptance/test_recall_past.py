@@ -141,6 +141,7 @@ async def test_ne_01_the_same_moment_gives_the_same_answer(tmp_path: Path) -> No
             for one in questions:
                 for mode in ("hybrid", "keyword"):
                     found = await agent.recall(one, as_of=moment, limit=20, mode=mode)
+                    assert not found.degraded, found.skipped
                     told.append([(hit.id, round(hit.score, 4)) for hit in found.items])
             return told
 
