@@ -41,6 +41,7 @@ REFUSED = {
     "beliefs.revert",
     "episodic.put_summary",
     "graph.redact",
+    "quarantine.decide",
     "redactor.redact",
     "semantic.supersede",
     "taint.confirm",
