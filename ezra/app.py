@@ -38,18 +38,18 @@ from tiers.records import (
 from tiers.registry import CATALOG
 from tiers.upkeep import Table
 
-from .carrying import check_nothing_left, import_rows
-from .catalog import Catalog
+from .assembly.assembler import assemble_runtime
 from .checks import check_agrees, checked, parent_of
 from .contradiction import Callback, Resolver
-from .explaining import Story, explain
-from .graph import Graph
-from .graph_status import Health, health_of, index_age_of
+from .erasure.redaction import RedactionReport, Whose, erase, retire
+from .handles.catalog import Catalog
+from .handles.explanation import Story, explain
+from .handles.graph import Graph
 from .mesh import Connector, Source, SourceAbout
+from .moving.carrying import check_nothing_left, import_rows
+from .moving.graph_status import Health, health_of, index_age_of
 from .parts import Parts
-from .rebuilding import ReplayedContext, rebuild
-from .redaction import RedactionReport, Whose, erase, retire
-from .runtime import assemble_runtime
+from .receipts.rebuilding import ReplayedContext, rebuild
 from .settings import Settings
 
 if TYPE_CHECKING:

@@ -48,19 +48,19 @@ from tiers.taint import TaintStore
 from tiers.turn_desk import TurnDesk
 from tiers.upkeep import ColdArchive, Redactor
 
-from .backlog import Backlog
 from .contradiction import Handlers, Settler
-from .fetching import Fetcher
-from .membership import Membership
-from .metering import Meter
-from .recall import Recaller
-from .recollection.terms import Reader
-from .reranking import Reranker
-from .router import Router
+from .models.reranking import Reranker
+from .ranking.terms import Reader
+from .recaller import Recaller
+from .rights.backlog import Backlog
+from .rights.membership import Membership
+from .rights.metering import Meter
 from .settings import Settings
 from .signing import Signer
 from .telemetry import Telemetry
-from .turns_under_way import TurnsUnderWay
+from .turn.fetch import Fetcher
+from .turn.router import Router
+from .turn.under_way import TurnsUnderWay
 
 GRAPHS_REMEMBERED = 256
 SPEAKERS_MAX = 1_000

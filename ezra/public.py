@@ -54,32 +54,32 @@ from tiers.records import (
     Usage,
 )
 
-from .agent import Agent
 from .app import Ezra
-from .branching import Step
-from .catalog import Catalog
-from .comparing import ContextDiff
-from .context_report import ContextReport
+from .beliefs.difference import BeliefDiff
+from .beliefs.history import History
+from .beliefs.spans import Explanation
 from .contradiction import Contradiction
-from .difference import BeliefDiff
 from .documents import Documents
-from .explaining import Story
-from .graph import Graph
-from .graph_status import GraphStatus
-from .history import History
-from .injecting import Injected
-from .knowledge import Applied, Change, Knowledge
-from .lives import Explanation
-from .memory_search import MemorySearch
+from .erasure.redaction import RedactionReport
+from .handles.agent import Agent
+from .handles.branches import Step
+from .handles.catalog import Catalog
+from .handles.explanation import Story
+from .handles.graph import Graph
+from .handles.knowledge import Applied, Change, Knowledge
+from .handles.recording import PastTurn, Recorded
+from .handles.remembering_facts import RememberedFact
+from .handles.tool_outputs import OutputRange
+from .handles.turn import Completion, OpenTurn
 from .models import EchoModel, ScriptedModel
-from .rebuilding import ReplayedContext
-from .recall import Reason, RecallResult
-from .recording import PastTurn, Recorded
-from .redaction import RedactionReport
-from .remembering_facts import RememberedFact
+from .moving.graph_status import GraphStatus
+from .recall.injecting import Injected
+from .recall.memory_search import MemorySearch
+from .recaller import Reason, RecallResult
+from .receipts.comparing import ContextDiff
+from .receipts.context_report import ContextReport
+from .receipts.rebuilding import ReplayedContext
 from .settings import Settings
-from .tool_outputs import OutputRange
-from .turn import Completion, OpenTurn
 
 __all__ = [
     "Agent",

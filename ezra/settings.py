@@ -28,7 +28,7 @@ from tiers.plans import AnyGrain, checked_plan
 from tiers.quarantine import Action
 from tiers.records import Name
 
-from .recollection.priors import (
+from .ranking.priors import (
     CLASS_WEIGHTS,
     DECAY_HALF_DAYS,
     DECAY_OFFSET_DAYS,

@@ -14,7 +14,7 @@ so that no line of it is a heading, a fence, a label or a bullet of ours. Labels
 which lose their brackets. What only a tokenizer or nobody sees is taken apart or out.
 
 Receipts rebuild contexts byte for byte: whoever changes what comes out of here adds a layout in
-``ezra.assemble`` and keeps what the former ones came to.
+``ezra.turn.assemble`` and keeps what the former ones came to.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from tiers.fencing import flat, quoted
 from tiers.fields import TEXT_CHARS_MAX
 from tiers.records import Hit
 
-from ..agent import Agent
 from ..app import Ezra
-from ..graph import Graph
+from ..handles.agent import Agent
+from ..handles.graph import Graph
 from ..remote.ezra import RemoteEzra
 from ..wire.tools import ToolSpec, agent_tools
 from .adk_events import USER, name_of, ref_of, said_in, words_of

@@ -17,8 +17,8 @@ from tiers.extras import needs
 from tiers.recollection import Place
 from tiers.records import IDS_MAX, Fact
 
-from ..agent import Agent
-from ..request import LIMIT_MAX
+from ..handles.agent import Agent
+from ..recall.request import LIMIT_MAX
 from ..wire.tools import ToolSpec, agent_tools, problem_told
 from .home_loop import HomeLoop
 from .keeping import (

@@ -7,7 +7,7 @@ from typing import Any
 
 from tiers.errors import EzraError
 
-from ..agent import Agent
+from ..handles.agent import Agent
 from ..wire.tools import ToolSpec, problem_told
 
 

@@ -19,8 +19,8 @@ from tiers.ids import Clock, system_clock
 from tiers.recollection import Place
 from tiers.records import Fact
 
-from ..agent import Agent
-from ..agent_facts import FORGOTTEN_MAX
+from ..handles.agent import Agent
+from ..handles.agent_facts import FORGOTTEN_MAX
 from ..wire.tools import ToolSpec, agent_tools
 from .keeping import Shelf
 from .lending import answered

@@ -12,9 +12,9 @@ from tiers.errors import EzraError
 from tiers.extras import needs
 from tiers.records import ToolOutput
 
-from ..agent import Agent
 from ..checks import checked
-from ..turn import OpenTurn
+from ..handles.agent import Agent
+from ..handles.turn import OpenTurn
 from ..wire.tools import ToolSpec, agent_tools, problem_told
 
 with needs("pydantic-ai", "ezra.adapters.pydantic_ai"):

@@ -14,8 +14,8 @@ from .notes.names import MEMORIES, NOTES
 from .notes.reading import all_documents
 
 if TYPE_CHECKING:
-    from ..agent import Agent
     from ..documents.handle import Documents
+    from ..handles.agent import Agent
 
 
 PAGE = 100

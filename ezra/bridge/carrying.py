@@ -27,7 +27,7 @@ from .memories import fact_of
 from .reading import PAGE, memories, written_at
 
 if TYPE_CHECKING:
-    from ..agent import Agent
+    from ..handles.agent import Agent
 
 
 VERSION = 1

@@ -34,9 +34,9 @@ from .outbox import Kind, Outbox, outbox_of
 from .sending import Outcome, Sent, send_all, write
 
 if TYPE_CHECKING:
-    from ..agent import Agent
     from ..app import Ezra
-    from ..graph import Graph
+    from ..handles.agent import Agent
+    from ..handles.graph import Graph
     from ..remote.ezra import RemoteEzra
 
 AnyEzra: TypeAlias = "Ezra | RemoteEzra"

@@ -24,7 +24,7 @@ from .memories import fact_of
 from .outbox import Item
 
 if TYPE_CHECKING:
-    from ..agent import Agent
+    from ..handles.agent import Agent
 
 Verdict: TypeAlias = Literal["away", "failed", "refused"]
 Result: TypeAlias = dict[str, Any]

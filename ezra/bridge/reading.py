@@ -13,8 +13,8 @@ from tiers.board import Card, TaskStatus
 from tiers.errors import NotFound, PolicyDenied, UsageError
 from tiers.records import ALL_TOPICS_MAX, Fact, Hit, Kind
 
-from ..recall import RecallResult
-from ..request import LIMIT_MAX, ModeName
+from ..recall.request import LIMIT_MAX, ModeName
+from ..recaller import RecallResult
 from .client import Bridge
 from .memories import Memory, asked_labels, memory_of, memory_of_hit, memory_of_note
 from .noted import CurrentTask, Notes
@@ -23,8 +23,8 @@ from .notes.names import MEMORIES, memories_shelf
 from .outbox import all_outboxes, time_of
 
 if TYPE_CHECKING:
-    from ..agent import Agent
-    from ..graph import Graph
+    from ..handles.agent import Agent
+    from ..handles.graph import Graph
 
 
 MEMORIES_MAX = 100_000

@@ -20,7 +20,7 @@ from .delivering import Result, Verdict, deliver, verdict_of
 from .outbox import Item, Kind, Outbox
 
 if TYPE_CHECKING:
-    from ..agent import Agent
+    from ..handles.agent import Agent
 
 
 PAGE = 100

@@ -21,7 +21,7 @@ from .plain import plain
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..agent import Agent
+    from ..handles.agent import Agent
 
 
 agent_app = typer.Typer(

@@ -11,8 +11,8 @@ from tiers.history.signing import public_key_of
 from tiers.history.verification import Verification, verify_export
 from tiers.records import HistoricBelief
 
-from ..believing import Point
-from ..proving import anchor_of
+from ..beliefs.commit import Point
+from ..beliefs.proofs import anchor_of
 from .beliefs import claim_of, document_of, document_of_diff, lines_of, lines_of_diff, row_of
 from .default_command import by_default
 from .doors import Url, opened
@@ -24,7 +24,7 @@ from .proofs import on_history
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..history import History
+    from ..beliefs.history import History
 
 
 T = TypeVar("T")

@@ -7,8 +7,8 @@ from typing import Any
 
 from tiers.records import BeliefEvent, Commitment
 
-from ..difference import BeliefDiff
-from ..lives import Explanation
+from ..beliefs.difference import BeliefDiff
+from ..beliefs.spans import Explanation
 
 CLAIM_CHARS = 100
 

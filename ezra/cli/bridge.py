@@ -13,7 +13,7 @@ from ..bridge.memories import Memory
 from ..bridge.reading import SCOPES, Recalled, Scoped
 from ..bridge.reading import recall as recalled
 from ..bridge.reading import show as shown
-from ..request import ModeName
+from ..recall.request import ModeName
 from . import bridge_board, bridge_hooks, bridge_notes, bridge_state
 from .bridge_door import Home, Json, Tags, Url, ask, listed_tags, wrote
 from .bridge_tasks import suspend_tasks, task_app

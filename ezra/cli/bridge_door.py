@@ -15,12 +15,12 @@ import typer
 from tiers.errors import ConfigError, FolderInUse, PolicyDenied, TierError, TierRejected, UsageError
 
 from ..app import Ezra
+from ..assembly.engines import has_memory
 from ..bridge.client import AnyEzra, Away, Bridge, bridged
 from ..bridge.config import BridgeConfig, bridge_config
 from ..bridge.outbox import Kind, outbox_of
 from ..bridge.reading import TO_BEGIN
 from ..bridge.sending import Outcome
-from ..engines import has_memory
 from .doors import TOKEN_VARIABLE, Url, token, token_in
 from .indexing import index_what_was_written
 from .options import Json, run, settings_at

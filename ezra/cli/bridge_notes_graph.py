@@ -27,7 +27,7 @@ from ..bridge.notes.related import RelatedReport
 from ..bridge.notes.related import related as related_to
 from ..bridge.notes.search import DAYS, Found
 from ..bridge.notes.search import search as found_by
-from ..request import ModeName
+from ..recall.request import ModeName
 from .bridge_door import Home, Json, Url, ask, configured
 from .plain import plain
 from .screen import Screen

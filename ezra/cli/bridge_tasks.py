@@ -16,7 +16,7 @@ from ..bridge.client import Bridge
 from ..bridge.noted import CurrentTask, Notes
 from ..bridge.reading import current_task
 from ..bridge.sending import Outcome
-from ..latest import LATEST_MAX
+from ..handles.listings import LATEST_MAX
 from .bridge_board import After, checked_priority
 from .bridge_door import Home, Json, Priority, Tags, Url, ask, configured, listed_tags, wrote
 from .plain import plain

@@ -14,8 +14,8 @@ import typer
 
 from tiers.errors import UsageError
 
-from ..carried_file import checked_file, lines_of, put_in
-from ..carrying import TABLES
+from ..moving.carried_file import checked_file, lines_of, put_in
+from ..moving.carrying import TABLES
 from ..remote.saving import SavedFile
 from .doors import Url, opened
 from .options import GraphId, Home, Json, run

@@ -10,7 +10,7 @@ import typer
 from tiers.errors import EzraError
 
 from ..app import Ezra
-from ..engines import has_memory
+from ..assembly.engines import has_memory
 from .doors import server_of, token
 from .options import settings_at
 

@@ -15,7 +15,7 @@ from tiers.fleet import SessionGraph
 from tiers.health import TierHealth
 
 from ..app import Ezra
-from ..engines import check_up
+from ..assembly.engines import check_up
 from ..settings import Settings
 from .doors import NoUrl, only_here, refuse_nothing
 from .options import Home, Json, run, settings_at

@@ -13,14 +13,14 @@ import typer
 from tiers.errors import ConfigError, UsageError
 
 from ..app import Ezra
-from ..engines import has_memory
+from ..assembly.engines import has_memory
 from ..settings import Settings
 from .indexing import index_what_was_written
 from .options import run, settings_at
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..graph import Graph
+    from ..handles.graph import Graph
     from ..remote.ezra import RemoteEzra
 
 AnyEzra: TypeAlias = "Ezra | RemoteEzra"

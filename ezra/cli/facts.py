@@ -11,8 +11,8 @@ from tiers.learning import is_live
 from tiers.records import Fact, FactTier, Hit, Kind
 from tiers.upkeep import Page
 
-from ..latest import LATEST_MAX
-from ..recall import RecallResult
+from ..handles.listings import LATEST_MAX
+from ..recaller import RecallResult
 from .agents import member_of
 from .doors import AnyEzra, Url, opened
 from .lifecycle import explain

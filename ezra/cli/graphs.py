@@ -13,15 +13,15 @@ import typer
 from tiers.errors import UsageError
 from tiers.records import Ancestor, Budget, MergeStrategy, Parent, Retention
 
+from ..beliefs.difference import BeliefDiff
 from ..checks import checked
-from ..difference import BeliefDiff
 from .beliefs import document_of_diff, lines_of_diff
 from .doors import AnyEzra, Url, opened
 from .options import GraphId, Home, Json, in_utc, run
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..graph import Graph
+    from ..handles.graph import Graph
 
 
 graph_app = typer.Typer(

@@ -12,14 +12,14 @@ from tiers.knowledge import NAMES_MAX, PATH_DEPTH_MAX, Neighbour
 from tiers.learning import is_live
 from tiers.records import Fact
 
-from ..knowledge import Operation
+from ..handles.knowledge import Operation
 from .doors import Url, on_graph
 from .options import GraphId, Home, Json, in_utc
 from .plain import plain
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..knowledge import Knowledge
+    from ..handles.knowledge import Knowledge
 
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ import typer
 from tiers.errors import UsageError
 from tiers.records import Work
 
-from ..explaining import Story
+from ..handles.explanation import Story
 from .doors import Url, opened
 from .options import GraphId, Home, Json, run
 from .plain import plain

@@ -8,7 +8,7 @@ import typer
 
 from tiers.plans import AnyGrain
 
-from ..memory_search import MemorySearch
+from ..recall.memory_search import MemorySearch
 from .doors import Url, opened
 from .options import GraphId, Home, Json, run
 from .plain import plain

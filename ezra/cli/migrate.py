@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from ..engines import opened_house
+from ..assembly.engines import opened_house
 from ..moving import MoveReport, Step, move, verify
 from ..moving.ends import Ends, ends_of
 from .doors import NoUrl, only_here

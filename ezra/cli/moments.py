@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tiers.errors import UsageError
 
-from ..believing import Point
+from ..beliefs.commit import Point
 from .options import in_utc
 
 ACCEPTED = "a turn such as 15, or a time such as 2026-05-14T15:04"

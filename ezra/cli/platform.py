@@ -12,9 +12,9 @@ from pydantic import JsonValue
 from tiers.errors import UsageError
 from tiers.records import Kind
 
-from ..context_report import REPORT_TURNS, ContextOfTurn, ContextReport
-from ..injecting import TOKEN_BUDGET, Injected
-from ..remembering_facts import METADATA, FactScope, RememberedFact
+from ..handles.remembering_facts import METADATA, FactScope, RememberedFact
+from ..recall.injecting import TOKEN_BUDGET, Injected
+from ..receipts.context_report import REPORT_TURNS, ContextOfTurn, ContextReport
 from .agents import AgentId, member_of
 from .doors import Url, opened
 from .options import GraphId, Home, Json, run

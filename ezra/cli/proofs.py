@@ -16,7 +16,7 @@ from .plain import plain
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..history import History
+    from ..beliefs.history import History
 
 
 T = TypeVar("T")

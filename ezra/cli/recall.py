@@ -11,10 +11,10 @@ import typer
 from tiers.errors import UsageError
 from tiers.records import Grain, Kind
 
-from ..recall import RecallResult
-from ..recollection.choosing import in_asked_order
+from ..ranking.choosing import in_asked_order
+from ..recall.request import ModeName, Narrowing, ScopeName
+from ..recaller import RecallResult
 from ..replay.play import ANSWER_KINDS, answer_of
-from ..request import ModeName, Narrowing, ScopeName
 from .doors import Url, opened
 from .options import GraphId, Home, Json, run
 from .screen import Screen

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ..assemble import Slot
-from ..comparing import ContextDiff
-from ..rebuilding import ReplayedContext
-from ..receipts import KeptSlot
+from ..receipts.comparing import ContextDiff
+from ..receipts.rebuilding import ReplayedContext
+from ..turn.assemble import Slot
+from ..turn.receipts import KeptSlot
 from .doors import Url, opened
 from .options import Home, Json, run
 from .plain import plain

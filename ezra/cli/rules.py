@@ -10,8 +10,8 @@ from tiers.records import Rule
 from tiers.upkeep import Page
 
 from ..checks import checked
-from ..latest import LATEST_MAX
-from ..recall import RecallResult
+from ..handles.listings import LATEST_MAX
+from ..recaller import RecallResult
 from .agents import AgentId, member_of
 from .doors import Url, opened
 from .facts import PAGE, AsAgent, Found, Topics, recalled, show_recalled, tell_more

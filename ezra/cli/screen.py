@@ -22,8 +22,8 @@ from tiers.errors import EzraError
 from .tables import plain_table, table_of, toned
 
 if TYPE_CHECKING:
-    from ..graph_status import GraphStatus
-    from ..recall import Reason
+    from ..moving.graph_status import GraphStatus
+    from ..recaller import Reason
     from ..replay.play import Answer, ReplayReport, Source
 
 SOURCE_TEXT_CHARS = 160

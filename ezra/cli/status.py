@@ -8,7 +8,7 @@ import typer
 
 from metaagents.reindex.rules import Reembedding
 
-from ..graph_status import Health
+from ..moving.graph_status import Health
 from .doors import Url, name_of, opened
 from .options import Home, Json, MaybeGraph, run
 from .screen import Screen

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ..taint.rolling_back import RollBackReport
-from ..taint.tracing import Trace
-from ..taint.walk import TaintNode
+from ..erasure.taint.rolling_back import RollBackReport
+from ..erasure.taint.tracing import Trace
+from ..erasure.taint.walk import TaintNode
 from .doors import Url, on_graph
 from .options import GraphId, Home, Json
 from .plain import plain

@@ -19,7 +19,7 @@ from rich.text import Text
 from tiers.errors import EzraError, UsageError
 from tiers.records import AuditEvent
 
-from ..graph_status import Health
+from ..moving.graph_status import Health
 from .doors import AnyEzra, Url, name_of, opened
 from .options import Home, Json, MaybeGraph, run
 from .screen import Screen

@@ -11,10 +11,10 @@ import typer
 from tiers.errors import NotFound, UsageError
 from tiers.records import Turn
 
-from ..assemble import Slot
-from ..rebuilding import ReplayedContext
-from ..routing import Written
-from ..tool_outputs import RANGE_CHARS
+from ..handles.tool_outputs import RANGE_CHARS
+from ..receipts.rebuilding import ReplayedContext
+from ..turn.assemble import Slot
+from ..turn.routing import Written
 from .agents import AgentId, member_of
 from .default_command import by_default
 from .doors import Url, opened
@@ -25,8 +25,8 @@ from .screen import Screen
 from .standard_input import FROM_INPUT, said
 
 if TYPE_CHECKING:
-    from ..graph import Graph
-    from ..turn import OpenTurn
+    from ..handles.graph import Graph
+    from ..handles.turn import OpenTurn
 
 SAY_EXAMPLES = (
     "Examples: ezra turn imola strategist 'How long do the mediums last?'  ·  "

@@ -13,7 +13,7 @@ from tiers.errors import PolicyDenied
 from tiers.records import AgentRecord, AuditEvent, AuditFilter, SessionGraph, Usage
 
 from ..app import Ezra
-from ..graph_status import GraphStatus, Health
+from ..moving.graph_status import GraphStatus, Health
 from .doors import AnyEzra
 from .plain import plain
 

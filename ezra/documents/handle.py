@@ -19,11 +19,11 @@ from tiers.errors import Conflict, UsageError, WasRedacted
 from tiers.fields import TOPICS_MAX
 from tiers.records import ALL_TOPICS, Scope, Standing
 
-from ..access import Access
 from ..checks import checked
 from ..guarding import Write, admitted
 from ..operations import Sent, operation
 from ..parts import Parts
+from ..rights.access import Access
 from .draft import SHELF, Draft, drafted, texts_of
 
 ATTEMPTS = 20

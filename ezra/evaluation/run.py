@@ -23,8 +23,8 @@ from tiers.ports import Embedder
 from tiers.records import Hit, Kind
 
 from ..app import Ezra
-from ..embedders import wanted_embedder
-from ..graph import Graph
+from ..assembly.embedders import wanted_embedder
+from ..handles.graph import Graph
 from ..replay.play import Replayer
 from ..replay.script import Script, TurnLine
 from ..settings import Settings

@@ -10,13 +10,13 @@ from metaagents.learning.core import CoreBlock
 from tiers.errors import UsageError
 from tiers.records import Ancestor, Fact
 
-from ..agent import Agent
-from ..assemble import Slot
+from ..handles.agent import Agent
+from ..handles.tool_outputs import RANGE_CHARS, OutputRange
+from ..handles.turn import Completion, OpenTurn
 from ..mesh import AnyAsk, ask_of
-from ..output_checks import ToolOutputLike, outputs_of
-from ..routing import Written
-from ..tool_outputs import RANGE_CHARS, OutputRange
-from ..turn import Completion, OpenTurn
+from ..turn.assemble import Slot
+from ..turn.output_checks import ToolOutputLike, outputs_of
+from ..turn.routing import Written
 from ..wire import Asked, Nothing, Operation, agents, graphs, handles
 from ..wire.graphs import AgentAnswer
 from .connection import Connection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..catalog import Catalog
+from ..handles.catalog import Catalog
 from ..wire import handles
 from .connection import Connection
 from .documents import RemoteDocuments

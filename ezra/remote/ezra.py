@@ -23,11 +23,11 @@ from tiers.records import (
 from tiers.upkeep import Table
 
 from ..contradiction import Callback, Resolver
-from ..explaining import Story
-from ..graph_status import Health
+from ..erasure.redaction import RedactionReport
+from ..handles.explanation import Story
 from ..mesh import SourceAbout
-from ..rebuilding import ReplayedContext
-from ..redaction import RedactionReport
+from ..moving.graph_status import Health
+from ..receipts.rebuilding import ReplayedContext
 from ..wire import Nothing, audit, graphs, upkeep
 from ..wire.audit import AuditAsked, ReplayAsked
 from ..wire.carrying import IMPORT_ROWS, ImportRowsAsked

@@ -11,9 +11,9 @@ from tiers.fleet import Inject
 from tiers.plans import AnyGrain
 from tiers.records import Budget, Parent, Retention, Turn
 
-from ..branching import TURNS_MAX, Step, StepTaker
-from ..difference import BeliefDiff
-from ..graph import Graph
+from ..beliefs.difference import BeliefDiff
+from ..handles.branches import TURNS_MAX, Step, StepTaker
+from ..handles.graph import Graph
 from ..wire import Nothing, graphs, handles
 from ..wire.graphs import ConfigureAsked, GraphAnswer, InheritAsked, SpawnAsked
 from .agent import RemoteAgent

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..board import AgentBoard
-from ..graph_board import GraphBoard
-from ..knowledge import Knowledge
-from ..quarantine import QuarantineReview
-from ..taint.handle import Taint
+from ..erasure.taint.handle import Taint
+from ..handles.board import AgentBoard
+from ..handles.graph_board import GraphBoard
+from ..handles.knowledge import Knowledge
+from ..handles.quarantine import QuarantineReview
 from .handle import RemoteHandle
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from ..history import History
-from ..proving import Exported
+from ..beliefs.history import History
+from ..beliefs.proofs import Exported
 from ..wire import handles
 from ..wire.proofs import EXPORT
 from .connection import Connection

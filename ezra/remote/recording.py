@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tiers.errors import BudgetExceeded, UsageError
 
-from ..recording import BATCH_TURNS, PastTurn, PastTurnLike, Recorded, past_turns
+from ..handles.recording import BATCH_TURNS, PastTurn, PastTurnLike, Recorded, past_turns
 from ..wire.agents import RECORD, PastTurnAsked, RecordAsked
 from .handle import RemoteHandle
 

@@ -20,12 +20,12 @@ from tiers.documents import Citation
 from tiers.errors import Conflict, NotFound, WriteRefused
 from tiers.records import Fact, Kind, Rule, Turn
 
-from ..agent import Agent
 from ..app import Ezra
-from ..graph import Graph
-from ..graph_status import GraphStatus
-from ..recall import Reason, RecallResult
-from ..recording import BATCH_TURNS, PastTurn, past_turns, record_together
+from ..handles.agent import Agent
+from ..handles.graph import Graph
+from ..handles.recording import BATCH_TURNS, PastTurn, past_turns, record_together
+from ..moving.graph_status import GraphStatus
+from ..recaller import Reason, RecallResult
 from ..remote.handle import RemoteHandle
 from .script import BeliefLine, Conversation, FactLine, Line, RuleLine, Script, TurnLine
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tiers.errors import NotFound
 
-from ..agent import Agent
+from ..handles.agent import Agent
 from .caller import Caller
 from .desk import Desk
 

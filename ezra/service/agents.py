@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ..recording import Recorded
-from ..tool_outputs import OutputRange
-from ..turn import OpenTurn
+from ..handles.recording import Recorded
+from ..handles.tool_outputs import OutputRange
+from ..handles.turn import OpenTurn
 from ..wire import Nothing
 from ..wire import agents as wire
 from .acting import acting

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from tiers.records import AuditEvent
 
-from ..explaining import Story
-from ..rebuilding import ReplayedContext
+from ..handles.explanation import Story
+from ..receipts.rebuilding import ReplayedContext
 from ..wire import Nothing
 from ..wire import audit as wire
 from ..wire.audit import AuditAsked, ReplayAsked

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tiers.records import SessionGraph
 
-from ..carrying import record_of
+from ..moving.carrying import record_of
 from ..wire import carrying as wire
 from .caller import Caller
 from .desk import Desk

@@ -6,12 +6,12 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 
-from ..agent import Agent
 from ..app import Ezra
-from ..catalog import Catalog
-from ..graph import Graph
+from ..handles.agent import Agent
+from ..handles.catalog import Catalog
+from ..handles.graph import Graph
+from ..handles.turn import OpenTurn
 from ..telemetry import Telemetry
-from ..turn import OpenTurn
 from .caller import Caller
 from .open_turns import OpenTurns, TurnBounds
 

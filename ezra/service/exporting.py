@@ -17,8 +17,8 @@ from starlette.types import Receive, Scope, Send
 
 from tiers.errors import ConfigError, TierUnavailable, UsageError
 
-from ..graph import Graph
-from ..proving import Exported
+from ..beliefs.proofs import Exported
+from ..handles.graph import Graph
 from ..wire.operation import ANSWER_HEADER
 from ..wire.proofs import EXPORT, ExportedAnswer
 from .caller import Caller

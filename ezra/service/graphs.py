@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from tiers.records import SessionGraph
 
-from ..agent import Agent
-from ..difference import BeliefDiff
-from ..graph import Graph
-from ..membership import has_left
+from ..beliefs.difference import BeliefDiff
+from ..handles.agent import Agent
+from ..handles.graph import Graph
+from ..rights.membership import has_left
 from ..wire import Nothing
 from ..wire import graphs as wire
 from ..wire.graphs import (

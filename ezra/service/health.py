@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict
 
 from ..app import Ezra
-from ..graph_status import HealthState, TierState
+from ..moving.graph_status import HealthState, TierState
 
 PATH = "/health"
 KEEP_SECONDS = 1.0

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from tiers.errors import NotFound, UsageError
 from tiers.records import AgentRecord
 
-from ..agent import Agent
-from ..graph import Graph
-from ..membership import has_left
+from ..handles.agent import Agent
+from ..handles.graph import Graph
+from ..rights.membership import has_left
 from .caller import Caller
 from .desk import Desk
 

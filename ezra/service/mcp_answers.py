@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tiers.records import Fact
 
-from ..turn import OpenTurn
+from ..handles.turn import OpenTurn
 from ..wire.tool_answers import Answer, Belief, Day, shown
 
 

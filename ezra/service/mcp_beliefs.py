@@ -8,9 +8,9 @@ from tiers.errors import NotFound
 from tiers.history.sight import sees
 from tiers.records import AgentRecord, HistoricBelief
 
-from ..graph import Graph
-from ..lives import Explanation
-from ..policy import scope_of
+from ..beliefs.spans import Explanation
+from ..handles.graph import Graph
+from ..rights.policy import scope_of
 from ..wire.tool_answers import IDS_MAX, Belief
 from .mcp_answers import Change, Explained
 

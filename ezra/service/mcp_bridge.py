@@ -12,8 +12,8 @@ from mcp.server.mcpserver import MCPServer
 
 from tiers.errors import PolicyDenied
 
-from ..agent import Agent
 from ..app import Ezra
+from ..handles.agent import Agent
 from ..remote.agent import RemoteAgent
 from ..remote.connection import Connection
 from ..remote.ezra import RemoteEzra

@@ -7,10 +7,10 @@ from tiers.history.sight import sees
 from tiers.owned import Owned
 from tiers.records import AgentRecord, Scope
 
-from ..graph import Graph
-from ..policy import scope_of
-from ..taint.tracing import PAGE_MAX
-from ..taint.walk import TaintNode
+from ..erasure.taint.tracing import PAGE_MAX
+from ..erasure.taint.walk import TaintNode
+from ..handles.graph import Graph
+from ..rights.policy import scope_of
 from .mcp_answers import TaintedRecord, TaintTraced
 
 

@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
 from tiers.fields import OUTPUT_CHARS_MAX
 
-from ..agent import Agent
-from ..output_checks import ToolOutputLike
-from ..turn import USAGE_MAX
+from ..handles.agent import Agent
+from ..handles.turn import USAGE_MAX
+from ..turn.output_checks import ToolOutputLike
 from ..wire import Need
 from ..wire.tools import (
     Id,

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from tiers.errors import Conflict, NotFound
 
-from ..turn import OpenTurn
+from ..handles.turn import OpenTurn
 
 TURN_SECONDS = 3_600.0
 """So long a turn waits. Behind it the caller opens it anew."""

@@ -10,9 +10,9 @@ from metaagents.reindex.rules import Reembedding
 from metaagents.work import WorkReport
 from tiers.records import Work
 
-from ..graph_status import Health
+from ..erasure.redaction import RedactionReport
 from ..mesh import SourceAbout
-from ..redaction import RedactionReport
+from ..moving.graph_status import Health
 from ..wire import Nothing
 from ..wire import upkeep as wire
 from ..wire.upkeep import (

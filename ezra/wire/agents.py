@@ -13,12 +13,12 @@ from metaagents.learning.core import CoreBlock
 from tiers.fields import TOPICS_MAX
 from tiers.records import Fact, Rule, Source, ToolOutput
 
-from ..assemble import Slot
+from ..handles.recording import PastTurn, Recorded
+from ..handles.tool_outputs import RANGE_CHARS, OutputRange
 from ..mesh import MeshAsk
-from ..output_checks import OUTPUTS_MAX
-from ..recording import PastTurn, Recorded
-from ..routing import Written
-from ..tool_outputs import RANGE_CHARS, OutputRange
+from ..turn.assemble import Slot
+from ..turn.output_checks import OUTPUTS_MAX
+from ..turn.routing import Written
 from .graphs import AGENT_PATH
 from .operation import Asked, Nothing, Operation
 from .points import LISTED, Count, Time

@@ -8,8 +8,8 @@ from pydantic import Field, TypeAdapter
 
 from tiers.records import AuditEvent, AuditFilter
 
-from ..explaining import Story
-from ..rebuilding import ReplayedContext
+from ..handles.explanation import Story
+from ..receipts.rebuilding import ReplayedContext
 from .operation import Asked, Nothing, Operation
 from .points import Count, Time
 

@@ -20,7 +20,7 @@ from tiers.records import (
     Topics,
 )
 
-from ..difference import BeliefDiff
+from ..beliefs.difference import BeliefDiff
 from .operation import Asked, Nothing, Operation
 from .points import LISTED, Count, Time
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..agent import Agent
-from ..board import AgentBoard
-from ..catalog import Catalog
+from ..beliefs.history import History
 from ..documents import Documents
-from ..graph import Graph
-from ..graph_board import GraphBoard
-from ..history import History
-from ..knowledge import Knowledge
-from ..quarantine import QuarantineReview
-from ..taint.handle import Taint
+from ..erasure.taint.handle import Taint
+from ..handles.agent import Agent
+from ..handles.board import AgentBoard
+from ..handles.catalog import Catalog
+from ..handles.graph import Graph
+from ..handles.graph_board import GraphBoard
+from ..handles.knowledge import Knowledge
+from ..handles.quarantine import QuarantineReview
 from .agents import CatalogRememberAsked, RememberAsked
 from .audit import AuditAsked
 from .derivation import Handle

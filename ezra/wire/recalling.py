@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tiers.records import Grain
 
-from ..request import KINDS_NAMED_MAX, KindNamed, ModeName, ScopeName
+from ..recall.request import KINDS_NAMED_MAX, KindNamed, ModeName, ScopeName
 from .operation import Asked
 from .points import LISTED, Count, Time
 

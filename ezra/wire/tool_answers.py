@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict
 from tiers.fencing import flat, inert
 from tiers.records import BeliefStatus, Commitment, HistoricBelief, Hit, Kind
 
-from ..memory_search import MemorySearch
-from ..recall import RecallResult
-from ..tool_outputs import OutputRange
+from ..handles.tool_outputs import OutputRange
+from ..recall.memory_search import MemorySearch
+from ..recaller import RecallResult
 
 SHOWN_CHARS_MAX = 4_000
 """Of one text; the stored output of a tool is read in ranges instead."""

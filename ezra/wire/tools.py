@@ -23,12 +23,12 @@ from tiers.ids import IdFactory
 from tiers.plans import AnyGrain
 from tiers.records import Fact, Grain, Kind, Rule
 
-from ..agent import Agent
 from ..checks import checked
-from ..recollection.choosing import in_asked_order
-from ..remembering_facts import METADATA
-from ..request import DAYS_MAX, ModeName, Narrowing, ScopeName
-from ..tool_outputs import RANGE_CHARS
+from ..handles.agent import Agent
+from ..handles.remembering_facts import METADATA
+from ..handles.tool_outputs import RANGE_CHARS
+from ..ranking.choosing import in_asked_order
+from ..recall.request import DAYS_MAX, ModeName, Narrowing, ScopeName
 from .tool_answers import (
     Answer,
     Belief,

@@ -12,10 +12,10 @@ from metaagents.reindex.rules import Reembedding
 from metaagents.work import WorkReport
 from tiers.records import Text, Work
 
-from ..graph_status import Health
+from ..erasure.redaction import RedactionReport
 from ..mesh import SourceAbout
+from ..moving.graph_status import Health
 from ..operations import IDS_MAX
-from ..redaction import RedactionReport
 from .operation import Asked, Nothing, Operation
 from .points import LISTED
 

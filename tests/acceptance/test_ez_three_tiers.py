@@ -11,8 +11,8 @@ from support.runtime import MovingClock, running
 
 from ezra import Conflict, Fact, MeshResult, NotFound, PolicyDenied, Rule, ScriptedModel, UsageError
 from ezra.app import Ezra
-from ezra.router import STEPS
 from ezra.settings import Settings
+from ezra.turn.router import STEPS
 
 
 async def speak(agent, message: str, response: str = "", **more):  # noqa: ANN001, ANN003, ANN201

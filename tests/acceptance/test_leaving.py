@@ -13,7 +13,7 @@ from support.service import DOORS
 from support.two_doors import house
 
 from ezra import Rule, UsageError
-from ezra.carrying import TABLES
+from ezra.moving.carrying import TABLES
 
 KETTLE = "copper kettle"
 

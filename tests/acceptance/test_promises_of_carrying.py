@@ -17,8 +17,8 @@ from support.command import ezra as command
 from support.runtime import MovingClock, running
 
 from ezra import Conflict, Rule, UsageError
-from ezra.carried_file import checked_file, lines_of, put_in
-from ezra.carrying import TABLES
+from ezra.moving.carried_file import checked_file, lines_of, put_in
+from ezra.moving.carrying import TABLES
 
 SEED = "5c" * 32
 START = ("start", "compound")

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from support.runtime import MovingClock, running
 
-from ezra import backlog
-from ezra.backlog import WRITES_PER_LOOK, Backlog
 from ezra.cli.status import health_line
-from ezra.recording import BATCH_TURNS
+from ezra.handles.recording import BATCH_TURNS
+from ezra.rights import backlog
+from ezra.rights.backlog import WRITES_PER_LOOK, Backlog
 from metaagents import clock
 from tiers.turn_desk import TurnWrite
 

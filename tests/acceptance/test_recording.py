@@ -22,7 +22,7 @@ from ezra import (
     Turn,
     UsageError,
 )
-from ezra.recording import BATCH_TURNS, PAST_TURNS_MAX, Recorded
+from ezra.handles.recording import BATCH_TURNS, PAST_TURNS_MAX, Recorded
 from tiers.records import Budget
 
 BEGAN = datetime(2025, 3, 1, 10, 0, tzinfo=UTC)

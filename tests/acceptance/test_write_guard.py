@@ -9,7 +9,7 @@ import pytest
 from support.runtime import MovingClock, running
 
 from ezra import Agent, Ezra, Fact, Rule, UsageError, WriteRefused
-from ezra.carried_file import checked_file, lines_of
+from ezra.moving.carried_file import checked_file, lines_of
 from tiers.errors import Conflict, NotFound
 from tiers.records import Scope
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import expect
 from support.console import HOSTILE, House
 
-from ezra.agent_memory import AgentMemory
+from ezra.handles.agent_memory import AgentMemory
 from ezra.service.console.agents import MOVES_SHOWN, moves_of
 from tiers.records import AgentRecord, AuditEvent, Summary, Turn
 

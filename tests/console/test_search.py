@@ -17,7 +17,7 @@ from support.runtime import MovingClock, running
 from support.service import bearer, inside
 
 from ezra import Fact, UsageError
-from ezra.recall import Reason, RecallResult
+from ezra.recaller import Reason, RecallResult
 from ezra.service.console.charts import FULL, stacked
 from ezra.service.console.searching import SearchAsked, weighed
 from ezra.service.tokens import TokenFile

@@ -15,7 +15,7 @@ from support.runtime import MovingClock, running
 from support.service import Ticking, bearer, inside
 
 from ezra import Ezra, Settings
-from ezra.graph import Graph
+from ezra.handles.graph import Graph
 from ezra.service.console.charts import (
     BOTTOM,
     HEIGHT,

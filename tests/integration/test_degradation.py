@@ -11,7 +11,7 @@ import pytest
 from support.runtime import MovingClock, running
 
 from ezra import Agent, Ezra, MeshResult, Settings, TierUnavailable
-from ezra.policy import scope_of
+from ezra.rights.policy import scope_of
 from tiers.records import Scope
 
 PATIENCE_SECONDS = 15.0

@@ -18,7 +18,7 @@ from support.runtime import MovingClock, running
 from support.servers import server_variables
 
 from ezra import Ezra
-from ezra.carrying import TABLES
+from ezra.moving.carrying import TABLES
 from tiers.documents import PassageDraft, Revised
 from tiers.records import Scope
 from tiers.registry import CATALOG
@@ -116,7 +116,7 @@ async def test_an_unchanged_passage_is_embedded_once(
 ) -> None:
     """Of a revision only what is new; what is gone has left the index of meaning."""
     embedder = ScriptedEmbedder("scripted/test")
-    monkeypatch.setattr("ezra.runtime.wanted_embedder", lambda _: embedder)
+    monkeypatch.setattr("ezra.assembly.assembler.wanted_embedder", lambda _: embedder)
     clock = MovingClock()
     async with running(tmp_path, clock) as ezra:
         await ezra.create_session_graph("race")

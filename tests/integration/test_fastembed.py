@@ -13,7 +13,7 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
 from ezra import Ezra, Settings
-from ezra.engines import check_up, reranker_of
+from ezra.assembly.engines import check_up, reranker_of
 from tiers.embedding.fastembed_models import FastEmbedCrossEncoder, FastEmbedEmbedder, own_folder
 from tiers.embedding.onnx_file import FLOAT, INT64, Node, Value, model_bytes
 from tiers.errors import ConfigError, TierUnavailable

@@ -24,8 +24,8 @@ from support.fleet_driver import (
 from support.servers import server_variables
 
 from ezra import AuditEvent, Ezra
-from ezra.agent import Agent
-from ezra.graph import Graph
+from ezra.handles.agent import Agent
+from ezra.handles.graph import Graph
 
 TESTS = Path(__file__).parents[1]
 GRAPH = "race"

@@ -14,7 +14,7 @@ from support.model_http import GEMINI_PATHS, KEY, ModelServer, gemini_says, runn
 from support.model_providers import Verdict, question
 
 from ezra.models import GeminiModel
-from ezra.recall import Degradation, Recaller
+from ezra.recaller import Degradation, Recaller
 from tiers.embedding.gemini_embedder import GeminiEmbedder
 from tiers.records import Hit
 

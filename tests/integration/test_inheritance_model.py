@@ -16,7 +16,7 @@ from support import lineage_reference as reference
 from support.cold_backends import COLD_BACKENDS, Cold, ColdBackend
 from support.lineage_worlds import WORD, Reader, Told, Way, WorldMaker, number
 
-from ezra.shadowing import resolve_core
+from ezra.turn.shadowing import resolve_core
 from tiers.records import Fact, Scope
 
 BACKENDS = [one for one in COLD_BACKENDS if one.name in {"sqlite", "mongo", "mongo-live"}]

@@ -14,7 +14,7 @@ from support.many_turns import fill, say
 from support.runtime import MovingClock, running
 
 from ezra import Agent, Ezra, RecallResult, TierUnavailable
-from ezra.recollection.terms import HEARD_CHARS_MAX, Reader, Reading, bag_of
+from ezra.ranking.terms import HEARD_CHARS_MAX, Reader, Reading, bag_of
 
 SAID = (
     "We opened the gearbox on Monday.",

@@ -9,11 +9,11 @@ from pydantic import SecretStr
 from support.doors import Done, run
 
 from ezra import Settings
+from ezra.erasure.taint import tracing
 from ezra.evaluation.learning.bench import Bench, by_rules
 from ezra.evaluation.learning.labels import Label, Pair, SaidTurn
 from ezra.evaluation.learning.scoring import fate, verdict
 from ezra.evaluation.learning.sections import SECTIONS, STARTS_AT, measured
-from ezra.taint import tracing
 from tiers.errors import UsageError
 
 # With words only, so that no model is needed.

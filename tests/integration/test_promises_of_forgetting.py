@@ -16,7 +16,7 @@ from support.runtime import MovingClock, running
 from support.servers import server_variables
 
 from ezra import Agent, Ezra, Graph
-from ezra.policy import scope_of
+from ezra.rights.policy import scope_of
 
 QUESTION = "When does the boat to the island depart?"
 """Close in meaning to what is stored, and without a word of it."""

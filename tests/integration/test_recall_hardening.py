@@ -10,7 +10,7 @@ from support.many_turns import fill, ids_of, say
 from support.runtime import MovingClock, running
 
 from ezra import Agent, Ezra, Fact, UsageError
-from ezra.policy import scope_of
+from ezra.rights.policy import scope_of
 
 ODD = {
     "stop words": "what is it that they were to be",

@@ -14,8 +14,8 @@ from support.runtime import MovingClock, running
 
 from ezra import Agent, Ezra, Fact, Graph, NotFound, Retention, Rule
 from ezra.checks import checked
-from ezra.policy import scope_of
-from ezra.rebuilding import ReplayedContext, rebuild
+from ezra.receipts.rebuilding import ReplayedContext, rebuild
+from ezra.rights.policy import scope_of
 from tiers.records import Scope
 
 SHOWN = {"system", "belief", "core", "rule", "archival", "warm", "hot", "mesh", "input"}

@@ -11,10 +11,10 @@ from support.model_http import KEY, Fault, ModelServer, running_model_server
 from support.reranking import STYLES, answering, hits, reranker_at, says, score_of
 
 from ezra import Settings
-from ezra.engines import check_up, reranker_of
-from ezra.recall import Degradation
-from ezra.reranking import TEXTS_MAX, CohereReranker, TeiReranker, reranked
-from ezra.reranking.remote import TEXT_CHARS_SENT
+from ezra.assembly.engines import check_up, reranker_of
+from ezra.models.reranking import TEXTS_MAX, CohereReranker, TeiReranker, reranked
+from ezra.models.reranking.remote import TEXT_CHARS_SENT
+from ezra.recaller import Degradation
 from tiers.errors import (
     ConfigError,
     EzraError,

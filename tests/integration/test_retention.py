@@ -9,7 +9,7 @@ from support.raw_stores import everything, where
 from support.runtime import MovingClock, running
 
 from ezra import Ezra
-from ezra.redaction import redact
+from ezra.erasure.redaction import redact
 from metaagents.lifecycle.retention import BeliefRetention
 from tiers.records import AuditFilter, Retention, Scope
 

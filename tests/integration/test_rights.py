@@ -20,7 +20,7 @@ from support.servers import server_variables
 from support.service import Ticking, bearer, inside, serving
 
 from ezra import Budget, ConfigError, Ezra, PolicyDenied, UsageError
-from ezra.graph import Graph
+from ezra.handles.graph import Graph
 from ezra.remote.graph import RemoteGraph
 from ezra.service.admission import (
     PEERS_MAX,

@@ -12,7 +12,7 @@ from support.cold_samples import SCOPE, belief_by, fact_by, graph_of, receipt_by
 from support.mongo_server import MongoServer, running_mongo
 from support.runtime import MovingClock, running
 
-from ezra.follow_up import follow_up
+from ezra.turn.follow_up import follow_up
 from tiers.cold.mongo import mongo_cold_store
 from tiers.cold.port import Find, Put, Replace, Request
 from tiers.cold.sqlite import records, sqlite_cold_store

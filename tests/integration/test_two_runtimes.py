@@ -22,7 +22,7 @@ from support.servers import server_variables
 from support.shared_runtime import LEASE_SECONDS, WorkingProcess, shared_settings, working_process
 
 from ezra import Ezra
-from ezra.agent import Agent
+from ezra.handles.agent import Agent
 from metaagents.reindex.index import SwitchingIndex
 from tiers.cold.mongo import mongo_cold_store
 from tiers.cold.stores import ColdStores

@@ -9,9 +9,9 @@ from support.model_http import KEY, running_model_server
 from support.model_providers import PROVIDERS, says
 from support.runtime import running
 
-from ezra.assemble import LAYOUT, hot_slot, messages_of
-from ezra.rebuilding import rebuild
-from ezra.receipts import Seal
+from ezra.receipts.rebuilding import rebuild
+from ezra.turn.assemble import LAYOUT, hot_slot, messages_of
+from ezra.turn.receipts import Seal
 from tiers.forms import entry_of, shown_output
 from tiers.records import Receipt, Scope, Turn
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ezra import Ezra, Settings
-from ezra.agent import Agent
-from ezra.graph import Graph
+from ezra.handles.agent import Agent
+from ezra.handles.graph import Graph
 
 SHARED_AGENT = "race engineer"
 """Spawned by every process, while it is there already in another one, and left by every one."""

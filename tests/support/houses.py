@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ezra.engines import opened_house
+from ezra.assembly.engines import opened_house
 from ezra.moving import House
 from ezra.moving.side import Side
 from ezra.settings import Settings

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from ezra import Agent, Ezra
-from ezra.follow_up import follow_up
-from ezra.policy import scope_of
+from ezra.rights.policy import scope_of
+from ezra.turn.follow_up import follow_up
 from tiers.records import Hit, Turn
 
 

@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from ezra.engines import opened_house
+from ezra.assembly.engines import opened_house
 from ezra.moving import Step, move
 from ezra.settings import Settings
 

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from ezra import Agent, Ezra, Fact, Graph, MeshResult, Rule, Settings
-from ezra.rebuilding import ReplayedContext
+from ezra.receipts.rebuilding import ReplayedContext
 from tiers.records import Scope
 
 from .runtime import MovingClock

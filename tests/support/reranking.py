@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from ezra.reranking import CohereReranker, TeiReranker
+from ezra.models.reranking import CohereReranker, TeiReranker
 from tiers.records import Hit
 
 from .model_http import KEY, Fault, ModelServer

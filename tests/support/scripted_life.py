@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ezra import Ezra, Fact, Rule
-from ezra.agent import Agent
-from ezra.graph import Graph
+from ezra.handles.agent import Agent
+from ezra.handles.graph import Graph
 from metaagents.learning.grammar.frames import ATTRIBUTES
 from metaagents.learning.grammar.statement import UNSAID
 from tiers.lexical import stem

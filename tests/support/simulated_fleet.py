@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from ezra import Ezra, Fact, Retention
-from ezra.agent import Agent
-from ezra.graph import Graph
+from ezra.handles.agent import Agent
+from ezra.handles.graph import Graph
 from tiers.beliefs import BeliefEvent
 
 from .runtime import MovingClock

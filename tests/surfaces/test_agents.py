@@ -15,18 +15,18 @@ from support.scripted_model import PassModel
 from support.service import serving
 
 from ezra import Conflict, Ezra, Fact, NotFound, PolicyDenied, Rule, Settings, UsageError
-from ezra.agent import Agent
-from ezra.catalog import Catalog
-from ezra.graph import Graph
-from ezra.knowledge import Change, Knowledge
+from ezra.handles.agent import Agent
+from ezra.handles.catalog import Catalog
+from ezra.handles.graph import Graph
+from ezra.handles.knowledge import Change, Knowledge
+from ezra.handles.turn import Completion, OpenTurn
+from ezra.recall.request import Narrowing
 from ezra.remote.agent import RemoteAgent, RemoteTurn
 from ezra.remote.handles import RemoteKnowledge
-from ezra.request import Narrowing
 from ezra.service.acting import acting
 from ezra.service.caller import Caller
 from ezra.service.desk import Desk
 from ezra.service.handlers import handlers
-from ezra.turn import Completion, OpenTurn
 from ezra.wire import Asked, Operation, recalling
 from ezra.wire import agents as agent_wire
 from ezra.wire.handles import AGENT, AGENT_BOARD, AGENT_DOCUMENTS, AGENT_KNOWLEDGE

@@ -15,7 +15,7 @@ from support.runtime import running
 from support.service import DOORS
 from support.two_doors import House, house
 
-from ezra.carrying import TABLES
+from ezra.moving.carrying import TABLES
 from tiers.board import CARDS_MAX, Card
 from tiers.errors import BudgetExceeded, Conflict, NotFound, PolicyDenied, UsageError
 from tiers.records import Budget

@@ -10,7 +10,7 @@ from support.runtime import MovingClock, running
 from support.service import serving
 
 from ezra import Conflict, Ezra, NotFound, PolicyDenied, UsageError
-from ezra.carrying import TABLES
+from ezra.moving.carrying import TABLES
 from ezra.service.tokens import TokenFile
 
 

@@ -29,8 +29,8 @@ from ezra import (
     TierUnavailable,
     UsageError,
 )
-from ezra.catalog import Catalog
-from ezra.graph import Graph
+from ezra.handles.catalog import Catalog
+from ezra.handles.graph import Graph
 from ezra.remote.catalog import RemoteCatalog
 from ezra.remote.ezra import RemoteEzra
 from ezra.remote.graph import RemoteGraph

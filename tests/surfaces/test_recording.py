@@ -10,7 +10,7 @@ from support.runtime import MovingClock, running
 from support.service import bearer, inside, serving
 
 from ezra import BudgetExceeded, Ezra, PastTurn, PolicyDenied, UsageError
-from ezra.recording import BATCH_TURNS
+from ezra.handles.recording import BATCH_TURNS
 from ezra.remote.connection import Connection
 from ezra.service.tokens import TokenFile
 from ezra.wire.agents import RECORDED_MAX

@@ -15,7 +15,7 @@ import pytest
 from support.service import Slow, Ticking, bearer, inside, serving
 
 from ezra import Ezra, Settings
-from ezra.graph_status import overall
+from ezra.moving.graph_status import overall
 from ezra.service.examples import EXAMPLES
 from ezra.service.handlers import handlers
 from ezra.service.limits import BUCKETS_MAX, Buckets, TooManyRequests

@@ -215,7 +215,7 @@ def test_a_line_names_errors_and_quotes_none() -> None:
     records = [
         record("ezra.recall", "%s left out: %s", "hot", error),
         record("metaagents.clock", "the %(name)s pass failed", {"name": ValueError(CANARY)}),
-        record("ezra.beats", "the %s pass failed", "signing", error=raised),
+        record("ezra.assembly.schedule", "the %s pass failed", "signing", error=raised),
         record("asyncio", f"Task exception was never retrieved: {CANARY}", error=raised),
     ]
     lines = [json.loads(JsonLines().format(one)) for one in records]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.records import START, fact, hit, turn
 
-from ezra.assemble import Material, assemble
+from ezra.turn.assemble import Material, assemble
 from tiers.records import AgentRecord, Ancestor, Commitment, MeshResult, Rule
 
 AGENT = AgentRecord(

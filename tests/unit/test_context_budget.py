@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.records import turn
 
-from ezra.assemble import STEADY_LAYOUT, Material, assemble
-from ezra.context_budget import (
+from ezra.turn.assemble import STEADY_LAYOUT, Material, assemble
+from ezra.turn.context_budget import (
     KEPT_MESSAGES,
     LONG_MESSAGES,
     SHORT_MESSAGES,

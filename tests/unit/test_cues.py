@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ezra.recollection.cues import (
+from ezra.ranking.cues import (
     TimeSpan,
     YearDay,
     codes_in,
@@ -26,7 +26,7 @@ from ezra.recollection.cues import (
     wants_order,
     without_names,
 )
-from ezra.recollection.terms import bag_of
+from ezra.ranking.terms import bag_of
 from tiers.lexical import STOP_WORDS, words
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)

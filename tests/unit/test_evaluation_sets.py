@@ -16,7 +16,7 @@ from benchmarks.sets.proofs import Question, Turn, problems
 from benchmarks.sets.timeline import ASKED_MAX
 
 from ezra.evaluation.sets import read_set
-from ezra.recollection.terms import bag_of
+from ezra.ranking.terms import bag_of
 
 SEED = 1
 NAMES = tuple(KINDS)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support.forgeries import NEEDLE, forgeries, read_context
 from support.records import START, fact, hit, turn
 
-from ezra.assemble import LAYOUT, LAYOUTS, STEADY_LAYOUT, Material, Slot, assemble, messages_of
-from ezra.injecting import rendered
+from ezra.recall.injecting import rendered
+from ezra.turn.assemble import LAYOUT, LAYOUTS, STEADY_LAYOUT, Material, Slot, assemble, messages_of
 from tiers.documents import Citation
 from tiers.fencing import RULE, as_said, entry, flat, inert, json_line, named
 from tiers.records import AgentRecord, Ancestor, Commitment, MeshResult, Rule, ToolOutput

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from support.records import hit
 
-from ezra.assemble import INJECTED_CHARS, injected_text
-from ezra.injecting import ITEMS_MAX, fuse, rendered, within, without_repeats
+from ezra.recall.injecting import ITEMS_MAX, fuse, rendered, within, without_repeats
+from ezra.turn.assemble import INJECTED_CHARS, injected_text
 from tiers.lexical import estimate_tokens
 
 

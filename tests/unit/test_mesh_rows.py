@@ -9,10 +9,10 @@ from typing import Any, get_args
 
 import pytest
 
-from ezra.assemble import Material, assemble
 from ezra.mesh.rest import path_of, synced_at
 from ezra.mesh.rows import CELL_CHARS_MAX, Found, Table, plain, table_of, told, typed
 from ezra.mesh.sql_session import first_statements
+from ezra.turn.assemble import Material, assemble
 from tiers.errors import UsageError
 from tiers.lexical import estimate_tokens
 from tiers.mesh import FieldType, MeshResult

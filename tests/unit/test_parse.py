@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ezra.parse import ENTITIES_MAX, parse
+from ezra.turn.parse import ENTITIES_MAX, parse
 
 
 @pytest.mark.parametrize(

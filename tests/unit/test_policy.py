@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.records import START
 
-from ezra.policy import check_source, scope_of, topics_for
+from ezra.rights.policy import check_source, scope_of, topics_for
 from tiers.errors import PolicyDenied, UsageError
 from tiers.records import AgentRecord, Ancestor, Scope
 

@@ -10,9 +10,9 @@ import pytest
 from support.cold_samples import receipt_by
 from support.records import START, fact, hit, summary, turn
 
-from ezra.assemble import LAYOUT, Material, Slot, assemble, messages_of
-from ezra.comparing import Today, compare, fate_of
-from ezra.receipts import (
+from ezra.receipts.comparing import Today, compare, fate_of
+from ezra.turn.assemble import LAYOUT, Material, Slot, assemble, messages_of
+from ezra.turn.receipts import (
     KeptContext,
     KeptSlot,
     Seal,

@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from support.records import hit, scope
 
-from ezra.recollection.choosing import Ranked, folded, varied, within_budget
-from ezra.recollection.cues import read_cues
-from ezra.recollection.pool import NOWHERE, Pool, sessions_of
-from ezra.recollection.priors import (
+from ezra.ranking.choosing import Ranked, folded, varied, within_budget
+from ezra.ranking.cues import read_cues
+from ezra.ranking.pool import NOWHERE, Pool, sessions_of
+from ezra.ranking.priors import (
     CLASS_WEIGHTS,
     Priors,
     class_of,
@@ -20,9 +20,9 @@ from ezra.recollection.priors import (
     half_life_decay,
     use_boost,
 )
-from ezra.recollection.scoring import Question, score
-from ezra.recollection.terms import Reader
-from ezra.recollection.weights import DEFAULT_WEIGHTS, Weights
+from ezra.ranking.scoring import Question, score
+from ezra.ranking.terms import Reader
+from ezra.ranking.weights import DEFAULT_WEIGHTS, Weights
 from tiers.recollection import Said, WordStatistics
 from tiers.records import Hit
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.reranking import hits
 
-from ezra.recall import Degradation
-from ezra.reranking import blend, reranked
-from ezra.reranking.blending import reordered
+from ezra.models.reranking import blend, reranked
+from ezra.models.reranking.blending import reordered
+from ezra.recaller import Degradation
 from tiers.errors import ConfigError, TierTimeout, UsageError
 
 SCORES = st.floats(-1e6, 1e6)

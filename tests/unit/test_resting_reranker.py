@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ezra.reranking import REST_SECONDS, RestingReranker
+from ezra.models.reranking import REST_SECONDS, RestingReranker
 from tiers.errors import ConfigError, TierError, TierRejected, TierTimeout, TierUnavailable
 
 PATIENCE = 2.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.records import fact
 
-from ezra.shadowing import resolve_core
+from ezra.turn.shadowing import resolve_core
 
 
 def test_the_nearest_definition_hides_those_further_away() -> None:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ezra.taint.planning import planned, rebuilt_by
-from ezra.taint.walk import Shown, Walk, counted
+from ezra.erasure.taint.planning import planned, rebuilt_by
+from ezra.erasure.taint.walk import Shown, Walk, counted
 from tiers.history.rolling_back import comes_back
 from tiers.taint import Reason, Resting, TaintedKind
 

@@ -9,7 +9,7 @@ import pytest
 from support.board_reference import ANN, BOB, MINUTE, STATES, card_by
 from support.tier_samples import NOW, scope_of
 
-from ezra.tasks import Change, changed_task, log_of
+from ezra.handles.tasks import Change, changed_task, log_of
 from tiers.board import DETAILS_CHARS_MAX, STATES_AFTER, TASK_LOGS, Card
 from tiers.errors import Conflict, UsageError
 

@@ -28,8 +28,8 @@ from .reading import NoteDocuments, graph_of
 from .rules import NoteRules
 
 if TYPE_CHECKING:
-    from ...agent import Agent
-    from ...board import AgentBoard
+    from ...handles.agent import Agent
+    from ...handles.board import AgentBoard
 
 
 ALERT_PAGES_MAX = 10

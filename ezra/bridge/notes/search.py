@@ -18,8 +18,8 @@ from .names import slug
 from .reading import NoteDocuments
 
 if TYPE_CHECKING:
-    from ...agent import Agent
-    from ...request import ModeName
+    from ...handles.agent import Agent
+    from ...recall.request import ModeName
 
 
 DAYS = 180

@@ -13,8 +13,8 @@ from typing import TypeAlias, TypeVar
 from tiers.errors import NotFound
 from tiers.records import Fact, Source
 
-from ...agent import Agent
 from ...app import Ezra
+from ...handles.agent import Agent
 from ...settings import Settings
 from ..run import StandingClock
 from .labels import Pair, SaidTurn

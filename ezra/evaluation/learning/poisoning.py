@@ -16,7 +16,7 @@ from tiers.records import Fact
 from tiers.upkeep import Table
 
 from ...app import Ezra
-from ...graph import Graph
+from ...handles.graph import Graph
 
 POISON = "The hard tyre explodes after three laps."
 ASKED = "when does the hard tyre explode?"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ... import Agent, Ezra, Graph, Settings
-from ...embedders import wanted_embedder
+from ...assembly.embedders import wanted_embedder
 from .agents import looked_after
 from .talk import past_turns, questions, said
 from .vectors import BagOfWords

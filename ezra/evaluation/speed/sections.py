@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from tiers.errors import UsageError
 
-from ...embedders import wanted_embedder
+from ...assembly.embedders import wanted_embedder
 from ...settings import Settings
 from .agents import Work
 from .machine import this_machine

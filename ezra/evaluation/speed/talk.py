@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from ...recording import PastTurn
+from ...handles.recording import PastTurn
 from .agents import sentence
 
 START = datetime(2026, 1, 1, 8, tzinfo=UTC)

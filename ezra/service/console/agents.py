@@ -10,8 +10,8 @@ from datetime import datetime
 from tiers.errors import PolicyDenied
 from tiers.records import AuditEvent, AuditFilter, Summary, Turn, Usage
 
-from ...agent_memory import AgentMemory
-from ...graph import Graph
+from ...handles.agent_memory import AgentMemory
+from ...handles.graph import Graph
 from ..acting import acting
 from ..caller import Caller
 from ..desk import Desk

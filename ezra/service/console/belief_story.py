@@ -8,9 +8,9 @@ from pydantic import Field
 
 from tiers.records import SignedHead
 
-from ...history import History
-from ...lives import SPANS_MAX
-from ...proving import Verification
+from ...beliefs.history import History
+from ...beliefs.proofs import Verification
+from ...beliefs.spans import SPANS_MAX
 from ..caller import Caller
 from ..desk import Desk
 from .beliefs import LATEST, decisions_of

@@ -14,8 +14,8 @@ from tiers.errors import UsageError
 from tiers.fields import NAME_CHARS_MAX
 from tiers.records import AuditEvent, AuditFilter, BeliefStatus, HistoricBelief
 
-from ...history import History
-from ...lives import BeliefLife, Explanation
+from ...beliefs.history import History
+from ...beliefs.spans import BeliefLife, Explanation
 from ..caller import Caller
 from ..desk import Desk
 from .lanes import Timeline, timeline

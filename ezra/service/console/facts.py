@@ -11,7 +11,7 @@ from pydantic import Field
 from tiers.errors import NotFound
 from tiers.records import AuditEvent, AuditFilter, Fact, FactTier
 
-from ...graph import Graph
+from ...handles.graph import Graph
 from ..caller import Caller
 from ..desk import Desk
 from .charts import Segment, spans

@@ -18,8 +18,8 @@ from tiers.knowledge import NEIGHBOUR_DEPTH_MAX, Entity, Neighbour
 from tiers.learning import is_live, spelled
 from tiers.records import Fact
 
-from ...graph import Graph
-from ...latest import LATEST_MAX
+from ...handles.graph import Graph
+from ...handles.listings import LATEST_MAX
 from ..caller import Caller
 from ..desk import Desk
 from .pages import Names, Query, Sent, View, href, pages

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from tiers.records import HistoricBelief
 
-from ...lives import BeliefLife, Held
+from ...beliefs.spans import BeliefLife, Held
 
 FULL = 1000.0
 """How wide a lane is, in the units of its drawing."""

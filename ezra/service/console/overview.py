@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from tiers.errors import PolicyDenied
 
-from ...graph_status import GraphStatus
+from ...moving.graph_status import GraphStatus
 from ..caller import Caller
 from ..desk import Desk
 from .pages import Names, Query, Sent, View, href, pages

@@ -14,10 +14,10 @@ from pydantic import Field
 from tiers.errors import NotFound, UsageError
 from tiers.records import AgentRecord, Hit, Kind
 
-from ...agent import Agent
-from ...graph import Graph
-from ...recall import Reason, RecallResult
-from ...request import KINDS, LIMIT_MAX, MODES, SCOPES, ModeName, Narrowing, ScopeName
+from ...handles.agent import Agent
+from ...handles.graph import Graph
+from ...recall.request import KINDS, LIMIT_MAX, MODES, SCOPES, ModeName, Narrowing, ScopeName
+from ...recaller import Reason, RecallResult
 from ..acting import acting
 from ..caller import Caller
 from ..desk import Desk

@@ -11,10 +11,10 @@ from pydantic import Field
 from tiers.errors import NotFound
 from tiers.records import Receipt, Turn
 
-from ...assemble import Slot
-from ...graph import Graph
-from ...rebuilding import ReplayedContext
-from ...receipts import KeptSlot
+from ...handles.graph import Graph
+from ...receipts.rebuilding import ReplayedContext
+from ...turn.assemble import Slot
+from ...turn.receipts import KeptSlot
 from ..caller import Caller
 from ..desk import Desk
 from .pages import Names, Query, View, href, pages

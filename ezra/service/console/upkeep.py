@@ -11,7 +11,7 @@ from tiers.errors import NotFound, PolicyDenied
 from tiers.plans import ANY_GRAIN, plan_of
 from tiers.records import Retention
 
-from ...graph import Graph
+from ...handles.graph import Graph
 from ...settings import Settings
 from ..caller import Caller
 from ..desk import Desk

@@ -13,7 +13,7 @@ from typing import Any
 from redis.asyncio import Redis
 
 from ezra import Agent, Ezra, Fact, Rule
-from ezra.graph import Graph
+from ezra.handles.graph import Graph
 from tiers.cold.sqlite import DATABASE_NAME
 from tiers.errors import NotFound
 from tiers.records import Scope

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ezra import Fact
-from ezra.agent import OpenTurn
+from ezra.handles.agent import OpenTurn
 from tiers.errors import NotFound
 from tiers.ids import derived_id
 from tiers.records import ALL_TOPICS, UNRECORDED, Ancestor, AuditFilter, Commitment, Scope

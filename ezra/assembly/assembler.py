@@ -1,0 +1,499 @@
+"""The assembler: puts engines, agents and router together.
+
+Everything is opened on one exit stack, in the order of need, and closed in reverse: the clock
+stops before the stores it ticks for.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import NamedTuple
+
+from metaagents.learning.agent import IndexHandler, LearningAgent
+from metaagents.learning.core import CorePolicy
+from metaagents.learning.extraction import ExtractionAgent, ExtractionPolicy
+from metaagents.learning.judging import JudgeAgent, JudgePolicy
+from metaagents.learning.moves import CoreKeeper
+from metaagents.learning.rules import LearningPolicy
+from metaagents.lifecycle.agent import LifecycleAgent
+from metaagents.lifecycle.handlers import ConsolidateHandler, RetainHandler
+from metaagents.lifecycle.keeper import GraphKeeper
+from metaagents.lifecycle.retention import BeliefRetention
+from metaagents.lifecycle.retired_traces import RetiredTraces
+from metaagents.lifecycle.retirement import RetentionPolicy, Retirement
+from metaagents.lifecycle.rules import LifecyclePolicy
+from metaagents.lifecycle.states import StatePolicy
+from metaagents.lifecycle.writing import Writer
+from metaagents.model import BudgetedModel
+from metaagents.reindex.agent import Reembedder
+from metaagents.reindex.archival import ArchivalKeeper
+from metaagents.reindex.generations import OpenGenerations
+from metaagents.reindex.index import SwitchingIndex
+from metaagents.work import Worker, WorkHandler
+from tiers.cold.stores import ColdStores
+from tiers.errors import DiskFull
+from tiers.ids import IdFactory, system_clock
+from tiers.ports import Embedder, HotStore, LanguageModel
+from tiers.records import WorkKind
+from tiers.upkeep import ArchivalVectors
+
+from ..contradiction import ContradictionJudge, Handlers, RulesJudge, Settler
+from ..mesh import Connector, Mesh, Source, opened_mesh
+from ..models.reranking import Reranker
+from ..parts import Parts, SpeakerNames
+from ..recaller import Recaller
+from ..rights.membership import Membership
+from ..rights.metering import Meter
+from ..settings import Settings
+from ..signing import Signer
+from ..telemetry import Telemetry
+from ..telemetry.sending import telemetry_of
+from ..telemetry.working import watched_handlers
+from ..turn.fetch import Fetcher
+from ..turn.router import Router
+from ..turn.routing import RouterLimits
+from .embedders import embedder_of, wanted_embedder
+from .engines import (
+    cold_store,
+    contradiction_judge,
+    hot_store,
+    language_model,
+    meta_agents_model,
+    owned_home,
+    reranker_of,
+    warm_generations,
+)
+from .schedule import with_clock
+
+
+@asynccontextmanager
+async def assemble_runtime(
+    settings: Settings,
+    model: LanguageModel | None = None,
+    connectors: dict[str, Connector | Source] | None = None,
+    clock: Callable[[], datetime] = system_clock,
+    embedder: Embedder | None = None,
+) -> AsyncIterator[Parts]:
+    """Open every store and agent for the length of an ``async with`` block.
+
+    Raises:
+        ConfigError: The data folder is owned by another process or cannot be used, or a required
+            model is missing.
+    """
+    async with AsyncExitStack() as stack:
+        stores = await _open_stores(settings, clock, stack, embedder)
+        with suppress(DiskFull):  # the leases of who was here before run out by themselves
+            await stores.cold.upkeep.take_over()
+        answering = await stack.enter_async_context(language_model(settings, model))
+        owner = _owner(IdFactory(clock))
+        judge = await stack.enter_async_context(contradiction_judge(settings, answering))
+        reranker = await stack.enter_async_context(reranker_of(settings))
+        seconds = settings.step_timeout_seconds
+        is_served = settings.background  # a command that asks nothing waits for no source
+        mesh = opened_mesh(settings.mesh_file, connectors or {}, seconds, checks=is_served)
+        sources = await stack.enter_async_context(mesh)
+        parts = _parts(settings, stores, answering, judge, reranker, sources, clock, owner)
+        await parts.reembedder.begin()
+        yield await with_clock(parts, stores.cold.leases, owner, stack)
+
+
+@dataclass(frozen=True)
+class _Stores:
+    telemetry: Telemetry
+    embedder: Embedder | None
+    hot: HotStore
+    generations: OpenGenerations
+    warm: SwitchingIndex
+    cold: ColdStores
+
+
+async def _open_stores(
+    settings: Settings,
+    clock: Callable[[], datetime],
+    stack: AsyncExitStack,
+    embedder: Embedder | None,
+) -> _Stores:
+    telemetry = await stack.enter_async_context(telemetry_of(settings.otlp_endpoint))
+    await stack.enter_async_context(owned_home(settings))
+    chosen = None if embedder is not None else wanted_embedder(settings)
+    wanted = embedder if chosen is None else await stack.enter_async_context(chosen)
+    engine = await stack.enter_async_context(warm_generations(settings))
+    generations = await stack.enter_async_context(
+        OpenGenerations(engine, settings.tenant, wanted, partial(embedder_of, settings), clock)
+    )
+    warm = SwitchingIndex(generations)
+    cold = await stack.enter_async_context(cold_store(settings, archival_index=warm))
+    warm.fill_in_from(cold.words)
+    hot = await stack.enter_async_context(hot_store(settings))
+    return _Stores(telemetry, wanted, hot, generations, warm, cold)
+
+
+def _parts(
+    settings: Settings,
+    stores: _Stores,
+    model: LanguageModel,
+    judge: ContradictionJudge | None,
+    reranker: Reranker | None,
+    mesh: Mesh,
+    clock: Callable[[], datetime],
+    owner: str,
+) -> Parts:
+    warm, cold, embedder, ids = stores.warm, stores.cold, stores.embedder, IdFactory(clock)
+    minds, handlers = _minds(settings, stores, model), Handlers(settings.resolution_timeout_seconds)
+    worker = partial(_worker, settings, stores, owner, clock)
+    way = _way(settings, stores, minds.keeper, model, mesh, ids, clock)
+    return Parts(
+        settings=settings,
+        telemetry=stores.telemetry,
+        clock=clock,
+        ids=ids,
+        embedder=embedder,
+        model=model,
+        hot=stores.hot,
+        warm=warm,
+        graphs=cold.graphs,
+        fleet=cold.fleet,
+        usage=cold.usage,
+        desk=cold.desk,
+        turns=cold.turns,
+        episodic=cold.episodic,
+        semantic=cold.semantic,
+        procedural=cold.procedural,
+        grains=cold.grains,
+        shelf=cold.shelf,
+        review=cold.review,
+        knowledge=cold.knowledge,
+        playbooks=cold.playbooks,
+        beliefs=cold.beliefs,
+        history=cold.history,
+        heads=cold.heads,
+        evidence=cold.evidence,
+        queue=cold.queue,
+        log=cold.log,
+        words=cold.words,
+        recollection=cold.recollection,
+        timeline=cold.timeline,
+        board=cold.board,
+        quarantine=cold.quarantine,
+        redactor=cold.redactor,
+        taint=cold.taint,
+        archive=cold.archive,
+        membership=way.membership,
+        meter=way.meter,
+        signer=Signer(settings, clock),
+        handlers=handlers,
+        settler=_settler(settings, stores, handlers, judge),
+        keeper=minds.keeper,
+        names=SpeakerNames(cold.fleet, cold.recollection),
+        recaller=way.recaller,
+        reranker=reranker,
+        router=way.router,
+        fetcher=way.fetcher,
+        lifecycle=minds.lifecycle,
+        retirement=minds.retirement,
+        retention=BeliefRetention(cold.history),
+        reembedder=_reembedder(stores, owner, clock),
+        archival=_archival_keeper(stores, settings.tenant),
+        index_worker=worker(_quick_work(settings, stores)),
+        learning_worker=worker({"extract": minds.extraction, "judge": minds.judging}),
+        lifecycle_worker=worker(_upkeep(minds.lifecycle, minds.retirement)),
+    )
+
+
+class _Way(NamedTuple):
+    """What a turn goes through, and what counts and admits it."""
+
+    membership: Membership
+    meter: Meter
+    recaller: Recaller
+    fetcher: Fetcher
+    router: Router
+
+
+def _way(
+    settings: Settings,
+    stores: _Stores,
+    keeper: GraphKeeper,
+    model: LanguageModel,
+    mesh: Mesh,
+    ids: IdFactory,
+    clock: Callable[[], datetime],
+) -> _Way:
+    cold, seconds = stores.cold, settings.step_timeout_seconds
+    recaller = Recaller(stores.warm, cold.words, cold.semantic, stores.embedder, seconds)
+    meter = Meter(stores.cold.usage, stores.cold.log, clock)
+    membership = _membership(settings, stores.cold, keeper, clock)
+    fetcher = Fetcher(
+        mesh,
+        stores.hot,
+        stores.cold.log,
+        meter,
+        meta_agents_model(settings, model),
+        stores.telemetry,
+        clock,
+        settings.model_timeout_seconds,
+    )
+    router = _router(settings, stores, membership, meter, recaller, model, fetcher, ids, clock)
+    return _Way(membership, meter, recaller, fetcher, router)
+
+
+class _Minds(NamedTuple):
+    """The meta-agents, over the stores and with the model that they may use."""
+
+    lifecycle: LifecycleAgent
+    retirement: Retirement
+    extraction: ExtractionAgent
+    judging: JudgeAgent
+    keeper: GraphKeeper
+
+
+def _minds(settings: Settings, stores: _Stores, model: LanguageModel) -> _Minds:
+    thinking = _meta_model(settings, stores.cold, model)
+    lifecycle = _lifecycle(settings, stores, thinking)
+    stores.telemetry.numbers.late.done = lambda: lifecycle.done
+    judging = _judging(settings, stores, thinking)
+    return _Minds(
+        lifecycle=lifecycle,
+        retirement=_retirement(settings, stores),
+        extraction=_extraction(settings, stores, thinking),
+        judging=judging,
+        keeper=_keeper(settings, stores, lifecycle, judging),
+    )
+
+
+def _reembedder(stores: _Stores, owner: str, clock: Callable[[], datetime]) -> Reembedder:
+    cold = stores.cold
+    return Reembedder(stores.generations, cold.upkeep, cold.words, cold.leases, owner, clock)
+
+
+def _router(
+    settings: Settings,
+    stores: _Stores,
+    membership: Membership,
+    meter: Meter,
+    recaller: Recaller,
+    model: LanguageModel,
+    fetcher: Fetcher,
+    ids: IdFactory,
+    clock: Callable[[], datetime],
+) -> Router:
+    cold = stores.cold
+    return Router(
+        hot=stores.hot,
+        desk=cold.desk,
+        turns=cold.turns,
+        semantic=cold.semantic,
+        log=cold.log,
+        membership=membership,
+        meter=meter,
+        recaller=recaller,
+        model=model,
+        fetcher=fetcher,
+        limits=_limits(settings),
+        ids=ids,
+        clock=clock,
+        telemetry=stores.telemetry,
+    )
+
+
+def _quick_work(settings: Settings, stores: _Stores) -> Mapping[WorkKind, WorkHandler]:
+    """Return what is done at once: it has a worker of its own, which nothing slow holds up."""
+    told = stores.telemetry.numbers.moved
+    return {
+        "index": IndexHandler(stores.cold.words, stores.warm),
+        "learn": LearningAgent(stores.cold.semantic, _learning_policy(settings), told),
+    }
+
+
+def _upkeep(lifecycle: LifecycleAgent, retirement: Retirement) -> Mapping[WorkKind, WorkHandler]:
+    return {
+        "compress": lifecycle,
+        "consolidate": ConsolidateHandler(lifecycle),
+        "retain": RetainHandler(retirement),
+    }
+
+
+def _worker(
+    settings: Settings,
+    stores: _Stores,
+    owner: str,
+    clock: Callable[[], datetime],
+    work: Mapping[WorkKind, WorkHandler],
+) -> Worker:
+    seconds = settings.work_lease_seconds
+    work = watched_handlers(stores.telemetry, work)
+    return Worker(stores.cold.queue, work, owner, clock, settings.tenant, seconds)
+
+
+def _meta_model(settings: Settings, cold: ColdStores, model: LanguageModel) -> BudgetedModel | None:
+    chosen = meta_agents_model(settings, model)
+    if chosen is None:
+        return None
+    return BudgetedModel(chosen, cold.usage, cold.graphs, settings.model_timeout_seconds)
+
+
+def _lifecycle(settings: Settings, stores: _Stores, model: BudgetedModel | None) -> LifecycleAgent:
+    cold, policy = stores.cold, _lifecycle_policy(settings)
+    prompts, guard = settings.prompts, settings.guard_policy
+    writer = Writer(model=model, fleet=cold.fleet, prompts=prompts, policy=policy, guard=guard)
+    return LifecycleAgent(
+        graphs=cold.graphs,
+        fleet=cold.fleet,
+        turns=cold.turns,
+        episodic=cold.episodic,
+        grains=cold.grains,
+        warm=stores.warm,
+        writer=writer,
+        policy=policy,
+        redactor=cold.redactor,
+        log=cold.log,
+    )
+
+
+def _retirement(settings: Settings, stores: _Stores) -> Retirement:
+    cold = stores.cold
+    return Retirement(
+        graphs=cold.graphs,
+        grains=cold.grains,
+        review=cold.review,
+        episodic=cold.episodic,
+        policy=RetentionPolicy(
+            plan=settings.retention_plan,
+            superseded_facts_days=settings.superseded_facts_days,
+            forgotten_facts_days=settings.forgotten_facts_days,
+            share_max=settings.retention_share_max,
+            records_min=settings.retention_records_min,
+        ),
+        hot=stores.hot,
+        fleet=cold.fleet,
+        traces=RetiredTraces(redactor=cold.redactor, warm=stores.warm, taint=cold.taint),
+    )
+
+
+def _extraction(
+    settings: Settings, stores: _Stores, model: BudgetedModel | None
+) -> ExtractionAgent:
+    cold = stores.cold
+    return ExtractionAgent(
+        turns=cold.turns,
+        semantic=cold.semantic,
+        procedural=cold.procedural,
+        playbooks=cold.playbooks,
+        watermarks=cold.watermarks,
+        model=model,
+        events=cold.log,
+        policy=ExtractionPolicy(),
+        guard=settings.guard_policy,
+        embedder=stores.embedder,
+    )
+
+
+def _judging(settings: Settings, stores: _Stores, model: BudgetedModel | None) -> JudgeAgent:
+    cold, told = stores.cold, stores.telemetry.numbers.moved
+    return JudgeAgent(
+        review=cold.review,
+        semantic=cold.semantic,
+        warm=stores.warm,
+        words=cold.words,
+        embedder=stores.embedder,
+        model=model,
+        comparer=RulesJudge(),
+        events=cold.log,
+        policy=JudgePolicy(),
+        keeper=CoreKeeper(cold.semantic, _learning_policy(settings), told),
+        told=told,
+    )
+
+
+def _settler(
+    settings: Settings, stores: _Stores, handlers: Handlers, judge: ContradictionJudge | None
+) -> Settler:
+    cold = stores.cold
+    return Settler(
+        cold.beliefs,
+        cold.history,
+        cold.rivals,
+        stores.warm,
+        stores.embedder,
+        handlers,
+        judge=judge,
+        similarity=settings.contradiction_similarity,
+        timeout_seconds=settings.step_timeout_seconds,
+    )
+
+
+def _keeper(
+    settings: Settings, stores: _Stores, lifecycle: LifecycleAgent, judging: JudgeAgent
+) -> GraphKeeper:
+    cold = stores.cold
+    return GraphKeeper(
+        graphs=cold.graphs,
+        fleet=cold.fleet,
+        hot=stores.hot,
+        queue=cold.queue,
+        lifecycle=lifecycle,
+        review=judging.review_graph,
+        policy=StatePolicy(
+            agent_timeout=timedelta(seconds=settings.agent_timeout_seconds),
+            archive_after=timedelta(days=settings.archive_after_days),
+        ),
+    )
+
+
+def _membership(
+    settings: Settings, cold: ColdStores, keeper: GraphKeeper, clock: Callable[[], datetime]
+) -> Membership:
+    return Membership(
+        graphs=cold.graphs,
+        fleet=cold.fleet,
+        events=cold.log,
+        keeper=keeper,
+        clock=clock,
+        tenant=settings.tenant,
+        heartbeat=timedelta(seconds=settings.heartbeat_seconds),
+    )
+
+
+def _archival_keeper(stores: _Stores, tenant: str) -> ArchivalKeeper | None:
+    """Return what gives facts their vectors where the cold tier can search by them itself."""
+    facts = stores.cold.semantic
+    if not isinstance(facts, ArchivalVectors):
+        return None
+    return ArchivalKeeper(facts, stores.cold.words, stores.warm, tenant)
+
+
+def _owner(ids: IdFactory) -> str:
+    """Return what this runtime, and no other of the same process, is called in its leases."""
+    return f"{socket.gethostname()}/{os.getpid()}/{ids.new()}"
+
+
+def _limits(settings: Settings) -> RouterLimits:
+    return RouterLimits(
+        ring_capacity=settings.ring_capacity,
+        context_tokens=settings.context_tokens,
+        step_timeout_seconds=settings.step_timeout_seconds,
+        model_timeout_seconds=settings.model_timeout_seconds,
+        core=CorePolicy(facts_max=settings.core_facts_max, share=settings.core_share),
+        window_tokens=settings.model_window_tokens,
+        shrink_above=settings.context_shrink_above,
+        grow_below=settings.context_grow_below,
+    )
+
+
+def _lifecycle_policy(settings: Settings) -> LifecyclePolicy:
+    return LifecyclePolicy(
+        ring_capacity=settings.ring_capacity,
+        turns_per_summary=settings.turns_per_summary,
+        summary_ttl=settings.summary_ttl,
+        zone=settings.zone,
+    )
+
+
+def _learning_policy(settings: Settings) -> LearningPolicy:
+    return LearningPolicy(promote_at_uses=settings.promote_at_uses, core_cap=settings.core_cap)

@@ -1,0 +1,148 @@
+"""Committing to beliefs: rivals settled, the change charged, the audit feed told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import TypeAlias
+
+from tiers.errors import UsageError
+from tiers.records import (
+    BeliefQuery,
+    Commitment,
+    Committed,
+    HistoricBelief,
+    Scope,
+    Settlement,
+    Standing,
+    Usage,
+)
+
+from ..contradiction import Settled
+from ..parts import Parts
+from .future_events import SKEW, future_events
+
+Point: TypeAlias = datetime | int
+"""A moment of the past: a time, or the number of a turn of the graph, counted over all agents."""
+
+Believed: TypeAlias = HistoricBelief | Commitment
+"""A belief: with what became of it, where it is active no longer."""
+
+SOURCES_MAX = 256
+
+
+async def believe(parts: Parts, scope: Scope, standing: Standing, belief: Commitment) -> Commitment:
+    """Commit to a belief in the scope of its agent; return it as it is then.
+
+    Raises:
+        BudgetExceeded: There is no write left.
+        Conflict: The graph is archived, or others changed the same belief again and again.
+    """
+    strategy = standing.graph.merge_strategy
+
+    async def charge_model() -> None:
+        await parts.meter.charge(scope, standing, Usage(model_calls=1))
+
+    async with _alone_at_its_key(parts, belief), parts.meter.write(scope, standing) as charge:
+        during = parts.under_way.during(scope, belief.turn_id)
+        settled = await parts.settler.commit(during, belief, strategy, charge=charge_model)
+        charge.is_void = not settled.committed.is_new
+    done = settled.committed
+    if not done.is_new:
+        return await _as_it_is(parts, scope, done)
+    await parts.forget_pins(scope, [one.id for one in done.superseded if one.pinned])
+    await _tell(parts, scope, settled)
+    parts.wake_learning()
+    return done.belief if done.active else await _as_it_is(parts, scope, done)
+
+
+async def seq_at(parts: Parts, scope: Scope, point: Point | None) -> int:
+    """Return the last event of a graph's log at a moment, of all without one.
+
+    Now is after every event, whatever its time says: a clock may have been ahead.
+
+    Raises:
+        UsageError: It is no moment.
+    """
+    if point is None:
+        return await parts.history.seq_at(scope.for_graph())
+    if isinstance(point, datetime):
+        if point.tzinfo is None:
+            raise UsageError("time", point, "a time with its zone")
+        ahead = await future_events(parts, scope) if point >= parts.clock() - SKEW else None
+        if ahead is not None:
+            return ahead.last
+        return await parts.history.seq_at(scope.for_graph(), time=point)
+    if isinstance(point, bool) or point < 0:
+        raise UsageError("turn", point, "the number of a turn, or a time")
+    return await parts.history.seq_at(scope.for_graph(), turn=point)
+
+
+async def beliefs_at(parts: Parts, scope: Scope, point: Point) -> tuple[Commitment, ...]:
+    """Return the beliefs that the scope sees and that were active at a moment."""
+    return await parts.history.as_of(scope, await seq_at(parts, scope, point))
+
+
+def source_ids_of(given: Iterable[str]) -> tuple[str, ...]:
+    """Return the ids of sources, each once.
+
+    Raises:
+        UsageError: They are no list of ids, or too many.
+    """
+    if isinstance(given, str):
+        raise UsageError("sources", given, "a list of ids")
+    ids = tuple(dict.fromkeys(given))
+    if len(ids) > SOURCES_MAX or not all(ids):
+        raise UsageError("sources", len(ids), f"at most {SOURCES_MAX} ids")
+    return ids
+
+
+@asynccontextmanager
+async def _alone_at_its_key(parts: Parts, belief: Commitment) -> AsyncIterator[None]:
+    """Let beliefs of one key come one after the other in this process.
+
+    It spares them settling again and again what the other has just settled; what makes them right,
+    between processes too, is that the store refuses rivals that are not settled.
+    """
+    key = (belief.graph_id, belief.topic, belief.key)
+    if belief.key is None:
+        yield
+        return
+    lock = parts.key_turns.setdefault(key, asyncio.Lock())
+    async with lock:
+        yield
+
+
+async def _as_it_is(parts: Parts, scope: Scope, done: Committed) -> Commitment:
+    """Return a belief as the log has left it."""
+    query = BeliefQuery(ids=(done.belief.id,), limit=1)
+    found: Sequence[Commitment] = await parts.history.query(scope, query)
+    return found[0] if found else done.belief
+
+
+async def _tell(parts: Parts, scope: Scope, settled: Settled) -> None:
+    """Put a commitment, and the contradictions that it settled, into the audit feed.
+
+    So it says too when rivals may have stayed unseen, because a tier or a judge was away.
+    """
+    done, without = settled.committed, ", ".join(settled.degraded)
+    now = parts.clock()
+    tell = parts.log.append_audit
+    missing = f"rivals were looked for without {without}" if without else ""
+    await tell(scope, "committed", (done.belief.id,), missing, now)
+    for found, settlement in settled.contradictions:
+        parts.telemetry.numbers.settled(settlement.strategy)
+        both = (found.claim.id, found.rival.id)
+        why = "one key, two beliefs" if found.found_by == "key" else f"found by {found.found_by}"
+        await tell(scope, "contradiction", both, why, now)
+        await tell(scope, "reconciliation", both, _outcome(settlement, both), now)
+
+
+def _outcome(settlement: Settlement, both: tuple[str, str]) -> str:
+    """Return in words, and without content, how a contradiction ended."""
+    if settlement.winner == "both":
+        return f"both stand by {settlement.strategy}"
+    winner = both[0] if settlement.winner == "new" else both[1]
+    return f"{winner} stands by {settlement.strategy}"

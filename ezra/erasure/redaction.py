@@ -1,0 +1,420 @@
+"""Redaction on request: content destroyed in every store; rows, coverage, feed and chain stay.
+
+The cold tier comes first, since everything else is made from it. Then what is quick to answer from:
+the rings, which refill from cold, pinned beliefs, and the warm index. Then what was made of the
+records and of others as well gets a new text, from the others alone. At last a receipt is signed
+that says what was cleaned where. A crash or a tier that is away leaves nothing that repeating the
+call does not finish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from metaagents.lifecycle.agent import REDACTED_MEANWHILE
+from tiers.errors import ConfigError, TierError, UsageError
+from tiers.history.receipts import ErasureReceipt
+from tiers.ids import derived_id
+from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Scope, SessionGraph
+from tiers.registry import CATALOG
+from tiers.upkeep import Redacted, RewritableFiles
+
+from ..parts import Parts
+
+EVENTS_PER_PAGE = 1_000
+RECORDS_PER_PAGE = 500
+PAGES_MAX = 100_000
+BRANCHES_DEEP_MAX = 64
+
+_INHERITED = ("fact", "rule", "episode", "document", "passage")
+"""What graphs read of others."""
+
+
+@dataclass(frozen=True)
+class RedactionReport:
+    """What a redaction reached.
+
+    Attributes:
+        ids: What lost its content, by kind: the asked records, what was made of them, and under
+            ``receipt`` the receipts that named them, those of graphs that inherit them included.
+        rewritten: Summaries and episodes that have a new text, made of what is left.
+        cleaned: What was cleaned in each store: records and receipts in ``cold``, entries in
+            ``warm``, the rings of agents in ``hot``.
+        waiting: Stores that are not clean yet, each with the reason and what will clean it.
+        branches: The same for each branch of the graph that held copies of the beliefs.
+        receipt: What was done, by ids and counts, signed where there is a key.
+    """
+
+    ids: dict[str, tuple[str, ...]]
+    rewritten: tuple[str, ...]
+    cleaned: dict[str, tuple[str, ...]]
+    waiting: dict[str, str]
+    branches: dict[str, RedactionReport] = field(default_factory=dict)
+    receipt: ErasureReceipt | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every store is clean, in the graph and in its branches."""
+        return not self.waiting and all(one.is_complete for one in self.branches.values())
+
+
+async def redact(
+    parts: Parts, scope: Scope, record_ids: Sequence[str], reason: str
+) -> RedactionReport:
+    """Destroy the content of records of the scope's graph, and of all that was made of them.
+
+    May be repeated: what is clean stays as it is, what is not is cleaned.
+
+    Raises:
+        NotFound: One of the ids is no record of the graph that could be redacted.
+        UsageError: The reason is blank, or there are too many ids.
+        TierError: The cold tier failed.
+    """
+    report = await _redacted(parts, scope, record_ids, reason, BRANCHES_DEEP_MAX)
+    return await _signed(parts, scope, report, "records", reason)
+
+
+class Whose(NamedTuple):
+    """Which records are erased: one of the three is given. Nobody wrote what has a blank agent."""
+
+    subject: str | None = None
+    user_id: str | None = None
+    agent_id: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What a receipt says was erased."""
+        given = {"subject": self.subject, "user": self.user_id, "agent": self.agent_id}
+        return next((name for name, value in given.items() if value is not None), "nobody")
+
+
+async def erase(parts: Parts, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
+    """Redact every record of the scope's graph that is a subject's, a user's or an agent's.
+
+    Raises:
+        UsageError: Not exactly one of them is given, or something is blank.
+        TierError: A store failed; repeating the call goes on.
+    """
+    if whose.agent_id is not None and not whose.agent_id.strip():
+        raise UsageError("agent_id", whose.agent_id, "the id of an agent")
+    whole = await _erased(parts, scope, whose, reason)
+    return await _signed(parts, scope, whole, whose.kind, reason)
+
+
+async def purge(parts: Parts, scope: Scope, reason: str) -> RedactionReport:
+    """Redact every record of the scope's graph, whoever wrote it.
+
+    Raises:
+        UsageError: The reason is blank.
+        TierError: A store failed; repeating the call goes on.
+    """
+    whole = await _erased(parts, scope, Whose(agent_id=""), reason)
+    for agent in await parts.fleet.agents(scope.for_graph()):
+        done = await _erased(parts, scope, Whose(agent_id=agent.id), reason)
+        whole = _together(whole, done)
+    return await _signed(parts, scope, whole, "graph", reason)
+
+
+async def _erased(parts: Parts, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
+    if not reason.strip():
+        raise UsageError("reason", reason, "a reason that is not blank")
+    whole, cursor = RedactionReport({}, (), {}, {}), ""
+    for _ in range(PAGES_MAX):
+        page = await parts.redactor.holding(
+            scope, **whose._asdict(), cursor=cursor, limit=RECORDS_PER_PAGE
+        )
+        ids = list(dict.fromkeys(row.id for row in page.rows))
+        if ids:
+            # Before: a repeated erasure no longer finds what it has redacted.
+            heirs = await _heirs_blanked(parts, scope, ids, reason)
+            whole = _together(whole, heirs)
+            done = await _redacted(parts, scope, ids, reason, BRANCHES_DEEP_MAX)
+            whole = _together(whole, done)
+        if page.cursor is None:
+            break
+        cursor = page.cursor
+    return _together(whole, await _last_traces(parts, scope, whose, reason))
+
+
+async def _last_traces(parts: Parts, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
+    """Clean what no record holds: questions that found nothing, and what is only in hot memory."""
+    agents = await parts.fleet.agents(scope.for_graph())
+    user_id, subject = whose.user_id, whose.subject
+    theirs = [one.id for one in agents if user_id is not None and one.user_id == user_id]
+    theirs += [whose.agent_id] if whose.agent_id else []
+    blank: tuple[str, ...] = ()
+    if subject is not None or theirs:
+        blank = await parts.redactor.blank_receipts(scope, subject=subject, agent_ids=theirs)
+    if blank:
+        now = parts.clock()
+        await parts.log.append_audit(scope, "redacted", blank[:RECORDS_PER_PAGE], reason, now)
+    waiting: dict[str, str] = {}
+    try:
+        for agent in agents:
+            await parts.hot.clear(scope.for_graph().for_agent(agent.id))
+    except TierError as error:
+        waiting["hot"] = f"{error}; repeating the call clears the rings; else they expire"
+    return RedactionReport({"receipt": blank} if blank else {}, (), {"cold": blank}, waiting)
+
+
+async def retire(parts: Parts, graph: SessionGraph) -> int:
+    """Redact beliefs that ended longer ago than the graph keeps their content; return how many.
+
+    Not in its branches: each keeps to a retention of its own.
+    """
+
+    async def erased(scope: Scope, ids: Sequence[str], reason: str) -> None:
+        report = await _redacted(parts, scope, ids, reason, 0)
+        await _signed(parts, scope, report, "retention", reason)
+
+    return await parts.retention.retire(graph, parts.clock(), erased)
+
+
+async def _redacted(
+    parts: Parts, scope: Scope, record_ids: Sequence[str], reason: str, depth: int
+) -> RedactionReport:
+    """Redact records of one graph, then the copies of beliefs in its branches."""
+    reached = await parts.redactor.redact(
+        parts.under_way.during(scope), record_ids, reason, parts.clock()
+    )
+    parts.reader.forget(scope.tenant, scope.graph_id)
+    carried = [one for kind in _INHERITED for one in reached.ids.get(kind, ())]
+    heirs = await _heirs_blanked(parts, scope, carried, reason)
+    report = _together(await _Cleaning(parts, scope, reached).carried_out(), heirs)
+    beliefs = reached.ids.get("belief", ())
+    if not beliefs or depth == 0:
+        return report
+    branches: dict[str, RedactionReport] = {}
+    for branch in await branches_of(parts, scope):
+        copies = await _copies(parts, branch, beliefs)
+        if copies:
+            done = await _redacted(parts, branch, copies, reason, depth - 1)
+            branches[branch.graph_id] = done
+    return replace(report, branches=branches)
+
+
+async def _heirs_blanked(
+    parts: Parts, scope: Scope, record_ids: Collection[str], reason: str
+) -> RedactionReport:
+    """Blank receipts that name records of the scope's graph in graphs that read, or once read, it.
+
+    They hold no word of a record, but salted hashes, with which short texts could be tried.
+    """
+    blank: list[str] = []
+    for heir in await heirs_of(parts, scope) if record_ids else ():
+        done = await parts.redactor.blank_receipts(heir, record_ids=list(record_ids))
+        if done:
+            blank += done
+            named = done[:RECORDS_PER_PAGE]
+            await parts.log.append_audit(heir, "redacted", named, reason, parts.clock())
+    ids = tuple(blank)
+    return RedactionReport({"receipt": ids} if ids else {}, (), {"cold": ids} if ids else {}, {})
+
+
+async def heirs_of(parts: Parts, scope: Scope) -> list[Scope]:
+    """Return the graphs that inherit from the scope's, and all that ever revoked a link."""
+    graphs = await parts.graphs.graphs(scope.tenant)
+    if scope.graph_id == CATALOG:
+        return [Scope.of_graph(one.tenant, one.id) for one in graphs if one.id != CATALOG]
+    heirs, found = {scope.graph_id}, 0
+    while found < len(heirs):
+        found = len(heirs)
+        heirs |= {one.id for one in graphs if not heirs.isdisjoint(one.inherits_from)}
+    heirs |= await _once_linked(parts, scope.tenant)
+    theirs = heirs - {scope.graph_id, CATALOG}
+    return [Scope.of_graph(one.tenant, one.id) for one in graphs if one.id in theirs]
+
+
+async def _once_linked(parts: Parts, tenant: str) -> set[str]:
+    """Return the graphs that revoked a link, to whichever graph."""
+    only, after, found = AuditFilter(kinds=("revoked",)), 0, set[str]()
+    while True:
+        page = await parts.log.tenant_audit(tenant, after, EVENTS_PER_PAGE, only)
+        found |= {event.graph_id for event in page}
+        if len(page) < EVENTS_PER_PAGE:
+            return found
+        after = page[-1].position
+
+
+async def branches_of(parts: Parts, scope: Scope) -> list[Scope]:
+    """Return the graphs whose beliefs began as those of the scope's graph, linked to it or not."""
+    found: list[Scope] = []
+    for graph in await parts.graphs.graphs(scope.tenant):
+        branch = Scope.of_graph(graph.tenant, graph.id)
+        first = await parts.history.logged(branch, 0, 1)
+        if not first or first[0].event.kind != "branched":
+            continue
+        if (first[0].said or {}).get("graph_id") == scope.graph_id:
+            found.append(branch)
+    return found
+
+
+async def _copies(parts: Parts, branch: Scope, belief_ids: Sequence[str]) -> list[str]:
+    """Return the copies of beliefs that a branch holds."""
+    wanted = [adopted_id(branch, one) for one in belief_ids]
+    copies: list[str] = []
+    for start in range(0, len(wanted), RECORDS_PER_PAGE):
+        page = tuple(wanted[start : start + RECORDS_PER_PAGE])
+        query = BeliefQuery(ids=page, limit=RECORDS_PER_PAGE)
+        copies += [one.id for one in await parts.history.query(branch, query)]
+    return copies
+
+
+def adopted_id(branch: Scope, belief_id: str) -> str:
+    """Return the id that a belief of the graph that was branched has in the branch."""
+    return derived_id(UNRECORDED, "adopted", branch.tenant, branch.graph_id, belief_id)
+
+
+async def _signed(
+    parts: Parts, scope: Scope, report: RedactionReport, asked: str, reason: str
+) -> RedactionReport:
+    """Return the report with its receipt: ids and counts, never content."""
+    report = await _without_traces(parts, report)
+    receipt = ErasureReceipt(
+        tenant=scope.tenant,
+        graph_id=scope.graph_id,
+        asked_by=asked,
+        reason=reason,
+        erased_at=parts.clock(),
+        ids=report.ids,
+        cleaned={store: len(ids) for store, ids in report.cleaned.items()},
+        waiting=tuple(sorted(report.waiting)),
+        branches=tuple(sorted(report.branches)),
+        log=await _head_of(parts, scope),
+    )
+    return replace(report, receipt=await parts.signer.receipt(receipt))
+
+
+async def _without_traces(parts: Parts, report: RedactionReport) -> RedactionReport:
+    """Have files written anew where deleting leaves bytes behind; say so if that failed."""
+    if not report.ids or not isinstance(parts.warm, RewritableFiles):
+        return report
+    try:
+        await parts.warm.rewrite_files()
+    except TierError as error:
+        why = f"{error}; what was deleted is left in files of the index: repeat the call"
+        known = report.waiting.get("warm")
+        told = why if known is None else f"{known}; {why}"
+        return replace(report, waiting={**report.waiting, "warm": told})
+    return report
+
+
+async def _head_of(parts: Parts, scope: Scope) -> dict[str, str | int]:
+    """Return which event the belief log ends with, so that the receipt has its place in it."""
+    seq = await parts.history.seq_at(scope)
+    last = await parts.history.events(scope, seq - 1, 1) if seq else ()
+    return {"size": seq, "last_hash": last[0].hash if last else ""}
+
+
+def _together(one: RedactionReport, other: RedactionReport) -> RedactionReport:
+    """Return two reports about one graph as one."""
+    return RedactionReport(
+        ids=_joined(one.ids, other.ids),
+        rewritten=tuple(dict.fromkeys((*one.rewritten, *other.rewritten))),
+        cleaned=_joined(one.cleaned, other.cleaned),
+        waiting=one.waiting | other.waiting,
+        branches={
+            name: _together(one.branches[name], done) if name in one.branches else done
+            for name, done in (one.branches | other.branches).items()
+        },
+    )
+
+
+def _joined(
+    one: dict[str, tuple[str, ...]], other: dict[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    return {
+        name: tuple(dict.fromkeys((*one.get(name, ()), *other.get(name, ()))))
+        for name in dict.fromkeys((*one, *other))
+    }
+
+
+class _Cleaning:
+    """What follows when the cold tier has destroyed its content."""
+
+    def __init__(self, parts: Parts, scope: Scope, reached: Redacted) -> None:
+        self._parts = parts
+        self._redactor = parts.redactor
+        self._scope = scope
+        self._reached = reached
+        self._cleaned: dict[str, tuple[str, ...]] = {}
+        self._waiting: dict[str, str] = {}
+
+    async def carried_out(self) -> RedactionReport:
+        """Clean the other stores, write anew what can be, and say how far that came."""
+        receipts = self._reached.ids.get("receipt", ())
+        self._cleaned["cold"] = (*self._reached.all_ids, *receipts)
+        await self._clear_rings()
+        await self._clear_index()
+        rewritten = await self._rewrite()
+        # A turn that was under way may have put back meanwhile what it had read before.
+        await self._clear_rings()
+        self._parts.wake_learning()
+        return RedactionReport(self._reached.ids, rewritten, self._cleaned, self._waiting)
+
+    async def _clear_rings(self) -> None:
+        """Clear the rings of those who said one of the turns, and pins of the beliefs."""
+        self._waiting.pop("hot", None)
+        cleared: list[str] = []
+        try:
+            await self._parts.drop_pins(self._scope, self._reached.ids.get("belief", ()))
+            for agent_id in await self._speakers():
+                await self._parts.hot.clear(self._scope.for_graph().for_agent(agent_id))
+                cleared.append(agent_id)
+        except TierError as error:
+            self._waiting["hot"] = (
+                f"{error}; repeating the call clears the rings; else later turns push the turns "
+                "out of them, or they expire"
+            )
+        self._cleaned["hot"] = tuple(cleared)
+
+    async def _clear_index(self) -> None:
+        ids = self._reached.all_ids
+        self._cleaned["warm"] = ()
+        try:
+            await self._parts.warm.delete(self._scope, ids)
+        except (TierError, ConfigError) as error:
+            self._waiting["warm"] = f"{error}; the queued index work removes the entries"
+        else:
+            self._cleaned["warm"] = ids
+
+    async def _rewrite(self) -> tuple[str, ...]:
+        try:
+            leave = await self._asked_for()
+            return await self._parts.lifecycle.rewrite(
+                self._scope, self._reached, self._redactor, leave=leave
+            )
+        except (TierError, ConfigError) as error:
+            self._waiting["cold"] = (
+                f"{error}; nothing is left of the content, and repeating the call gives summaries "
+                "and episodes a new text"
+            )
+            return ()
+
+    async def _speakers(self) -> Iterable[str]:
+        """Return the agents whose turns lost their content, whoever may see the turns."""
+        turn_ids = self._reached.ids.get("turn", ())
+        speakers: dict[str, None] = {}
+        for start in range(0, len(turn_ids), RECORDS_PER_PAGE):
+            page = turn_ids[start : start + RECORDS_PER_PAGE]
+            for turn in await self._redactor.redacted(self._scope, page):
+                speakers.setdefault(turn.agent_id)
+        return speakers
+
+    async def _asked_for(self) -> frozenset[str]:
+        """Return the records that somebody ever named to be redacted: they get no new text.
+
+        A summary that is redacted for what it says would say it again.
+        """
+        asked: set[str] = set()
+        only, after = AuditFilter(kinds=("redacted",)), 0
+        while True:
+            events = await self._parts.log.audit(self._scope, after, EVENTS_PER_PAGE, only)
+            for event in events:
+                if event.reason != REDACTED_MEANWHILE:
+                    asked.update(event.record_ids)
+            if len(events) < EVENTS_PER_PAGE:
+                return frozenset(asked)
+            after = events[-1].seq

@@ -1,0 +1,114 @@
+"""The handle for those who find and remove what came of a poisoned record: ``graph.taint``."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from tiers.records import Scope, Text
+from tiers.taint import RollBack
+
+from ...operations import operation
+from ...parts import Parts
+from .rolling_back import RollBackReport, confirm, roll_back, undo
+from .tracing import PAGE_MAX, Trace, trace
+
+_Page: TypeAlias = Annotated[int, Field(ge=1, le=PAGE_MAX)]
+_Place: TypeAlias = Annotated[int, Field(ge=0)]
+
+
+class Taint:
+    """What came of records of one graph, and roll-backs. Made by ``graph.taint``.
+
+    It sees every agent's and every user's records: it is for those who run a fleet.
+
+    Args:
+        parts: Of the runtime.
+        scope: Of the whole graph.
+    """
+
+    def __init__(self, parts: Parts, scope: Scope) -> None:
+        self._parts = parts
+        self._scope = scope
+
+    @operation("GET", "/records/{record_id}")
+    async def trace(self, record_id: str, *, limit: _Page = 200, after: _Place = 0) -> Trace:
+        """Return what came of a record: the tree, page by page, and who wrote what it rests on.
+
+        Each record of the tree is *derived* (it names a tainted record as its source, or was
+        believed in a tainted turn) or *exposed* (it came of a context that showed one). Graphs
+        that inherit, and branches, are looked through too. Changes nothing.
+
+        Args:
+            record_id: A turn, summary, episode, fact, rule, belief, document, passage or card of
+                this graph.
+            limit: 1 to 1,000 records of the tree.
+            after: The ``cursor`` of the page before; 0 begins.
+
+        Raises:
+            NotFound: It is no such record of this graph.
+            UsageError: A number is out of range.
+        """
+        return await trace(self._parts, self._scope, record_id, limit=limit, after=after)
+
+    @operation("POST", "/roll-backs", changes=True)
+    async def roll_back(
+        self, record_id: str, *, reason: Text, dry_run: bool = False, exposed: bool = False
+    ) -> RollBackReport:
+        """Take back everything that is derived from a record, itself included.
+
+        Turns, facts, rules, documents, passages and cards are set aside: no recall and no context
+        has them, and their content is kept until somebody confirms. Beliefs are reverted, with
+        their events. Summaries and episodes get a new text, made of what is left of their sources,
+        or are set aside. What beliefs and facts had taken the place of stands again. Receipts stay.
+
+        All of it is one step of the cold tier, done or not done. Repeated while the roll-back is
+        open, it takes in what has come of the record since.
+
+        Args:
+            record_id: As of ``trace``.
+            reason: Why; must not be blank.
+            dry_run: Only say what would be done.
+            exposed: Roll back what was only exposed as well.
+
+        Raises:
+            NotFound: It is no such record of this graph.
+            UsageError: The reason is blank, or more than 5,000 records came of it.
+            Conflict: Neither it nor anything that came of it has its content.
+        """
+        return await roll_back(
+            self._parts, self._scope, record_id, reason, dry_run=dry_run, exposed=exposed
+        )
+
+    @operation("POST", "/roll-backs/{roll_back_id}/undo", changes=True)
+    async def undo(self, roll_back_id: str, *, reason: Text) -> RollBackReport:
+        """Bring back what an open roll-back took: everything is as it was before.
+
+        What cannot come back is named in ``roll_back.kept``: it was erased since, or the same was
+        said anew, or another belief has its key. Repeating changes nothing.
+
+        Raises:
+            NotFound: This graph has no such roll-back.
+            Conflict: It was confirmed.
+            UsageError: The reason is blank.
+        """
+        return await undo(self._parts, self._scope, roll_back_id, reason)
+
+    @operation("POST", "/roll-backs/{roll_back_id}/confirm", changes=True)
+    async def confirm(self, roll_back_id: str, *, reason: Text) -> RollBackReport:
+        """Make a roll-back final: the content that it keeps is destroyed. Repeating is harmless.
+
+        Receipts stay, and so do the belief log and the rows that others name.
+
+        Raises:
+            NotFound: This graph has no such roll-back.
+            Conflict: It was undone.
+            UsageError: The reason is blank.
+        """
+        return await confirm(self._parts, self._scope, roll_back_id, reason)
+
+    @operation("GET", "/roll-backs")
+    async def roll_backs(self) -> tuple[RollBack, ...]:
+        """Return the roll-backs of this graph's records, the latest first, at most 1,000."""
+        return await self._parts.taint.roll_backs(self._scope)

@@ -1,0 +1,208 @@
+"""Rolling back what came of a poisoned record, and undoing or confirming that.
+
+The cold tier comes first, in one transaction over all graphs: it is done or it is not. After it no
+recall and no context has what was set aside, since what the rings and the index hold is looked up
+in cold. What follows (rings cleared, the index cleaned, summaries and episodes made anew of what is
+left of them) is finished by repeating the call, if the process died in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tiers.errors import ConfigError, Conflict, TierError, TierTimeout, UsageError
+from tiers.records import Scope
+from tiers.taint import ITEMS_MAX, RollBack
+from tiers.upkeep import Redacted
+
+from ...parts import Parts
+from .planning import planned, rebuilt_by, with_more
+from .tracing import Traced, traced
+
+ATTEMPTS_MAX = 20
+
+
+@dataclass(frozen=True)
+class RollBackReport:
+    """What a roll-back, its undoing or its confirmation did, or would do.
+
+    Attributes:
+        roll_back: The roll-back, with everything that it changed.
+        dry_run: Nothing was written.
+        rebuilt: Summaries and episodes that have a new text, made of what is left of them.
+        notes: What was left out of the trace, in words.
+        waiting: Stores that are not clean yet, each with the reason and what will clean it.
+    """
+
+    roll_back: RollBack
+    dry_run: bool = False
+    rebuilt: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    waiting: dict[str, str] = field(default_factory=dict)
+
+
+async def roll_back(
+    parts: Parts,
+    scope: Scope,
+    record_id: str,
+    reason: str,
+    *,
+    dry_run: bool = False,
+    exposed: bool = False,
+) -> RollBackReport:
+    """Set aside what came of a record of the scope's graph, and revert what was believed for it.
+
+    Repeated while its roll-back is open, it goes on with that: it takes in what has come of the
+    record since, and finishes what broke off.
+
+    Raises:
+        NotFound: The graph has no such record.
+        UsageError: The reason is blank, or more than ``ITEMS_MAX`` records came of it.
+        Conflict: The record has no content any more, nor has anything that came of it.
+        TierError: The cold tier failed; nothing was done.
+    """
+    if not reason.strip():
+        raise UsageError("reason", reason, "a reason that is not blank")
+    done: RollBack | None = None
+    notes: tuple[str, ...] = (f"more came of it under each of {ATTEMPTS_MAX} attempts: repeat",)
+    for _ in range(ATTEMPTS_MAX):
+        known = await _open_one(parts, scope, record_id)
+        found = await traced(parts, scope, record_id)
+        draft = _draft(parts, scope, found, known, reason, exposed=exposed)
+        if known is not None and not draft.items:
+            done, notes = known, found.notes
+            break
+        tried = await parts.taint.set_aside(draft, parts.clock(), dry_run=dry_run)
+        if tried is not None and dry_run:
+            rebuilt = tuple(rebuilt_by(found.walk, draft.items, record_id))
+            return RollBackReport(tried, dry_run=True, rebuilt=rebuilt, notes=found.notes)
+        done = tried or done
+    if done is not None and dry_run:
+        return RollBackReport(done, dry_run=True, notes=notes)
+    if done is None:
+        raise TierTimeout("cold", "roll_back", "another roll-back began under each attempt")
+    rebuilt, waiting = await _clean(parts, done)
+    return RollBackReport(done, rebuilt=rebuilt, notes=notes, waiting=waiting)
+
+
+async def undo(parts: Parts, scope: Scope, roll_back_id: str, reason: str) -> RollBackReport:
+    """Bring back what an open roll-back set aside and reverted.
+
+    Raises:
+        NotFound: The graph has no such roll-back.
+        Conflict: It was confirmed.
+        UsageError: The reason is blank.
+    """
+    done = await parts.taint.undo(scope, roll_back_id, reason, parts.clock())
+    waiting: dict[str, str] = {}
+    for graph_id in done.graph_ids:
+        there = Scope.of_graph(scope.tenant, graph_id)
+        parts.reader.forget(there.tenant, there.graph_id)
+        await _clear_rings(parts, there, done, waiting)
+        await _index(parts, there, waiting)
+    return RollBackReport(done, waiting=waiting)
+
+
+async def confirm(parts: Parts, scope: Scope, roll_back_id: str, reason: str) -> RollBackReport:
+    """Destroy what an open roll-back keeps: it can be undone no longer.
+
+    Raises:
+        NotFound: The graph has no such roll-back.
+        Conflict: It was undone.
+        UsageError: The reason is blank.
+    """
+    done = await parts.taint.confirm(scope, roll_back_id, reason, parts.clock())
+    return RollBackReport(done)
+
+
+async def _open_one(parts: Parts, scope: Scope, record_id: str) -> RollBack | None:
+    """Return the roll-back of a record that is open, if there is one."""
+    for one in await parts.taint.roll_backs(scope):
+        if one.record_id == record_id and one.state == "open":
+            return one
+    return None
+
+
+def _draft(
+    parts: Parts,
+    scope: Scope,
+    found: Traced,
+    known: RollBack | None,
+    reason: str,
+    *,
+    exposed: bool,
+) -> RollBack:
+    """Return a roll-back with what it is to do now."""
+    items = with_more(known, planned(found.walk.nodes, exposed=exposed))
+    if not items and known is None:
+        raise Conflict(f"record {found.root.id}", "one that has its content", "one without any")
+    if not found.walk.is_whole or len(items) > ITEMS_MAX:
+        accepted = f"a record of which at most {ITEMS_MAX:,} came; roll back parts of its tree"
+        raise UsageError("record_id", found.root.id, accepted)
+    now = parts.clock()
+    if known is not None:
+        return known.model_copy(update={"items": tuple(items), "exposed": exposed})
+    return RollBack(
+        id=parts.ids.new(),
+        tenant=scope.tenant,
+        graph_id=scope.graph_id,
+        record_id=found.root.id,
+        reason=reason,
+        made_at=now,
+        exposed=exposed,
+        items=tuple(items),
+    )
+
+
+async def _clean(parts: Parts, done: RollBack) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Clean the other stores, and write anew what can be; return that, and what waits."""
+    rebuilt: list[str] = []
+    waiting: dict[str, str] = {}
+    for graph_id in done.graph_ids:
+        there = Scope.of_graph(done.tenant, graph_id)
+        redacted = Redacted(ids={kind: tuple(ids) for kind, ids in done.ids_in(graph_id).items()})
+        parts.reader.forget(there.tenant, there.graph_id)
+        await _leave_index(parts, there, redacted.all_ids, waiting)
+        try:
+            rebuilt += await parts.lifecycle.rewrite(
+                there, redacted, parts.redactor, leave={done.record_id}
+            )
+        except (TierError, ConfigError) as error:
+            waiting["cold"] = f"{error}; repeating the call gives summaries a new text"
+        # A turn that was under way may have put back meanwhile what it had read before.
+        await _clear_rings(parts, there, done, waiting)
+        await _index(parts, there, waiting)
+    return tuple(rebuilt), waiting
+
+
+async def _clear_rings(parts: Parts, scope: Scope, done: RollBack, waiting: dict[str, str]) -> None:
+    """Clear the rings of a graph whose turns were changed, and pins of beliefs.
+
+    They fill again from cold.
+    """
+    beliefs = [one.id for one in done.items if one.done == "reverted"]
+    try:
+        await parts.drop_pins(scope, beliefs)
+        if done.ids_in(scope.graph_id).get("turn"):
+            for agent in await parts.fleet.agents(scope):
+                await parts.hot.clear(scope.for_agent(agent.id))
+    except TierError as error:
+        waiting["hot"] = f"{error}; what the rings hold is looked up in cold before it is shown"
+
+
+async def _leave_index(
+    parts: Parts, scope: Scope, ids: Sequence[str], waiting: dict[str, str]
+) -> None:
+    try:
+        await parts.warm.delete(scope, ids)
+    except (TierError, ConfigError) as error:
+        waiting["warm"] = f"{error}; the queued index work removes the entries"
+
+
+async def _index(parts: Parts, scope: Scope, waiting: dict[str, str]) -> None:
+    """Let the index follow at once."""
+    try:
+        await parts.index_worker.drain(scope)
+    except (TierError, ConfigError) as error:
+        waiting["warm"] = f"{error}; the queued index work follows"

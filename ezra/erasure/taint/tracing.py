@@ -1,0 +1,231 @@
+"""Asking the stores what came of a record, graph by graph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from tiers.errors import NotFound, UsageError
+from tiers.ids import first_id
+from tiers.records import Receipt, Record, Scope
+from tiers.taint import Exposure, Reason, Resting, TaintedKind
+
+from ...parts import Parts
+from ..redaction import adopted_id, branches_of, heirs_of
+from .walk import ASKED_AT_ONCE, Shown, TaintNode, Walk, counted
+
+GRAPHS_MAX = 1_000
+RECEIPTS_MAX = 50_000
+RECEIPTS_PER_PAGE = 500
+ORIGINS_MAX = 100
+ORIGINS_DEEP_MAX = 16
+PAGE_MAX = 1_000
+CLOCKS_APART = timedelta(minutes=10)
+"""A receipt may have been made by a process whose clock is this much behind."""
+
+
+class Trace(Record):
+    """What came of a record, and what it came of.
+
+    Attributes:
+        record_id: The record; the first of all nodes is it.
+        origins: What it names as its sources, what these name, and so on, with who wrote them.
+        nodes: A page of the tree, each record behind what it comes of.
+        counts: How many there are in all, by exposure and kind, the root included.
+        total: How many nodes the whole tree has.
+        cursor: What ``after`` is for the next page; ``None`` after the last.
+        is_whole: Nothing was left out for a limit.
+        notes: What was left out, in words.
+    """
+
+    record_id: str
+    graph_id: str
+    origins: tuple[Resting, ...]
+    nodes: tuple[TaintNode, ...]
+    counts: dict[Exposure, dict[TaintedKind, int]]
+    total: int
+    cursor: int | None = None
+    is_whole: bool = True
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Traced:
+    """The whole tree of a record, and where it was looked for.
+
+    Attributes:
+        walk: What was found.
+        family: The graphs that may have read the record's graph, itself first.
+        notes: What was left out, in words.
+    """
+
+    walk: Walk
+    root: Resting
+    family: tuple[Scope, ...]
+    notes: tuple[str, ...]
+
+
+async def traced(parts: Parts, scope: Scope, record_id: str) -> Traced:
+    """Return everything that came of a record of the scope's graph.
+
+    Raises:
+        NotFound: The graph has no such record.
+        TierError: The cold tier failed.
+    """
+    root = await _root(parts, scope, record_id)
+    branches = await _branches(parts, scope)
+    scopes = (scope, *await heirs_of(parts, scope), *branches)
+    family = tuple({one.graph_id: one for one in scopes}.values())
+    notes = []
+    if len(family) > GRAPHS_MAX:
+        notes.append(f"only {GRAPHS_MAX:,} of {len(family):,} graphs were looked through")
+        family = family[:GRAPHS_MAX]
+    walk = Walk(root)
+    while page := walk.page():
+        await _rest(parts, walk, family, branches, page)
+    shown, has_all = await _receipts(parts, family, root)
+    if not has_all:
+        notes.append(f"only {RECEIPTS_MAX:,} receipts were looked through: exposure may lack some")
+    walk.expose()
+    while page := walk.page():
+        turn_ids = await asyncio.to_thread(walk.show, shown, page)
+        for there in family:
+            walk.answered(await _described(parts, there, turn_ids))
+        exposed = [node for node in page if node.exposure == "exposed"]
+        await _rest(parts, walk, family, branches, exposed, turn_ids)
+    if not walk.is_whole:
+        notes.append(f"the tree has more than {len(walk.nodes):,} records")
+    return Traced(walk, root, family, tuple(notes))
+
+
+async def trace(parts: Parts, scope: Scope, record_id: str, *, limit: int, after: int) -> Trace:
+    """Return a page of the tree of a record.
+
+    Raises:
+        NotFound: The graph has no such record.
+        UsageError: A number is out of range.
+    """
+    if not 1 <= limit <= PAGE_MAX:
+        raise UsageError("limit", limit, f"1 to {PAGE_MAX:,}")
+    if after < 0:
+        raise UsageError("after", after, "the cursor of a page, or 0 to begin")
+    found = await traced(parts, scope, record_id)
+    nodes = found.walk.nodes
+    end = after + limit
+    return Trace(
+        record_id=record_id,
+        graph_id=scope.graph_id,
+        origins=await _origins(parts, scope, found),
+        nodes=tuple(nodes[after:end]),
+        counts={name: dict(kinds) for name, kinds in counted(nodes).items()},
+        total=len(nodes),
+        cursor=end if end < len(nodes) else None,
+        is_whole=not found.notes,
+        notes=found.notes,
+    )
+
+
+async def _root(parts: Parts, scope: Scope, record_id: str) -> Resting:
+    found = await parts.taint.described(scope, [record_id])
+    if not found:
+        raise NotFound("record", record_id)
+    return found[0]
+
+
+async def _rest(
+    parts: Parts,
+    walk: Walk,
+    family: Sequence[Scope],
+    branches: Sequence[Scope],
+    page: Sequence[TaintNode],
+    turn_ids: Sequence[str] = (),
+) -> None:
+    """Note what rests on a page of records, and on turns that were shown some."""
+    ids = list(dict.fromkeys((*(node.id for node in page), *turn_ids)))
+    for there in family:
+        for some in _pages(ids):
+            walk.add(await parts.taint.resting_on(there, some))
+    beliefs = [node.id for node in page if node.kind == "belief"]
+    for branch in branches:
+        copies = {adopted_id(branch, one): one for one in beliefs}
+        for copy in await _described(parts, branch, list(copies)):
+            reason = Reason(id=copies[copy.id], how="adopted from")
+            walk.add([copy.model_copy(update={"reasons": (*copy.reasons, reason)})])
+
+
+async def _described(parts: Parts, scope: Scope, ids: Sequence[str]) -> list[Resting]:
+    found: list[Resting] = []
+    for some in _pages(list(dict.fromkeys(ids))):
+        found += await parts.taint.described(scope, some)
+    return found
+
+
+async def _branches(parts: Parts, scope: Scope) -> list[Scope]:
+    """Return the graphs that were branched from the scope's, and from these."""
+    found: dict[str, Scope] = {}
+    waiting = [scope]
+    while waiting and len(found) < GRAPHS_MAX:
+        for branch in await branches_of(parts, waiting.pop()):
+            if branch.graph_id not in found:
+                found[branch.graph_id] = branch
+                waiting.append(branch)
+    return list(found.values())
+
+
+async def _receipts(
+    parts: Parts, family: Iterable[Scope], root: Resting
+) -> tuple[list[Shown], bool]:
+    """Return what was shown in the graphs since the record was there, and whether that is all."""
+    shown: list[Shown] = []
+    for scope in family:
+        after = first_id(root.recorded_at - CLOCKS_APART)
+        while True:
+            if len(shown) >= RECEIPTS_MAX:
+                return shown, False
+            page = await parts.log.receipts(scope, after, RECEIPTS_PER_PAGE)
+            shown += map(shown_in, page)
+            if len(page) < RECEIPTS_PER_PAGE:
+                break
+            after = page[-1].id
+    return shown, True
+
+
+def shown_in(receipt: Receipt) -> Shown:
+    """Return which records a receipt showed. A slot names its record first, then its sources."""
+    named = (slot.get("source_ids") for slot in receipt.body.get("slots", ()))
+    return Shown(
+        Resting(
+            graph_id=receipt.graph_id,
+            kind="receipt",
+            id=receipt.id,
+            agent_id=receipt.agent_id,
+            recorded_at=receipt.recorded_at,
+        ),
+        str(receipt.body.get("turn_id") or "") if receipt.kind == "turn" else "",
+        frozenset(ids[0] for ids in named if ids),
+    )
+
+
+async def _origins(parts: Parts, scope: Scope, found: Traced) -> tuple[Resting, ...]:
+    """Return what a record rests on, and that in turn, nearest first; ancestors' included."""
+    lineage = (await parts.membership.of_graph(scope)).lineage
+    graphs = (scope, *(Scope.of_graph(scope.tenant, one.graph_id) for one in lineage))
+    known: dict[str, Resting] = {}
+    waiting = [reason.id for reason in found.root.reasons]
+    for _ in range(ORIGINS_DEEP_MAX):
+        asked = [one for one in dict.fromkeys(waiting) if one not in known]
+        asked = asked[: ORIGINS_MAX - len(known)]
+        if not asked:
+            break
+        waiting = []
+        for there in graphs:
+            for one in await _described(parts, there, asked):
+                known.setdefault(one.id, one)
+                waiting += [reason.id for reason in one.reasons]
+    return tuple(known.values())
+
+
+def _pages(ids: Sequence[str]) -> list[Sequence[str]]:
+    return [ids[start : start + ASKED_AT_ONCE] for start in range(0, len(ids), ASKED_AT_ONCE)]

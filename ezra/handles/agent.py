@@ -1,0 +1,487 @@
+"""The handle of one agent: turns, memories, beliefs. Its scope is fixed when it is spawned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Unpack
+
+from metaagents.learning.core import CoreBlock
+from tiers.errors import PolicyDenied, UsageError
+from tiers.ids import derived_id
+from tiers.plans import AnyGrain
+from tiers.records import (
+    UNRECORDED,
+    Ancestor,
+    Commitment,
+    Fact,
+    Hit,
+    Kind,
+    Scope,
+    SearchQuery,
+    Source,
+    Standing,
+    Turn,
+    Usage,
+)
+
+from ..beliefs.commit import Believed, Point, beliefs_at, believe, source_ids_of
+from ..checks import check_source, checked
+from ..documents import DocumentsOfAgent
+from ..guarding import Write, admitted
+from ..mesh import AnyAsk, ask_of
+from ..operations import operation
+from ..parts import Parts
+from ..recall.asking import ask
+from ..recall.injecting import bringing
+from ..recall.memory_search import MemorySearch, search_memory
+from ..recall.request import Narrowing, ScopeName, request_of
+from ..recaller import Degradation, RecallResult, with_vector
+from ..rights.access import Access
+from ..rights.policy import scope_of, topics_for
+from ..turn.routing import Request
+from .agent_facts import AgentFacts
+from .agent_platform import AgentPlatform
+from .board import AgentBoard
+from .knowledge import Knowledge
+from .mesh_asking import AsksMesh
+from .recording import AgentRecording, Teller
+from .tool_outputs import RANGE_CHARS, OutputRange, read_tool_output
+from .turn import Completion, OpenTurn, TurnRef
+
+
+class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgent):
+    """One agent of a session graph.
+
+    Its scope is what its stored record says, looked up again at each call: a re-attach with other
+    topics, a parent's revocation or a graph that was closed elsewhere count from then on.
+    """
+
+    def __init__(self, parts: Parts, standing: Standing, core: tuple[Fact, ...]) -> None:
+        if standing.agent is None:
+            raise UsageError("standing", standing.graph.id, "the standing of an agent")
+        self._parts = parts
+        self._standing = standing
+        self._record = standing.agent
+        self._core = core
+        self._present = True
+        self._turn: TurnRef | None = None
+        self._only_looks = False
+
+    @property
+    def id(self) -> str:
+        """The agent's id in its graph."""
+        return self._record.id
+
+    @property
+    def graph_id(self) -> str:
+        """The session graph that it is a member of."""
+        return self._record.graph_id
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """What the agent may see and write."""
+        return self._record.topics
+
+    @property
+    def core_at_spawn(self) -> tuple[Fact, ...]:
+        """The core facts in scope when the agent was spawned, inherited ones included."""
+        return self._core
+
+    @property
+    def lineage(self) -> tuple[Ancestor, ...]:
+        """The graphs that the agent's graph inherits from, as they were at its last call."""
+        return self._standing.lineage
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """The knowledge graph over the facts that the agent sees, to read and to change."""
+        access = Access(self._scope, self._writing, lambda: self._standing)
+        return Knowledge(self._parts, access)
+
+    @property
+    def board(self) -> AgentBoard:
+        """The graph's board as the agent sees it: messages, tasks, and what agents did."""
+        access = Access(self._scope, self._writing, lambda: self._standing)
+        return AgentBoard(self._parts, access, self.id)
+
+    async def turn(
+        self,
+        message: str,
+        *,
+        at: datetime | None = None,
+        speaker: str | None = None,
+        topics: Iterable[str] | None = None,
+        private: bool = False,
+        ref: str | None = None,
+        mesh: AnyAsk | None = None,
+    ) -> OpenTurn:
+        """Make the context for a message; the caller's own model answers it.
+
+        Args:
+            message: What was said to the agent; must not be blank.
+            at: When it was said; now if not given.
+            speaker: Who said it; the agent's user or the agent itself if not given.
+            topics: Topics of the turn, among the agent's; all of the agent's if not given.
+            private: Whether only this agent may see the turn.
+            ref: The caller's name for the turn, unique in the graph: replying twice under one
+                ``ref`` stores once.
+            mesh: A live source to ask: its name, or ``{"source": …, "question": …, "slots": …}``.
+
+        Raises:
+            PolicyDenied: A topic or source is not the agent's; nothing was read.
+            BudgetExceeded: No tokens are left for its context.
+            UsageError: An argument is not acceptable, or the agent has left.
+        """
+        self._check_present()
+        if not message.strip():
+            raise UsageError("message", message, "text that is not blank")
+        now = self._parts.clock()
+        sample = checked(
+            Turn,
+            input=message,
+            speaker=speaker or self._record.user_id or self.id,
+            topics=topics,
+            ref=ref,
+            private=private,
+            occurred_at=at or now,
+        )
+        request = Request(
+            input=message,
+            at=sample.occurred_at,
+            speaker=sample.speaker,
+            topics=None if topics is None else sample.topics,
+            private=private,
+            ref=sample.ref,
+            mesh=None if mesh is None else ask_of(mesh),
+            inject=bringing(self._parts, message),
+        )
+        state = await self._parts.router.open_turn(
+            self._record, self._standing, request, self._parts.names.of
+        )
+        self._follow(state.standing)
+        self._turn = TurnRef(state.turn_id, state.receipt_id)
+        self._parts.under_way.opened(state.scope, state.turn_id)
+        return OpenTurn(self._parts, state)
+
+    async def complete(
+        self, message: str, *, at: datetime | None = None, speaker: str | None = None
+    ) -> Completion:
+        """Make the context, ask the configured model, remember the turn."""
+        turn = await self.turn(message, at=at, speaker=speaker)
+        response = await turn.complete()
+        written = await turn.reply(response)
+        return Completion(response, self._parts.model.name, turn, written)
+
+    @operation("GET", "/core")
+    async def core(self) -> CoreBlock:
+        """Return the core facts of this agent's next context, what is left out, and their tokens.
+
+        Inherited ones included; those that a nearer definition hides are not.
+        """
+        block, _ = await self._parts.router.core_of(await self._scope())
+        return block
+
+    @operation("POST", "/recall")
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kinds: Sequence[Kind] | None = None,
+        scope: ScopeName = "any",
+        as_of: datetime | None = None,
+        rerank: bool = True,
+        **more: Unpack[Narrowing],
+    ) -> RecallResult:
+        """Return what is known about ``query``, best first, from every tier.
+
+        Searching does not count as using: a fact is used by each turn whose context it reaches.
+
+        Args:
+            query: The question; must not be blank.
+            limit: How many, 1 to 100.
+            kinds: Which kinds of record; all if not given.
+            scope: ``session`` (what was said and believed in this graph), ``user`` (facts and
+                rules of the agent's user), ``agent`` (those that it wrote), ``tenant`` (documents
+                and what is inherited), or ``any``: all of them, by the weights of the settings.
+            as_of: A moment of the past: what would have been answered then.
+            rerank: Whether a reranker may change the order, where one is configured.
+            more: What else narrows it: see ``Narrowing``.
+
+        Raises:
+            UsageError: An argument is not acceptable, the agent has left, or a scope class needs
+                a user that the agent does not have.
+        """
+        request = request_of(
+            query, limit=limit, kinds=kinds, scope=scope, as_of=as_of, rerank=rerank, more=more
+        )
+        return await ask(self._parts, await self._reading(), request)
+
+    @operation("POST", "/search-memory")
+    async def search_memory(
+        self,
+        text: str | None = None,
+        *,
+        grain: AnyGrain = "working",
+        min_days_ago: int = 0,
+        max_days_ago: int = 365,
+        max_results: int = 10,
+    ) -> MemorySearch:
+        """Return what happened in a window of days, as lines that begin with the day or period.
+
+        Of the agent's own graph, not of its ancestors. A week, month, quarter or year that
+        reaches into the window counts as a whole.
+
+        Args:
+            text: What it is about, best match first; without one the latest comes first.
+            grain: ``working`` for turns, or the episodes to look at: ``daily``, ``weekly``,
+                ``monthly``, ``quarterly``, ``yearly``.
+            min_days_ago: The end of the window, in calendar days of the settings' time zone; 0 is
+                today.
+            max_days_ago: Its beginning, at most 36,500.
+            max_results: How many, 1 to 100.
+
+        Raises:
+            UsageError: An argument is out of range, the window is inverted, or the agent has left.
+        """
+        return await search_memory(
+            self._parts,
+            await self._reading(),
+            text,
+            grain=grain,
+            min_days_ago=min_days_ago,
+            max_days_ago=max_days_ago,
+            max_results=max_results,
+        )
+
+    async def read_tool_output(
+        self,
+        key: str,
+        index: int | None = None,
+        start: int = 0,
+        length: int | None = RANGE_CHARS,
+    ) -> OutputRange:
+        """Return a range of what a tool returned during a turn that the agent sees in its graph.
+
+        Args:
+            key: ``<turn id>/<index>``, as previews have it; or the turn's id or ``ref`` alone.
+            index: Which of the turn's outputs, from 0, where the key does not say.
+            start: The first character.
+            length: The most characters, 1 to 1,000,000; ``None`` for all to the end.
+
+        Raises:
+            NotFound: There is no such turn, or it has no such output.
+            UsageError: A number is out of range, or the agent has left.
+        """
+        scope = await self._scope()
+        return await read_tool_output(
+            self._parts, scope, key, index=index, start=start, length=length
+        )
+
+    @operation("POST", "/recall-archival")
+    async def recall_archival(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        scope_topics: Iterable[str] | None = None,
+        limit: int = 10,
+    ) -> tuple[Hit, ...]:
+        """Return archival facts only; ``user_id`` and ``scope_topics`` narrow the agent's scope."""
+        now = self._parts.clock()
+        asked = checked(
+            SearchQuery, text=query, kinds=("fact",), tier="archival", limit=limit, now=now
+        )
+        topics = None if scope_topics is None else checked(Turn, topics=scope_topics).topics
+        scope = await self._scope()
+        state = Degradation(self._parts.settings.step_timeout_seconds, self._parts.telemetry)
+        asked = with_vector(asked, await self._parts.recaller.vector(query, (), state))
+        found = await self._parts.semantic.recall_archival(
+            scope, asked, user_id=user_id, scope_topics=topics, limit=limit
+        )
+        return tuple(hit.model_copy(update={"cosine": None}) for hit in found)
+
+    @operation("POST", "/beliefs", changes=True, repeats=False)
+    async def commit(
+        self,
+        claim: str,
+        *,
+        topic: str | None = None,
+        key: tuple[str, str] | None = None,
+        value: str | None = None,
+        sources: Iterable[str] = (),
+        private: bool = False,
+        ref: str | None = None,
+        source: Source = "agent",
+    ) -> Believed:
+        """Commit to a belief. What contradicts it is settled by the graph's merge strategy.
+
+        A rival is the active belief of the same topic and key; for a claim without a key, an
+        active belief of the topic that it contradicts. Whoever loses is superseded in the same
+        step. A belief that lost against a rival comes back as ``HistoricBelief``, whose ``status``
+        and ``superseded_by`` say so; both sides are in the history.
+
+        Args:
+            claim: The belief in words; must not be blank.
+            topic: One of the agent's topics; who holds it sees the belief. All of the agent's if
+                not given.
+            key: What it is about: (subject, attribute).
+            value: What the attribute is held to be.
+            sources: Ids of turns and facts that it rests on. The turn under way, or the agent's
+                last one, is noted by itself.
+            private: Whether only this agent may see it.
+            ref: The caller's name for it, unique in the graph: committing again under the same
+                ``ref`` changes nothing.
+            source: Whose words it is, for the write guard.
+
+        Raises:
+            WriteRefused: The write guard has put it aside or blocks it.
+            PolicyDenied: The topic is not the agent's.
+            BudgetExceeded: The agent or the graph has no write left.
+            Conflict: The graph is archived, or others changed the same belief again and again.
+            UsageError: An argument is not acceptable, or the agent has left.
+        """
+        if not claim.strip():
+            raise UsageError("claim", claim, "text that is not blank")
+        check_source(source)
+        given = None if topic is None else checked(Turn, topics=(topic,)).topics
+        scope, allowed = await self._writing(given, "commit")
+        named = (
+            self._parts.ids.new()
+            if ref is None
+            else derived_id(UNRECORDED, "belief", scope.tenant, scope.graph_id, ref)
+        )
+        belief = checked(
+            Commitment,
+            claim=claim,
+            topic=given[0] if given else None,
+            key=key,
+            value=value,
+            private=private,
+            source_ids=source_ids_of(sources),
+            turn_id=None if self._turn is None else self._turn.id,
+            receipt_id=None if self._turn is None else self._turn.receipt_id,
+        ).stamped(scope, named, self._parts.clock())
+        belief = belief.model_copy(update={"topics": allowed})
+        write = Write("belief", source, allowed, private)
+        belief = await admitted(self._parts, scope, write, belief)
+        return await believe(self._parts, scope, self._standing, belief)
+
+    @operation("GET", "/beliefs")
+    async def beliefs(self, as_of: Point | None = None) -> tuple[Believed, ...]:
+        """Return the active beliefs in scope, in order of commitment.
+
+        Args:
+            as_of: A time, or a turn of the graph: those that were active then. What was redacted
+                since says ``[redacted]``.
+        """
+        scope = await self._scope()
+        if as_of is None:
+            return await self._parts.beliefs.active(scope)
+        return await beliefs_at(self._parts, scope, as_of)
+
+    @operation("POST", "/beliefs/{belief_id}/pin", changes=True, repeats=False)
+    async def pin(self, belief_id: str) -> Believed:
+        """Keep an active belief first in every context of this agent, and in its hot tier.
+
+        Raises:
+            NotFound: No such active belief in the agent's scope.
+            BudgetExceeded: The agent or the graph has no write left.
+        """
+        scope = await self._scope()
+        own = None if self._turn is None else self._turn.id
+        during = self._parts.under_way.during(scope, own)
+        async with self._parts.meter.write(scope, self._standing):
+            belief = await self._parts.beliefs.pin(during, belief_id, self._parts.clock())
+        await self._parts.hot.pin(scope, belief)
+        now = self._parts.clock()
+        await self._parts.log.append_audit(scope, "pinned", (belief_id,), "", now)
+        return belief
+
+    @operation("GET", "/usage")
+    async def usage(self) -> Usage:
+        """Return what the agent has used of its budget."""
+        return await self._parts.usage.usage(scope_of(self._record))
+
+    @operation("POST", "/heartbeat", changes=True)
+    async def heartbeat(self) -> None:
+        """Give a sign of life now.
+
+        Not needed by an agent that speaks, nor by one that was spawned in this process.
+
+        Raises:
+            UsageError: The agent has left.
+        """
+        await self._scope()
+        now = self._parts.clock()
+        await self._parts.fleet.beat(scope_of(self._record), [self.id], now)
+
+    async def leave(self) -> None:
+        """Leave the graph. Idempotent; the graph closes when its last agent has left.
+
+        One that failed, because the cold tier was away, may be repeated.
+        """
+        if self._present:
+            await self._parts.membership.leave(self._record)
+            self._present = False
+
+    async def _writing(
+        self, asked: Sequence[str] | None, action: str
+    ) -> tuple[Scope, tuple[str, ...]]:
+        """Return the scope as it stands, and the topics that a new record carries."""
+        self._check_present()
+        if self._only_looks:
+            raise PolicyDenied(self.id, action, ("act",), "a handle that only looks")
+        await self._topics(asked, action)
+        scope = await self._scope()
+        return scope, await self._topics(asked, action)
+
+    def _teller(self) -> Teller:
+        access = Access(self._scope, self._writing, lambda: self._standing)
+        return Teller(self._parts, access, self._topics, self._told)
+
+    def _told(self, turn: TurnRef) -> None:
+        self._turn = turn
+
+    async def _topics(self, asked: Sequence[str] | None, action: str) -> tuple[str, ...]:
+        try:
+            return topics_for(self._record, asked, action)
+        except PolicyDenied as denial:
+            scope, now = scope_of(self._record), self._parts.clock()
+            await self._parts.log.append_audit(scope, "denied", (), str(denial), now)
+            raise
+
+    async def _scope(self) -> Scope:
+        """Return the agent's scope as it stands now.
+
+        Raises:
+            UsageError: The agent has left.
+        """
+        self._check_present()
+        membership = self._parts.membership
+        looking = membership.looked_at if self._only_looks else membership.standing
+        self._follow(await looking(self._record))
+        return scope_of(self._record, self._standing.lineage)
+
+    async def _reading(self) -> Scope:
+        """Return the scope as it stands; while cold is away as it last was, without ancestors.
+
+        Whether these may still be read cannot be known then, and they could not be read anyway.
+        """
+        state = Degradation(self._parts.settings.step_timeout_seconds, self._parts.telemetry)
+        unknown: Scope | None = None
+        found = await state.answer("cold", "standing", self._scope(), unknown)
+        return found or scope_of(self._record)
+
+    def _follow(self, standing: Standing) -> None:
+        self._standing = standing
+        self._record = standing.agent or self._record
+
+    def release(self) -> None:
+        """Mark the handle as gone: its graph was closed under it."""
+        self._present = False
+
+    def _check_present(self) -> None:
+        if not self._present:
+            raise UsageError("agent", self.id, "an agent that has not left its graph")

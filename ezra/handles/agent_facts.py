@@ -1,0 +1,190 @@
+"""What an agent's handle does with facts and rules: remember, forget, look up, list."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+
+from tiers.errors import UsageError
+from tiers.records import Fact, FactTier, Scope, Source, Standing, Turn
+from tiers.upkeep import Page
+
+from ..checks import check_source, checked, checked_id
+from ..operations import Ids, operation
+from ..parts import Parts
+from .listings import LATEST_MAX, facts_page
+from .remembering import Memory, check_superseded, forget, forget_all, memory_of, store, supersede
+
+FORGOTTEN_MAX = 100
+"""So many facts are forgotten in one step: a transaction holds up every other of the tenant."""
+
+
+class AgentFacts(ABC):
+    """The part of an agent's handle that keeps facts and rules."""
+
+    _parts: Parts
+    _standing: Standing
+
+    @operation("POST", "/memories", changes=True)
+    async def remember(
+        self,
+        what: Memory,
+        *,
+        topics: Iterable[str] | None = None,
+        private: bool = False,
+        shared: bool = False,
+        supersedes: str | None = None,
+        id: str | None = None,  # noqa: A002 - it is the id of what is stored
+        source: Source = "user",
+    ) -> str:
+        """Remember a fact or a rule and return its id.
+
+        The same statement by the same agent is stored once: remembering it again returns the
+        first id. It can be recalled at once by its words, and by meaning within seconds.
+
+        Args:
+            what: Text (a fact), a ``Fact`` or a ``Rule``.
+            topics: Its topics; those of ``what``, else the agent's own, if not given.
+            private: Whether only this agent may see it.
+            shared: Whether agents of every user may see it, not only those of this agent's user.
+            supersedes: The id of a fact of this graph whose place it takes.
+            id: A new UUID that it is stored under. Who heard no answer asks again with the same:
+                it is stored once, and does not come back when it was forgotten meanwhile.
+            source: Whose words it is: ``user``, ``tool``, ``agent``, ``document`` or ``system``.
+                What an agent wrote never becomes core unless a user or a tool says the same.
+
+        Raises:
+            PolicyDenied: A topic is not the agent's.
+            BudgetExceeded: The agent or the graph has no write left.
+            Conflict: The graph is archived, or the id is another statement's.
+            NotFound: The fact to be superseded is none that the agent sees in its own graph.
+            UsageError: ``what`` is not acceptable, an agent's own words are to be core, or the
+                agent has left.
+            WriteRefused: The write guard has put it aside or blocks it.
+        """
+        record = memory_of(what)
+        check_source(source)
+        named = None if id is None else checked_id("id", id)
+        given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
+        scope, allowed = await self._writing(given, "remember")
+        if supersedes is not None:
+            await check_superseded(self._parts, scope, record, supersedes, source)
+        if shared:
+            scope = scope.model_copy(update={"user_id": None})
+        async with self._parts.meter.write(scope, self._standing) as charge:
+            stored_id, was_new = await store(
+                self._parts,
+                scope,
+                record,
+                allowed,
+                private=private,
+                record_id=named,
+                source=source,
+            )
+            charge.is_void = not was_new
+        if supersedes is not None:
+            await supersede(self._parts, await self._scope(), supersedes, stored_id)
+        return stored_id
+
+    @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)
+    async def forget(self, fact_id: str, *, reason: str, superseded_by: str | None = None) -> bool:
+        """Forget a fact on explicit request; ``False`` when it is forgotten or superseded already.
+
+        It is in no search and no context from now on, nor is what says the same: facts that the
+        agent sees, with the same words, of the same user and privacy, whoever wrote them and under
+        whatever topics. Rows stay as tombstones, and their content is destroyed after
+        ``forgotten_facts_days``; ``graph.redact`` does that at once.
+
+        Args:
+            fact_id: A fact that the agent sees in its own graph.
+            reason: Why; kept in the audit feed.
+            superseded_by: The fact that takes its place. It has given way to that one then, and
+                both ids are in the audit feed.
+
+        Raises:
+            NotFound: It, or what is to take its place, is no fact that the agent sees in its own
+                graph.
+            UsageError: The reason is blank, a fact is to take its own place, or the agent has
+                left.
+            BudgetExceeded: The agent or the graph has no write left.
+        """
+        scope = await self._scope()
+        async with self._parts.meter.write(scope, self._standing) as charge:
+            if superseded_by is None:
+                done = await forget(self._parts, scope, fact_id, reason)
+            else:
+                done = await supersede(self._parts, scope, fact_id, superseded_by)
+            charge.is_void = not done
+        return done
+
+    @operation("POST", "/facts/forget", changes=True, repeats=False)
+    async def forget_facts(self, ids: Ids, *, reason: str) -> tuple[str, ...]:
+        """Forget several facts in one step, as ``forget`` does; return those that lived until now.
+
+        Args:
+            ids: Facts that the agent sees in its own graph, 100 at most; others are passed over.
+            reason: Why; kept in the audit feed for each.
+
+        Raises:
+            UsageError: The reason is blank, there are too many ids, or the agent has left.
+            BudgetExceeded: The agent or the graph has no write left.
+        """
+        if len(ids) > FORGOTTEN_MAX:
+            raise UsageError("ids", len(ids), f"at most {FORGOTTEN_MAX}")
+        scope = await self._scope()
+        async with self._parts.meter.write(scope, self._standing) as charge:
+            done = await forget_all(self._parts, scope, ids, reason)
+            charge.is_void = not done
+        return done
+
+    @operation("POST", "/facts/lookup")
+    async def facts(self, ids: Ids) -> tuple[Fact, ...]:
+        """Return the facts among ``ids`` that the agent sees, in the order asked.
+
+        Those that gave way or were forgotten are among them, and say so.
+        """
+        return await self._parts.semantic.facts(await self._scope(), ids)
+
+    @operation("GET", "/facts")
+    async def latest_facts(
+        self,
+        *,
+        tier: FactTier | None = None,
+        topics: Iterable[str] | None = None,
+        all_topics: Iterable[str] | None = None,
+        after: str = "",
+        limit: int = LATEST_MAX,
+    ) -> Page[Fact]:
+        """Return the live facts of its graph that the agent sees, the latest first, page by page.
+
+        By when they began to be true, or else were recorded.
+
+        Args:
+            tier: ``core`` or ``archival``; both if not given.
+            topics: Only facts with one of these.
+            all_topics: Only facts with every one of these, 16 at most.
+            after: The ``cursor`` of the page before; empty begins.
+            limit: 1 to 100.
+
+        Raises:
+            UsageError: An argument is not acceptable, or the agent has left.
+        """
+        return await facts_page(
+            self._parts,
+            await self._scope(),
+            tier=tier,
+            topics=topics,
+            all_topics=all_topics,
+            after=after,
+            limit=limit,
+        )
+
+    @abstractmethod
+    async def _scope(self) -> Scope:
+        """Return the agent's scope as it stands now."""
+
+    @abstractmethod
+    async def _writing(
+        self, asked: Sequence[str] | None, action: str
+    ) -> tuple[Scope, tuple[str, ...]]:
+        """Return the scope as it stands, and the topics that a new record carries."""

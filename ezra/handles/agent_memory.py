@@ -1,0 +1,95 @@
+"""What each tier holds for one member of a graph, as those see it who run and audit a fleet."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from tiers.errors import NotFound
+from tiers.previews import with_previews
+from tiers.records import (
+    AgentRecord,
+    Commitment,
+    MeshResult,
+    Scope,
+    SearchQuery,
+    Summary,
+    Turn,
+)
+
+from ..checks import checked
+from ..parts import Parts
+
+SUMMARIES_MAX = 20
+WAITING_MAX = 50
+
+
+@dataclass(frozen=True)
+class AgentMemory:
+    """What each tier holds for one agent; its private records included.
+
+    Attributes:
+        agent: Its record.
+        ring: The turns in its ring, oldest first.
+        capacity: How many it holds.
+        pinned: Beliefs that the hot tier keeps at hand.
+        mesh: The latest result of another source.
+        turns: How many turns it ever had.
+        waiting: Turns that left the ring and are in no summary yet, oldest first; at most 50.
+        summaries: Its live summaries, the latest first; at most 20.
+    """
+
+    agent: AgentRecord
+    ring: tuple[Turn, ...]
+    capacity: int
+    pinned: tuple[Commitment, ...]
+    mesh: MeshResult | None
+    turns: int
+    waiting: tuple[Turn, ...]
+    summaries: tuple[Summary, ...]
+
+
+async def memory_of(parts: Parts, scope: Scope, agent_id: str) -> AgentMemory:
+    """Return what each tier holds for a member of the scope's graph, one that has left included.
+
+    Raises:
+        NotFound: The graph never had such a member.
+    """
+    own = scope.for_agent(agent_id)
+    standing = await parts.membership.of_graph(own)
+    if standing.agent is None:
+        raise NotFound("agent", agent_id)
+    capacity = parts.settings.ring_capacity
+    hot, last, waiting, summaries = await asyncio.gather(
+        parts.hot.read(own),
+        parts.turns.recent_turns(own, 1),
+        parts.turns.waiting_turns(own, capacity, WAITING_MAX),
+        _summaries(parts, own, agent_id),
+    )
+    return AgentMemory(
+        agent=standing.agent,
+        ring=hot.turns,
+        capacity=capacity,
+        pinned=hot.pinned,
+        mesh=hot.mesh,
+        turns=last[-1].seq if last else 0,
+        waiting=tuple(map(with_previews, waiting)),
+        summaries=summaries,
+    )
+
+
+async def _summaries(parts: Parts, scope: Scope, agent_id: str) -> tuple[Summary, ...]:
+    """Return an agent's live summaries without reading all of them."""
+    query = checked(
+        SearchQuery,
+        text="",
+        kinds=("summary",),
+        writer_id=agent_id,
+        limit=SUMMARIES_MAX,
+        now=parts.clock(),
+    )
+    found = await parts.timeline.latest(scope, query)
+    if not found:
+        return ()
+    written = await parts.episodic.written(scope, [one.id for one in found])
+    return tuple(one for one in written if isinstance(one, Summary))

@@ -1,0 +1,171 @@
+"""Branches: a session graph that begins with what another believed at a moment, and goes on alone.
+
+A branch reads the facts of the graph that it left as they were then, and holds its active beliefs
+of that moment as its own. Its log begins with a reference to the head of the other's log, signed
+where there is a key, so that an auditor can tell what a what-if began from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from tiers.errors import Conflict, UsageError
+from tiers.records import (
+    Budget,
+    Commitment,
+    Parent,
+    Scope,
+    SessionGraph,
+    Turn,
+)
+
+from ..beliefs.commit import Point
+from ..beliefs.history import History
+from ..beliefs.proofs import Witness
+from ..checks import checked
+from ..erasure.redaction import adopted_id
+from ..parts import Parts
+
+ADOPTED_MAX = 10_000
+TURNS_PER_PAGE = 100
+TURNS_MAX = 100_000
+
+
+@dataclass(frozen=True)
+class Step:
+    """One turn of the other graph, to be lived through again in a branch.
+
+    Attributes:
+        number: The turn's number in the graph that was branched.
+        turn: What was said there, and answered.
+    """
+
+    number: int
+    turn: Turn
+
+
+StepTaker: TypeAlias = Callable[[Step], Awaitable[Any]]
+"""What a caller does with a step: let an agent of the branch take its turn, for instance."""
+
+
+async def branch(
+    parts: Parts, parent: SessionGraph, point: Point | None, session_graph_id: str
+) -> SessionGraph:
+    """Make a branch and return its record. One that was cut off is finished by repeating it.
+
+    Raises:
+        Conflict: There is a graph of that id already, other than such a half-made branch.
+        UsageError: The point is not acceptable, or more than ``ADOPTED_MAX`` beliefs were active.
+    """
+    scope = Scope.of_graph(parent.tenant, parent.id)
+    history = History(parts, scope)
+    seq = await history.seq_at(point)
+    active = await parts.history.as_of(scope, seq)
+    if len(active) > ADOPTED_MAX:
+        raise UsageError("turn", point, f"a moment of at most {ADOPTED_MAX} active beliefs")
+    left = await Witness(parts, scope).branch_point(seq, await _turn_at(parts, scope, point))
+    record = await _graph(parts, parent, await _moment(parts, scope, point, seq), session_graph_id)
+    own = Scope.of_graph(record.tenant, record.id)
+    adopted = [_adopted(own, one) for one in active if one.redacted_at is None]
+    now = parts.clock()
+    if not await parts.beliefs.adopt(own, left, adopted, now):
+        raise Conflict(f"session graph {record.id!r}", "no graph of that id", "one that exists")
+    reason = f"branched from {parent.id} at event {seq}"
+    await parts.log.append_audit(own, "branched", (), reason, now)
+    return record
+
+
+async def run_forward(
+    parts: Parts, own: SessionGraph, take: StepTaker, turns: Sequence[Turn] | None, limit: int
+) -> tuple[Any, ...]:
+    """Let ``take`` live through turns in the branch, one after the other; return what it returned.
+
+    Args:
+        parts: The runtime.
+        own: The branch.
+        take: Called with each step; its error ends the run and reaches the caller.
+        turns: What to live through; the turns of the graph that was branched, from where it was
+            left on, if not given.
+        limit: The most steps.
+
+    Raises:
+        UsageError: The graph is no branch and no turns are given, or the limit is not acceptable.
+    """
+    if not 1 <= limit <= TURNS_MAX:
+        raise UsageError("limit", limit, f"1 to {TURNS_MAX}")
+    if turns is not None:
+        steps = [Step(number, turn) for number, turn in enumerate(turns[:limit], 1)]
+        return tuple([await take(step) for step in steps])
+    left = await History(parts, Scope.of_graph(own.tenant, own.id)).origin()
+    if left is None:
+        raise UsageError("turns", None, f"turns, since {own.id!r} is no branch of another graph")
+    other = Scope.of_graph(own.tenant, left.graph_id)
+    done: list[Any] = []
+    while len(done) < limit:
+        after = left.turn + len(done)
+        wanted = min(TURNS_PER_PAGE, limit - len(done))
+        page = await parts.turns.turns_from(other, after + 1, wanted)
+        for number, turn in enumerate(page, after + 1):
+            done.append(await take(Step(number, turn)))
+        if len(page) < wanted:
+            break
+    return tuple(done)
+
+
+async def _graph(
+    parts: Parts, parent: SessionGraph, moment: datetime, session_graph_id: str
+) -> SessionGraph:
+    """Return the branch's record: made, or there already from an attempt that was cut off."""
+    link = Parent(id=parent.id, as_of=moment, rules=True, episodes=True, linked_at=parts.clock())
+    record = checked(
+        SessionGraph,
+        tenant=parent.tenant,
+        id=session_graph_id,
+        parents=(link,),
+        merge_strategy=parent.merge_strategy,
+        budget=Budget(),
+        retention=parent.retention,
+        created_at=parts.clock(),
+    )
+    try:
+        await parts.graphs.create_graph(record)
+    except Conflict:
+        known = await parts.graphs.graph(parent.tenant, record.id)
+        if known is None or [(one.id, one.as_of) for one in known.parents] != [(parent.id, moment)]:
+            raise
+        return known
+    return record
+
+
+def _adopted(own: Scope, belief: Commitment) -> Commitment:
+    """Return a belief as the branch holds it."""
+    return Commitment.model_validate(
+        belief.model_dump()
+        | {
+            "id": adopted_id(own, belief.id),
+            "graph_id": own.graph_id,
+            "origin_id": belief.id,
+        }
+    )
+
+
+async def _turn_at(parts: Parts, scope: Scope, point: Point | None) -> int:
+    """Return the turn after which the branch goes on."""
+    if isinstance(point, int):
+        return point
+    return await parts.turns.count_turns(scope, point)
+
+
+async def _moment(parts: Parts, scope: Scope, point: Point | None, seq: int) -> datetime:
+    """Return the time as of which the branch reads the facts of the graph it left."""
+    if point is None:
+        return parts.clock()
+    if isinstance(point, datetime):
+        return point
+    said = await parts.turns.turns_from(scope, point, 1) if point else ()
+    told = await parts.history.events(scope, seq - 1, 1) if seq else ()
+    moments = [*(one.recorded_at for one in said), *(one.recorded_at for one in told)]
+    return max(moments, default=parts.clock())

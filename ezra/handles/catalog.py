@@ -1,0 +1,127 @@
+"""The catalog of a tenant: facts and rules that every agent of every graph may read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Unpack
+
+from tiers.errors import Conflict, UsageError
+from tiers.records import (
+    ALL_TOPICS,
+    AuditEvent,
+    AuditFilter,
+    Fact,
+    Kind,
+    Rule,
+    Scope,
+    SessionGraph,
+    Text,
+    Turn,
+)
+from tiers.registry import CATALOG
+
+from ..checks import checked
+from ..documents import DocumentsOfGraph
+from ..erasure.redaction import RedactionReport, redact
+from ..operations import Ids, operation
+from ..parts import Parts
+from ..recall.asking import ask
+from ..recall.request import Narrowing, request_of
+from ..recaller import RecallResult
+from .remembering import Memory, check_superseded, memory_of, store, supersede
+
+
+class Catalog(DocumentsOfGraph):
+    """What is true for a whole tenant. Read by all its agents, filtered by their topics.
+
+    It is the farthest ancestor of every graph: what a graph or one of its parents defines is
+    nearer and wins. Made by ``ezra.catalog()``.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._scope = Scope.of_graph(parts.settings.tenant, CATALOG)
+
+    @classmethod
+    async def opened(cls, parts: Parts) -> Catalog:
+        """Return the tenant's catalog, made when new."""
+        tenant = parts.settings.tenant
+        if await parts.graphs.graph(tenant, CATALOG) is None:
+            record = SessionGraph(tenant=tenant, id=CATALOG, created_at=parts.clock())
+            with suppress(Conflict):  # somebody made it at the same moment
+                await parts.graphs.create_graph(record)
+        return cls(parts)
+
+    @operation("POST", "/memories", changes=True)
+    async def remember(
+        self,
+        what: Memory,
+        *,
+        topics: Iterable[str] | None = None,
+        supersedes: str | None = None,
+    ) -> str:
+        """Put a fact or a rule into the catalog and return its id.
+
+        Args:
+            what: Text (a fact), a ``Fact`` or a ``Rule``. A core fact is in every context of every
+                agent that holds its topics; any other is found by recall.
+            topics: Its topics; those of ``what``, else none, if not given.
+            supersedes: The id of the catalog's fact whose place it takes.
+
+        Raises:
+            UsageError: ``what`` or a topic is not acceptable.
+        """
+        record = memory_of(what)
+        if supersedes is not None:
+            await check_superseded(self._parts, self._scope, record, supersedes)
+        given = record.topics if topics is None else checked(Turn, topics=topics).topics
+        if ALL_TOPICS in given:
+            raise UsageError("topics", ALL_TOPICS, "names of topics")
+        stored_id, _ = await store(self._parts, self._scope, record, given, private=False)
+        if supersedes is not None:
+            await supersede(self._parts, self._scope, supersedes, stored_id)
+        return stored_id
+
+    @operation("POST", "/recall")
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kinds: Sequence[Kind] | None = None,
+        as_of: datetime | None = None,
+        rerank: bool = True,
+        **more: Unpack[Narrowing],
+    ) -> RecallResult:
+        """Return what the catalog knows about ``query``, best first, as ``Agent.recall`` does."""
+        request = request_of(query, limit=limit, kinds=kinds, as_of=as_of, rerank=rerank, more=more)
+        return await ask(self._parts, self._scope, request)
+
+    @operation("POST", "/facts/lookup")
+    async def facts(self, ids: Ids) -> tuple[Fact, ...]:
+        """Return the facts among ``ids``, in the order asked."""
+        return await self._parts.semantic.facts(self._scope, ids)
+
+    @operation("GET", "/core")
+    async def core(self) -> tuple[Fact, ...]:
+        """Return the catalog's core facts, oldest first."""
+        return await self._parts.semantic.core(self._scope)
+
+    @operation("POST", "/rules/lookup")
+    async def rules(self, text: str, limit: int = 10) -> tuple[Rule, ...]:
+        """Return the rules whose trigger shares words with ``text``, best match first."""
+        return await self._parts.procedural.match_rules(self._scope, text, limit)
+
+    @operation("POST", "/redactions", changes=True, repeats=False)
+    async def redact(self, record_ids: Ids, *, reason: Text) -> RedactionReport:
+        """Destroy the content of catalog records for good; otherwise as ``Graph.redact``."""
+        return await redact(self._parts, self._scope, record_ids, reason)
+
+    @operation("GET", "/audit")
+    async def audit(
+        self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
+    ) -> tuple[AuditEvent, ...]:
+        """Return the catalog's audit feed after a ``seq``, in order."""
+        return await self._parts.log.audit(self._scope, after, limit, only)

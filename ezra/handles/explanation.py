@@ -1,0 +1,236 @@
+"""Why a record is where it is: what became of it, told from its row and the audit feed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from metaagents.learning.rules import LearningPolicy
+from tiers.documents import Document, Passage
+from tiers.errors import NotFound
+from tiers.records import (
+    AuditEvent,
+    AuditFilter,
+    Episode,
+    Fact,
+    Kind,
+    Owned,
+    Rule,
+    Scope,
+    Summary,
+    Turn,
+)
+
+from ..parts import Parts
+
+EVENTS_PER_PAGE = 1_000
+EVENTS_MAX = 10_000
+CHAIN_MAX = 64
+
+Explained = Fact | Rule | Turn | Summary | Episode | Document | Passage
+
+
+@dataclass(frozen=True)
+class Story:
+    """What became of a record.
+
+    Attributes:
+        id: The record.
+        kind: What it is.
+        graph_id: Where it is.
+        text: What it says now.
+        lines: How it stands, and what would change that, in words.
+        source_ids: The records it rests on.
+        events: The audit events about it, oldest first: who, when and why.
+    """
+
+    id: str
+    kind: Kind
+    graph_id: str
+    text: str
+    lines: tuple[str, ...]
+    source_ids: tuple[str, ...]
+    events: tuple[AuditEvent, ...]
+
+
+async def explain(parts: Parts, record_id: str) -> Story:
+    """Return the story of a record of any graph of the tenant.
+
+    Of a fact, playbook, turn, summary, episode, document or passage of a document.
+
+    Raises:
+        NotFound: There is none of this id.
+    """
+    events = await _events_about(parts, record_id)
+    async for scope in _places(parts, events):
+        record = await _found(parts, scope, record_id)
+        if record is not None:
+            lines, sources = await _told(parts, scope, record)
+            kind = _KINDS[type(record)]
+            text = _text_of(record)
+            return Story(record_id, kind, record.graph_id, text, lines, sources, events)
+    raise NotFound("record", record_id)
+
+
+async def _events_about(parts: Parts, record_id: str) -> tuple[AuditEvent, ...]:
+    found: list[AuditEvent] = []
+    only, after = AuditFilter(record_id=record_id), 0
+    while len(found) < EVENTS_MAX:
+        tenant = parts.settings.tenant
+        page = await parts.log.tenant_audit(tenant, after, EVENTS_PER_PAGE, only)
+        found += page
+        if len(page) < EVENTS_PER_PAGE:
+            break
+        after = page[-1].position
+    return tuple(found)
+
+
+async def _places(parts: Parts, events: Sequence[AuditEvent]) -> AsyncIterator[Scope]:
+    """Yield the scopes to look in: graphs that the audit feed names first, then all others.
+
+    Of each graph the runtime's own, which sees what is shared, then each member's, for what is
+    private.
+    """
+    tenant = parts.settings.tenant
+    named = [event.graph_id for event in events]
+    every = [graph.id for graph in await parts.graphs.graphs(tenant)]
+    for graph_id in dict.fromkeys((*named, *every)):
+        scope = Scope.of_graph(tenant, graph_id)
+        yield scope
+        for member in await parts.fleet.agents(scope):
+            yield scope.for_agent(member.id)
+
+
+async def _found(parts: Parts, scope: Scope, record_id: str) -> Explained | None:
+    looks: tuple[Callable[[Scope, Sequence[str]], Awaitable[Sequence[Explained]]], ...] = (
+        parts.semantic.facts,
+        parts.playbooks.rules,
+        parts.turns.turns,
+        parts.shelf.passages,
+        parts.shelf.documents,
+    )
+    for look in looks:
+        for record in await look(scope, [record_id]):
+            if record.graph_id == scope.graph_id:
+                return record
+    for written in (parts.episodic.summaries, parts.episodic.episodes):
+        for made in await written(scope):
+            if made.id == record_id:
+                return made
+    return None
+
+
+async def _told(
+    parts: Parts, scope: Scope, record: Explained
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return how a record stands, in words, and what it rests on."""
+    if isinstance(record, Fact):
+        settings = parts.settings
+        policy = LearningPolicy(
+            promote_at_uses=settings.promote_at_uses, core_cap=settings.core_cap
+        )
+        lines = [*fact_lines(record, policy), *await _chain(parts, scope, record)]
+        return tuple(lines), record.source_ids
+    if isinstance(record, Rule):
+        return rule_lines(record), record.source_ids
+    if isinstance(record, Turn):
+        used = (f"had the playbooks {', '.join(record.rules)} in its context",)
+        return used if record.rules else (), ()
+    if isinstance(record, Document):
+        return document_lines(record), ()
+    if isinstance(record, Passage):
+        return passage_lines(record), (record.document_id,)
+    sources = record.covers if isinstance(record, Summary) else record.children
+    made_of = "turns" if isinstance(record, Summary) else "summaries or episodes"
+    lines = [f"made of {len(sources)} {made_of} by {record.made_by}"]
+    if isinstance(record, Episode):
+        lines.append(f"{record.grain}, {record.period}")
+    if record.lost:
+        lines.append(f"leaves out {record.lost} statements of what it stands for")
+    return tuple(lines), sources
+
+
+def fact_lines(fact: Fact, policy: LearningPolicy) -> list[str]:
+    """Return how a fact stands, and what would move it. Pure."""
+    earned = fact.uses - fact.earned_from
+    used = f"used by {fact.uses} turns"
+    if fact.tier == "core":
+        since = [f" since {span.since:%Y-%m-%d %H:%M}" for span in fact.core_spans[-1:]]
+        lines = [f"core{''.join(since)}, {used}"]
+    else:
+        wanted = max(0, policy.promote_at_uses - earned)
+        since_demoted = f", {earned} of them since it was demoted" if fact.earned_from else ""
+        lines = [f"archival, {used}{since_demoted}; becomes core after {wanted} more"]
+    if fact.fact_type != "world":
+        lines.append(f"a {fact.fact_type}: among the first of the core block")
+    if fact.superseded_by is not None:
+        how = {"denial": "it was never true", "duplicate": "it says the same"}
+        why = how.get(fact.superseded_as or "", "it says what holds now")
+        lines.append(f"gave way to {fact.superseded_by}: {why}")
+    if fact.forgotten_at is not None:
+        lines.append(f"forgotten on request at {fact.forgotten_at:%Y-%m-%d %H:%M}")
+    if fact.judged_at is not None:
+        lines.append(f"compared with its neighbours at {fact.judged_at:%Y-%m-%d %H:%M}")
+    return lines
+
+
+def rule_lines(rule: Rule) -> tuple[str, ...]:
+    """Return how a playbook stands. Pure."""
+    outcomes = f"confirmed {rule.successes} times, rejected {rule.failures} times"
+    former = [
+        f"version {one.version} until {one.until:%Y-%m-%d %H:%M}: {'; '.join(one.steps)}"
+        for one in rule.former
+    ]
+    return (f"version {rule.version}, {outcomes}", *former)
+
+
+def document_lines(document: Document) -> tuple[str, ...]:
+    """Return how a document stands. Pure."""
+    stands = f"{document.name} on the shelf {document.shelf}, revision {document.revision}"
+    changed = f"of {document.changed_at:%Y-%m-%d %H:%M}, {document.passages} passages"
+    lines = [f"{stands} {changed}"]
+    if document.removed_at is not None:
+        lines.append(f"removed at {document.removed_at:%Y-%m-%d %H:%M}")
+    return tuple(lines)
+
+
+def passage_lines(passage: Passage) -> tuple[str, ...]:
+    """Return how a passage of a document stands. Pure."""
+    where = " > ".join(passage.headings)
+    page = "" if passage.page is None else f", page {passage.page}"
+    lines = [f"passage {passage.number} of its document since revision {passage.since}{page}"]
+    if where:
+        lines.append(f"under {where}")
+    if passage.until is not None:
+        lines.append(f"not part of it any more since revision {passage.until}")
+    return tuple(lines)
+
+
+async def _chain(parts: Parts, scope: Scope, fact: Fact) -> list[str]:
+    """Return what stands at the end of a chain of facts that gave way, if it is not the next."""
+    last, hops = fact, 0
+    while last.superseded_by is not None and hops < CHAIN_MAX:
+        found = await parts.semantic.facts(scope, [last.superseded_by])
+        if not found:
+            break
+        last, hops = found[0], hops + 1
+    return [f"what stands now is {last.id}"] if hops > 1 else []
+
+
+def _text_of(record: Explained) -> str:
+    if isinstance(record, Turn):
+        return "\n".join(part for part in (record.input, record.response) if part)
+    if isinstance(record, Document):
+        return record.text or record.title or record.name
+    return record.text
+
+
+_KINDS: dict[type[Owned], Kind] = {
+    Fact: "fact",
+    Rule: "rule",
+    Turn: "turn",
+    Summary: "summary",
+    Episode: "episode",
+    Document: "document",
+    Passage: "document",
+}

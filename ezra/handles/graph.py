@@ -1,0 +1,483 @@
+"""The handle of a session graph: spawn agents, look at what it holds, close it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Unpack
+
+from metaagents.learning.core import CoreBlock
+from metaagents.lifecycle.conservation import ConservationReport
+from metaagents.lifecycle.conservation import report as conservation_of
+from metaagents.lifecycle.retirement import RetentionReport
+from tiers.errors import NotFound, UsageError
+from tiers.fleet import Inject
+from tiers.plans import AnyGrain
+from tiers.records import (
+    ALL_TOPICS,
+    AgentRecord,
+    Budget,
+    Kind,
+    Parent,
+    Retention,
+    Scope,
+    SessionGraph,
+    Standing,
+    Text,
+    Turn,
+    Usage,
+)
+
+from ..beliefs.difference import BeliefDiff, diff_of
+from ..beliefs.history import History
+from ..checks import checked, parent_of
+from ..documents import DocumentsOfGraph
+from ..erasure.archiving import archive
+from ..erasure.redaction import RedactionReport, Whose, erase, purge, redact
+from ..moving.carrying import GraphRows
+from ..moving.graph_status import GraphStatus, status_of
+from ..operations import Ids, operation
+from ..parts import Parts
+from ..recall.asking import ask
+from ..recall.memory_search import MemorySearch, scope_as, search_memory
+from ..recall.request import Narrowing, ScopeName, request_of
+from ..recaller import RecallResult
+from ..rights.membership import has_left
+from ..rights.policy import scope_of
+from ..turn.shadowing import resolve_core
+from .agent import Agent
+from .agent_memory import AgentMemory, memory_of
+from .branches import StepTaker, branch, run_forward
+from .graph_board import GraphBoard
+from .graph_past import GraphPast
+from .knowledge import Knowledge
+from .listings import LatestOfGraph
+from .quarantine import QuarantineOfGraph
+
+
+class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfGraph):
+    """N agents that work together, and what they remember."""
+
+    def __init__(self, parts: Parts, record: SessionGraph) -> None:
+        self._parts = parts
+        self._record = record
+        self._scope = Scope.of_graph(record.tenant, record.id)
+        self._spawned: list[Agent] = []
+
+    @property
+    def id(self) -> str:
+        """The graph's id."""
+        return self._record.id
+
+    @property
+    def inherits_from(self) -> tuple[str, ...]:
+        """The graphs it inherits from directly, in order, as this handle last saw them."""
+        return self._record.inherits_from
+
+    async def spawn_agent(
+        self,
+        agent_id: str,
+        *,
+        topics: Iterable[str] | None = None,
+        role: str = "",
+        user_id: str | None = None,
+        sources: Iterable[str] | None = None,
+        denied_topics: Iterable[str] | None = None,
+        denied_sources: Iterable[str] | None = None,
+        budget: Budget | None = None,
+        prompts: Mapping[AnyGrain, str] | None = None,
+        inject: Inject = "off",
+        model_window_tokens: int | None = None,
+    ) -> Agent:
+        """Add an agent; one of the same id is re-attached with all that is given here.
+
+        Every handle of a re-attached agent is bound by the new topics, user and budget from its
+        next call on. Spawning opens a closed graph again.
+
+        Args:
+            agent_id: Unique in the graph.
+            topics: What it may see and write. Without topics it sees untopiced records only;
+                ``{"*"}`` is everything.
+            role: What it is; part of its system message.
+            user_id: The person it works for: it sees that person's records and those of nobody in
+                particular. Without one it sees only the latter.
+            sources: Mesh sources it may ask; all if not given.
+            denied_topics: Topics it may neither see nor write, whatever it holds.
+            denied_sources: Mesh sources it may not ask, whatever it holds.
+            budget: The most it may use; nothing is limited if not given.
+            prompts: What a language model is told to write its summaries (``working``) and episodes
+                (``daily``, …) with, where it differs from the settings.
+            inject: Whether its contexts bring what is known about the message unasked: ``off``,
+                ``start`` (where a conversation begins) or ``turn`` (always).
+            model_window_tokens: What its model can hold, where it differs from the settings.
+
+        Raises:
+            Conflict: The graph is archived.
+            UsageError: An argument is not acceptable.
+        """
+        record = checked(
+            AgentRecord,
+            tenant=self._record.tenant,
+            graph_id=self.id,
+            id=agent_id,
+            role=role,
+            user_id=user_id,
+            topics=topics,
+            sources=(ALL_TOPICS,) if sources is None else sources,
+            denied_topics=denied_topics,
+            denied_sources=denied_sources,
+            budget=budget or Budget(),
+            prompts=dict(prompts or {}),
+            inject=inject,
+            model_window_tokens=model_window_tokens,
+            spawned_at=self._parts.clock(),
+        )
+        if ALL_TOPICS in record.denied_topics:
+            raise UsageError("denied_topics", ALL_TOPICS, "names of topics")
+        standing = await self._parts.membership.spawn(record)
+        self._parts.names.forget(self._scope)
+        return await self._handle(standing, standing.agent or record)
+
+    async def agent(self, agent_id: str) -> Agent:
+        """Return the handle of a member as it is, and change nothing about it.
+
+        One that was let go because it was silent is back when it speaks.
+
+        Raises:
+            NotFound: The graph never had such a member.
+            UsageError: It has left; ``spawn_agent`` lets it come back.
+        """
+        standing = await self._parts.membership.of_graph(self._scope.for_agent(agent_id))
+        if standing.agent is None:
+            raise NotFound("agent", agent_id)
+        if has_left(standing.agent):
+            raise UsageError("agent", agent_id, "an agent that has not left its graph")
+        return await self._handle(standing, standing.agent)
+
+    @operation("GET", "/agents")
+    async def agents(self) -> tuple[AgentRecord, ...]:
+        """Return all members in order of spawn, those who left included."""
+        return await self._parts.fleet.agents(self._scope)
+
+    @operation("GET", "/status")
+    async def status(self) -> GraphStatus:
+        """Return the graph's state and what each tier holds for it."""
+        return await status_of(self._parts, self._scope)
+
+    @operation("GET", "/agents/{agent_id}/memory")
+    async def memory_of(self, agent_id: str) -> AgentMemory:
+        """Return what each tier holds for a member, private records included: for who audits.
+
+        Raises:
+            NotFound: The graph never had such a member.
+        """
+        return await memory_of(self._parts, self._scope, agent_id)
+
+    @operation("GET", "/core/{agent_id}")
+    async def core(self, agent_id: str) -> CoreBlock:
+        """Return the core facts in the next context of a member, what is left out, and the cost.
+
+        Raises:
+            NotFound: The graph never had such a member.
+        """
+        standing = await self._parts.membership.of_graph(self._scope.for_agent(agent_id))
+        if standing.agent is None:
+            raise NotFound("agent", agent_id)
+        block, _ = await self._parts.router.core_of(scope_of(standing.agent, standing.lineage))
+        return block
+
+    @operation("GET", "/conservation")
+    async def conservation(self) -> ConservationReport:
+        """Count every turn of the graph at every grain: in one summary or episode, or in the tail.
+
+        Nothing the stores promise is taken for granted: turns, summaries and episodes are read and
+        counted. What was lost or is there twice is named, and so is each text that lacks numbers,
+        dates, names or versions of its sources.
+        """
+        return await conservation_of(self._parts.grains, self._scope)
+
+    @operation("POST", "/retention", changes=True, name="lifecycle.retain")
+    async def retain(self, *, dry_run: bool = False, force: bool = False) -> RetentionReport:
+        """Destroy the content of what is past its retention now; the schedule does it otherwise.
+
+        Finest grain first, and nothing before what stands for it is stored and read back. Beliefs
+        have a retention of their own.
+
+        Args:
+            dry_run: Only say what would be done.
+            force: Also where more than ``retention_share_max`` of a grain would be touched.
+        """
+        report = await self._parts.retirement.run(
+            self._scope, self._parts.clock(), dry_run=dry_run, force=force
+        )
+        if report.retired and not dry_run:
+            # It leaves the warm index by queued work.
+            await self._parts.index_worker.drain(self._scope)
+        return report
+
+    @operation("POST", "/recall")
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kinds: Sequence[Kind] | None = None,
+        scope: ScopeName = "any",
+        as_of: datetime | None = None,
+        rerank: bool = True,
+        **more: Unpack[Narrowing],
+    ) -> RecallResult:
+        """Return what the graph knows about ``query``, best first, as its operator sees it.
+
+        Every topic is seen, private records are not. No agent is needed; otherwise as
+        ``Agent.recall``, where nobody is the ``user`` or the ``agent``.
+        """
+        request = request_of(
+            query, limit=limit, kinds=kinds, scope=scope, as_of=as_of, rerank=rerank, more=more
+        )
+        standing = await self._parts.membership.of_graph(self._scope)
+        seen = self._scope.model_copy(update={"lineage": standing.lineage})
+        return await ask(self._parts, seen, request)
+
+    @operation("POST", "/search-memory")
+    async def search_memory(
+        self,
+        text: str | None = None,
+        *,
+        grain: AnyGrain = "working",
+        min_days_ago: int = 0,
+        max_days_ago: int = 365,
+        max_results: int = 10,
+        agent_id: str | None = None,
+    ) -> MemorySearch:
+        """Return what happened in a window of days, as ``Agent.search_memory`` does.
+
+        As the graph's operator sees it, every topic and nothing private; with ``agent_id`` as that
+        member does.
+
+        Raises:
+            NotFound: The graph never had such a member.
+        """
+        return await search_memory(
+            self._parts,
+            await scope_as(self._parts, self._scope, agent_id),
+            text,
+            grain=grain,
+            min_days_ago=min_days_ago,
+            max_days_ago=max_days_ago,
+            max_results=max_results,
+        )
+
+    async def inherit(self, parent: str | Parent) -> None:
+        """Inherit from one more graph, after those it inherits from already.
+
+        Its agents read the parent from their next turn on.
+
+        Args:
+            parent: Its id, or a ``Parent`` that says as of when and what comes through.
+
+        Raises:
+            NotFound: The parent does not exist.
+            Conflict: The graph inherits from it already, or is archived.
+            UsageError: The parent inherits from this graph, near or far.
+        """
+        now = self._parts.clock()
+        link = parent_of(parent, now)
+        await self._parts.graphs.link(self._scope, link)
+        reason = f"inherits from {link.id}"
+        await self._parts.log.append_audit(self._scope, "linked", (), reason, now)
+        await self._refresh()
+
+    async def revoke(self, parent_id: str) -> bool:
+        """Inherit from a parent no longer; ``False`` when it is none.
+
+        Nothing that came through the link is read from the next turn on, at no moment of the past.
+        """
+        was_there = await self._parts.graphs.unlink(self._scope, parent_id)
+        if was_there:
+            reason, now = f"no longer inherits from {parent_id}", self._parts.clock()
+            await self._parts.log.append_audit(self._scope, "revoked", (), reason, now)
+        await self._refresh()
+        return was_there
+
+    async def configure(
+        self, *, budget: Budget | None = None, retention: Retention | None = None
+    ) -> None:
+        """Replace the graph's budget or retention; what is not given stays."""
+        await self._parts.graphs.configure(self._scope, budget=budget, retention=retention)
+        changed = [name for name, value in (("budget", budget), ("retention", retention)) if value]
+        now = self._parts.clock()
+        reason = " and ".join(changed) or "nothing"
+        await self._parts.log.append_audit(self._scope, "configured", (), reason, now)
+        await self._refresh()
+
+    @operation("GET", "/usage")
+    async def usage(self) -> Usage:
+        """Return what the graph has used of its budget."""
+        return await self._parts.usage.usage(self._scope)
+
+    @operation("GET", "/usage/agents")
+    async def usage_by_agent(self) -> dict[str, Usage]:
+        """Return what each agent has used that has used anything, by id."""
+        return await self._parts.usage.usage_by_agent(self._scope)
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """The knowledge graph over the facts of every agent, as the graph's operator sees it."""
+        return Knowledge.of_graph(self._parts, self._scope)
+
+    @property
+    def board(self) -> GraphBoard:
+        """The graph's board as its operator sees it: messages, tasks, and what agents did."""
+        return GraphBoard(self._parts, self._scope)
+
+    @property
+    def beliefs(self) -> History:
+        """The history of the graph's beliefs: what was believed when, by whom, and proof."""
+        return History(self._parts, self._scope)
+
+    async def branch(
+        self,
+        *,
+        session_graph_id: str,
+        turn: int | None = None,
+        time: datetime | None = None,
+    ) -> Graph:
+        """Make a graph that begins with what this one believed at a moment, and goes on alone.
+
+        It reads this graph's facts, rules and episodes as they were then. Its log begins with a
+        reference to the head of this one's, signed where there is a key. In it state can be
+        changed, agents spawned that never were, and turns lived through again (``run_forward``);
+        nothing of it comes back here. Without a moment it leaves from now. A call that was cut
+        off may be repeated.
+
+        Args:
+            session_graph_id: Of the branch; unique in the tenant.
+            turn: Leave after this turn of the graph.
+            time: Leave at this time.
+
+        Raises:
+            Conflict: The branch exists.
+            UsageError: Both a turn and a time are given, or more than 10,000 beliefs were active.
+        """
+        if turn is not None and time is not None:
+            raise UsageError("time", time, "a turn or a time, not both")
+        point = time if turn is None else turn
+        return Graph(self._parts, await branch(self._parts, self._record, point, session_graph_id))
+
+    async def diff(self, other: Graph) -> BeliefDiff:
+        """Return how what ``other`` believes now differs from what this graph believes now.
+
+        Between a graph and its branch a belief is the same as the one it was adopted from.
+        """
+        return diff_of(await self.beliefs.active(), await other.beliefs.active(), across=True)
+
+    async def run_forward(
+        self, take: StepTaker, *, turns: Sequence[Turn] | None = None, limit: int = 1000
+    ) -> tuple[Any, ...]:
+        """Let ``take`` live through turns in this branch, one after the other.
+
+        Args:
+            take: Called with each ``Step``; what it returns is returned in order, and its error
+                ends the run.
+            turns: What to live through; the turns that the other graph had after the branch left,
+                if not given.
+            limit: The most steps, 1 to 100,000.
+
+        Raises:
+            UsageError: The graph is no branch and no turns are given.
+        """
+        return await run_forward(self._parts, self._record, take, turns, limit)
+
+    @operation("POST", "/erasures", changes=True, repeats=False)
+    async def erase(
+        self,
+        *,
+        subject: Text | None = None,
+        user_id: Text | None = None,
+        agent_id: Text | None = None,
+        reason: Text,
+    ) -> RedactionReport:
+        """Redact every record that speaks of a subject, or is a user's or an agent's, with proof.
+
+        Turns, tool outputs, summaries, episodes, facts, rules and beliefs, and all that was made
+        of them, in every store; branches of the graph included where beliefs were copied. The
+        report says what was cleaned where; its receipt is signed where there is a key.
+
+        Args:
+            subject: A name: records in whose texts it stands as whole words.
+            user_id: A person: records that are theirs.
+            agent_id: An agent: records that it wrote, or that were made of what it said.
+            reason: Why; must not be blank.
+
+        Raises:
+            UsageError: Not exactly one of the three is given, or something is blank.
+        """
+        whose = Whose(subject, user_id, agent_id)
+        return await erase(self._parts, self._scope, whose, reason)
+
+    @operation("POST", "/purges", changes=True, repeats=False)
+    async def purge(self, *, reason: Text) -> RedactionReport:
+        """Redact everything that the graph holds, in every store, with proof; as ``erase``.
+
+        Rows, ids and the chain of beliefs stay, so that others' links to them still hold.
+        """
+        return await purge(self._parts, self._scope, reason)
+
+    @operation("POST", "/redactions", changes=True, repeats=False)
+    async def redact(self, record_ids: Ids, *, reason: Text) -> RedactionReport:
+        """Destroy the content of records for good, and of all that was made of them.
+
+        Rows, ids and coverage stay, and the audit feed says who, when and why. Summaries and
+        episodes that lost their text get a new one from what is left. May be repeated.
+
+        Args:
+            record_ids: Turns, summaries, episodes, facts, rules, beliefs, documents, passages or
+                cards of the board, of this graph.
+            reason: Why; must not be blank.
+
+        Raises:
+            NotFound: One of the ids is no such record of this graph.
+            UsageError: The reason is blank.
+        """
+        return await redact(self._parts, self._scope, record_ids, reason)
+
+    @operation("POST", "/close", changes=True)
+    async def close(self) -> None:
+        """Let every agent leave and clear hot memory; everything else is kept. Idempotent.
+
+        Spawning an agent later opens the graph again.
+        """
+        await self._parts.keeper.close(self._scope, self._parts.clock())
+        self._parts.membership.forget_graph(self.id)
+        for agent in self._spawned:
+            agent.release()
+        self._spawned.clear()
+
+    @operation("POST", "/reopen", changes=True, repeats=False)
+    async def reopen(self) -> bool:
+        """Open a closed graph again; ``False`` when it is open already.
+
+        Raises:
+            Conflict: It is archived: read it, or inherit from it.
+        """
+        return await self._parts.keeper.reopen(self._scope, self._parts.clock())
+
+    @operation("POST", "/archive", changes=True, repeats=False)
+    async def archive(self) -> bool:
+        """Close the graph and archive it now; ``False`` when it is archived already.
+
+        Or when some of it could not be compacted: it is closed then, and the schedule goes on.
+        It can be read and inherited from then on, and no longer written.
+        """
+        await self.close()
+        return await archive(self._parts, self._scope)
+
+    async def _handle(self, standing: Standing, record: AgentRecord) -> Agent:
+        core = await self._parts.semantic.core(scope_of(record, standing.lineage))
+        agent = Agent(self._parts, standing, resolve_core(core).visible)
+        self._spawned.append(agent)
+        return agent
+
+    async def _refresh(self) -> None:
+        self._record = (await self._parts.membership.of_graph(self._scope)).graph

@@ -1,0 +1,438 @@
+"""The knowledge graph of a handle: what facts say about entities, and how to change it.
+
+Facts with subject, predicate and object are its edges; whatever stores such a fact adds to it.
+Names are compared without regard to case, underscores and white space, and an entity goes by any
+name that ``alias`` has given it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field
+
+from metaagents.learning.predicates import is_multi_valued
+from tiers.errors import BudgetExceeded, Conflict, NotFound, UsageError, WriteRefused
+from tiers.knowledge import (
+    ALIAS,
+    NAMES_MAX,
+    NEIGHBOURS_MAX,
+    PATH_DEPTH_MAX,
+    Entity,
+    Neighbour,
+)
+from tiers.learning import fact_key, may_give_way, spelled
+from tiers.recollection import Place
+from tiers.records import ALL_TOPICS, Fact, Moment, Record, Scope, Standing, Text, Topics, Turn
+
+from ..checks import checked
+from ..operations import Sent, operation
+from ..parts import Parts
+from ..rights.access import Access
+from .remembering import forget, store, supersede
+
+CHANGES_MAX = 1_000
+UNSTATED_REASON = "deleted from the knowledge graph"
+
+Operation = Literal["ADD", "UPDATE", "DELETE"]
+
+
+class Change(Record):
+    """One change of a list: ``ADD`` and ``UPDATE`` need an object, ``DELETE`` may leave it out.
+
+    Attributes:
+        reason: Of a ``DELETE``: why; kept in the audit feed.
+    """
+
+    op: Annotated[Operation, BeforeValidator(lambda op: op.upper() if isinstance(op, str) else op)]
+    subject: Text
+    predicate: Text
+    object: Text | None = None
+    confidence: float = Field(default=1.0, ge=0.0, le=1.0)
+    valid_from: Moment | None = None
+    topics: Topics | None = None
+    reason: Text = UNSTATED_REASON
+
+
+_Changes: TypeAlias = Annotated[
+    Sequence[Change | Mapping[str, Any]],
+    Sent(Annotated[Sequence[Change], Field(max_length=CHANGES_MAX)]),
+]
+
+
+class Applied(Record):
+    """What came of one change.
+
+    Attributes:
+        op: What was asked for.
+        id: Of the fact that says so now, for ``ADD`` and ``UPDATE``.
+        ended: The facts that gave way to it, or were deleted.
+        problem: Why it was not done, when others had changed what it needs, or no write was left.
+    """
+
+    op: Operation
+    id: str | None = None
+    ended: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+class Knowledge:
+    """The knowledge graph as one agent, or the operator of a session graph, sees it."""
+
+    def __init__(self, parts: Parts, access: Access) -> None:
+        self._parts = parts
+        self._access = access
+
+    @classmethod
+    def of_graph(cls, parts: Parts, scope: Scope) -> Knowledge:
+        """Return the knowledge of a whole session graph, as its operator.
+
+        Every topic and user is seen, private facts are not. What is written belongs to everybody,
+        without topics unless some are given.
+        """
+        operator = _Operator(parts, scope)
+        return cls(parts, Access(operator.reading, operator.writing, operator.standing))
+
+    @operation("POST", "/entity")
+    async def entity(self, name: str, *, as_of: datetime | None = None) -> Entity | None:
+        """Return what a name stands for, with its aliases; ``None`` when no fact names it.
+
+        Args:
+            name: In any spelling.
+            as_of: As facts stood then.
+        """
+        scope = await self._access.reading()
+        found = await self._parts.knowledge.entities(scope, [name], 1, as_of=as_of)
+        return found[0] if found else None
+
+    @operation("POST", "/neighbours")
+    async def neighbours(
+        self,
+        name: str,
+        depth: int = 1,
+        *,
+        limit: int = NEIGHBOURS_MAX,
+        as_of: datetime | None = None,
+    ) -> tuple[Neighbour, ...]:
+        """Return the facts around a name, nearest first.
+
+        Args:
+            name: In any spelling.
+            depth: 1: facts that name it; 2: also those that name what these name; up to 4.
+            limit: How many, 1 to 1,000.
+            as_of: As facts stood then.
+        """
+        scope = await self._access.reading()
+        asked = self._parts.knowledge.neighbours
+        return await asked(scope, [name], depth, limit, as_of=as_of)
+
+    @operation("POST", "/path")
+    async def path(
+        self, start: str, end: str, *, depth: int = PATH_DEPTH_MAX, as_of: datetime | None = None
+    ) -> tuple[Fact, ...] | None:
+        """Return a shortest chain of facts between two names; ``None`` when there is none.
+
+        Empty when both are names of one entity.
+
+        Args:
+            start: In any spelling.
+            end: In any spelling.
+            depth: The most facts, 1 to 6.
+            as_of: As facts stood then.
+        """
+        scope = await self._access.reading()
+        return await self._parts.knowledge.path(scope, start, end, depth, as_of=as_of)
+
+    @operation("POST", "/history")
+    async def history(
+        self,
+        subject: str,
+        predicate: str | None = None,
+        *,
+        limit: int = NAMES_MAX,
+        live_only: bool = False,
+        behind: Place | None = None,
+    ) -> tuple[Fact, ...]:
+        """Return what was ever stated of an entity, oldest first, ended statements included.
+
+        Each says itself what ended it: ``superseded_by`` and ``superseded_at``, or
+        ``forgotten_at``. Redacted ones are left out.
+
+        Args:
+            subject: In any spelling.
+            predicate: Only with this predicate.
+            limit: How many, 1 to 1,000.
+            live_only: Without those that have ended.
+            behind: Where the page before ended: when its last fact was recorded, and its id.
+
+        Raises:
+            UsageError: ``limit`` is out of range, or a moment has no zone.
+        """
+        if behind is not None and behind.at.tzinfo is None:
+            raise UsageError("behind", behind.at, "a time with its zone")
+        scope = await self._access.reading()
+        asked = self._parts.knowledge.statements
+        return await asked(scope, subject, predicate, limit, live_only=live_only, behind=behind)
+
+    @operation("POST", "/facts", changes=True)
+    async def add(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,  # noqa: A002 - the third of a triple is called that
+        *,
+        confidence: float = 1.0,
+        valid_from: datetime | None = None,
+        topics: Iterable[str] | None = None,
+    ) -> str:
+        """State a fact beside those that are there, and return its id.
+
+        The same statement by the same writer is stored once.
+
+        Raises:
+            PolicyDenied: A topic is not the agent's.
+            BudgetExceeded: The agent or the graph has no write left.
+            Conflict: The graph is archived.
+            UsageError: An argument is not acceptable, or the agent has left.
+        """
+        done = await self._done(
+            _change("ADD", subject, predicate, object, confidence, valid_from, topics)
+        )
+        return done.id or ""
+
+    @operation("PUT", "/facts", changes=True, repeats=False)
+    async def update(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,  # noqa: A002 - the third of a triple is called that
+        *,
+        confidence: float = 1.0,
+        valid_from: datetime | None = None,
+        topics: Iterable[str] | None = None,
+    ) -> str:
+        """State what holds now, and return its id; the former value gives way and stays in history.
+
+        Only where a subject has one value at a time: what somebody likes, knows or has visited
+        stays beside it (``is_multi_valued``). A former value of another user or privacy stays, and
+        one that somebody sees who would not see the new one. Raises as ``add``.
+        """
+        done = await self._done(
+            _change("UPDATE", subject, predicate, object, confidence, valid_from, topics)
+        )
+        return done.id or ""
+
+    @operation("POST", "/facts/delete", changes=True, repeats=False)
+    async def delete(
+        self,
+        subject: str,
+        predicate: str,
+        object: str | None = None,  # noqa: A002 - the third of a triple is called that
+        *,
+        reason: str,
+    ) -> tuple[str, ...]:
+        """End facts on request, as ``agent.forget`` does, and return their ids.
+
+        They stay in history, until ``forgotten_facts_days`` have passed.
+
+        Args:
+            subject: Of facts of the own graph.
+            predicate: Of them.
+            object: Of them; all values, up to 1,000, if not given.
+            reason: Why; kept in the audit feed.
+
+        Raises:
+            UsageError: The reason is blank, or the agent has left.
+            BudgetExceeded: The agent or the graph has no write left; those before are ended.
+        """
+        change = _change("DELETE", subject, predicate, object, reason=reason)
+        return (await self._done(change)).ended
+
+    @operation("POST", "/aliases", changes=True)
+    async def alias(self, name: str, other: str, *, topics: Iterable[str] | None = None) -> str:
+        """Say that an entity is also called something else; return the id of the fact that does.
+
+        Both names are then one in look-ups, neighbours and paths, for whoever sees that fact.
+        ``delete(name, "alias", other, reason=…)`` takes it back.
+
+        Raises:
+            UsageError: Both are one name already. Otherwise as ``add``.
+        """
+        if spelled(name) == spelled(other):
+            raise UsageError("other", other, "another name")
+        return await self.add(name, ALIAS, other, topics=topics)
+
+    @operation("POST", "/changes", changes=True, repeats=False)
+    async def apply(self, changes: _Changes) -> tuple[Applied, ...]:
+        """Do changes in order and return what came of each.
+
+        All are checked before anything is written. One that others have made impossible, or for
+        which no write is left, says so in its ``problem``, and the rest is done.
+
+        Args:
+            changes: Up to 1,000, as ``Change`` or as ``{"op": "ADD" | "UPDATE" | "DELETE",
+                "subject": …, "predicate": …, "object": …}`` with what ``add`` and ``delete`` take.
+
+        Raises:
+            UsageError: One of them is not acceptable; names which.
+            PolicyDenied: A topic of one is not the agent's.
+        """
+        if len(changes) > CHANGES_MAX:
+            raise UsageError("changes", len(changes), f"{CHANGES_MAX} at most")
+        checked_ones = [_checked_change(one, place) for place, one in enumerate(changes)]
+        for topics in dict.fromkeys(one.topics for one in checked_ones if one.op != "DELETE"):
+            await self._access.writing(topics, "change")
+        done = []
+        for change in checked_ones:
+            try:
+                done.append(await self._done(change))
+            except (BudgetExceeded, Conflict, NotFound, WriteRefused) as error:
+                done.append(Applied(op=change.op, problem=str(error)))
+        return tuple(done)
+
+    async def _done(self, change: Change) -> Applied:
+        if change.op == "DELETE":
+            return Applied(op=change.op, ended=await self._delete(change))
+        return await self._state(change)
+
+    async def _state(self, change: Change) -> Applied:
+        """Store what a change states; for an update, let former values give way."""
+        fact = Fact(
+            subject=change.subject,
+            predicate=change.predicate,
+            object=change.object,
+            confidence=change.confidence,
+            valid_from=change.valid_from,
+        )
+        scope, topics = await self._access.writing(change.topics, change.op.lower())
+        # What changes one value at the same time would not see each other's.
+        lock = self._parts.key_turns.setdefault(
+            (scope.tenant, scope.graph_id, fact_key(fact)), asyncio.Lock()
+        )
+        async with lock:
+            async with self._parts.meter.write(scope, self._access.standing()) as charge:
+                stored_id, was_new = await store(self._parts, scope, fact, topics, private=False)
+                charge.is_void = not was_new
+            ended: tuple[str, ...] = ()
+            if change.op == "UPDATE" and not is_multi_valued(change.predicate):
+                ended = await self._replace(scope, stored_id, was_new=was_new)
+        return Applied(op=change.op, id=stored_id, ended=ended)
+
+    async def _replace(self, scope: Scope, stored_id: str, *, was_new: bool) -> tuple[str, ...]:
+        """Let former values give way to a stored one and return their ids."""
+        former = await self._former(scope, stored_id, was_new=was_new)
+        done = {old.id: await supersede(self._parts, scope, old.id, stored_id) for old in former}
+        return tuple(fact_id for fact_id, is_done in done.items() if is_done)
+
+    async def _former(self, scope: Scope, stored_id: str, *, was_new: bool) -> list[Fact]:
+        """Return the facts of other values that may give way to a stored one.
+
+        Another process may be storing a value too: only what came before gives way, so that of
+        two that are new at once one is left.
+        """
+        (new,) = await self._parts.semantic.facts(scope, [stored_id])
+        stated = await self._parts.knowledge.statements(
+            scope, new.subject or "", new.predicate, live_only=True
+        )
+        return [
+            old
+            for old in stated
+            if spelled(old.object or "") != spelled(new.object or "")
+            and may_give_way(old, new)
+            and not (was_new and (old.recorded_at, old.id) > (new.recorded_at, new.id))
+        ]
+
+    async def _delete(self, change: Change) -> tuple[str, ...]:
+        scope = await self._access.reading()
+        stated = await self._parts.knowledge.statements(
+            scope, change.subject, change.predicate, live_only=True
+        )
+        ended = []
+        for fact in stated:
+            is_meant = change.object is None or spelled(fact.object or "") == spelled(change.object)
+            if not is_meant or fact.graph_id != scope.graph_id:
+                continue
+            async with self._parts.meter.write(scope, self._access.standing()) as charge:
+                done = await forget(self._parts, scope, fact.id, change.reason)
+                charge.is_void = not done
+            if done:
+                ended.append(fact.id)
+        return tuple(ended)
+
+
+class _Operator:
+    """Reads and writes a session graph for its operator."""
+
+    def __init__(self, parts: Parts, scope: Scope) -> None:
+        self._parts = parts
+        self._scope = scope
+        self._standing: Standing | None = None
+
+    def standing(self) -> Standing:
+        if self._standing is None:
+            raise UsageError("graph", self._scope.graph_id, "a graph that was looked up")
+        return self._standing
+
+    async def reading(self) -> Scope:
+        self._standing = await self._parts.membership.of_graph(self._scope)
+        return self._scope.model_copy(update={"lineage": self._standing.lineage})
+
+    async def writing(self, asked: Sequence[str] | None, _: str) -> tuple[Scope, tuple[str, ...]]:
+        topics = tuple(asked or ())
+        if ALL_TOPICS in topics:
+            raise UsageError("topics", ALL_TOPICS, "names of topics")
+        return await self.reading(), topics
+
+
+def _change(
+    op: Operation,
+    subject: str,
+    predicate: str,
+    object_: str | None,
+    confidence: float = 1.0,
+    valid_from: datetime | None = None,
+    topics: Iterable[str] | None = None,
+    reason: str = UNSTATED_REASON,
+) -> Change:
+    given = None if topics is None else checked(Turn, topics=topics).topics
+    return _acceptable(
+        checked(
+            Change,
+            op=op,
+            subject=subject,
+            predicate=predicate,
+            object=object_,
+            confidence=confidence,
+            valid_from=valid_from,
+            topics=given,
+            reason=reason,
+        )
+    )
+
+
+def _checked_change(change: object, place: int) -> Change:
+    """Return a change of a list; a refusal says which it is."""
+    try:
+        if isinstance(change, Change):
+            return _acceptable(change)
+        given = dict(change) if isinstance(change, Mapping) else {"op": change}
+        return _acceptable(checked(Change, **{str(name): one for name, one in given.items()}))
+    except UsageError as error:
+        raise UsageError(f"changes[{place}].{error.field}", error.value, error.accepted) from error
+
+
+def _acceptable(change: Change) -> Change:
+    """Return a change whose parts are there.
+
+    Raises:
+        UsageError: One is missing or blank.
+    """
+    for name in ("subject", "predicate", "object", "reason"):
+        value = getattr(change, name)
+        may_lack = name == "object" and change.op == "DELETE"
+        if (value is None and not may_lack) or (value is not None and not spelled(value)):
+            raise UsageError(name, value, "text that is not blank")
+    return change

@@ -1,0 +1,365 @@
+"""Recording a history: turns that were taken elsewhere, stored in bulk, without their contexts.
+
+What is stored is what ``turn`` and ``reply`` would store of each, with the work that follows: it is
+indexed, learnt from and compressed alike. Nothing is recalled for it, so there is no receipt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+from pydantic import StringConstraints
+
+from tiers.errors import BudgetExceeded, Conflict, UsageError
+from tiers.fields import NAME_CHARS_MAX, Moment, Name, Text, Topics
+from tiers.previews import with_previews
+from tiers.records import Record, Scope, ToolOutput, Turn
+from tiers.turn_desk import TurnWrite
+
+from ..checks import checked
+from ..parts import Parts
+from ..recaller import Degradation
+from ..rights.access import Access
+from ..rights.metering import charge_of_write
+from ..turn.follow_up import follow_up
+from ..turn.output_checks import outputs_of
+from ..turn.routing import told
+from .turn import TurnRef
+
+PAST_TURNS_MAX = 10_000
+"""So many turns are recorded by one call."""
+BATCH_TURNS = 100
+BATCH_CHARS_MAX = 2_000_000
+"""What one transaction stores, which holds up every other writer; one turn is always taken."""
+
+TURNS_PER_PAUSE = 20
+"""After so many turns the event loop gets its turn: reading one takes up to half a millisecond."""
+
+
+class PastTurn(Record):
+    """One exchange that was had elsewhere, with the names of ``agent.turn`` and ``reply``.
+
+    Attributes:
+        message: What was said to the agent; must not be blank.
+        response: What the agent answered.
+        at: When it was said; when it is recorded if not given.
+        speaker: Who said it; the agent's user or the agent itself if not given.
+        topics: Topics of the turn, among the agent's; all of the agent's if not given.
+        private: Whether only this agent may see it.
+        ref: The caller's name for it, unique in the graph: recorded twice it is stored once.
+        tool_outputs: What tools returned on the way, as ``turn.reply`` takes them.
+    """
+
+    message: Text
+    response: Text = ""
+    at: Moment | None = None
+    speaker: Annotated[str, StringConstraints(max_length=NAME_CHARS_MAX)] | None = None
+    topics: Topics | None = None
+    private: bool = False
+    ref: Name | None = None
+    tool_outputs: tuple[ToolOutput, ...] = ()
+
+    @property
+    def characters(self) -> int:
+        """How long its texts are together."""
+        outputs = sum(len(output.output) for output in self.tool_outputs)
+        return len(self.message) + len(self.response) + outputs
+
+
+PastTurnLike: TypeAlias = PastTurn | Mapping[str, object]
+
+Allowed: TypeAlias = dict[tuple[str, ...] | None, tuple[str, ...]]
+"""The topics that a turn carries, by those that it names."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What was recorded.
+
+    Attributes:
+        ids: Of the turns, in the order given; of those that were there before, too.
+        new: How many of them are new.
+    """
+
+    ids: tuple[str, ...]
+    new: int
+
+
+@dataclass(frozen=True, eq=False)
+class Teller:
+    """An agent as a recording needs it.
+
+    Attributes:
+        parts: What its handle acts through.
+        access: Who it is, looked up again for each batch.
+        topics: Returns the topics that a record carries; a denial is told to the audit feed.
+        told: Takes in which turn is the agent's last one now.
+    """
+
+    parts: Parts
+    access: Access
+    topics: Callable[[Sequence[str] | None, str], Awaitable[tuple[str, ...]]]
+    told: Callable[[TurnRef], None]
+
+    async def allowed(self, past: Mapping[int, PastTurn]) -> tuple[Scope, Allowed]:
+        """Return the scope as it stands, and for what turns name as topics those they carry.
+
+        Args:
+            past: By their places in what is recorded.
+
+        Raises:
+            PolicyDenied: A topic is not the agent's.
+            UsageError: A topic is none, or the agent has left.
+        """
+        first: dict[tuple[str, ...] | None, int] = {}
+        for place, one in past.items():
+            first.setdefault(one.topics, place)
+        scope: Scope | None = None
+        found: Allowed = {}
+        for asked, place in first.items():
+            action = f"record turns[{place}].topics"
+            try:
+                if scope is None:
+                    scope, found[asked] = await self.access.writing(asked, action)
+                else:
+                    found[asked] = await self.topics(asked, action)
+            except UsageError as error:
+                if error.field != "topics":
+                    raise
+                raise _at(place, error) from error
+        return scope or await self.access.reading(), found
+
+    def write(self, past: PastTurn, scope: Scope, allowed: Allowed) -> TurnWrite:
+        """Return a turn as it is to be stored.
+
+        Args:
+            past: The turn.
+            scope: As ``allowed`` returns it, like the next.
+            allowed: What it carries for the topics that it names.
+        """
+        now = self.parts.clock()
+        said = told(
+            past.message,
+            past.response,
+            past.tool_outputs,
+            speaker=past.speaker or scope.user_id or scope.agent_id,
+            topics=allowed[past.topics],
+            private=past.private,
+            ref=past.ref,
+            occurred_at=past.at or now,
+        )
+        turn = said.stamped(scope, self.parts.ids.new(), now)
+        charge = charge_of_write(self.access.standing(), turn.tokens)
+        return TurnWrite(scope, turn, follow_up(turn, turn.agent_id), charge)
+
+    async def keep_at_hand(
+        self, scope: Scope, kept: Sequence[tuple[Turn, bool]], state: Degradation
+    ) -> None:
+        """Take in that turns were recorded: the last of them is the agent's last turn now.
+
+        Args:
+            scope: That they were recorded with.
+            kept: Turns of this agent as they are stored, one at least, and which are new. The ring
+                gets none that was there before: others may have followed it.
+            state: Notes a hot tier that is away: the ring is rebuilt from cold then.
+        """
+        last, _ = kept[-1]
+        self.told(TurnRef(last.id, None))
+        self.parts.under_way.opened(scope, last.id)
+        turns = [turn for turn, was_new in kept if was_new]
+        if not turns:
+            return
+        ring = self.parts.settings.ring_capacity
+        shown = tuple(map(with_previews, turns[-ring:]))
+        call = self.parts.hot.restore(scope, shown, ring)
+        await state.answer("hot", "append to the ring", call, None)
+
+
+class AgentRecording(ABC):
+    """The part of an agent's handle that records what was said elsewhere."""
+
+    async def record(self, turns: Iterable[PastTurnLike]) -> Recorded:
+        """Record a history: turns that were had elsewhere, in order, without making contexts.
+
+        They are stored as ``turn`` and ``reply`` would store them, 100 to a transaction, and found
+        as those are: by their words at once, by meaning once they are indexed. There is no receipt
+        of them. One with a ``ref`` that is known is stored once, so that a recording that did not
+        come to its end may be repeated.
+
+        Each new turn costs one write and the tokens of its texts.
+
+        Args:
+            turns: At most 10,000: ``PastTurn`` or a mapping with its fields. All are checked before
+                the first is stored.
+
+        Raises:
+            PolicyDenied: A topic is not the agent's; nothing was stored.
+            BudgetExceeded: No write is left for the next 100; ``stored`` says how many turns were
+                stored before them.
+            Conflict: A ``ref`` names a different turn, or the graph is archived. Of the 100 with it
+                none is stored; those before them are.
+            UsageError: A turn is not acceptable (``turns[17].topics`` says which), they are too
+                many, or the agent has left; nothing was stored.
+        """
+        past, teller = await past_turns(turns), self._teller()
+        if not past:
+            await teller.access.reading()  # who has left records nothing, not even nothing
+        return await record_together([(teller, one) for one in past])
+
+    @abstractmethod
+    def _teller(self) -> Teller:
+        """Return as whom the agent's past is recorded."""
+
+
+async def past_turns(given: Iterable[PastTurnLike]) -> list[PastTurn]:
+    """Return turns as they are recorded.
+
+    Raises:
+        Conflict: Two of them have one ``ref`` and say different things.
+        UsageError: One is not acceptable, or they are too many.
+    """
+    if isinstance(given, str | bytes | Mapping | PastTurn) or not isinstance(given, Iterable):
+        raise UsageError("turns", type(given).__name__, "a list of PastTurn or of mappings")
+    found: list[PastTurn] = []
+    by_ref: dict[str, PastTurn] = {}
+    for place, one in enumerate(given):
+        if place == PAST_TURNS_MAX:
+            accepted = f"at most {PAST_TURNS_MAX:,} a call"
+            raise UsageError("turns", f"more than {PAST_TURNS_MAX:,}", accepted)
+        past = _past_turn(one, place)
+        found.append(past)
+        if past.ref is not None:
+            first = by_ref.setdefault(past.ref, past)
+            if (first.message, first.response) != (past.message, past.response):
+                raise Conflict(f"turns[{place}].ref {past.ref}", "the same turn", "another turn")
+        if place % TURNS_PER_PAUSE == 0:
+            await asyncio.sleep(0)
+    return found
+
+
+def _past_turn(given: object, place: int) -> PastTurn:
+    if not isinstance(given, PastTurn | Mapping):
+        accepted = "a PastTurn, or a mapping with its fields"
+        raise UsageError(f"turns[{place}]", type(given).__name__, accepted)
+    try:
+        past = given if isinstance(given, PastTurn) else _of_mapping(given)
+        _check_past(past)
+    except UsageError as error:
+        raise _at(place, error) from error
+    return past
+
+
+def _check_past(past: PastTurn) -> None:
+    """Refuse what ``agent.turn`` or ``reply`` would refuse of it, by the same names."""
+    if not past.message.strip():
+        raise UsageError("message", past.message, "text that is not blank")
+    outputs_of(past.tool_outputs)
+
+
+def _of_mapping(given: Mapping[str, object]) -> PastTurn:
+    fields = dict(given)
+    for name, value in fields.items():
+        if name not in PastTurn.model_fields:
+            raise UsageError(str(name), value, f"one of {', '.join(PastTurn.model_fields)}")
+    outputs = fields.get("tool_outputs", ())
+    if isinstance(outputs, str | bytes) or not isinstance(outputs, Iterable):
+        accepted = 'a list of {"tool": …, "output": …}'
+        raise UsageError("tool_outputs", type(outputs).__name__, accepted)
+    # Checked as a reply's are: what they say of one that does not fit is the same.
+    return checked(PastTurn, **{**fields, "tool_outputs": tuple(outputs_of(outputs))})
+
+
+def _at(place: int, error: UsageError) -> UsageError:
+    """Return what is wrong with one of the turns, with its place."""
+    return UsageError(f"turns[{place}].{error.field}", error.value, error.accepted)
+
+
+Told: TypeAlias = tuple[Teller, PastTurn]
+"""A turn, and whose it is."""
+
+
+async def record_together(told_by: Sequence[Told]) -> Recorded:
+    """Record turns of one or several agents of one graph in their order.
+
+    Args:
+        told_by: Turns that ``past_turns`` has returned, each with who it is of; one ``Teller`` for
+            each agent.
+
+    Raises:
+        EzraError: As ``Agent.record``.
+    """
+    batches = list(batches_of(told_by))
+    if len(batches) != 1:  # else it is checked just before it is stored
+        for teller, past in _by_agent(dict(enumerate(told_by))).items():
+            await teller.allowed(past)
+    kept: list[tuple[Turn, bool]] = []
+    for batch in batches:
+        try:
+            kept += await _record_batch(batch)
+        except BudgetExceeded as refusal:
+            raise refusal.after(sum(was_new for _, was_new in kept)) from refusal
+    return Recorded(tuple(turn.id for turn, _ in kept), sum(was_new for _, was_new in kept))
+
+
+def batches_of(told_by: Sequence[Told]) -> Iterator[dict[int, Told]]:
+    """Yield what one transaction stores, by the places: bounded in turns and characters."""
+    batch: dict[int, Told] = {}
+    characters = 0
+    for place, one in enumerate(told_by):
+        characters += one[1].characters
+        if batch and (len(batch) == BATCH_TURNS or characters > BATCH_CHARS_MAX):
+            yield batch
+            batch, characters = {}, one[1].characters
+        batch[place] = one
+    if batch:
+        yield batch
+
+
+async def _record_batch(batch: Mapping[int, Told]) -> Sequence[tuple[Turn, bool]]:
+    """Store a batch in one transaction, then do what follows in this process."""
+    of_agent = _by_agent(batch)
+    parts = next(iter(of_agent)).parts
+    await parts.make_room(len(batch))
+    stands = {teller: await teller.allowed(past) for teller, past in of_agent.items()}
+    writes: list[TurnWrite] = []
+    for place, (teller, one) in batch.items():  # ids and moments grow in the order of all
+        if place % TURNS_PER_PAUSE == 0:
+            await asyncio.sleep(0)
+        writes.append(teller.write(one, *stands[teller]))
+    scope = writes[0].scope
+    async with parts.meter.refusals(scope if len(of_agent) == 1 else scope.for_graph()):
+        kept = await parts.desk.keep_turns(writes)
+    by_place = dict(zip(batch, kept, strict=True))
+    state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
+    for teller, past in of_agent.items():
+        own, _ = stands[teller]
+        await teller.keep_at_hand(own, [by_place[place] for place in past], state)
+    await _heard(parts, scope, kept)
+    return kept
+
+
+async def _heard(parts: Parts, scope: Scope, kept: Sequence[tuple[Turn, bool]]) -> None:
+    """Take in what was stored, as after a reply."""
+    new = [turn for turn, was_new in kept if was_new]
+    for speaker in dict.fromkeys(turn.speaker for turn in new):
+        parts.names.heard(scope, speaker)
+    for count, turn in enumerate(new, 1):
+        parts.reader.heard(turn)
+        if count % TURNS_PER_PAUSE == 0:
+            await asyncio.sleep(0)
+    for _, was_new in kept:
+        parts.telemetry.numbers.turn("written" if was_new else "repeated")
+    parts.telemetry.numbers.tokens("reply", sum(turn.tokens for turn in new))
+    parts.wake_learning()
+
+
+def _by_agent(batch: Mapping[int, Told]) -> dict[Teller, dict[int, PastTurn]]:
+    """Return what is recorded of each agent, by the places."""
+    found: dict[Teller, dict[int, PastTurn]] = {}
+    for place, (teller, past) in batch.items():
+        found.setdefault(teller, {})[place] = past
+    return found

@@ -1,0 +1,174 @@
+"""Storing what a handle is told to remember: checked, owned by its scope, queued for indexing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from metaagents.learning.remarks import as_said
+from metaagents.lifecycle.agent import index_work
+from tiers.errors import NotFound, UsageError
+from tiers.knowledge import is_apart
+from tiers.learning import is_live
+from tiers.quarantine import Held
+from tiers.records import Fact, Rule, Scope, Source
+
+from ..checks import checked
+from ..guarding import Write, admitted
+from ..parts import Parts
+from ..turn.follow_up import judge_work
+
+Memory = str | Fact | Rule
+"""What can be remembered: text (a fact), a ``Fact`` or a ``Rule``."""
+
+
+def memory_of(what: Memory) -> Fact | Rule:
+    """Return what was given as a record.
+
+    Raises:
+        UsageError: It is none, or says nothing.
+    """
+    record = checked(Fact, text=what) if isinstance(what, str) else what
+    if not isinstance(record, Fact | Rule):
+        raise UsageError("what", what, "text, a Fact or a Rule")
+    return record
+
+
+async def check_superseded(
+    parts: Parts, scope: Scope, record: Fact | Rule, fact_id: str, source: Source = "user"
+) -> None:
+    """Refuse what cannot take a fact's place, before anything is stored.
+
+    Raises:
+        UsageError: A rule supersedes nothing, and what an agent wrote no core fact.
+        NotFound: There is no such fact in the scope's own graph.
+    """
+    if isinstance(record, Rule):
+        raise UsageError("supersedes", fact_id, "nothing for a rule; facts are superseded")
+    found = await parts.semantic.facts(scope, [fact_id])
+    own = [fact for fact in found if fact.graph_id == scope.graph_id]
+    if not own:
+        raise NotFound("fact", fact_id)
+    if source == "agent" and own[0].tier == "core":
+        raise UsageError("supersedes", fact_id, "an archival fact for what an agent wrote")
+
+
+async def store(
+    parts: Parts,
+    scope: Scope,
+    record: Fact | Rule,
+    topics: tuple[str, ...],
+    *,
+    private: bool,
+    record_id: str | None = None,
+    source: Source = "user",
+    is_released: bool = False,
+) -> tuple[str, bool]:
+    """Store a fact or rule as the scope's own; return its id and whether it is new.
+
+    The same statement by the same writer for the same user is stored once. Without ``record_id``
+    it gets an id of its own. ``is_released`` says that a person has let it pass.
+
+    Raises:
+        WriteRefused: The write guard keeps it out of memory.
+        UsageError: An agent's own words are to be core.
+    """
+    if source == "agent" and isinstance(record, Fact) and record.tier == "core":
+        accepted = "archival for what an agent wrote; core needs a user's or a tool's words"
+        raise UsageError("tier", record.tier, accepted)
+    if not is_released:
+        held: Held = "rule" if isinstance(record, Rule) else "fact"
+        is_private = private or record.private
+        write = Write(held, source, topics, is_private, {"record_id": record_id})
+        record = await admitted(parts, scope, write, record)
+    await parts.make_room()
+    now = parts.clock()
+    owned = {"topics": topics, "private": private or record.private}
+    if isinstance(record, Fact):
+        record = as_said(record, scope.user_id or scope.agent_id or "", now)
+    stamped = record.stamped(scope, record_id or parts.ids.new(), now).model_copy(update=owned)
+    work = [index_work(stamped.id, scope.agent_id)]
+    if isinstance(stamped, Rule):
+        # What ezra counts is not the caller's to state: it moves the rule's rank.
+        counted = {"successes": 0, "failures": 0, "version": 1, "former": ()}
+        stamped = stamped.model_copy(update=counted)
+        rule, was_new = await parts.procedural.put_rule(scope, stamped, work)
+        parts.wake_learning()
+        return rule.id, was_new
+    # What ezra counts and decides is not the caller's to state.
+    decided = {
+        "source": source,
+        "uses": 0,
+        "last_used_at": None,
+        "said_at": None,
+        "said_seq": 0,
+        "said_place": 0,
+        "superseded_by": None,
+        "superseded_at": None,
+        "superseded_as": None,
+        "core_spans": (),
+        "earned_from": 0,
+        "judged_at": None,
+        "forgotten_at": None,
+        "retired_at": None,
+    }
+    # What is found by its address alone is in no index, and compared with nothing.
+    work = [] if is_apart(stamped) else [*work, judge_work(stamped)]
+    fact, was_new = await parts.semantic.put_fact(scope, stamped.model_copy(update=decided), work)
+    parts.wake_learning()
+    return fact.id, was_new
+
+
+async def supersede(parts: Parts, scope: Scope, old_id: str, new_id: str) -> bool:
+    """Let one fact take another's place; ``False`` when another did before.
+
+    Raises:
+        NotFound: One of them is no fact that the scope sees in its own graph.
+    """
+    done = await parts.semantic.supersede(
+        scope, old_id, new_id, parts.clock(), [index_work(old_id, scope.agent_id)]
+    )
+    parts.wake_learning()
+    return done
+
+
+async def forget_all(
+    parts: Parts, scope: Scope, fact_ids: Sequence[str], reason: str
+) -> tuple[str, ...]:
+    """Mark facts as forgotten in one step; return those that lived until now.
+
+    Raises:
+        UsageError: The reason is blank.
+    """
+    if not reason.strip():
+        raise UsageError("reason", reason, "why; it is kept in the audit feed")
+    seen = await parts.semantic.facts(scope, fact_ids)
+    own = [one for one in seen if one.graph_id == scope.graph_id and is_live(one)]
+    indexed = [index_work(one.id, None) for one in own if not is_apart(one)]
+    ids = [one.id for one in own]
+    done = await parts.review.forget_all(scope, ids, reason, parts.clock(), indexed) if ids else ()
+    parts.wake_learning()
+    return done
+
+
+async def forget(parts: Parts, scope: Scope, fact_id: str, reason: str) -> bool:
+    """Mark a fact as forgotten; ``False`` when it was forgotten or gave way before.
+
+    With it goes what says the same under other topics or by another writer: an answer shows a
+    statement once, and who forgets it would see the next one in its place. The named fact is
+    the last, so that a call that was cut off may be repeated.
+
+    Raises:
+        NotFound: It is no fact that the scope sees in its own graph.
+        UsageError: The reason is blank.
+    """
+    if not reason.strip():
+        raise UsageError("reason", reason, "why; it is kept in the audit feed")
+    seen = await parts.semantic.facts(scope, [fact_id])
+    found = next((one for one in seen if one.graph_id == scope.graph_id), None)
+    if found is None:
+        raise NotFound("fact", fact_id)
+    done = False
+    for one in (*(await parts.review.twins(scope, fact_id) if is_live(found) else ()), fact_id):
+        done = await parts.review.forget(scope, one, reason, parts.clock(), [index_work(one, None)])
+    parts.wake_learning()
+    return done

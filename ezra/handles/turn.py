@@ -1,0 +1,178 @@
+"""The handle of a turn: its context, and the reply that makes it a memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from metaagents.learning.core import CoreBlock
+from tiers.errors import Conflict, UsageError
+from tiers.records import Fact, Turn
+
+from ..checks import checked
+from ..parts import Parts
+from ..turn.assemble import Slot
+from ..turn.output_checks import ToolOutputLike, outputs_of
+from ..turn.routing import TurnState, Written, after_opening
+
+USAGE_MAX = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class TurnRef:
+    """Names a turn: what a handle remembers of the last one that was opened with it.
+
+    Attributes:
+        id: Of the turn.
+        receipt_id: Of its receipt, if one could be kept.
+    """
+
+    id: str
+    receipt_id: str | None
+
+
+class OpenTurn:
+    """A turn whose context is ready and whose answer is not there yet.
+
+    Attributes:
+        messages: ``[{role, content}, …]``, ready for a model.
+        slots: What went into the context, in salience order, each with its source ids and score.
+        dropped: Slots that did not fit the token budget.
+        tokens: Estimated tokens of the context.
+        degraded: Tiers and capabilities that did not take part.
+        tiers_used: Tiers that answered.
+        skipped: For each leg left out, why.
+        shadowed: Inherited core facts hidden behind a nearer definition.
+        core: The core block: its facts, their tokens, and what was left out of it and why.
+        receipt_id: Names the stored receipt of what the turn saw; ``None`` if it could not be kept.
+        step_ms: Milliseconds per router step.
+    """
+
+    def __init__(self, parts: Parts, state: TurnState) -> None:
+        self._parts = parts
+        self._state = after_opening(state)
+        self._written_as: str | None = None
+        self._writing = asyncio.Lock()
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The context as messages; a copy, so that a caller may change it."""
+        return [dict(message) for message in self._state.context.messages]
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """What went into the context, in salience order."""
+        return self._state.context.slots
+
+    @property
+    def dropped(self) -> tuple[Slot, ...]:
+        """What did not fit the token budget."""
+        return self._state.context.dropped
+
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens of the context."""
+        return self._state.context.tokens
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """Tiers and capabilities that did not take part."""
+        return tuple(self._state.state.lost)
+
+    @property
+    def tiers_used(self) -> tuple[str, ...]:
+        """Tiers that answered."""
+        return tuple(self._state.state.used)
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """For each leg left out, why."""
+        return tuple(self._state.state.skipped)
+
+    @property
+    def shadowed(self) -> tuple[Fact, ...]:
+        """Inherited core facts hidden behind a nearer definition."""
+        return self._state.shadowed
+
+    @property
+    def core(self) -> CoreBlock:
+        """The core facts that are in every context, with their cost."""
+        return self._state.core
+
+    @property
+    def id(self) -> str:
+        """The id that the turn is stored under when it is replied to."""
+        return self._state.turn_id
+
+    @property
+    def receipt_id(self) -> str | None:
+        """Names the stored receipt of what the turn saw."""
+        return self._state.receipt_id
+
+    @property
+    def step_ms(self) -> dict[str, float]:
+        """Milliseconds per router step, so far."""
+        return dict(self._state.step_ms)
+
+    async def reply(
+        self,
+        response: str,
+        tool_outputs: Iterable[ToolOutputLike] = (),
+        *,
+        usage_tokens: int | None = None,
+    ) -> Written:
+        """Remember the turn. When this returns it is durable.
+
+        Args:
+            response: What the agent answered; may be empty.
+            tool_outputs: What tools returned on the way, as ``ToolOutput`` or
+                ``{"tool": …, "output": …}``: text of at most 1,000,000 characters each and
+                2,000,000 together. They are stored whole; a long one is shown by a preview.
+            usage_tokens: What the model read and wrote for the answer, as its provider counts;
+                estimated if not given. It decides how much of the conversation the next context
+                shows, where the model's window is known.
+
+        A reply that failed may be repeated: the turn is stored once.
+
+        Raises:
+            Conflict: The turn was replied to before, or its ``ref`` names a different turn.
+            UsageError: An argument is not acceptable; nothing was stored.
+        """
+        outputs = outputs_of(tool_outputs)
+        checked(Turn, input=self._state.request.input, response=response)
+        if usage_tokens is not None:
+            if isinstance(usage_tokens, bool) or not 0 <= usage_tokens <= USAGE_MAX:
+                raise UsageError("usage_tokens", usage_tokens, f"0 to {USAGE_MAX:,}")
+            self._state.used_tokens = usage_tokens
+        await self._parts.make_room()
+        async with self._writing:
+            if self._written_as is not None:
+                raise Conflict("turn", "no reply yet", f"reply stored as {self._written_as}")
+            written = await self._parts.router.write_back(self._state, response, outputs)
+            self._written_as = written.turn.id
+        self._parts.names.heard(self._state.scope, written.turn.speaker)
+        self._parts.reader.heard(written.turn)
+        self._parts.wake_learning()
+        return written
+
+    async def complete(self) -> str:
+        """Ask the configured model (step 7) without remembering the answer yet."""
+        return await self._parts.router.model(self._state)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """The answer of ``agent.complete``.
+
+    Attributes:
+        response: What the model said.
+        model: Which model said it; echo and scripted models say so here.
+        turn: The context it saw.
+        written: What was remembered.
+    """
+
+    response: str
+    model: str
+    turn: OpenTurn
+    written: Written

@@ -1,0 +1,112 @@
+"""Passages of documents in a search: those of ancestors by their words, and where each stands.
+
+The warm index knows the documents of ancestors once they are embedded, and as they are now. By its
+words a passage is found at once, and as of a moment of the past.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tiers.documents import Document, Passage
+from tiers.records import Ancestor, Citation, Hit, Scope, SearchQuery
+from tiers.together import together
+
+from .candidates import LEG_CANDIDATES
+from .question import Search, everything
+
+ANCESTORS_MAX = 32
+"""So many ancestors are asked for documents by words; today only a tenant's catalog has any."""
+
+
+async def find_on_shelves(search: Search) -> None:
+    """Ask the ancestors that carry documents by words, each in its own graph."""
+    request, scope = search.request, search.scope
+    is_wanted = "document" in request.kinds and "tenant" in search.classes
+    if not is_wanted or request.mode == "semantic" or request.ids:
+        return
+    base = everything(search).model_copy(update={"kinds": ("document",), "limit": LEG_CANDIDATES})
+    carrying = scope.carrying("document")[:ANCESTORS_MAX]
+    await together(_find_on_shelf_of(search, one, base) for one in carrying)
+
+
+async def _find_on_shelf_of(search: Search, ancestor: Ancestor, base: SearchQuery) -> None:
+    none: tuple[Hit, ...] = ()
+    query = base.model_copy(update={"as_of": ancestor.as_of})
+    call = search.parts.words.search_words(_there(search.scope, ancestor), query)
+    found = await search.state.answer("cold", "documents of ancestors", call, none)
+    whence = {"inherited_from": ancestor.graph_id, "path": ancestor.path}
+    search.pool.add_leg("inherited words", [hit.model_copy(update=whence) for hit in found])
+
+
+def _there(scope: Scope, ancestor: Ancestor) -> Scope:
+    """Return the scope by which an ancestor's own records are asked for."""
+    # An agent of the same id in another graph is another writer.
+    return scope.model_copy(update={"graph_id": ancestor.graph_id, "agent_id": None, "lineage": ()})
+
+
+async def cited(search: Search, hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits, those of documents with where they stand.
+
+    A passage that a revision, a removal or a redaction has taken meanwhile is left out: an index
+    may be a moment behind. While the cold tier is away, hits come without citations.
+    """
+    found = [hit for hit in hits if hit.kind == "document"]
+    if not found:
+        return list(hits)
+    passages = await _passages(search, found)
+    documents = await _documents(search, found)
+    if passages is None or documents is None:
+        return list(hits)
+    return list(_cited(search, hits, passages, documents))
+
+
+async def _passages(search: Search, hits: Sequence[Hit]) -> dict[str, Passage] | None:
+    away: tuple[Passage, ...] | None = None
+    call = search.parts.shelf.passages(search.scope, [hit.id for hit in hits])
+    found = await search.state.answer("cold", "citations", call, away)
+    return None if found is None else {one.id: one for one in found}
+
+
+async def _documents(search: Search, hits: Sequence[Hit]) -> dict[str, Document] | None:
+    away: tuple[Document, ...] | None = None
+    ids = list(dict.fromkeys(one for hit in hits for one in hit.source_ids))
+    call = search.parts.shelf.documents(search.scope, ids, as_of=search.request.as_of)
+    found = await search.state.answer("cold", "citations", call, away)
+    return None if found is None else {one.id: one for one in found}
+
+
+def _cited(
+    search: Search,
+    hits: Sequence[Hit],
+    passages: dict[str, Passage],
+    documents: dict[str, Document],
+) -> Iterator[Hit]:
+    moments = {one.graph_id: one.as_of for one in search.scope.lineage}
+    for hit in hits:
+        if hit.kind != "document":
+            yield hit
+            continue
+        passage = passages.get(hit.id)
+        document = None if passage is None else documents.get(passage.document_id)
+        if passage is None or document is None:
+            continue
+        moment = moments.get(passage.graph_id, search.request.as_of)
+        is_over = passage.retired_at is not None and (
+            moment is None or passage.retired_at <= moment
+        )
+        if not is_over and passage.redacted_at is None:
+            yield hit.model_copy(update={"citation": citation_of(passage, document)})
+
+
+def citation_of(passage: Passage, document: Document) -> Citation:
+    """Return where a passage stands."""
+    return Citation(
+        document_id=document.id,
+        shelf=document.shelf,
+        name=document.name,
+        title=document.title,
+        revision=document.revision,
+        headings=passage.headings,
+        page=passage.page,
+    )

@@ -1,0 +1,284 @@
+"""What a caller of recall asks for, checked before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
+from zoneinfo import ZoneInfo
+
+from pydantic import BeforeValidator, Field, JsonValue
+
+from tiers.errors import UsageError
+from tiers.records import ALL_TOPICS_MAX, IDS_MAX, Grain, Kind, Scope, SearchMode, Turn
+
+from ..checks import checked
+from ..ranking.cues import between
+from ..ranking.priors import ScopeClass
+
+_T = TypeVar("_T")
+
+LIMIT_MAX = 100
+DAYS_MAX = 36_500
+_FIRST_DAY = 3  # of the calendar in which every time zone has a day before
+TOKENS_MAX = 1_000_000
+DEPTH_MAX = 4
+KINDS: tuple[Kind, ...] = get_args(Kind)
+KIND_ALIASES: Mapping[str, Kind] = {"chat_message": "turn", "document_chunk": "document"}
+"""What platforms call kinds that have another name here."""
+GRAINS: tuple[Grain, ...] = get_args(Grain)
+
+ScopeName: TypeAlias = Literal["session", "tenant", "user", "agent", "any"]
+SCOPES: tuple[ScopeName, ...] = get_args(ScopeName)
+ModeName: TypeAlias = Literal["hybrid", "keyword", "semantic"]
+MODES: dict[ModeName, SearchMode] = {"hybrid": "hybrid", "keyword": "words", "semantic": "dense"}
+
+
+class Narrowing(TypedDict, total=False):
+    """What else may be said to recall; everything is optional.
+
+    Attributes:
+        mode: ``hybrid``, ``keyword`` (words alone) or ``semantic`` (meaning alone).
+        grains: Of episodes only these: ``daily``, ``weekly``, …
+        min_days_ago: Only what happened at least so many calendar days ago; 0 is today.
+        max_days_ago: Only what happened at most so many calendar days ago.
+        topics: Only records with one of these topics; they never widen what is visible.
+        all_topics: Only records with every one of these topics, 16 at most.
+        ids: Only these records of the own graph, 1,000 at most; empty restricts nothing.
+        token_budget: The most tokens of all answers' texts together, estimated.
+        depth: How many steps of the knowledge graph are followed from what the question names,
+            0 to 4; 1 if not given.
+        explain: Whether to say of each answer why it is where it is.
+        receipt: Whether to keep a receipt of what was seen.
+        half_life_days: After so many days half of a score is left, after twice as many a third
+            (``1 / (1 + age / half-life)``), instead of the slow decay of the settings. The age
+            counts from when it happened, however often it was used.
+    """
+
+    mode: ModeName
+    grains: Sequence[Grain]
+    min_days_ago: int
+    max_days_ago: int | None
+    topics: Iterable[str] | None
+    all_topics: Iterable[str] | None
+    ids: Sequence[str]
+    token_budget: int | None
+    depth: int
+    explain: bool
+    receipt: bool
+    half_life_days: float | None
+
+
+@dataclass(frozen=True)
+class RecallRequest:
+    """A question to recall, with everything that narrows it."""
+
+    text: str
+    limit: int = 10
+    kinds: tuple[Kind, ...] = KINDS
+    scope_name: ScopeName = "any"
+    as_of: datetime | None = None
+    rerank: bool = True
+    mode: ModeName = "hybrid"
+    grains: tuple[Grain, ...] = ()
+    min_days_ago: int = 0
+    max_days_ago: int | None = None
+    topics: tuple[str, ...] = ()
+    all_topics: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    token_budget: int | None = None
+    depth: int = 1
+    explain: bool = False
+    receipt: bool = False
+    half_life_days: float | None = None
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether a visible record of a wanted kind may still not be wanted, whatever it says."""
+        is_dated = self.min_days_ago or self.max_days_ago is not None
+        return bool(is_dated or self.topics or self.all_topics or self.ids)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether a visible turn may still not be wanted, whatever it says."""
+        return self.has_conditions or "turn" not in self.kinds
+
+    def window(self, now: datetime, zone: ZoneInfo) -> tuple[datetime | None, datetime | None]:
+        """Return from when and before when something must have happened.
+
+        Days are calendar days of the zone, counted back from the day of ``now``.
+        """
+        today = now.astimezone(zone).date()
+        since = until = None
+        if self.max_days_ago is not None:
+            first = today - timedelta(days=self.max_days_ago)
+            since = between(first, first, zone).since
+        if self.min_days_ago:
+            last = today - timedelta(days=self.min_days_ago - 1)
+            until = between(last, last, zone).since
+        return since, until
+
+
+def request_of(
+    text: str,
+    *,
+    limit: int,
+    kinds: Sequence[Kind] | None,
+    scope: str = "any",
+    as_of: datetime | None,
+    rerank: bool,
+    more: Narrowing,
+) -> RecallRequest:
+    """Return what is asked, or raise ``UsageError`` for the first argument that is wrong."""
+    unknown = sorted(set(more) - set(Narrowing.__annotations__))
+    if unknown:
+        raise UsageError(unknown[0], more.get(unknown[0]), ", ".join(Narrowing.__annotations__))
+    topics, all_topics = more.get("topics"), more.get("all_topics")
+    asked = RecallRequest(
+        text=text,
+        limit=limit,
+        kinds=checked_kinds(kinds),
+        scope_name=_one_of("scope", scope, SCOPES),
+        as_of=as_of,
+        rerank=rerank,
+        mode=_one_of("mode", more.get("mode", "hybrid"), tuple(MODES)),
+        grains=tuple(_one_of("grains", one, GRAINS) for one in more.get("grains", ())),
+        min_days_ago=more.get("min_days_ago", 0),
+        max_days_ago=more.get("max_days_ago"),
+        topics=() if topics is None else checked(Turn, topics=topics).topics,
+        all_topics=() if all_topics is None else checked(Turn, topics=all_topics).topics,
+        ids=_ids(more.get("ids", ())),
+        token_budget=more.get("token_budget"),
+        depth=more.get("depth", 1),
+        explain=more.get("explain", False),
+        receipt=more.get("receipt", False),
+        half_life_days=more.get("half_life_days"),
+    )
+    _check(asked)
+    return asked
+
+
+def arguments_of(request: RecallRequest) -> dict[str, JsonValue]:
+    """Return what a receipt keeps of a request besides its text."""
+    asked = {one.name: getattr(request, one.name) for one in fields(request)}
+    as_of = None if request.as_of is None else request.as_of.isoformat()
+    lists = {name: list(value) for name, value in asked.items() if isinstance(value, tuple)}
+    return asked | lists | {"as_of": as_of, "text": None}
+
+
+def request_again(text: str, arguments: Mapping[str, Any]) -> RecallRequest:
+    """Return the request that a receipt tells of, explaining and keeping nothing."""
+    known = {one.name for one in fields(RecallRequest)} - {"text", "explain", "receipt"}
+    told = {name: value for name, value in arguments.items() if name in known}
+    told |= {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
+    if told.get("as_of"):
+        told["as_of"] = datetime.fromisoformat(told["as_of"])
+    return RecallRequest(text=text, **told)
+
+
+def check_identity(request: RecallRequest, scope: Scope) -> None:
+    """Refuse a scope class that needs somebody whom the handle does not name.
+
+    Raises:
+        UsageError: ``user`` without a user, ``agent`` without an agent.
+    """
+    if request.scope_name == "user" and scope.user_id is None:
+        raise UsageError("scope", "user", "a handle whose agent was spawned with a user_id")
+    if request.scope_name == "agent" and scope.agent_id is None:
+        raise UsageError("scope", "agent", "the handle of an agent")
+
+
+def wanted_classes(
+    request: RecallRequest, weights: Mapping[ScopeClass, float]
+) -> tuple[ScopeClass, ...]:
+    """Return the scope classes that are asked: the one that is named, else all but of weight 0."""
+    if request.scope_name != "any":
+        return (request.scope_name,)
+    classes: tuple[ScopeClass, ...] = get_args(ScopeClass)
+    return tuple(one for one in classes if weights[one] > 0)
+
+
+def scope_at(scope: Scope, moment: datetime | None) -> Scope:
+    """Return the scope with which to ask about a moment: ancestors are read as they were then.
+
+    One that is pinned to an earlier moment stays there.
+    """
+    if moment is None:
+        return scope
+    lineage = tuple(
+        one.model_copy(update={"as_of": min(moment, one.as_of or moment)}) for one in scope.lineage
+    )
+    return scope.model_copy(update={"lineage": lineage})
+
+
+def checked_kinds(kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:
+    """Return the kinds to search, all if none are given.
+
+    Raises:
+        UsageError: There is no such kind, or the list is empty.
+    """
+    if kinds is None:
+        return KINDS
+    wanted = tuple(dict.fromkeys(map(kind_named, kinds)))
+    unknown = [kind for kind in wanted if kind not in KINDS]
+    if unknown or not wanted:
+        raise UsageError("kinds", unknown or wanted, ", ".join((*KINDS, *KIND_ALIASES)))
+    return wanted
+
+
+def kind_named(name: Any) -> Any:  # noqa: ANN401 - whatever a caller gave for a kind
+    """Return the kind that a name stands for; the name itself where it is none."""
+    return KIND_ALIASES.get(name, name) if isinstance(name, str) else name
+
+
+KINDS_NAMED_MAX = len(KINDS) + len(KIND_ALIASES)
+KindNamed: TypeAlias = Annotated[Kind, BeforeValidator(kind_named)]
+"""A kind, or what platforms call it: ``chat_message``, ``document_chunk``."""
+
+Kinds: TypeAlias = Annotated[Sequence[KindNamed], Field(max_length=KINDS_NAMED_MAX)]
+
+
+def _check(asked: RecallRequest) -> None:
+    if not asked.text.strip():
+        raise UsageError("query", asked.text, "a question that is not blank")
+    _between("limit", asked.limit, 1, LIMIT_MAX)
+    _between("depth", asked.depth, 0, DEPTH_MAX)
+    _between("min_days_ago", asked.min_days_ago, 0, DAYS_MAX)
+    if asked.token_budget is not None:
+        _between("token_budget", asked.token_budget, 1, TOKENS_MAX)
+    _between("all_topics", len(asked.all_topics), 0, ALL_TOPICS_MAX)
+    if asked.half_life_days is not None and not 0 < asked.half_life_days <= DAYS_MAX:
+        raise UsageError("half_life_days", asked.half_life_days, f"above 0, {DAYS_MAX} at most")
+    if asked.max_days_ago is not None:
+        _between("max_days_ago", asked.max_days_ago, asked.min_days_ago, DAYS_MAX)
+    if asked.as_of is None:
+        return
+    if asked.as_of.tzinfo is None:
+        raise UsageError("as_of", asked.as_of, "a time with its zone")
+    furthest = max(asked.min_days_ago, asked.max_days_ago or 0)
+    if asked.as_of.toordinal() - furthest < _FIRST_DAY:
+        raise UsageError("as_of", asked.as_of, f"a time with {furthest} days of calendar before it")
+
+
+def _ids(given: object) -> tuple[str, ...]:
+    """Return the ids of the records that a question is kept to, each once."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError("ids", given, "a list of ids")
+    ids = tuple(dict.fromkeys(given))
+    if not all(isinstance(one, str) and one and one.isprintable() for one in ids):
+        raise UsageError("ids", ids, "a list of ids")
+    _between("ids", len(ids), 0, IDS_MAX)
+    return ids
+
+
+def _between(name: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise UsageError(name, value, f"{least} to {most}")
+
+
+def _one_of(name: str, value: object, accepted: Sequence[_T]) -> _T:
+    for one in accepted:
+        if value == one:
+            return one
+    raise UsageError(name, value, ", ".join(map(str, accepted)))

@@ -1,0 +1,257 @@
+"""One search: ask every engine for candidates, look around them, weigh, choose.
+
+Read ``recollect`` top to bottom. What the engines are asked is in ``legs``; what is decided about
+their answers is in ``recollection``, which is pure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from tiers.forms import hit_of
+from tiers.previews import has_long_output, may_be_long, shown_outputs, shown_text
+from tiers.records import Fact, FactTier, Hit, Kind, Scope, Span, Turn
+
+from ..models.reranking.blending import reranked
+from ..parts import Parts
+from ..ranking.choosing import Ranked, folded, varied, within_budget
+from ..ranking.cues import read_cues
+from ..ranking.pool import Pool
+from ..ranking.priors import classes_of, factors, is_used_since
+from ..ranking.scoring import DIGITS, Question, Scored, score
+from ..ranking.weights import DEFAULT_WEIGHTS
+from ..recaller import Degradation, Reason, RecallResult
+from .candidates import (
+    ask_engines,
+    look_around,
+    measure,
+    remember_outcomes,
+    remember_uses,
+    told_by_index,
+)
+from .passages import cited, find_on_shelves
+from .question import Search
+from .request import KINDS, RecallRequest, scope_at
+
+RANKED_MAX = 160
+"""So many of the best get their priors, which seldom change a score by more than a third."""
+
+UNASKED = frozenset({"hot", "ended", "covered", "meaning", "meaning of that time"})
+"""Legs that bring what is there, however far from the question: some sign must speak for it."""
+
+
+async def recollect(parts: Parts, scope: Scope, request: RecallRequest) -> RecallResult:
+    """Return the best of what the scope may see for a question."""
+    with parts.telemetry.recall(scope) as watched:
+        found = await _recollect(parts, scope, request)
+        watched.note(ezra__items=len(found.items), ezra__degraded=found.degraded)
+    return found
+
+
+async def _recollect(parts: Parts, scope: Scope, request: RecallRequest) -> RecallResult:
+    now = request.as_of or parts.clock()
+    scope = scope_at(scope, request.as_of)
+    state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
+    search = Search(
+        parts, scope, request, now, state, Pool(scope.graph_id, parts.reader, scope.tenant)
+    )
+    search.names = await parts.names.of(scope)
+    search.cues = read_cues(request.text, search.names, now, parts.settings.zone)
+    await ask_engines(search, find_on_shelves)
+    await look_around(search)
+    await measure(search)
+    await remember_uses(search)
+    await remember_outcomes(search)
+    ranked = _rank(search)
+    hits = await cited(search, await _shown(search, ranked))
+    answers, rerank_used = await _rerank(search, hits)
+    return _result(search, ranked, answers, rerank_used=rerank_used)
+
+
+def _rank(search: Search) -> list[Ranked]:
+    """Weigh, fold, vary and cut: all of it pure."""
+    settings, request = search.parts.settings, search.request
+    question = Question(
+        request.text, search.cues, search.statistics, search.scope.user_id, settings.zone
+    )
+    means_alone = request.mode == "semantic"
+    weights = replace(DEFAULT_WEIGHTS, words=0.0) if means_alone else DEFAULT_WEIGHTS
+    scored = score(search.pool, question, weights)
+    present = min(
+        search.now, max((one.happened_at for one in scored.candidates), default=search.now)
+    )
+    kinds, named = _answered(request), request.scope_name
+    priors = settings.priors if named == "any" else settings.priors.naming(named)
+    asked, asks_all = frozenset(search.classes), search.asks_all_classes
+    ranked = []
+    for place in scored.best(RANKED_MAX):
+        candidate, base = scored.candidates[place], scored.scores[place]
+        if candidate.kind not in kinds or (
+            UNASKED.issuperset(candidate.ranks) and not scored.has_sign[place]
+        ):
+            continue
+        if not asks_all and asked.isdisjoint(classes_of(candidate, search.scope)):
+            continue
+        prior = factors(
+            candidate,
+            search.scope,
+            present,
+            search.now,
+            priors,
+            half_life_days=request.half_life_days,
+        )
+        final = round(base * math.prod(prior.values()), DIGITS)
+        ranked.append(Ranked(candidate, final, prior, place))
+    ranked.sort(key=lambda one: (-one.score, one.candidate.key))
+    wanted = max(request.limit, settings.rerank_candidates if _reranks(search) else 0)
+    search.scored = scored
+    apart = "document" in request.kinds and request.kinds != KINDS
+    return varied(folded(ranked, documents_apart=apart), wanted)
+
+
+def _answered(request: RecallRequest) -> frozenset[Kind]:
+    kinds = set(request.kinds)
+    return frozenset(kinds | {"turn"} if "tool_output" in kinds else kinds)
+
+
+async def _shown(search: Search, ranked: Sequence[Ranked]) -> list[Hit]:
+    """Return the chosen candidates as hits, the form that callers get."""
+    turns = await _turns_of(search, ranked)
+    by_index: dict[str, Hit] = {}
+    if "cold" in search.state.lost:
+        warm = (one.candidate for one in ranked if one.candidate.tier == "warm")
+        wanted = [one.id for one in warm if one.hit is None and one.id not in turns]
+        by_index = await told_by_index(search, wanted)
+    then = await _tiers_then(search, ranked)
+    hits = []
+    for one in ranked:
+        hit = one.candidate.hit or by_index.get(one.candidate.id)
+        shown = _hit(search, one, hit, turns.get(one.candidate.id))
+        if shown is not None and shown.id in then:
+            past: dict[str, object] = {"fact_tier": then[shown.id]}
+            if is_used_since(shown, search.now):
+                past |= {"uses": 0, "last_used_at": None}
+            shown = shown.model_copy(update=past)
+        if shown is not None:
+            hits.append(shown)
+    return hits
+
+
+async def _turns_of(search: Search, ranked: Sequence[Ranked]) -> dict[str, Turn]:
+    """Return the turns among the chosen that are not told yet, or have long outputs to elide."""
+    bare = [
+        one.candidate.id
+        for one in ranked
+        if one.candidate.hit is None
+        or (
+            one.candidate.kind == "turn"
+            and (_shows_outputs(search) or may_be_long(one.candidate.text))
+        )
+    ]
+    if not bare:
+        return {}
+    none: tuple[Turn, ...] = ()
+    call = search.parts.turns.turns(search.scope, bare)
+    found = await search.state.answer("cold", "turns", call, none)
+    return {turn.id: turn for turn in found if turn.redacted_at is None}
+
+
+def _shows_outputs(search: Search) -> bool:
+    """Whether of turns only what tools returned is asked for."""
+    return "tool_output" in search.request.kinds and "turn" not in search.request.kinds
+
+
+def _hit(search: Search, one: Ranked, hit: Hit | None, turn: Turn | None) -> Hit | None:
+    """Return a candidate as it is shown; ``None`` if it was redacted between two reads."""
+    only_outputs = _shows_outputs(search)
+    if turn is not None and (hit is None or only_outputs):
+        hit = hit_of(turn, 0.0, search.scope.graph_id)
+    if hit is None:
+        return None
+    told: dict[str, object] = {"score": one.score, "folded": one.folded, "cosine": None}
+    if hit.kind == "turn":
+        told |= {"tier": one.candidate.tier, "words_only": one.candidate.words_only}
+    if hit.id in search.hot:
+        told["tier"] = "hot"
+    if turn is not None and has_long_output(turn):
+        told["text"] = shown_text(turn)
+    if only_outputs and turn is not None:
+        told |= {"kind": "tool_output", "text": "\n".join(shown_outputs(turn))}
+    return hit.model_copy(update=told)
+
+
+async def _tiers_then(search: Search, ranked: Sequence[Ranked]) -> dict[str, FactTier]:
+    """For a question to the past: whether each fact was core or archival at that moment."""
+    moment = search.request.as_of
+    ids = [one.candidate.id for one in ranked if one.candidate.kind == "fact"]
+    if moment is None or not ids:
+        return {}
+    none: tuple[Fact, ...] = ()
+    call = search.parts.semantic.facts(search.scope, ids)
+    facts = await search.state.answer("cold", "facts", call, none)
+    return {
+        fact.id: "core" if any(_holds(span, moment) for span in fact.core_spans) else "archival"
+        for fact in facts
+    }
+
+
+def _holds(span: Span, moment: datetime) -> bool:
+    return span.since <= moment and (span.until is None or moment < span.until)
+
+
+async def _rerank(search: Search, hits: Sequence[Hit]) -> tuple[Sequence[Hit], bool]:
+    settings = search.parts.settings
+    if not _reranks(search):
+        return hits, False
+    with search.state.telemetry.leg("rerank", "rerank"):
+        answers, is_used = await reranked(
+            search.parts.reranker,
+            search.request.text,
+            hits,
+            search.state,
+            candidates=settings.rerank_candidates,
+            timeout_seconds=settings.rerank_timeout_seconds,
+        )
+    if search.request.as_of is not None:  # the past does not change meanwhile
+        return answers, is_used
+    recaller, scope = search.parts.recaller, search.scope
+    return await recaller.still(scope, answers, search.now, search.state), is_used
+
+
+def _reranks(search: Search) -> bool:
+    return search.request.rerank and search.parts.reranker is not None
+
+
+def _result(
+    search: Search, ranked: Sequence[Ranked], hits: Sequence[Hit], *, rerank_used: bool
+) -> RecallResult:
+    request, state = search.request, search.state
+    items = within_budget(hits[: request.limit], request.token_budget)
+    within = set(map(id, items))
+    reasons = (
+        {one.candidate.id: _reason(one, search.scored) for one in ranked} if request.explain else {}
+    )
+    return RecallResult(
+        items=tuple(items),
+        degraded=tuple(state.lost),
+        tiers_used=tuple(state.used),
+        skipped=tuple(state.skipped),
+        rerank_used=rerank_used,
+        reasons={hit.id: reasons[hit.id] for hit in items if hit.id in reasons},
+        considered=tuple((one.candidate.id, one.score) for one in ranked),
+        left_out=tuple(hit.id for hit in hits[: request.limit] if id(hit) not in within),
+        model_id=search.vector.model_id if search.vector else None,
+    )
+
+
+def _reason(one: Ranked, scored: Scored | None) -> Reason:
+    return Reason(
+        ranks=dict(one.candidate.ranks),
+        cosine=one.candidate.cosine,
+        parts=scored.parts_of(one.place) if scored else {},
+        factors=dict(one.factors),
+        path=one.candidate.hit.path if one.candidate.hit else (),
+    )

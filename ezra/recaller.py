@@ -1,0 +1,374 @@
+"""What turns and searches share: deadlines, the question's vector, and what is about it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from operator import mul
+from typing import NamedTuple, TypeVar, get_args
+
+from metaagents.reindex.index import SwitchingIndex
+from tiers.errors import ConfigError, TierError
+from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector
+from tiers.records import Hit, Kind, Scope, SearchQuery, Turn
+from tiers.sighting import Known, Seen
+from tiers.standing import WIDEST, RecordKey, standing_only
+
+from .ranking.cues import codes_in, meant_by, shared_words, stems_in, without_names
+from .ranking.priors import INHERITED_FACTOR
+from .telemetry import Telemetry, Watched
+
+log = logging.getLogger(__name__)
+
+SIMILAR_MIN = 0.4
+"""Cosine of all-MiniLM-L6-v2 from which two sentences are about the same thing."""
+SHARED_MIN = 1 / 3
+"""Share of the content words from which words alone say so."""
+
+_T = TypeVar("_T")
+
+
+class QuestionVector(NamedTuple):
+    """The vector of a question and the model that made it: it fits no other model's index."""
+
+    vector: Vector
+    model_id: str
+
+
+def with_vector(query: SearchQuery, asked: QuestionVector | None) -> SearchQuery:
+    """Return the query with the question's vector, if there is one."""
+    if asked is None:
+        return query
+    return query.model_copy(update={"vector": asked.vector, "model_id": asked.model_id})
+
+
+@dataclass
+class Degradation:
+    """Which tiers answered one call, and what was left out and why.
+
+    Attributes:
+        seconds: Deadline of each leg.
+        telemetry: Told of each leg.
+        used: Tiers that answered, in the order in which they first did.
+        lost: Tiers and capabilities that did not take part.
+        skipped: For each leg left out, why.
+    """
+
+    seconds: float
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    used: dict[str, None] = field(default_factory=dict)
+    lost: dict[str, None] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+
+    async def answer(self, tier: str, leg: str, call: Awaitable[_T], empty: _T) -> _T:
+        """Return what ``call`` answers, or ``empty`` when its tier fails or is late."""
+        with self.telemetry.leg(tier, leg) as watched:
+            return await self._answer(tier, leg, call, empty, watched)
+
+    async def _answer(
+        self, tier: str, leg: str, call: Awaitable[_T], empty: _T, watched: Watched
+    ) -> _T:
+        try:
+            async with asyncio.timeout(self.seconds):
+                answer = await call
+        except TimeoutError:
+            watched.fail("TimeoutError")
+            self.lose(tier, leg, f"no answer within {self.seconds:g} s")
+            return empty
+        except (TierError, ConfigError) as error:
+            watched.fail(type(error).__name__)
+            # A cold call may have failed for the warm index behind it: name the tier that failed.
+            # A key or a permission may be taken away while we run.
+            log.warning("%s left out: %s", leg, error)
+            self.lose(error.tier if isinstance(error, TierError) else tier, leg, str(error))
+            return empty
+        self.used.setdefault(tier)
+        return answer
+
+    def lose(self, capability: str, leg: str, reason: str) -> None:
+        """Note that ``leg`` did not answer, and which tier or capability is missing for it."""
+        self.telemetry.numbers.lost(capability)
+        self.lost.setdefault(capability)
+        self.skipped.append(f"{leg}: {reason}")
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why an answer is where it is.
+
+    Attributes:
+        ranks: Its rank in each leg that found it, from 1.
+        cosine: How close its meaning is to the question, where that was compared.
+        parts: What each sign added (``ezra.ranking.weights``).
+        factors: What the sum was multiplied by: decay, uses, a rule's outcomes, scope class,
+            inheritance, validity.
+        path: The graphs by which it was inherited.
+    """
+
+    ranks: Mapping[str, int]
+    cosine: float | None
+    parts: Mapping[str, float]
+    factors: Mapping[str, float]
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecallResult:
+    """The answer of a recall.
+
+    Attributes:
+        items: Best first.
+        degraded: Tiers or capabilities that did not take part: ``hot``, ``warm``, ``cold``,
+            ``dense``, ``rerank``.
+        tiers_used: Tiers that answered.
+        skipped: For each leg left out, why.
+        rerank_used: Whether a reranker changed the order.
+        reasons: Why each answer is where it is, by id, where that was asked for.
+        considered: What was ranked before the reranker and the budget of tokens, with its score.
+        left_out: Answers that the budget of tokens left out.
+        receipt_id: The receipt of what was seen, where one was kept.
+        model_id: The model whose vectors were compared, if any.
+    """
+
+    items: tuple[Hit, ...] = ()
+    degraded: tuple[str, ...] = ()
+    tiers_used: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    rerank_used: bool = False
+    reasons: Mapping[str, Reason] = field(default_factory=dict)
+    considered: tuple[tuple[str, float], ...] = ()
+    left_out: tuple[str, ...] = ()
+    receipt_id: str | None = None
+    model_id: str | None = None
+
+    @property
+    def total(self) -> int:
+        """How many answers there are, those that a budget of tokens left out among them."""
+        return len(self.items) + len(self.left_out)
+
+
+class Recaller:
+    """Asks the tiers and fuses what they answer.
+
+    Args:
+        warm: The hybrid index; knows whose vectors it answers with.
+        words: Word search in the cold tier: finds what is not indexed yet.
+        semantic: Core facts, own and inherited.
+        embedder: Says how close hits are to a question; ``None`` leaves that to words.
+        timeout_seconds: Deadline of each leg.
+    """
+
+    def __init__(
+        self,
+        warm: SwitchingIndex,
+        words: LexicalIndex,
+        semantic: SemanticStore,
+        embedder: Embedder | None,
+        timeout_seconds: float,
+    ) -> None:
+        self._warm = warm
+        self._words = words
+        self._semantic = semantic
+        self._embedder = embedder
+        self._timeout = timeout_seconds
+
+    async def vector(
+        self, text: str, names: Sequence[str], state: Degradation
+    ) -> QuestionVector | None:
+        """Return the query's vector by the model that serves, or ``None``.
+
+        Without one, and while the index does not hold every record yet, ``state`` says so.
+        """
+        serving = self._warm.serving
+        if serving.partial:
+            state.lose("warm", "index", "it is not whole: what it lacks is found in the cold tier")
+        if self._embedder is None:
+            state.lose("dense", "dense", "no embedding model is installed")
+        elif serving.embedder is None or serving.partial:
+            state.lose("dense", "dense", f"still embedding with {self._embedder.model_id}")
+        if serving.embedder is None:
+            return None
+        asked = without_names(meant_by(text), names)
+        empty: tuple[Vector, ...] = ()
+        call = serving.embedder.embed([asked], urgent=True, query=True)
+        found = await state.answer("dense", "dense", call, empty)
+        state.used.pop("dense", None)
+        return QuestionVector(found[0], serving.embedder.model_id) if found else None
+
+    async def sight(
+        self, scope: Scope, query: SearchQuery, leg: str, state: Degradation, known: Known
+    ) -> tuple[Seen, ...]:
+        """Return what ``found`` does, turns of ``known`` by their ids alone."""
+        none: tuple[Seen, ...] = ()
+
+        async def search(asked: SearchQuery) -> Sequence[Seen]:
+            return await state.answer("warm", leg, self._warm.sight(scope, asked, known), none)
+
+        return await self._standing(scope, query, leg, state, search)
+
+    async def found(
+        self, scope: Scope, query: SearchQuery, leg: str, state: Degradation
+    ) -> tuple[Hit, ...]:
+        """Return what the warm index finds, of it only what the cold tier holds to be live now.
+
+        The index may be behind: what was forgotten, superseded or redacted since takes nobody's
+        place. While the cold tier is away the index answers alone, and ``state`` says so.
+        """
+
+        async def search(asked: SearchQuery) -> Sequence[Seen]:
+            none: tuple[Hit, ...] = ()
+            return await state.answer("warm", leg, self._warm.search(scope, asked), none)
+
+        standing = await self._standing(scope, query, leg, state, search)
+        return tuple(one for one in standing if isinstance(one, Hit))
+
+    async def live(
+        self,
+        scope: Scope,
+        query: SearchQuery,
+        keys: Sequence[RecordKey],
+        state: Degradation,
+    ) -> frozenset[RecordKey] | None:
+        """Return which records a question may find at this moment; ``None`` while cold is away."""
+        away: frozenset[RecordKey] | None = None
+        if not keys:
+            return frozenset()
+        call = self._words.live(scope, query, keys)
+        return await state.answer("cold", "live", call, away)
+
+    async def standing_turns(
+        self, scope: Scope, turns: Sequence[Turn], now: datetime, state: Degradation
+    ) -> tuple[Turn, ...]:
+        """Return the turns of a ring but those whose words were destroyed in cold since."""
+        query = SearchQuery(text="", kinds=("turn",), now=now)
+        keys = [(turn.graph_id, turn.id) for turn in turns]
+        live = await self.live(scope, query, keys, state)
+        if live is None:
+            return tuple(turns)
+        return tuple(
+            turn
+            for turn, key in zip(turns, keys, strict=True)
+            if key in live or turn.redacted_at is not None
+        )
+
+    async def still(
+        self, scope: Scope, hits: Sequence[Hit], now: datetime, state: Degradation
+    ) -> tuple[Hit, ...]:
+        """Return the hits but those of the own graph that have ended since they were found.
+
+        For behind what takes its time: a reranker may be asked for seconds.
+        """
+        own = [(hit.graph_id, hit.id) for hit in hits if hit.inherited_from is None]
+        query = SearchQuery(text="", kinds=get_args(Kind), now=now)
+        live = await self.live(scope, query, own, state)
+        if live is None:
+            return tuple(hits)
+        return tuple(hit for hit in hits if hit.inherited_from or (hit.graph_id, hit.id) in live)
+
+    async def _standing(
+        self,
+        scope: Scope,
+        query: SearchQuery,
+        leg: str,
+        state: Degradation,
+        search: Callable[[SearchQuery], Awaitable[Sequence[Seen]]],
+    ) -> tuple[Seen, ...]:
+        async def live(keys: Sequence[RecordKey]) -> frozenset[RecordKey] | None:
+            return await self.live(scope, query, keys, state)
+
+        standing = await standing_only(scope, query, search, live)
+        if not standing.is_whole:
+            state.lose("warm", leg, f"of the first {WIDEST:,} entries too many are over")
+        return standing.found
+
+    async def archival(
+        self, scope: Scope, query: SearchQuery, state: Degradation
+    ) -> tuple[Hit, ...]:
+        """Return archival facts by meaning and words; by words alone while the index is away."""
+        none: tuple[Hit, ...] = ()
+        call = self._semantic.recall_archival(scope, query, limit=query.limit)
+        found: tuple[Hit, ...] | None = None
+        found = await state.answer("cold", "archival", call, found)
+        if found is not None:
+            return found
+        by_words = self._words.search_words(scope, query)
+        return await state.answer("cold", "archival by words", by_words, none)
+
+    async def inherited(
+        self, scope: Scope, query: SearchQuery, names: Sequence[str], state: Degradation
+    ) -> tuple[Hit, ...]:
+        """Return what ancestors carry of the asked kinds and is about the question, best first.
+
+        Nothing is asked where nothing is carried. Scores are ``INHERITED_FACTOR`` of what the
+        index says, so that the own graph wins near-ties.
+        """
+        if not scope.carrying(*query.kinds):
+            return ()
+        asked = query.model_copy(update={"inherited": True})
+        found = await self.found(scope, asked, "inherited", state)
+        about = await self.relevant(query.text, found, names, state)
+        weighed = (hit.score * INHERITED_FACTOR for hit in about)
+        return tuple(
+            hit.model_copy(update={"score": score})
+            for hit, score in zip(about, weighed, strict=True)
+        )
+
+    async def relevant(
+        self, text: str, hits: Sequence[Hit], names: Sequence[str], state: Degradation
+    ) -> tuple[Hit, ...]:
+        """Return the hits that are about what ``text`` means, not merely the best there is.
+
+        A hit is when it is close in meaning (cosine at least ``SIMILAR_MIN``), has
+        ``SHARED_MIN`` of the content words, or a code or version that ``text`` names. Order is
+        kept. When the embedder fails, ``state`` says so and words alone decide.
+        """
+        if not hits:
+            return ()
+        about, codes = meant_by(text), codes_in(text)
+        asked = stems_in(about)
+        close = await self._cosines(about, hits, names, state)
+        return tuple(
+            hit
+            for hit, cosine in zip(hits, close, strict=True)
+            if cosine >= SIMILAR_MIN
+            or shared_words(asked, hit.text) >= SHARED_MIN
+            or codes & codes_in(hit.text)
+        )
+
+    async def _cosines(
+        self, text: str, hits: Sequence[Hit], names: Sequence[str], state: Degradation
+    ) -> list[float]:
+        """Return how close hits are to a text, as the index says; only the others are embedded."""
+        told = [one.cosine for one in hits] if self._is_measured_by_index() else [None] * len(hits)
+        rest = [hit for hit, cosine in zip(hits, told, strict=True) if cosine is None]
+        made = iter(await self._similarities(text, rest, names, state) if rest else ())
+        return [next(made) if cosine is None else cosine for cosine in told]
+
+    def _is_measured_by_index(self) -> bool:
+        serving = self._warm.serving.embedder
+        return self._embedder is not None and serving is self._embedder
+
+    async def _similarities(
+        self, text: str, hits: Sequence[Hit], names: Sequence[str], state: Degradation
+    ) -> list[float]:
+        if self._embedder is None:
+            return [0.0] * len(hits)
+        empty: tuple[Vector, ...] = ()
+        call = _embed_beside(self._embedder, without_names(text, names), [hit.text for hit in hits])
+        vectors = await state.answer("dense", "relevance", call, empty)
+        state.used.pop("dense", None)
+        if not vectors:
+            return [0.0] * len(hits)
+        asked, *others = vectors
+        return [sum(map(mul, asked, other)) for other in others]
+
+
+async def _embed_beside(
+    embedder: Embedder, question: str, texts: Sequence[str]
+) -> tuple[Vector, ...]:
+    """Return the vector of the question, then those of the texts; as a rule all are cached."""
+    asked = await embedder.embed([question], urgent=True, query=True)
+    return asked + await embedder.embed(texts, urgent=True)

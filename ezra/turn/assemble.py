@@ -1,0 +1,447 @@
+"""Step 6: fill a token budget in salience order. Pure: the same input gives the same context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from pydantic import JsonValue
+
+from tiers.fencing import RULE, as_said, entry, fenced, labelled, named
+from tiers.lexical import estimate_tokens
+from tiers.previews import outputs_within
+from tiers.records import (
+    AgentRecord,
+    Ancestor,
+    Commitment,
+    Fact,
+    Hit,
+    Kind,
+    MeshResult,
+    Owned,
+    Rule,
+    Turn,
+)
+
+from ..mesh.rows import plain
+
+SlotKind = Literal[
+    "system",
+    "belief",
+    "core",
+    "rule",
+    "injected",
+    "archival",
+    "warm",
+    "hot",
+    "mesh",
+    "input",
+    "recalled",
+]
+"""Where a slot stands in a context; ``recalled`` is an answer of a recall, and in none."""
+
+LAYOUT = 4
+"""How slots become messages. Receipts name it: an old context is laid out as it was then.
+
+Whoever changes a heading or the form of a slot's text adds a layout and leaves the former ones.
+The first showed nothing of what tools returned; up to the third nothing was fenced.
+"""
+
+STEADY_LAYOUT = 5
+"""How they do where the model's window is known: what changes from turn to turn comes last."""
+
+_STEADY_UNFENCED = 3
+_STEADY_LAYOUTS = frozenset({_STEADY_UNFENCED, STEADY_LAYOUT})
+_FENCED_LAYOUTS = frozenset({LAYOUT, STEADY_LAYOUT})
+
+_HEADINGS_THEN: Mapping[SlotKind, str] = {
+    "belief": "Beliefs",
+    "core": "Core facts",
+    "rule": "Procedures",
+    "archival": "Facts that may help",
+    "warm": "Earlier, in short",
+    "mesh": "Fetched now",
+}
+_HEADINGS_NOW: Mapping[SlotKind, str] = {
+    "belief": "Beliefs",
+    "core": "Core facts",
+    "rule": "Procedures",
+    "injected": "What is known about this",
+    "archival": "Facts that may help",
+    "warm": "Earlier, in short",
+    "mesh": "Fetched now",
+}
+_HEADINGS: Mapping[int, Mapping[SlotKind, str]] = {
+    1: _HEADINGS_THEN,
+    2: _HEADINGS_NOW,
+    _STEADY_UNFENCED: _HEADINGS_NOW,
+    LAYOUT: _HEADINGS_NOW,
+    STEADY_LAYOUT: _HEADINGS_NOW,
+}
+LAYOUTS = frozenset(_HEADINGS)
+"""Every layout there ever was."""
+
+STEADY: frozenset[SlotKind] = frozenset({"system", "belief", "core"})
+"""What a steady layout begins with; the rest but the conversation stands before the input."""
+
+INJECTED_CHARS = 1_600
+"""So much is shown of one text that is injected."""
+
+OUTPUT_CHARS_SHOWN = 4_000
+"""Of what tools returned during a turn, so much is shown with it; the rest is named by its key."""
+
+MESSAGE_OVERHEAD_TOKENS = 4
+
+MESH_SOURCE = "live source"
+"""Where the answer of a source comes from; its text begins with the name of it."""
+
+FROM_MEMORY = "From memory, not said by anybody, for what is said next:"
+"""Begins a message that no person and no model wrote."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One piece of the context, with where it came from.
+
+    Attributes:
+        kind: Its place in the salience order.
+        text: What the model reads.
+        source_ids: The records it rests on.
+        score: The retrieval score, where it was retrieved.
+        tokens: Its estimated cost.
+        inherited_from: The ancestor graph it was read from, if any.
+        path: The graphs from the own parent to ``inherited_from``, itself last.
+        messages: For hot turns and the input: the messages it becomes, as (role, content).
+        record: What the first of ``source_ids`` is; ``None`` for what no store holds.
+        version: For a rule, the version of its steps.
+        since: The date shown behind a fact.
+        source: Where it comes from, as the model is told; the kind of slot where it is empty.
+        is_cited: Whether ``source`` names the document; ``None`` for what is none.
+    """
+
+    kind: SlotKind
+    text: str
+    source_ids: tuple[str, ...] = ()
+    score: float | None = None
+    tokens: int = 0
+    inherited_from: str | None = None
+    path: tuple[str, ...] = ()
+    messages: tuple[tuple[str, str], ...] = ()
+    record: Kind | None = None
+    version: int | None = None
+    since: str | None = None
+    source: str = ""
+    is_cited: bool | None = None
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return ids, score and cost without the text, as a receipt keeps it."""
+        kept: dict[str, JsonValue] = {
+            "kind": self.kind,
+            "source_ids": list(self.source_ids),
+            "score": self.score,
+            "tokens": self.tokens,
+            "inherited_from": self.inherited_from,
+            "path": list(self.path),
+        }
+        form: dict[str, JsonValue] = {
+            "record": self.record,
+            "version": self.version,
+            "since": self.since,
+            "is_cited": self.is_cited,
+        }
+        return kept | {name: value for name, value in form.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Material:
+    """Everything the steps before assembly found.
+
+    Attributes:
+        note: What the model is told besides who it is.
+        layout: ``LAYOUT`` or ``STEADY_LAYOUT``.
+    """
+
+    agent: AgentRecord
+    input: str
+    note: str = ""
+    layout: int = LAYOUT
+    beliefs: Sequence[Commitment] = ()
+    core: Sequence[Fact] = ()
+    rules: Sequence[Rule] = ()
+    injected: Sequence[Hit] = ()
+    archival: Sequence[Hit] = ()
+    warm: Sequence[Hit] = ()
+    hot: Sequence[Turn] = ()
+    mesh: MeshResult | None = None
+    lineage: Sequence[Ancestor] = ()
+
+
+@dataclass(frozen=True)
+class Context:
+    """A context ready for a model.
+
+    Attributes:
+        slots: What went in, in salience order.
+        dropped: What did not fit the budget.
+        folded: What says nothing that a slot before it does not say.
+        messages: ``[{role, content}, …]``: one system message, the hot turns, the input.
+        tokens: Estimated tokens of all messages.
+        layout: How slots became messages.
+    """
+
+    slots: tuple[Slot, ...] = ()
+    dropped: tuple[Slot, ...] = ()
+    folded: tuple[Slot, ...] = ()
+    messages: list[dict[str, str]] = field(default_factory=list)
+    tokens: int = 0
+    layout: int = LAYOUT
+
+
+def assemble(material: Material, budget: int) -> Context:
+    """Pack the material into ``budget`` tokens.
+
+    System and input always go in. The rest fills what is left in the order pinned beliefs,
+    beliefs, core facts, rules, what is injected, archival facts, warm summaries, hot turns (newest
+    first), mesh result; in a steady layout hot turns come behind core facts. A hot turn that does
+    not fit goes in without what tools returned. A slot that does not fit is dropped, and smaller
+    ones after it may still fit.
+    """
+    system, asked = _system_slot(material.agent, material.note), input_slot(material.input)
+    left = budget - system.tokens - asked.tokens
+    kept: list[Slot] = []
+    dropped: list[Slot] = []
+    folded: list[Slot] = []
+    seen: set[str] = set()
+    plainer = {turn.id: turn for turn in material.hot if turn.tool_outputs}
+    for slot in _optional_slots(material):
+        if slot.source_ids and slot.kind != "hot" and set(slot.source_ids) <= seen:
+            folded.append(slot)
+            continue
+        if slot.tokens > left and slot.kind == "hot" and slot.source_ids[0] in plainer:
+            slot = hot_slot(plainer[slot.source_ids[0]], output_chars=0)  # noqa: PLW2901
+        if slot.tokens > left:
+            dropped.append(slot)
+            continue
+        left -= slot.tokens
+        kept.append(slot)
+        seen.update(slot.source_ids)
+    slots = (system, *_in_order(kept, material.layout), asked)
+    tokens = sum(slot.tokens for slot in slots)
+    messages = messages_of(slots, material.layout)
+    return Context(slots, tuple(dropped), tuple(folded), messages, tokens, material.layout)
+
+
+def _in_order(kept: Sequence[Slot], layout: int) -> list[Slot]:
+    """Return slots in the order of their layout; hot turns the oldest first."""
+    hot = [slot for slot in kept if slot.kind == "hot"][::-1]
+    if layout not in _STEADY_LAYOUTS:
+        return [*(slot for slot in kept if slot.kind != "hot"), *hot]
+    steady = [slot for slot in kept if slot.kind in STEADY]
+    return [*steady, *hot, *(slot for slot in kept if slot.kind not in STEADY | {"hot"})]
+
+
+def messages_of(slots: Sequence[Slot], layout: int = LAYOUT) -> list[dict[str, str]]:
+    """Return what a model reads: one system message, then hot turns and input as they were said.
+
+    In a steady layout what changes from turn to turn is a message of its own right before the
+    input, so that everything before it is what the turn before began with. The system message
+    begins with who the agent is and with the rule for data; what memory holds is fenced behind it.
+
+    Args:
+        slots: Of one context, in its order.
+        layout: One of ``LAYOUTS``.
+    """
+    parts = [slot.text for slot in slots if slot.kind == "system"]
+    if layout in _FENCED_LAYOUTS:
+        parts = [*map(as_said, parts), RULE]
+    steady, late = _sections(slots, layout)
+    messages = [{"role": "system", "content": "\n\n".join([*parts, *steady])}]
+    for slot in slots:
+        if slot.kind == "input" and late:
+            messages.append({"role": "user", "content": "\n\n".join([FROM_MEMORY, *late])})
+        messages += [{"role": role, "content": content} for role, content in slot.messages]
+    return messages
+
+
+def _sections(slots: Sequence[Slot], layout: int) -> tuple[list[str], list[str]]:
+    """Return what memory holds: what the system message has of it, and what comes before the input.
+
+    Up to the third layout that was a section for each heading; since then it is one block.
+    """
+    steady: list[str] = []
+    late: list[str] = []
+    is_fenced = layout in _FENCED_LAYOUTS
+    for kind, heading in _HEADINGS[layout].items():
+        shown = [slot for slot in slots if slot.kind == kind]
+        if shown:
+            lines = [_entry(slot) if is_fenced else f"- {slot.text}" for slot in shown]
+            is_late = layout in _STEADY_LAYOUTS and kind not in STEADY
+            (late if is_late else steady).append("\n".join([f"## {heading}", *lines]))
+    if not is_fenced:
+        return steady, late
+    return _block(steady), _block(late)
+
+
+def _block(sections: Sequence[str]) -> list[str]:
+    return [fenced("memory", sections)] if sections else []
+
+
+def _entry(slot: Slot) -> str:
+    """Return a slot as an entry: a statement on one line, what has lines of its own with them."""
+    is_flat = slot.record in ("belief", "fact", None)
+    return entry(slot.source or slot.kind, slot.text, is_flat=is_flat)
+
+
+def input_slot(text: str, layout: int = LAYOUT) -> Slot:
+    """Return the slot of what was said to the agent."""
+    tokens = estimate_tokens(text) + MESSAGE_OVERHEAD_TOKENS
+    said = as_said(text) if layout in _FENCED_LAYOUTS else text
+    return Slot("input", text, tokens=tokens, messages=(("user", said),))
+
+
+def hot_slot(
+    turn: Turn, *, output_chars: int | None = OUTPUT_CHARS_SHOWN, layout: int = LAYOUT
+) -> Slot:
+    """Return the slot of a turn of the ring: what was said, what tools returned, and the answer.
+
+    Its text, by which a receipt knows it, is the same in every layout.
+
+    Args:
+        turn: As it is stored, or with its long outputs elided: the slot is the same.
+        output_chars: How much is shown of what tools returned, the rest being named by its key;
+            ``None`` for nothing at all, as it was in the first layout.
+        layout: One of ``LAYOUTS``.
+    """
+    outputs = () if output_chars is None else outputs_within(turn, output_chars)
+    plain = "\n".join(
+        [turn.input, *(f"[tool] {one.tool}: {one.output}" for one in outputs)]
+    ).strip()
+    said, response = plain if outputs else turn.input, turn.response
+    text = "\n".join(content for content in (said, response) if content)
+    if layout in _FENCED_LAYOUTS:
+        returned = [entry(f"tool {named(one.tool)}", one.output) for one in outputs]
+        block = [fenced("tools", returned)] if returned else []
+        said = "\n".join([as_said(turn.input), *block]).strip() if block else as_said(turn.input)
+        response = as_said(response)
+    messages = tuple(
+        (role, content) for role, content in (("user", said), ("assistant", response)) if content
+    )
+    tokens = sum(estimate_tokens(content) + MESSAGE_OVERHEAD_TOKENS for _, content in messages)
+    return Slot("hot", text, (turn.id,), tokens=tokens, messages=messages, record="turn")
+
+
+def hot_slots(turn: Turn, layout: int = LAYOUT) -> tuple[Slot, ...]:
+    """Return every form in which a turn of the ring may have been shown, the usual one first."""
+    forms = (OUTPUT_CHARS_SHOWN, 0, None) if turn.tool_outputs else (None,)
+    return tuple(hot_slot(turn, output_chars=chars, layout=layout) for chars in forms)
+
+
+def injected_text(text: str) -> str:
+    """Return what is injected of a text: its beginning, where it is long."""
+    return text if len(text) <= INJECTED_CHARS else f"{text[: INJECTED_CHARS - 1]}…"
+
+
+def dated(text: str, since: str | None) -> str:
+    """Return a statement with the date from which on it holds, where that is known."""
+    return text if since is None else f"{text} (since {since})"
+
+
+def source_of(
+    kind: Kind, writer: str, reader: str, inherited_from: str | None, name: str = ""
+) -> str:
+    """Return where a slot comes from, as a model is told: also a receipt's records tell it.
+
+    Args:
+        kind: What the record is.
+        writer: The agent that left it.
+        reader: The agent that reads it: what is its own is not said to be.
+        inherited_from: The ancestor graph that it was read from, if any.
+        name: What a document is called.
+    """
+    by = "" if writer == reader and inherited_from is None else writer
+    return labelled(kind, by=by, among=inherited_from or "", name=name)
+
+
+@dataclass(frozen=True)
+class _Shelf:
+    """Makes slots of what memory holds, for one reader."""
+
+    reader: str
+    above: Mapping[str, Ancestor]
+
+    def slot(
+        self,
+        kind: SlotKind,
+        record: Kind,
+        text: str,
+        held: Hit | Owned,
+        source_ids: tuple[str, ...] = (),
+        *,
+        version: int | None = None,
+        since: str | None = None,
+    ) -> Slot:
+        ancestor = self.above.get(held.graph_id)
+        whence = None if ancestor is None else ancestor.graph_id
+        is_hit = isinstance(held, Hit)
+        cited = held.citation if isinstance(held, Hit) else None
+        name = "" if cited is None else cited.name
+        made = Slot(
+            kind,
+            text,
+            source_ids or (held.id,),
+            held.score if isinstance(held, Hit) else None,
+            inherited_from=whence,
+            path=() if ancestor is None else ancestor.path,
+            record=record,
+            version=version,
+            since=since,
+            source=source_of(record, held.agent_id, self.reader, whence, name),
+            is_cited=cited is not None if is_hit and record == "document" else None,
+        )
+        return replace(made, tokens=estimate_tokens(_entry(made)) + 1)
+
+    def found(self, hit: Hit, kind: Literal["archival", "injected"]) -> Slot:
+        since = f"{hit.valid_from:%Y-%m-%d}" if hit.valid_from and hit.kind == "fact" else None
+        text = dated(hit.text, since)
+        text = injected_text(text) if kind == "injected" else text
+        return self.slot(kind, hit.kind, text, hit, since=since)
+
+    def warm(self, hit: Hit) -> Slot:
+        sources = tuple(dict.fromkeys((hit.id, *hit.source_ids)))
+        return self.slot("warm", hit.kind, hit.text, hit, sources)
+
+
+def _system_slot(agent: AgentRecord, note: str = "") -> Slot:
+    text = "\n\n".join([f"You are {agent.id}. {agent.role}".strip(), note]).strip()
+    return Slot("system", text, tokens=estimate_tokens(text) + estimate_tokens(RULE) + 1)
+
+
+def _mesh_slot(mesh: MeshResult) -> Slot:
+    # On one line: nothing that a source says may look like a heading of ours.
+    text = f"{mesh.source} at {mesh.queried_at:%Y-%m-%d %H:%M}: {plain(mesh.text)}"
+    made = Slot("mesh", text, source=MESH_SOURCE)
+    return replace(made, tokens=estimate_tokens(_entry(made)) + 1)
+
+
+def _optional_slots(material: Material) -> list[Slot]:
+    shelf = _Shelf(material.agent.id, {one.graph_id: one for one in material.lineage})
+    beliefs = sorted(material.beliefs, key=lambda belief: not belief.pinned)
+    slots = [shelf.slot("belief", "belief", one.claim, one) for one in beliefs]
+    slots += [shelf.slot("core", "fact", fact.text, fact) for fact in material.core]
+    slots += [
+        shelf.slot("rule", "rule", rule.text, rule, version=rule.version) for rule in material.rules
+    ]
+    hot = [hot_slot(turn) for turn in reversed(material.hot) if turn.redacted_at is None]
+    is_steady = material.layout in _STEADY_LAYOUTS
+    if is_steady:
+        # What is found differs from turn to turn: it must not decide how much of the tail fits.
+        at = sum(slot.kind in STEADY for slot in slots)
+        slots[at:at] = hot
+    found = [shelf.found(hit, "injected") for hit in material.injected]
+    found += [shelf.found(hit, "archival") for hit in material.archival]
+    found += [shelf.warm(hit) for hit in material.warm]
+    slots += found if is_steady else [*found, *hot]
+    if material.mesh is not None:
+        slots.append(_mesh_slot(material.mesh))
+    return slots
