@@ -2,6 +2,9 @@
 
 Exit codes: 0 done, 1 an ezra error, 2 wrong usage or malformed input, 3 configuration,
 4 nothing can be read because the memory is away (``ezra bridge``), 130 interrupted.
+
+``ezra/cli`` goes through one of two doors (``cli/doors.py``), ``Ezra.open`` or ``Ezra.connect``:
+a command asks the handle and does not know which it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""The hot tier: per agent a ring of turns, the pinned beliefs and the latest mesh result."""
+"""The hot tier: per agent a ring of turns, the pinned beliefs and the latest mesh result.
+
+* Redis. One hash per agent, one hash tag, each operation one Lua script: atomic on a cluster too.
+  Scripts are loaded again when a server has forgotten them. One deadline spans waiting,
+  connecting, discovery and retries; only what may be repeated is.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -2,6 +2,12 @@
 
 Drawn on the server, with one small script of its own that keeps live sections fresh. Importing the
 modules below fills ``pages``.
+
+``service/console`` draws pages on the server (Jinja2, one script of our own, SVG, a policy that
+allows nothing inline or foreign). A page is a function registered in ``pages``; what it may show
+is checked from the names in its path before it is called. A browser session stands for the token
+that was shown, which the gate judges at every request; it counts under ``/console`` alone.
+Addresses hold ids; questions and names travel in forms. What is long is paged by the handle.
 """
 
 from __future__ import annotations
