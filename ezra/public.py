@@ -60,6 +60,7 @@ from .beliefs.history import History
 from .beliefs.spans import Explanation
 from .contradiction import Contradiction
 from .documents import Documents
+from .erasure.holdings import HeldRecord, Holding
 from .erasure.redaction import RedactionReport
 from .handles.agent import Agent
 from .handles.branches import Step
@@ -120,9 +121,11 @@ __all__ = [
     "Graph",
     "GraphState",
     "GraphStatus",
+    "HeldRecord",
     "HistoricBelief",
     "History",
     "Hit",
+    "Holding",
     "Injected",
     "IntegrityError",
     "Knowledge",

@@ -15,12 +15,16 @@ from tiers.records import Ancestor, Budget, MergeStrategy, Parent, Retention
 
 from ..beliefs.difference import BeliefDiff
 from ..checks import checked
+from ..erasure.redaction import Whose
 from .beliefs import document_of_diff, lines_of_diff
-from .doors import AnyEzra, Url, opened
+from .doors import AnyEzra, Url, on_graph, opened
 from .options import GraphId, Home, Json, in_utc, run
+from .plain import plain
 from .screen import Screen
+from .turns import shortened
 
 if TYPE_CHECKING:
+    from ..erasure.holdings import HeldRecord
     from ..handles.graph import Graph
 
 
@@ -30,6 +34,9 @@ graph_app = typer.Typer(
 
 STRATEGIES: tuple[MergeStrategy, ...] = ("last_write_wins", "highest_trust", "manual")
 """A resolver of one's own is code: ``custom`` is for programs."""
+
+HELD_SHOWN_MAX = 10_000
+"""So many records a rehearsal of an erasure lists."""
 
 ParentId = Annotated[str, typer.Argument(help="The graph inherited from.")]
 AsOf = Annotated[
@@ -314,8 +321,8 @@ def redact(
 
 @graph_app.command(
     "erase",
-    epilog="Examples: ezra graph erase imola --subject 'Jane Miller' --reason 'GDPR 17'  ·  "
-    "ezra graph erase imola --user jane --reason 'GDPR 17' --json",
+    epilog="Examples: ezra graph erase imola --subject 'Jane Miller' --reason 'GDPR 17' --dry-run"
+    "  ·  ezra graph erase imola --user jane --reason 'GDPR 17' --json",
 )
 def erase(
     graph: GraphId,
@@ -325,11 +332,17 @@ def erase(
     ] = None,
     user: Annotated[str | None, typer.Option(help="A person: what belongs to them.")] = None,
     agent: Annotated[str | None, typer.Option(help="An agent: what it wrote.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only list the records that would go.")
+    ] = False,
     home: Home = None,
     url: Url = None,
     json: Json = False,
 ) -> None:
     """Destroy all that is of a subject, a user or an agent, in every store, with a receipt."""
+    if dry_run:
+        _list_holding(home, url, graph, json, Whose(subject, user, agent))
+        return
 
     async def work(chosen: Graph) -> dict[str, Any]:
         erased = chosen.erase(subject=subject, user_id=user, agent_id=agent, reason=reason)
@@ -440,6 +453,36 @@ def _with(
         return await work(await ezra.session_graph(graph))
 
     _told(home, url, json, on_graph, line)
+
+
+def _list_holding(home: Path | None, url: str | None, graph: str, json: bool, whose: Whose) -> None:
+    """List what an erasure would redact, page by page as it is found."""
+    screen = Screen()
+
+    async def pages(chosen: Graph) -> list[HeldRecord]:
+        held: list[HeldRecord] = []
+        cursor: str | None = ""
+        while cursor is not None and len(held) < HELD_SHOWN_MAX:
+            page = await chosen.holding(
+                subject=whose.subject,
+                user_id=whose.user_id,
+                agent_id=whose.agent_id,
+                cursor=cursor,
+            )
+            held += page.records
+            cursor = page.cursor
+        return held
+
+    found = on_graph(home, url, graph, pages)
+    if json:
+        screen.document({"graph": graph, "records": [plain(one) for one in found]})
+        return
+    for one in found:
+        who = one.agent_id or "nobody"
+        screen.line(f"{one.kind}  {one.id}  by {who}, {one.recorded_at:%Y-%m-%d %H:%M}")
+        screen.line(f"  {shortened(one.text) or '(emptied by retention)'}")
+    more = ", and perhaps more" if len(found) >= HELD_SHOWN_MAX else ""
+    screen.note(f"{len(found):,} records{more}; nothing was erased")
 
 
 def _described(ancestor: Ancestor) -> str:

@@ -23,7 +23,6 @@ from tiers.records import (
     Scope,
     SessionGraph,
     Standing,
-    Text,
     Turn,
     Usage,
 )
@@ -33,10 +32,9 @@ from ..beliefs.history import History
 from ..checks import checked, parent_of
 from ..documents import DocumentsOfGraph
 from ..erasure.archiving import archive
-from ..erasure.redaction import RedactionReport, Whose, erase, purge, redact
 from ..moving.carrying import GraphRows
 from ..moving.graph_status import GraphStatus, status_of
-from ..operations import Ids, operation
+from ..operations import operation
 from ..parts import Parts
 from ..recall.asking import ask
 from ..recall.memory_search import MemorySearch, scope_as, search_memory
@@ -49,13 +47,16 @@ from .agent import Agent
 from .agent_memory import AgentMemory, memory_of
 from .branches import StepTaker, branch, run_forward
 from .graph_board import GraphBoard
+from .graph_erasure import ErasureOfGraph
 from .graph_past import GraphPast
 from .knowledge import Knowledge
 from .listings import LatestOfGraph
 from .quarantine import QuarantineOfGraph
 
 
-class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfGraph):
+class Graph(
+    DocumentsOfGraph, ErasureOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfGraph
+):
     """N agents that work together, and what they remember."""
 
     def __init__(self, parts: Parts, record: SessionGraph) -> None:
@@ -388,59 +389,6 @@ class Graph(DocumentsOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfG
             UsageError: The graph is no branch and no turns are given.
         """
         return await run_forward(self._parts, self._record, take, turns, limit)
-
-    @operation("POST", "/erasures", changes=True, repeats=False)
-    async def erase(
-        self,
-        *,
-        subject: Text | None = None,
-        user_id: Text | None = None,
-        agent_id: Text | None = None,
-        reason: Text,
-    ) -> RedactionReport:
-        """Redact every record that speaks of a subject, or is a user's or an agent's, with proof.
-
-        Turns, tool outputs, summaries, episodes, facts, rules and beliefs, and all that was made
-        of them, in every store; branches of the graph included where beliefs were copied. The
-        report says what was cleaned where; its receipt is signed where there is a key.
-
-        Args:
-            subject: A name: records in whose texts it stands as whole words.
-            user_id: A person: records that are theirs.
-            agent_id: An agent: records that it wrote, or that were made of what it said.
-            reason: Why; must not be blank.
-
-        Raises:
-            UsageError: Not exactly one of the three is given, or something is blank.
-        """
-        whose = Whose(subject, user_id, agent_id)
-        return await erase(self._parts, self._scope, whose, reason)
-
-    @operation("POST", "/purges", changes=True, repeats=False)
-    async def purge(self, *, reason: Text) -> RedactionReport:
-        """Redact everything that the graph holds, in every store, with proof; as ``erase``.
-
-        Rows, ids and the chain of beliefs stay, so that others' links to them still hold.
-        """
-        return await purge(self._parts, self._scope, reason)
-
-    @operation("POST", "/redactions", changes=True, repeats=False)
-    async def redact(self, record_ids: Ids, *, reason: Text) -> RedactionReport:
-        """Destroy the content of records for good, and of all that was made of them.
-
-        Rows, ids and coverage stay, and the audit feed says who, when and why. Summaries and
-        episodes that lost their text get a new one from what is left. May be repeated.
-
-        Args:
-            record_ids: Turns, summaries, episodes, facts, rules, beliefs, documents, passages or
-                cards of the board, of this graph.
-            reason: Why; must not be blank.
-
-        Raises:
-            NotFound: One of the ids is no such record of this graph.
-            UsageError: The reason is blank.
-        """
-        return await redact(self._parts, self._scope, record_ids, reason)
 
     @operation("POST", "/close", changes=True)
     async def close(self) -> None:

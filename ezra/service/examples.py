@@ -24,6 +24,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "graph.receipts_of": {"turn_ids": ["01985a4c-0000-7000-8000-000000000000"]},
     "graph.redact": {"record_ids": ["01985a4c-0000-7000-8000-000000000000"], **_REASON},
     "graph.erase": {"user_id": "driver-16", **_REASON},
+    "graph.holding": {"subject": "Jane Miller"},
     "graph.purge": {**_REASON},
     "tenant.erase": {"user_id": "driver-16", **_REASON},
     "agent.spawn": {"topics": ["tyres", "strategy"], "role": "race strategist"},

@@ -1,0 +1,100 @@
+"""What a graph holds of somebody: shown to who answers for it, before anything of it is erased.
+
+Found by the very question that ``redaction.erase`` asks, so that what is shown is what would go.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from tiers.errors import UsageError
+from tiers.fields import Moment, Record
+from tiers.records import Scope
+
+from ..parts import Parts
+from .redaction import Whose
+
+PAGE_MAX = 500
+TEXT_CHARS_MAX = 600
+
+
+class HeldRecord(Record):
+    """One record that would lose its content.
+
+    Attributes:
+        kind: What it is: ``turn``, ``fact``, …; ``quarantined`` for what the write guard put aside.
+        agent_id: Who wrote it; empty where no agent did.
+        user_id: Whose it is; ``None`` when it is nobody's in particular.
+        text: How it begins; blank where retention has emptied it, and only what was made of it
+            may still say so.
+    """
+
+    kind: str
+    id: str
+    agent_id: str = ""
+    user_id: str | None = None
+    recorded_at: Moment
+    text: str = ""
+
+
+class Holding(Record):
+    """A page of what is held, by kind and in the order of ids.
+
+    A page may be empty and still have a cursor: it has looked through a bounded number of records.
+
+    Attributes:
+        cursor: What the next page is asked with; ``None`` after the last.
+    """
+
+    records: tuple[HeldRecord, ...] = Field(default=())
+    cursor: str | None = None
+
+
+async def holding_of(
+    parts: Parts, scope: Scope, whose: Whose, *, cursor: str, limit: int
+) -> Holding:
+    """Return a page of the records that ``erase`` would redact first; nothing is changed.
+
+    What was made of them and does not name the subject itself is redacted too, and not listed.
+
+    Raises:
+        UsageError: Not exactly one of subject, user and agent is given, or something is blank; the
+            limit is out of range, or no page gave the cursor.
+        TierError: The cold tier failed.
+    """
+    if not 1 <= limit <= PAGE_MAX:
+        raise UsageError("limit", limit, f"1 to {PAGE_MAX:,}")
+    page = await parts.redactor.holding(scope, **whose._asdict(), cursor=cursor, limit=limit)
+    ids = list(dict.fromkeys(row.id for row in page.rows))
+    return Holding(records=await _described(parts, scope, ids), cursor=page.cursor)
+
+
+async def _described(parts: Parts, scope: Scope, ids: list[str]) -> tuple[HeldRecord, ...]:
+    """Return records as a person reads them, in the order of their ids."""
+    if not ids:
+        return ()
+    found: dict[str, HeldRecord] = {}
+    for one in await parts.taint.described(scope, ids):
+        text = "" if one.is_gone else one.text
+        found[one.id] = _held(one.kind, one.id, one.agent_id, one.user_id, one.recorded_at, text)
+    others = [one for one in ids if one not in found]
+    for aside in await parts.quarantine.quarantined(scope, others):
+        found[aside.id] = _held(
+            "quarantined", aside.id, aside.agent_id, aside.user_id, aside.recorded_at, aside.text
+        )
+    return tuple(found[one] for one in ids if one in found)
+
+
+def _held(
+    kind: str, record_id: str, agent_id: str, user_id: str | None, at: datetime, text: str
+) -> HeldRecord:
+    return HeldRecord(
+        kind=kind,
+        id=record_id,
+        agent_id=agent_id,
+        user_id=user_id,
+        recorded_at=at,
+        text=text[:TEXT_CHARS_MAX],
+    )

@@ -1,0 +1,108 @@
+"""The part of a graph's handle that destroys: what is held of somebody, erasing it, purging.
+
+For those who answer for the data: it reaches the records of every agent and every user.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from tiers.records import Scope, Text
+
+from ..erasure.holdings import PAGE_MAX, Holding, holding_of
+from ..erasure.redaction import RedactionReport, Whose, erase, purge, redact
+from ..operations import Ids, operation
+from ..parts import Parts
+
+_Page: TypeAlias = Annotated[int, Field(ge=1, le=PAGE_MAX)]
+
+
+class ErasureOfGraph:
+    """What a graph holds of somebody, and destroying it."""
+
+    _parts: Parts
+    _scope: Scope
+
+    @operation("POST", "/holdings")
+    async def holding(
+        self,
+        *,
+        subject: Text | None = None,
+        user_id: Text | None = None,
+        agent_id: Text | None = None,
+        cursor: str = "",
+        limit: _Page = 100,
+    ) -> Holding:
+        """Return what is held of a subject, a user or an agent, page by page; changes nothing.
+
+        These are the records that ``erase`` would redact; with them goes what was made of them,
+        and every receipt that shows one. Whoever could see them, private ones included.
+
+        Args:
+            subject: A name: records in whose texts it stands, or a part of it that is as telling.
+            user_id: A person: records that are theirs.
+            agent_id: An agent: records that it wrote.
+            cursor: That of the page before; blank begins.
+            limit: 1 to 500 records.
+
+        Raises:
+            UsageError: Not exactly one of the three is given, or something is blank or out of
+                range.
+        """
+        whose = Whose(subject, user_id, agent_id)
+        return await holding_of(self._parts, self._scope, whose, cursor=cursor, limit=limit)
+
+    @operation("POST", "/erasures", changes=True, repeats=False)
+    async def erase(
+        self,
+        *,
+        subject: Text | None = None,
+        user_id: Text | None = None,
+        agent_id: Text | None = None,
+        reason: Text,
+    ) -> RedactionReport:
+        """Redact every record that speaks of a subject, or is a user's or an agent's, with proof.
+
+        Turns, tool outputs, summaries, episodes, facts, rules and beliefs, and all that was made
+        of them, in every store; branches of the graph included where beliefs were copied. The
+        report says what was cleaned where; its receipt is signed where there is a key.
+
+        Args:
+            subject: A name: records in whose texts it stands as whole words.
+            user_id: A person: records that are theirs.
+            agent_id: An agent: records that it wrote, or that were made of what it said.
+            reason: Why; must not be blank.
+
+        Raises:
+            UsageError: Not exactly one of the three is given, or something is blank.
+        """
+        whose = Whose(subject, user_id, agent_id)
+        return await erase(self._parts, self._scope, whose, reason)
+
+    @operation("POST", "/purges", changes=True, repeats=False)
+    async def purge(self, *, reason: Text) -> RedactionReport:
+        """Redact everything that the graph holds, in every store, with proof; as ``erase``.
+
+        Rows, ids and the chain of beliefs stay, so that others' links to them still hold.
+        """
+        return await purge(self._parts, self._scope, reason)
+
+    @operation("POST", "/redactions", changes=True, repeats=False)
+    async def redact(self, record_ids: Ids, *, reason: Text) -> RedactionReport:
+        """Destroy the content of records for good, and of all that was made of them.
+
+        Rows, ids and coverage stay, and the audit feed says who, when and why. Summaries and
+        episodes that lost their text get a new one from what is left. May be repeated.
+
+        Args:
+            record_ids: Turns, summaries, episodes, facts, rules, beliefs, documents, passages or
+                cards of the board, of this graph.
+            reason: Why; must not be blank.
+
+        Raises:
+            NotFound: One of the ids is no such record of this graph.
+            UsageError: The reason is blank.
+        """
+        return await redact(self._parts, self._scope, record_ids, reason)

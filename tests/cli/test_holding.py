@@ -1,0 +1,35 @@
+"""``ezra graph erase --dry-run``: what would go is listed, and nothing goes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from ezra.cli.app import app_of
+
+
+def test_a_rehearsal_lists_and_erases_nothing(tmp_path: Path) -> None:
+    """As lines and as JSON; the same line without the flag erases."""
+    runner = CliRunner(env={"EZRA_HOME": str(tmp_path / "home"), "EZRA_EMBEDDER": "off"})
+
+    def ezra(*arguments: str) -> str:
+        done = runner.invoke(app_of(), arguments)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    ezra("graph", "create", "imola")
+    ezra("agent", "spawn", "imola", "one")
+    ezra("remember", "imola", "one", "Jane Miller likes window seats.")
+    ezra("remember", "imola", "one", "Mediums last 18 laps.")
+    erase = ("graph", "erase", "imola", "--subject", "Jane Miller", "--reason", "asked to")
+    shown = ezra(*erase, "--dry-run")
+    assert shown.startswith("fact  ")
+    assert "  Jane Miller likes window seats." in shown.splitlines()
+    (record,) = json.loads(ezra(*erase, "--dry-run", "--json"))["records"]
+    assert (record["kind"], record["agent_id"]) == ("fact", "one")
+    assert "Jane Miller" in ezra("facts", "list", "imola")
+    ezra(*erase)
+    assert json.loads(ezra(*erase, "--dry-run", "--json"))["records"] == []
+    assert "Mediums" in ezra("facts", "list", "imola")

@@ -1,0 +1,73 @@
+"""A person's page: what is held of somebody is shown, erased after confirming, and receipted."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Page, expect
+from support.console import House
+
+from .conftest import PHONE, Shots, Tabs
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+GRAPH = "people"
+WHO = "Jane Miller"
+
+
+async def _ask(page: Page, name: str) -> None:
+    await page.get_by_label("Who").fill(name)
+    await page.get_by_role("button", name="Show what is held").click()
+
+
+async def test_a_person_is_found_everywhere_and_erased(
+    house: House, tabs: Tabs, shots: Shots
+) -> None:
+    """From the tenant's page to the graph's; a wrong name erases nothing; nothing is left then."""
+    graph = await house.ezra.create_session_graph(GRAPH)
+    agent = await graph.spawn_agent("concierge")
+    fact = await agent.remember(f"{WHO} likes <b>window</b> seats.")
+    other = await agent.remember("Ada Byron likes the aisle.")
+    turn = await agent.turn("Where does Jane Miller sit?")
+    await turn.reply("By the window.")
+    page = await tabs.open(f"{house.url}/console/subject")
+    await _ask(page, WHO)
+    found = page.locator(f"#graphs li[data-graph='{GRAPH}']")
+    await expect(found).to_contain_text("fact: 1")
+    await found.get_by_role("button", name="Show").click()
+    rows = page.locator("#held tbody tr")
+    held = (await graph.holding(subject=WHO)).records
+    assert {await row.get_attribute("data-record") for row in await rows.all()} == {
+        one.id for one in held
+    }
+    assert fact in {one.id for one in held}
+    await expect(page.locator(f"tr[data-record='{fact}']")).to_contain_text("<b>window</b>")
+    await shots("subject-desktop", page)
+    erase = page.locator("#erase")
+    await erase.get_by_label("Why").fill("asked to")
+    await erase.get_by_label("The name once more").fill("Jane Mueller")
+    await erase.get_by_role("button", name="Erase for good").click()
+    await expect(page.get_by_role("alert")).to_contain_text("another one")
+    assert (await graph.holding(subject=WHO)).records == held
+    await _ask(page, WHO)
+    await erase.get_by_label("Why").fill("asked to")
+    await erase.get_by_label("The name once more").fill(WHO)
+    await erase.get_by_role("button", name="Erase for good").click()
+    await expect(page.locator("#erased")).to_contain_text("fact: ")
+    await expect(page.locator("#erased pre")).to_contain_text('"asked_by": "subject"')
+    assert (await graph.holding(subject=WHO)).records == ()
+    assert [one.id for one in (await graph.holding(agent_id="concierge")).records] == [other]
+
+
+async def test_it_fits_a_phone_and_works_without_scripts(
+    house: House, tabs: Tabs, shots: Shots
+) -> None:
+    """Nothing scrolls sideways, dark or light, and nobody known is said so."""
+    await house.ezra.create_session_graph("nobody")
+    phone = await tabs.open(f"{house.url}/console/graphs/nobody/subject", size=PHONE, scheme="dark")
+    await _ask(phone, "Nobody " + "x" * 200)
+    await expect(phone.locator("#held")).to_contain_text("Nothing is held of Nobody")
+    assert await phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await shots("subject-phone", phone)
+    plain = await tabs.open(f"{house.url}/console/graphs/nobody/subject", js=False)
+    await _ask(plain, "Nobody")
+    await expect(plain.locator("#held")).to_contain_text("Nothing is held of Nobody.")
