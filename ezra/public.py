@@ -79,6 +79,7 @@ from .recall.memory_search import MemorySearch
 from .recaller import Reason, RecallResult
 from .receipts.comparing import ContextDiff
 from .receipts.context_report import ContextReport
+from .receipts.readings import Reading, Readings
 from .receipts.rebuilding import ReplayedContext
 from .settings import Settings
 
@@ -141,6 +142,8 @@ __all__ = [
     "Passage",
     "PastTurn",
     "PolicyDenied",
+    "Reading",
+    "Readings",
     "Reason",
     "RecallResult",
     "Receipt",

@@ -15,11 +15,12 @@ from ..beliefs.commit import Point
 from ..beliefs.proofs import anchor_of
 from .beliefs import claim_of, document_of, document_of_diff, lines_of, lines_of_diff, row_of
 from .default_command import by_default
-from .doors import Url, opened
+from .doors import Url, on_graph, opened
 from .feed import EXAMPLES as FEED_EXAMPLES
 from .feed import feed
 from .moments import point_of
 from .options import GraphId, Home, Json, run
+from .plain import plain
 from .proofs import on_history
 from .screen import Screen
 
@@ -38,6 +39,35 @@ audit_app.command("feed", epilog=FEED_EXAMPLES)(feed)
 
 BeliefId = Annotated[str, typer.Argument(help="The belief's id, as query prints it.")]
 Moment = Annotated[str, typer.Argument(help="A time (UTC unless it says otherwise) or a turn.")]
+
+
+@audit_app.command(
+    "readings",
+    epilog="Examples: ezra audit readings imola 01985a4c-…  ·  ezra audit readings imola "
+    "01985a4c-… --limit 20 --json",
+)
+def readings(
+    graph: GraphId,
+    record: Annotated[str, typer.Argument(help="Id of a fact, belief, turn or other record.")],
+    limit: Annotated[int, typer.Option(help="The most to print.", min=1, max=1000)] = 100,
+    home: Home = None,
+    url: Url = None,
+    json: Json = False,
+) -> None:
+    """Tell who was shown a record, when, and in which turn or recall; the last first."""
+    screen = Screen()
+    found = on_graph(home, url, graph, lambda chosen: chosen.readings(record, limit=limit))
+    if json:
+        screen.document({"graph": graph, "record": record, **plain(found)})
+        return
+    for one in found.readings:
+        who = one.agent_id or "operator"
+        place = "" if one.graph_id == graph else f" of {one.graph_id}"
+        what = f"turn {one.turn_id}" if one.turn_id else "recall"
+        screen.line(f"{one.shown_at:%Y-%m-%d %H:%M:%S}  {who}{place}  {what}  {one.receipt_id}")
+    for note in found.notes:
+        screen.note(note)
+    screen.note(f"shown {found.total:,} times")
 
 
 @audit_app.command(

@@ -18,11 +18,13 @@ from ..erasure.taint.handle import Taint
 from ..operations import Ids, operation
 from ..parts import Parts
 from ..receipts.finding import TURN_IDS_MAX, receipts_of
+from ..receipts.readings import PAGE_MAX, Readings, readings_of
 from ..receipts.rebuilding import ReplayedContext, rebuild
 
 TURNS_MAX = 1_000
 _TurnSeq: TypeAlias = Annotated[int, Field(ge=1)]
 _Page: TypeAlias = Annotated[int, Field(ge=1, le=TURNS_MAX)]
+_ReadingsPage: TypeAlias = Annotated[int, Field(ge=1, le=PAGE_MAX)]
 
 
 class GraphPast:
@@ -100,6 +102,23 @@ class GraphPast:
             UsageError: There are more.
         """
         return await receipts_of(self._parts, self._scope, turn_ids)
+
+    @operation("GET", "/records/{record_id}/readings")
+    async def readings(self, record_id: str, *, limit: _ReadingsPage = 100) -> Readings:
+        """Return who was shown a record, when, and in which context or recall; the last first.
+
+        Told by receipts: of this graph, and of those that inherit from it. A turn that was shown
+        something that was only made of the record is not among them: ``taint.trace`` has those.
+
+        Args:
+            record_id: A turn, summary, episode, fact, rule, belief, document, passage or card.
+            limit: 1 to 1,000.
+
+        Raises:
+            NotFound: It is no such record of this graph.
+            UsageError: The limit is out of range.
+        """
+        return await readings_of(self._parts, self._scope, record_id, limit=limit)
 
     @operation("GET", "/receipts/{receipt_id}/replay")
     async def replay_context(self, receipt_id: str, *, today: bool = False) -> ReplayedContext:

@@ -1,4 +1,4 @@
-"""``ezra graph erase --dry-run``: what would go is listed, and nothing goes."""
+"""What auditors ask of a record: what would go with a person, and who was shown it."""
 
 from __future__ import annotations
 
@@ -33,3 +33,22 @@ def test_a_rehearsal_lists_and_erases_nothing(tmp_path: Path) -> None:
     ezra(*erase)
     assert json.loads(ezra(*erase, "--dry-run", "--json"))["records"] == []
     assert "Mediums" in ezra("facts", "list", "imola")
+
+
+def test_who_read_a_record_is_told(tmp_path: Path) -> None:
+    """A turn that was shown it, as a line and as JSON."""
+    runner = CliRunner(env={"EZRA_HOME": str(tmp_path / "home"), "EZRA_EMBEDDER": "off"})
+
+    def ezra(*arguments: str) -> str:
+        done = runner.invoke(app_of(), arguments)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    ezra("graph", "create", "imola")
+    ezra("agent", "spawn", "imola", "one")
+    fact = json.loads(ezra("remember", "imola", "one", "Mediums last 18 laps.", "--json"))["id"]
+    assert json.loads(ezra("audit", "readings", "imola", fact, "--json"))["total"] == 0
+    ezra("turn", "say", "imola", "one", "How long do mediums last?", "--reply", "18 laps.")
+    (reading,) = json.loads(ezra("audit", "readings", "imola", fact, "--json"))["readings"]
+    assert (reading["agent_id"], reading["kind"]) == ("one", "turn")
+    assert reading["receipt_id"] in ezra("audit", "readings", "imola", fact)

@@ -42,6 +42,17 @@ async def test_a_person_is_found_everywhere_and_erased(
     assert fact in {one.id for one in held}
     await expect(page.locator(f"tr[data-record='{fact}']")).to_contain_text("<b>window</b>")
     await shots("subject-desktop", page)
+    await page.locator(f"tr[data-record='{fact}'] a", has_text="who read it").click()
+    shown = page.locator("#readings tbody tr")
+    readings = (await graph.readings(fact)).readings
+    assert readings, "the turn was shown it"
+    await expect(shown).to_have_count(len(readings))
+    assert [await row.get_attribute("data-receipt") for row in await shown.all()] == [
+        one.receipt_id for one in readings
+    ]
+    await shots("readings-desktop", page)
+    await page.goto(f"{house.url}/console/graphs/{GRAPH}/subject")
+    await _ask(page, WHO)
     erase = page.locator("#erase")
     await erase.get_by_label("Why").fill("asked to")
     await erase.get_by_label("The name once more").fill("Jane Mueller")

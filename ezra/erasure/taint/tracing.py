@@ -74,7 +74,7 @@ async def traced(parts: Parts, scope: Scope, record_id: str) -> Traced:
         NotFound: The graph has no such record.
         TierError: The cold tier failed.
     """
-    root = await _root(parts, scope, record_id)
+    root = await described(parts, scope, record_id)
     branches = await _branches(parts, scope)
     scopes = (scope, *await heirs_of(parts, scope), *branches)
     family = tuple({one.graph_id: one for one in scopes}.values())
@@ -85,7 +85,7 @@ async def traced(parts: Parts, scope: Scope, record_id: str) -> Traced:
     walk = Walk(root)
     while page := walk.page():
         await _rest(parts, walk, family, branches, page)
-    shown, has_all = await _receipts(parts, family, root)
+    shown, has_all = await shown_since(parts, family, root)
     if not has_all:
         notes.append(f"only {RECEIPTS_MAX:,} receipts were looked through: exposure may lack some")
     walk.expose()
@@ -127,7 +127,12 @@ async def trace(parts: Parts, scope: Scope, record_id: str, *, limit: int, after
     )
 
 
-async def _root(parts: Parts, scope: Scope, record_id: str) -> Resting:
+async def described(parts: Parts, scope: Scope, record_id: str) -> Resting:
+    """Return a record as a trace sees it.
+
+    Raises:
+        NotFound: The graph has no such record.
+    """
     found = await parts.taint.described(scope, [record_id])
     if not found:
         raise NotFound("record", record_id)
@@ -174,7 +179,7 @@ async def _branches(parts: Parts, scope: Scope) -> list[Scope]:
     return list(found.values())
 
 
-async def _receipts(
+async def shown_since(
     parts: Parts, family: Iterable[Scope], root: Resting
 ) -> tuple[list[Shown], bool]:
     """Return what was shown in the graphs since the record was there, and whether that is all."""

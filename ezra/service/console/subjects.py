@@ -21,6 +21,7 @@ from .pages import Names, Query, View, pages
 
 RECORDS_PER_PAGE = 200
 PAGES_LOOKED_THROUGH_MAX = 20
+READINGS_SHOWN_MAX = 500
 GRAPHS_MAX = 200
 """Of so many graphs the tenant's page counts what they hold; the others are named as left out."""
 
@@ -79,6 +80,14 @@ async def erase(desk: Desk, caller: Caller, names: Names, asked: EraseAsked) -> 
     report = await graph.erase(**{asked.by: asked.name}, reason=asked.reason)
     receipt = "" if report.receipt is None else report.receipt.model_dump_json(indent=2)
     return _view(caller, names, whom, report=report, receipt=receipt)
+
+
+@pages.page("/graphs/{graph_id}/records/{record_id}/readings", needs="read")
+async def readings(desk: Desk, _: Caller, names: Names, __: Query) -> View:
+    """Show who was shown a record, and when."""
+    graph = await desk.graph(names["graph_id"])
+    found = await graph.readings(names["record_id"], limit=READINGS_SHOWN_MAX)
+    return View("readings.html", {"found": found}, "Who read it")
 
 
 @pages.page("/subject", needs="read", label="Person", key="e")
