@@ -67,7 +67,7 @@ def readings(
         screen.line(f"{one.shown_at:%Y-%m-%d %H:%M:%S}  {who}{place}  {what}  {one.receipt_id}")
     for note in found.notes:
         screen.note(note)
-    screen.note(f"shown {found.total:,} times")
+    screen.note(f"shown {found.total:,} time{'' if found.total == 1 else 's'}")
 
 
 @audit_app.command(
