@@ -7,13 +7,14 @@ A benchmark that shared its process with a server would measure both at once.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, os.environ.get("EZRA_BENCHMARK_SAMPLES", str(Path(__file__).parents[1])))
 
 
 @contextmanager

@@ -32,7 +32,8 @@ from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanag
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+# Another checkout stores samples of its own: those of this one may be of types that it has not.
+sys.path.insert(0, os.environ.get("EZRA_BENCHMARK_SAMPLES", str(Path(__file__).parents[1])))
 
 from stand_in import served
 from support.cold_samples import (
@@ -351,9 +352,14 @@ def ratios(options: argparse.Namespace, rounds: int = 3) -> dict[str, dict[str, 
     here, there = [], []
     for _ in range(rounds):
         for found, root in ((here, Path(__file__).parents[2]), (there, options.against)):
+            checkout = root.resolve()
+            own = {
+                "PYTHONPATH": str(checkout),
+                "EZRA_BENCHMARK_SAMPLES": str(checkout / "tests"),
+            }
             done = subprocess.run(
                 [sys.executable, __file__, *arguments],
-                env=os.environ | {"PYTHONPATH": str(root.resolve())},
+                env=os.environ | own,
                 capture_output=True,
                 check=True,
             )

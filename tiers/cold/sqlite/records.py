@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache, lru_cache
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ...errors import TierRejected
 from ..bodies import body, forget, parsed
@@ -199,22 +199,25 @@ class _Transaction:
         said: list[Any] = collection.row(record)
         if collection.owned:
             said.append(self._sets.number(self._connection, record.topics, self._numbers))
-        said += [json.dumps(held) for held in collection.stretched(record).values()]
+        said += [
+            json.dumps(held) if held else "[]" for held in collection.stretched(record).values()
+        ]
         return [*said, body(record)]
 
     def _list(self, collection: Collection[Any], was: _Kept | None, said: _Kept | None) -> None:
         """Bring the look-ups of a record from what it said before to what it says now."""
-        for name, lookup in collection.lists.items():
-            side = f"{collection.name}__{name}"
-            names, behind = _side(collection, lookup)
-            old = {} if was is None else _listed(lookup, behind, was)
-            new = {} if said is None else _listed(lookup, behind, said)
+        for side in _sides(collection):
+            before = {} if was is None else side.listed(was[1])
+            after = {} if said is None else side.listed(said[1])
+            if not (before or after) or (before == after and side.is_same_place(was, said)):
+                continue  # most changes are of neither what is listed nor what it is ordered by
+            old, new = side.rows(before, was), side.rows(after, said)
             gone = [one for one in old if one not in new]
             more = [one for one in new if one not in old]
             if gone:
-                self._connection.executemany(_removal(side, names), gone)
+                self._connection.executemany(side.removal, gone)
             if more:
-                self._connection.executemany(_insertion(side, names), more)
+                self._connection.executemany(side.insertion, more)
 
     def _deleted(self, find: Find[Any]) -> int:
         check_delete(find)
@@ -244,26 +247,47 @@ def _name_of(collection: Collection[Any], record: Any) -> tuple[str, ...]:  # no
     return (collection.name, *collection.owner(record), collection.key(record))
 
 
+class _Side(NamedTuple):
+    """The table of a look-up, made ready once.
+
+    Attributes:
+        listed: Takes the values of a record, and how often it has each.
+        behind: Takes what stands behind the value from the row of a record.
+        insertion: Adds a row.
+        removal: Takes one away.
+    """
+
+    listed: Callable[[Any], Mapping[str, int]]
+    behind: Callable[[Sequence[Any]], tuple[Any, ...]]
+    insertion: str
+    removal: str
+
+    def is_same_place(self, was: _Kept | None, said: _Kept | None) -> bool:
+        """Whether two states of a record have the same behind each of their values."""
+        if was is None or said is None:
+            return False
+        return self.behind(was[0]) == self.behind(said[0])
+
+    def rows(self, listed: Mapping[str, int], kept: _Kept | None) -> dict[tuple[Any, ...], None]:
+        """Return the rows of the values that a record has, in order."""
+        if kept is None:
+            return {}
+        place = self.behind(kept[0])
+        return {(value, *place, times): None for value, times in listed.items()}
+
+
 @cache
-def _side(
-    collection: Collection[Any], lookup: Lookup[Any]
-) -> tuple[tuple[str, ...], Callable[[Sequence[Any]], tuple[Any, ...]]]:
-    """Return the columns of a look-up's table, and what takes those behind the value from a row."""
+def _sides(collection: Collection[Any]) -> tuple[_Side, ...]:
+    """Return the tables of a collection's look-ups."""
+    return tuple(_side(collection, name, lookup) for name, lookup in collection.lists.items())
+
+
+def _side(collection: Collection[Any], name: str, lookup: Lookup[Any]) -> _Side:
     copied = (*OWNERS[collection.extent], *lookup.order)
     stored = ("row", *columns(collection))
-    return ("value", *copied, "row", "times"), itemgetter(*map(stored.index, (*copied, "row")))
-
-
-def _listed(
-    lookup: Lookup[Any], behind: Callable[[Sequence[Any]], tuple[Any, ...]], kept: _Kept
-) -> dict[tuple[Any, ...], None]:
-    """Return the rows of a look-up that a record has, in order."""
-    row, record = kept
-    listed = lookup.listed(record)
-    if not listed:
-        return {}
-    place = behind(row)
-    return {(value, *place, times): None for value, times in listed.items()}
+    behind = itemgetter(*map(stored.index, (*copied, "row")))
+    table, names = f"{collection.name}__{name}", ("value", *copied, "row", "times")
+    return _Side(lookup.listed, behind, _insertion(table, names), _removal(table, names))
 
 
 @lru_cache(maxsize=TEXTS_REMEMBERED)

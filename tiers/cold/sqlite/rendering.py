@@ -257,14 +257,17 @@ Form: TypeAlias = tuple[Any, ...]
 
 def _form(condition: Condition, sight: Sight, values: list[Parameter]) -> Form:
     """Return the form of a condition; add its values."""
+    told = _FORMS.get(type(condition))
+    if told is not None:
+        form, given = told(condition)
+        values += given
+        return form
     if isinstance(condition, Topics):
         return _form_of_topics(sight(condition), values)
     if isinstance(condition, Either):
         each = condition.alternatives
         return "either", tuple(tuple(_form(one, sight, values) for one in all_) for all_ in each)
-    form, given = _FORMS[type(condition)](condition)
-    values += given
-    return form
+    raise TierRejected("cold", "find", f"a condition {condition!r}")
 
 
 _FORMS: Mapping[type, Callable[[Any], tuple[Form, Sequence[Parameter]]]] = {

@@ -145,7 +145,7 @@ def append_event(
 ) -> Steps[None]:
     """Append to the audit feed inside a transaction: ``seq`` per graph, ``position`` per tenant."""
     ends = (
-        Find(AUDIT, scope.for_graph(), by="seq", order=("-seq",), limit=1),
+        Find(AUDIT, scope, by="seq", order=("-seq",), limit=1, reach="own"),
         Find(AUDIT, scope, by="position", order=("-position",), limit=1, reach="tenant"),
     )
     (last, latest) = yield ends

@@ -220,10 +220,12 @@ class ColdWork(OverEngine):
 
 def queue_work(scope: Scope, work: Sequence[WorkDraft], now: datetime) -> Steps[int]:
     """Queue items inside a transaction; return how many are new."""
+    if not work:
+        return 0
     owner = Scope.of_graph(scope.tenant, scope.graph_id)
     items = [_item_of(scope, draft, now) for draft in work]
     ids = [item.id for item in items]
-    found = (yield from every(among(WORK, owner, ids))) if items else []
+    found = yield from every(among(WORK, owner, ids))
     before = {item.id: item for item in found}
     queued: dict[str, Item] = {}
     for item in items:
