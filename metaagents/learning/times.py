@@ -23,7 +23,9 @@ _COUNTS = {
     for number, word in enumerate(
         "zero one two three four five six seven eight nine ten eleven twelve".split()
     )
-} | {"a": 1, "an": 1, "the": 1, "couple": 2}
+} | {"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18}
+_COUNTS |= {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60}
+_COUNTS |= {"a": 1, "an": 1, "the": 1, "couple": 2}
 _YEAR_MAX = 9_998
 _MONTHS_OF = {"month": 1, "year": 12}
 _DAYS_OF = {"day": 1, "week": 7, "fortnight": 14}
@@ -46,8 +48,9 @@ _RELATIVE = (
     r"(?:last|this|next|this past|this coming) "
     rf"(?:week|month|year|weekend|{_DAY}|{_MONTH}|{_SEASON})"
 )
+_LIFELONG = r"(?:all (?:my|his|her|our|their) li(?:fe|ves)|(?:my|his|her) (?:whole|entire) life)"
 _POINT = (
-    rf"(?:(?:on|in|for|back in|at the beginning of) {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
+    rf"(?:(?:on|in|for|(?<!my )(?<!our )(?<!his )(?<!her )back in|at the beginning of) {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
     rf"|(?:over|during|in) (?:the )?{_SEASON}"
     rf"|(?:over|around|after|before) {_FEAST}"
     rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow"
@@ -60,7 +63,7 @@ PHRASE = (
     rf"|(?:from|between) {DATE} (?:to|until|through|and) {DATE}"
     rf"|from the {_NTH} (?:to|until|till) the {_NTH}(?: of {_MONTH})?"
     rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever since"
-    rf"|{_POINT})"
+    rf"|{_LIFELONG}|{_POINT})"
 )
 """A time, as an expression without groups; case is to be ignored."""
 
@@ -157,6 +160,8 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
         at: When they were said; ``None`` leaves what is relative as it is.
         is_ahead: They speak of what is to come: ``in June`` is the next one, not the last.
     """
+    if re.fullmatch(_LIFELONG, said, re.IGNORECASE):
+        return When("since", "since birth")
     span = _SPAN.fullmatch(said)
     if span:
         return When("span", said, days_of(span[1]), days_of(span[2]))

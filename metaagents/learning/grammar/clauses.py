@@ -55,10 +55,11 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 _NOT_TRUE = re.compile(
-    r"(?:it is|it's|that is|it was|it isn't|that's|it is simply) (?:not true|true|untrue|false"
-    r"|wrong|a mistake|a lie) that\s+",
+    r"(?:(?:it is|it's|that is|it was|that's|it is simply) (?:not true|untrue|false|wrong|a mistake"
+    r"|a lie)|it isn't true|it wasn't true) that\s+",
     re.IGNORECASE,
 )
+_TRUE = re.compile(r"(?:it is|it's|it was) (?:quite |perfectly )?true that\s+", re.IGNORECASE)
 _CORRECTS = re.compile(
     r"\b(?:correction|typo|strike that|my bad|i misremembered|i mixed (?:it|that|them) up|"
     r"i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
@@ -91,6 +92,13 @@ _INTRODUCES = re.compile(
     r"tweet|post|with|like|this|following|text|words|note|sign|slogan|motto|chorus|verse)\s*$",
     re.IGNORECASE,
 )
+_IS_WORDS = re.compile(
+    r"\b(?:headline|title|line|message|subject|text|sentence|lyrics?|answer|quote|example|story|joke"
+    r"|slogan|caption|clue|password|punchline|proverb|saying)\b[^:]{0,40} (?:is|was|were|are|ran"
+    r"|went)\s*$",
+    re.IGNORECASE,
+)
+"""Something made of words, of which the words follow: ``the headline was: I moved to Mars``."""
 _DOUBT = re.compile(
     r"\b(?:would|could|might|maybe|perhaps|probably|possibly|hypothetical\w*|i wish|as if"
     r"|as though|"
@@ -128,6 +136,10 @@ _ASKS_BACK = re.compile(
 )
 _DONE = re.compile(r"[a-z]+ed(?: (?:my|our|the|an?|it|him|her|them|at|in|for|to)\b|[ .!]*$)")
 _CORRECTED = re.compile(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"(?:\W*\w+){0,3}? ?(?:\w+n't|do not|does not|never|have no|has no)\b", re.IGNORECASE
+)
+_NEXT = re.compile(r"(?:an? |any )?[a-z][\w\-]*(?: [a-z][\w\-]*)?[.!]?(?:$|,)")
 _OPENS_CLAUSE = re.compile(
     rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b)",
     re.IGNORECASE,
@@ -240,7 +252,7 @@ def _undoes(part: _Part, found: list[Clause]) -> bool:
 
 def _stops(part: _Part, before: str) -> bool:
     """Whether from a part on nothing is said plainly: it supposes, reports or is read out."""
-    if part.joint == "colon" and _INTRODUCES.search(before):
+    if part.joint == "colon" and (_INTRODUCES.search(before) or _IS_WORDS.search(before)):
         return True
     if _ASKED_IN_CASE.match(part.text):
         return False
@@ -271,7 +283,8 @@ def is_clear(part: str) -> bool:
 def _clause(part: _Part) -> Clause:
     told = without_lead(part.text)
     denied = _NOT_TRUE.match(told)
-    told = told[denied.end() :] if denied else told
+    assured = _TRUE.match(told)
+    told = told[(denied or assured).end() :] if denied or assured else told
     first = told.split()[0] if told.split() else ""
     goes_on = part.joint == "and" and is_verb(first)
     return Clause(told.strip(), denied=denied is not None, goes_on=goes_on)
@@ -288,12 +301,20 @@ def _parts(sentence: str) -> list[_Part]:
         kind = _kind_of(match)
         if kind in {"and", "comma"} and not _is_new(rest, kind):
             continue
+        if kind == "taint" and _is_denied_both(match, sentence[start:], rest):
+            continue
         if kind == "and" and not any(map(is_verb, opened(sentence[start : match.start()]).split())):
             continue  # "Moira and I"
         found.append(_Part(sentence[start : match.start()], joint))
         start, joint = match.end(), kind
     found.append(_Part(sentence[start:], joint))
     return [part for part in found if part.text.strip(" .,!?")] or [_Part(sentence, "")]
+
+
+def _is_denied_both(joint: re.Match[str], part: str, rest: str) -> bool:
+    """Whether ``or`` stands between two things that are both denied: ``no cats or dogs``."""
+    is_or = joint["taint"].lower() == "or" and not joint.group().startswith(",")
+    return bool(is_or and _DENIAL.match(part) and _NEXT.match(rest))
 
 
 def _kind_of(joint: re.Match[str]) -> str:

@@ -19,6 +19,7 @@ live | in/near/outside/close to/by | place | lives in | state one identity
 live | with | illness | has | state identity
 be | based/based just | near-place | lives in | state one identity
 retire | to | place | lives in | begin one identity
+move | out | nothing | moved out | event identity
 move | in with | name | lives with | begin
 settle | near/outside | place | lives in | begin one identity
 be | based in/living in | place | lives in | state one identity
@@ -50,6 +51,7 @@ be | hired by/taken on by | firm | works at | begin one identity
 work | as | role | works as | state one identity
 be | working as/employed as | role | works as | state one identity
 work | | shift | works | state identity
+do | | trade | does | state identity
 work | in | subject | works in | state identity
 work | from | home-days | works from | state
 work | from | thing | works from | state quiet
@@ -81,11 +83,16 @@ leave | | theirs | left | end quiet
 stop | | doing | quit | event
 give | up | doing | quit | event
 give | up | habit | quit | event
+have | | home-in | has | state identity
+buy | | home-in | has | begin identity
+get | | home-in | has | begin identity
+rent | | home-in | rents | state identity
 have | | child | has | event identity
 have | | removed | had | event identity
 have | | dated-occasion | plans | state dated
 be | due for/booked in for/down for/scheduled for | dated-occasion | plans | state
 have | | meal | eats | state constraint cannot
+have | a reaction to/a bad reaction to/a severe reaction to/bad reactions to/an intolerance to | allergen | is allergic to | state constraint
 have | an allergy to/a severe allergy to | allergen | is allergic to | state constraint
 have | | allergy | is allergic to | state constraint
 have | | illness | has | state identity
@@ -133,6 +140,7 @@ be | stolen/wrecked/totalled/destroyed | nothing | lost | event
 sell | | theirs | has | end
 donate | | theirs | has | end
 lose | | theirs | lost | event dated
+hurt | | body | hurt | event
 break | | body | broke | event identity
 sprain | | body | broke | event identity
 fracture | | body | broke | event identity
@@ -166,6 +174,7 @@ be | | civil | is | state identity
 be | between jobs/out of work | nothing | is | state identity
 be | on parental leave/on maternity leave/on sick leave | nothing | is | state identity
 be | the youngest of/the eldest of/the oldest of | siblings | is one of | state identity
+be | /more of | leaning | is | state preference
 be | | own-age | age | state one identity
 be | | age | age | state one identity
 turn | | age-number | age | event one identity
@@ -173,6 +182,7 @@ outgrow | | outgrown | is allergic to | end
 be | treated by/being treated by/a patient of | carer | sees | state identity
 take | the kids to/my son to/my daughter to/the children to | carer | sees | state identity
 find | | helper | has | begin
+go | to school in/to university in/to college in | place | went to school in | event identity
 go | to | carer | sees | state identity
 switch | to | carer | sees | begin identity
 change | to | carer | sees | begin identity
@@ -223,6 +233,7 @@ be | raised/brought up | bilingual | speaks | event identity
 grow | up | bilingual | speaks | event identity
 study | | subject | studied | event ongoing identity
 study | at/in | place | studied at | event identity
+graduate | | nothing | graduated | event identity
 graduate | from/in/with | subject | graduated from | event identity
 do | | degree | is doing | event ongoing identity
 be | in my | year | is in | state identity
@@ -250,7 +261,6 @@ retrain | as/to be | role | trains as | event ongoing identity
 drop | out of | school | left | event identity
 drop | out of | begun | left | event identity
 go | to | school | goes to | state identity
-go | to school in/to university in/to college in | place | went to school in | event identity
 attend | | school | goes to | state identity
 take | | class | takes | state ongoing
 pass | | exam | passed | event

@@ -20,6 +20,8 @@ _NO_HABITS = frozenset(
     "be need want hope look feel think try seem love like know say tell mean make find believe "
     "remember forget wonder wish guess end keep learn bring turn come support help".split()
 )
+_EXCLUSIVE = frozenset("drink eat wear fly use buy read watch cook drive smoke listen".split())
+"""Of these, what somebody does only is what they do again and again."""
 _NEEDS_MORE = frozenset("go get give do take".split())
 """Verbs that alone say nothing."""
 _EXPECTED = re.compile(r"\b(?:baby|child|twins|boy|girl|surgery|operation|guests|party)\b")
@@ -129,6 +131,8 @@ def _is_worth_planning(said: Said) -> bool:
 
 def _is_habit(said: Said) -> bool:
     verbal = said.verbal
+    if verbal.habit == "only" and verbal.lemma not in _EXCLUSIVE:
+        return False
     is_never = verbal.sense == "never" and verbal.tense == "present"
     gets_up = verbal.lemma == "get" and verbal.rest.startswith("up at ")
     return bool(verbal.habit or is_never or gets_up or OFTEN.search(said.told()))

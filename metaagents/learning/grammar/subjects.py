@@ -146,7 +146,7 @@ def _owned(told: Sequence[str], start: int, owner: str) -> tuple[Subject, int] |
 def _as_owned(noun: Sequence[str], owner: str) -> Subject | None:
     """Return what belongs to somebody, its own name apart: ``neighbour Mrs. Abara``."""
     plain = [one.strip(",") for one in noun]
-    if not plain or plain[0].lower() in _FORMER:
+    if not plain or (plain[0].lower() in _FORMER and len(plain) > 1):
         return None
     is_new = plain[0].lower() in _CHANGED
     rest = plain[1:] if is_new else plain
