@@ -49,9 +49,12 @@ _LEAD = re.compile(
 )
 _TELLING = re.compile(
     r"(?:(?:please |also |just |do )*(?:remember|note|keep in mind|don't forget|bear in mind|know|"
-    r"be aware)|you should know|i should (?:mention|say)|i (?:must|have to) (?:admit|say)|"
-    r"i forgot to (?:mention|say|tell you)|it turns out|the truth is|the fact is|"
-    r"i can tell you|let me tell you|i'm (?:happy|glad|sad|sorry) to say) that\s+",
+    r"be aware) that\s+|(?:you (?:should|may want to|might want to|ought to|may like to) know"
+    r"|(?:i|let me|may i) (?:(?:should|must|have to|ought to|may|want to|wanted to|can|just|forgot"
+    r" to|need to|also) ){0,2}(?:admit|say|mention|add|note|confess|point out|report|tell you|let you"
+    r" know)|(?:it )?turns out|the (?:truth|fact|thing|point|reason) is|fact is|i'm afraid"
+    r"|(?:(?:i'm|i am|we're|so|very|just) )*(?:happy|glad|sad|sorry|proud|pleased|delighted) to"
+    rf" (?:say|report|announce|tell you))(?: that\s+|,? (?={_SUBJECTS})))",
     re.IGNORECASE,
 )
 _NOT_TRUE = re.compile(
@@ -78,7 +81,9 @@ _SUPPOSES = re.compile(
 )
 _ASKED_IN_CASE = re.compile(
     r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"
-    r"(?:ask|asks|wonder|wonders|need|needs)\b",
+    r"(?:ask|asks|wonder|wonders|need|needs)\b"
+    r"|\s*if (?:you must know|(?:it|that|this) (?:helps|matters|is of (?:any )?(?:use|interest))|you're"
+    r" (?:asking|wondering|interested|curious)|you (?:recall|remember|care|ask me))[\s.!]*$",
     re.IGNORECASE,
 )
 _HEARSAY = re.compile(

@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterator
 
 from . import phrases
-from .lexicon import COMPANIONS, ONE_AT_A_TIME, PERSONS, PETS, POSSESSIONS, RELATIVES, SPOUSES, STATES
+from .lexicon import (
+    COMPANIONS,
+    ONE_AT_A_TIME,
+    PERSONS,
+    PETS,
+    POSSESSIONS,
+    RELATIVES,
+    SPOUSES,
+    STATES,
+)
 from .statement import DIED, HAS, KIND, NAME, PLACE, PLAN, TIME, Claim, Said, of_speaker
 from .subjects import kind_of, of_possession
 

@@ -35,12 +35,14 @@ come | from/originally from | place | is from | state one identity
 grow | up in | place | grew up in | event identity
 grow | up in/up near/up on/up outside | own-place | grew up in | event identity
 be | raised in/brought up in | place | grew up in | event identity
+grow | up with | language | speaks | event identity
 grow | up speaking | language | speaks | event identity
 be | born in/born and raised in | place | was born in | event identity
 be | born/born on/born in | nothing | was born | event identity
 work | at/for/with | firm | works at | state one identity
 be | employed at/employed by/working at/working for | firm | works at | state one identity
 be | on the staff of | firm | works at | state one identity
+be | at | firm-only | works at | since state one identity
 be | with | firm-name | works at | since state one identity
 be | with | name | is with | since state
 be | in | place | stays in | since state
@@ -64,6 +66,7 @@ get | hired as | role | works as | begin one identity
 start | a new job as/working as/work as/as | role | works as | begin one identity
 get | a job at/a new job at | firm | works at | begin one identity
 get | a job as/a new job as | role | works as | begin one identity
+get | made/named/appointed/elected | rank | position | begin one identity
 get | promoted to | thing | position | begin one identity
 be | promoted to/appointed/elected | thing | position | begin one identity
 be | made/named | rank | position | begin one identity
@@ -89,6 +92,7 @@ get | | home-in | has | begin identity
 rent | | home-in | rents | state identity
 have | | child | has | event identity
 have | | removed | had | event identity
+get | | removed | had | event identity
 have | | dated-occasion | plans | state dated
 be | due for/booked in for/down for/scheduled for | dated-occasion | plans | state
 have | | meal | eats | state constraint cannot

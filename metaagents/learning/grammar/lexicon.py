@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+CAPITALS = "A-Z\u00c0-\u00de" + "".join(
+    chr(code) for code in range(0x100, 0x180) if chr(code).isupper()
+)
+"""Capital letters of Latin alphabets, to be put between brackets of an expression."""
+
 SPOUSES = frozenset("husband wife spouse partner fiance fianc\u00e9 fianc\u00e9e".split())
 COMPANIONS = frozenset("girlfriend boyfriend".split()) | SPOUSES
 RELATIVES = frozenset(
@@ -90,7 +95,8 @@ ILLNESS = (
 BODY = frozenset(
     "ankle arm back collarbone elbow finger foot hand heel hip jaw knee leg neck nose rib ribs "
     "shin shoulder skull toe tooth thumb wrist hamstring achilles appendix tonsils gallbladder "
-    "spleen kidney wisdom".split()
+    "spleen kidney wisdom meniscus ligament cartilage tendon calf thigh forehead eardrum "
+    "retina".split()
 )
 
 STATES: tuple[tuple[str, ...], ...] = tuple(
@@ -118,7 +124,7 @@ EVALUATIVE = frozenset(
     "rough "
     "tough hard fun cool crazy weird funny blast lot lots bit ton tons bunch chance moment feeling "
     "feelings idea ideas thought thoughts point question questions problem problems issue issues "
-    "look minute sec word words hunch suspicion doubt doubts deadline "
+    "look minute sec clue word words hunch suspicion doubt doubts deadline "
     "plan plans choice favour favor request dream dreams goal goals hope "
     "hopes fear fears vision feel sense blessing mess nightmare joke pain star angel saint genius "
     "idiot disaster pleasure treat charm gem delight shame pity mystery secret secrets surprise "

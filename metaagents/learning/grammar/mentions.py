@@ -15,13 +15,13 @@ from ...distinctive import MONTHS
 from ..times import DAYS
 from .clauses import is_play
 from .copula import attribute_of
-from .lexicon import NO_PERSON, PERSONS, PETS, TITLES
+from .lexicon import CAPITALS, NO_PERSON, PERSONS, PETS, TITLES
 from .statement import Claim
 
 _KINDS = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _ASKED = re.compile(r"\b(?:is|was|isn't|wasn't|are|were) $", re.IGNORECASE)
 """Before it, who somebody is stands in question: ``Is my doctor Dr. Stern?``"""
-_CAPITAL = r"[A-Z\u00c0-\u00de][\w\u00df-\u00ff\-]+"
+_CAPITAL = rf"[{CAPITALS}][\w\-]+"
 _MENTION = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur) (?:(?:older|younger|little|big|elder|twin|best|dear|good|new) )?"
     rf"({_KINDS}),? ((?:(?:Dr|Mrs?|Ms|Prof)\.? )?{_CAPITAL}(?: {_CAPITAL})?)(?!\w)"

@@ -12,14 +12,14 @@ from typing import TypeAlias
 
 from ...distinctive import MONTHS
 from ..times import DAYS
-from .lexicon import CARERS, PERSONS, PETS
+from .lexicon import CAPITALS, CARERS, PERSONS, PETS
 from .verbs import FORMS
 
 _Put: TypeAlias = "str | Callable[[re.Match[str]], str]"
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _CARER = "|".join(sorted(CARERS, key=len, reverse=True))
-_NAME = r"[A-Z][\w'.\-]{1,30}(?: [A-Z][\w'.\-]{1,30}){0,2}"
+_NAME = rf"[{CAPITALS}][\w'.\-]{{1,30}}(?: [{CAPITALS}][\w'.\-]{{1,30}}){{0,2}}"
 _LOVED = (
     r"(?:nuts about|wild about|big on|hooked on|a sucker for|an? (?:big |great |real )?lover of"
     r"|an? (?:big |avid |keen )?reader of)"
@@ -78,6 +78,39 @@ def _turned(found: re.Match[str]) -> str:
 
 
 _WAYS: tuple[tuple[str, _Put], ...] = (
+    # What opens or ends a message and says nothing.
+    (r"\s*(?:<3|[\u2600-\u27bf\U0001F300-\U0001FAFF]\ufe0f?)+(?=[\s.!]*$)", ""),
+    (
+        r"^\s*(?:(?:since|now that|as|because) you(?:'re asking| ask| asked| mention it)|funny you"
+        r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say|(?:quick|small"
+        r"|side|brief|short|tiny|personal) note|(?:(?:i'm|i am|so|very|just) )*(?:happy|glad|sad|sorry|proud"
+            r"|pleased) to say(?: that)?)[,:]? (?=i\b|i'|we\b|we'|my\b|our\b)",
+        "",
+    ),
+    (r", (?:remember|you know|okay|ok)\?$", "."),
+    (
+        r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",
+        lambda found: f"{found[1][:-2]}'ve" if found[1].lower() == "ive" else f"{found[1][:-1]}'t",
+    ),
+    (
+        r"^\s*for (my (?:[a-z]+ )?[a-z]+),? i (see|use|take|go to|wear) ([^,.;!?]{2,60})",
+        r"I \2 \3 for \1",
+    ),
+    # "I'll be starting at Initech in June": it is arranged.
+    (
+        r"\b(i|we|my [a-z]+)(?:'ll| will) be (?=(?:start|mov|fly|travell?|visit|leav|join|study|work"
+        r"|teach|retir|tak|gett|marry|open|stay|com|go)ing\b)",
+        lambda found: found[1] + (
+            " am " if found[1].lower() == "i" else " are " if found[1].lower() == "we" else " is "
+        ),
+    ),
+    (
+        r"\b(give|gave|given|throw|threw|thrown|trade|traded) ((?:my|our) [\w ]{2,24}?)"
+        r" (away|out|in)\b(?! to)",
+        r"\1 \3 \2",
+    ),
+    (r"\ba (?:single )?word of (?=[A-Z])", "any "),
+    (r"\b(?:went|gone) and (?=(?:bought|got|adopted|sold|moved|joined) )", ""),
     # "My husband's a plumber", "my mum's got gout", "she's in Munich".
     (rf"({_OWN}|\b{_SHORTENED})'s (?={_DONE_SO} [A-Za-z0-9])", r"\1 has "),
     (rf"({_OWN}|\b{_SHORTENED})'s (?={_BEING})", r"\1 is "),

@@ -49,7 +49,9 @@ _OUTGROWN = re.compile(
 _REMOVED = re.compile(
     r"(?:my|an?|the) ([\w\- ]{2,30}) (?:taken out|removed|replaced|operated on|pulled|fixed)|"
     r"my ([\w\- ]{2,30}) out|"
-    r"((?:[\w\-]+ )?(?:surgery|an operation|\w+ replacement|\w+ transplant|a stroke"
+    r"((?:(?:an?|two|three|several) )?(?:[\w\-]+ )?(?:surgery|surgeries|operations?|bypass|c-section"
+    r"|caesarean"
+    r"|an operation|\w+ replacement|\w+ transplant|a stroke"
     r"|a heart attack|a miscarriage))(?: on my [\w ]+)?"
 )
 _CHANGE = re.compile(rf"({phrases.NAME}) to ({phrases.NAME})(?: .{{1,40}})?")
@@ -78,6 +80,7 @@ _MEDICINE = re.compile(
     r"|cillin))\b"
 )
 _LEADING = re.compile(r"\b(?:head|chief|lead|senior|deputy|vice|managing|executive|general) $")
+_SCHOOL = re.compile(r"\b(?:School|College|University|Station|Airport|Hotel|Hospital|Beach)\b")
 PASSED_ON = re.compile(
     r"\b(?:messages?|e-?mails?|letter|repl(?:y|ies)|minutes?|seconds?|function|variable|dict|array"
     r"|loop|exception|branch|commit|compiler|stack trace|class (?:called|named))\b"
@@ -318,6 +321,9 @@ KINDS: dict[str, Callable[[str], str | None]] = {
             rf"(?: of my own| together)? in {phrases.NAME})"
         )
     ),
+    "firm-only": lambda rest: (
+        phrases.as_place(rest) if not _SCHOOL.search(rest) and not rest.startswith("the ") else None
+    ),
     "trade": _matching(
         re.compile(
             r"^(?:the )?(?:[a-z]+ )?(?:books|payroll|accounts|accounting|bookkeeping|consulting"
@@ -379,7 +385,9 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "post": _part_of(re.compile(rf"the ({'|'.join(sorted(OFFICES))})")),
     "age-number": _years,
     "kin": _kin,
-    "shift": _matching(re.compile(r"\b(?:shifts?|part[- ]time|full[- ]time|nights|weekends|freelance|remotely)\b")),
+    "shift": _matching(
+        re.compile(r"\b(?:shifts?|part[- ]time|full[- ]time|nights|weekends|freelance|remotely)\b")
+    ),
     "office": _office,
     "dated-occasion": _matching(
         re.compile(
@@ -421,7 +429,9 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "languages": _part_of(re.compile(r"((?:two|three|four|five|six|\d) languages)")),
     "bilingual": _part_of(re.compile(r"((?:bilingual(?:ly)?|speaking \w+|with two languages).*)")),
     "year": _part_of(
-        re.compile(r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at|as|in) .+)")
+        re.compile(
+            r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at|as|in) .+)"
+        )
     ),
     "school": _matching(
         re.compile(
