@@ -50,7 +50,8 @@ _RELATIVE = (
 )
 _LIFELONG = r"(?:all (?:my|his|her|our|their) li(?:fe|ves)|(?:my|his|her) (?:whole|entire) life)"
 _POINT = (
-    rf"(?:(?:on|in|for|(?<!my )(?<!our )(?<!his )(?<!her )back in|at the beginning of) {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
+    rf"(?:(?:on|in|for|(?<!my )(?<!our )(?<!his )(?<!her )back in|at the beginning of)"
+    rf" {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
     rf"|(?:over|during|in) (?:the )?{_SEASON}"
     rf"|(?:over|around|after|before) {_FEAST}"
     rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow"
@@ -62,7 +63,8 @@ PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE}|{_SINCE})"
     rf"|(?:from|between) {DATE} (?:to|until|through|and) {DATE}"
     rf"|from the {_NTH} (?:to|until|till) the {_NTH}(?: of {_MONTH})?"
-    rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever since"
+    rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever"
+    rf" since|since then"
     rf"|{_LIFELONG}|{_POINT})"
 )
 """A time, as an expression without groups; case is to be ignored."""

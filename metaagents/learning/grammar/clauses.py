@@ -51,7 +51,8 @@ _TELLING = re.compile(
     r"(?:(?:please |also |just |do )*(?:remember|note|keep in mind|don't forget|bear in mind|know|"
     r"be aware) that\s+|(?:you (?:should|may want to|might want to|ought to|may like to) know"
     r"|(?:i|let me|may i) (?:(?:should|must|have to|ought to|may|want to|wanted to|can|just|forgot"
-    r" to|need to|also) ){0,2}(?:admit|say|mention|add|note|confess|point out|report|tell you|let you"
+    r" to|need to|also) ){0,2}(?:admit|say|mention|add|note|confess|point out|report|tell"
+    r" you|let you"
     r" know)|(?:it )?turns out|the (?:truth|fact|thing|point|reason) is|fact is|i'm afraid"
     r"|(?:(?:i'm|i am|we're|so|very|just) )*(?:happy|glad|sad|sorry|proud|pleased|delighted) to"
     rf" (?:say|report|announce|tell you))(?: that\s+|,? (?={_SUBJECTS})))",
@@ -82,7 +83,8 @@ _SUPPOSES = re.compile(
 _ASKED_IN_CASE = re.compile(
     r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"
     r"(?:ask|asks|wonder|wonders|need|needs)\b"
-    r"|\s*if (?:you must know|(?:it|that|this) (?:helps|matters|is of (?:any )?(?:use|interest))|you're"
+    r"|\s*if (?:you must know|(?:it|that|this) (?:helps|matters|is of (?:any )?(?:use"
+    r"|interest))|you're"
     r" (?:asking|wondering|interested|curious)|you (?:recall|remember|care|ask me))[\s.!]*$",
     re.IGNORECASE,
 )
@@ -288,8 +290,8 @@ def is_clear(part: str) -> bool:
 def _clause(part: _Part) -> Clause:
     told = without_lead(part.text)
     denied = _NOT_TRUE.match(told)
-    assured = _TRUE.match(told)
-    told = told[(denied or assured).end() :] if denied or assured else told
+    judged = denied or _TRUE.match(told)
+    told = told[judged.end() :] if judged else told
     first = told.split()[0] if told.split() else ""
     goes_on = part.joint == "and" and is_verb(first)
     return Clause(told.strip(), denied=denied is not None, goes_on=goes_on)

@@ -339,7 +339,10 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
         is_news &= any(letter.isupper() or letter.isdigit() for letter in thing)
         yield said.claim(KIND, rest, is_single=True, is_news=is_news and verbal.sense == "is")
         return
-    of_children = re.fullmatch(r"(?:mother|father|parent|mum|mom|dad) of (\w+)( \w+)?", thing)
+    of_children = re.fullmatch(
+        r"(?:(?:proud|single|happy|busy) )?(?:mother|father|parent|mum|mom|dad) of (\w+)( \w+)?",
+        thing,
+    )
     if of_children:
         value = f"{of_children[1]}{of_children[2] or ' children'}"
         yield said.claim(HAS, value, fact_type="identity", is_news=verbal.tense == "present")

@@ -96,7 +96,8 @@ get | | removed | had | event identity
 have | | dated-occasion | plans | state dated
 be | due for/booked in for/down for/scheduled for | dated-occasion | plans | state
 have | | meal | eats | state constraint cannot
-have | a reaction to/a bad reaction to/a severe reaction to/bad reactions to/an intolerance to | allergen | is allergic to | state constraint
+have | a reaction to/a bad reaction to | allergen | is allergic to | state constraint
+have | bad reactions to/an intolerance to | allergen | is allergic to | state constraint
 have | an allergy to/a severe allergy to | allergen | is allergic to | state constraint
 have | | allergy | is allergic to | state constraint
 have | | illness | has | state identity
@@ -184,6 +185,7 @@ be | | age | age | state one identity
 turn | | age-number | age | event one identity
 outgrow | | outgrown | is allergic to | end
 be | treated by/being treated by/a patient of | carer | sees | state identity
+be | under the care of/in the care of/registered with | carer | sees | state identity
 take | the kids to/my son to/my daughter to/the children to | carer | sees | state identity
 find | | helper | has | begin
 go | to school in/to university in/to college in | place | went to school in | event identity
@@ -273,6 +275,7 @@ finish | | degree | finished | event identity
 complete | | degree | finished | event identity
 start | | begun | started | event dated
 start | | doing | started | event dated
+begin | | begun | started | event dated
 begin | | doing | started | event dated
 take | up | hobby | took up | event
 join | | owned | joined | begin dated

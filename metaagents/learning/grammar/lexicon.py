@@ -78,7 +78,8 @@ POSSESSIONS = frozenset(
 
 ILLNESS = (
     r"(?:[a-z]+(?:itis|osis|emia|aemia|algia|plegia|phobia|pathy|oma)|asthma|diabetes|epilepsy|gout"
-    r"|(?:high|low) (?:cholesterol|iron|blood sugar)|sleep apno?ea|shingles|fibroids|anxiety attacks"
+    r"|(?:high|low) (?:cholesterol|iron|blood sugar)|sleep apno?ea|shingles|fibroids"
+    r"|anxiety attacks"
     r"|panic attacks|(?:kidney|gall) ?stones|bad (?:knees|hips|eyesight)"
     r"|(?:an? )?(?:heart|kidney|liver|lung|skin|thyroid|autoimmune|kidney|celiac|coeliac|lyme)"
     r" (?:disease|failure|trouble|disorder)|an (?:under|over)active thyroid"
@@ -143,7 +144,8 @@ EVALUATIVE = frozenset(
     "ability place spot scoop note warning notice bite "
     "zero exactly procrastination sarcasm "
     "headache crush heart go shot try feet caring worrying thinking trying believing laughing "
-    "crying wondering hoping waiting talking napping overthinking complaining snoozing oversleeping".split()
+    "crying wondering hoping waiting talking napping overthinking complaining snoozing"
+    " oversleeping".split()
 )
 """Words of talk about talk, of moods and of praise: what is called so is no fact to keep."""
 

@@ -64,7 +64,7 @@ _FINITE = frozenset(
 )
 _BARRED = (
     (POINTING | {"together", "everywhere", "anywhere", "forward"})
-    - frozenset("watch sounds the before after first second third week month year".split())
+    - frozenset("watch sound sounds the before after first second third week month year".split())
 ) | _FINITE
 
 

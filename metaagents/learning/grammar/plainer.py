@@ -81,10 +81,15 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     # What opens or ends a message and says nothing.
     (r"\s*(?:<3|[\u2600-\u27bf\U0001F300-\U0001FAFF]\ufe0f?)+(?=[\s.!]*$)", ""),
     (
-        r"^\s*(?:(?:since|now that|as|because) you(?:'re asking| ask| asked| mention it)|funny you"
-        r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say|(?:quick|small"
-        r"|side|brief|short|tiny|personal) note|(?:(?:i'm|i am|so|very|just) )*(?:happy|glad|sad|sorry|proud"
-            r"|pleased) to say(?: that)?)[,:]? (?=i\b|i'|we\b|we'|my\b|our\b)",
+        (
+            r"^\s*(?:(?:since|now that|as|because) you(?:'re asking| ask| asked| mention it)"
+            r"|funny you"
+            r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say|(?:quick"
+            r"|small"
+            r"|side|brief|short|tiny|personal) note|(?:(?:i'm|i am|so|very|just) )*(?:happy"
+            r"|glad|sad|sorry|proud"
+            r"|pleased) to say(?: that)?)[,:]? (?=i\b|i'|we\b|we'|my\b|our\b)"
+        ),
         "",
     ),
     (r", (?:remember|you know|okay|ok)\?$", "."),
@@ -93,22 +98,27 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         lambda found: f"{found[1][:-2]}'ve" if found[1].lower() == "ive" else f"{found[1][:-1]}'t",
     ),
     (
-        r"^\s*for (my (?:[a-z]+ )?[a-z]+),? i (see|use|take|go to|wear) ([^,.;!?]{2,60})",
+        r"^\s*for (my (?:[a-z]+ )?[a-z]+),? i (see|use|take|go to|wear) ([^,;!?]{2,60}?)(?=[.!]?$)",
         r"I \2 \3 for \1",
     ),
     # "I'll be starting at Initech in June": it is arranged.
     (
-        r"\b(i|we|my [a-z]+)(?:'ll| will) be (?=(?:start|mov|fly|travell?|visit|leav|join|study|work"
-        r"|teach|retir|tak|gett|marry|open|stay|com|go)ing\b)",
+        (
+            r"\b(i|we|my [a-z]+)(?:'ll| will) be (?=(?:start|mov|fly|travell?|visit|leav|join|study"
+            r"|work|teach|retir|tak|gett|marry|open|stay|com|go)ing\b)"
+        ),
         lambda found: found[1] + (
             " am " if found[1].lower() == "i" else " are " if found[1].lower() == "we" else " is "
         ),
     ),
     (
-        r"\b(give|gave|given|throw|threw|thrown|trade|traded) ((?:my|our) [\w ]{2,24}?)"
-        r" (away|out|in)\b(?! to)",
+        (
+            r"\b(give|gave|given|throw|threw|thrown|trade|traded) ((?:my|our) [\w ]{2,24}?)"
+            r" (away|out|in)\b(?! to)"
+        ),
         r"\1 \3 \2",
     ),
+    (r"\b(?:my|our) plan is to (?=[a-z])", "I plan to "),
     (r"\ba (?:single )?word of (?=[A-Z])", "any "),
     (r"\b(?:went|gone) and (?=(?:bought|got|adopted|sold|moved|joined) )", ""),
     # "My husband's a plumber", "my mum's got gout", "she's in Munich".
@@ -132,19 +142,25 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     ),
     # Who will be sixty turns sixty.
     (
-        rf"\b(I|[Ww]e|(?:[Mm]y|[Oo]ur) (?:{_KIN})(?: [A-Z][\w\-]+)?)(?:'ll| will| (?:am|is|are)"
-        rf" going to) be ({_NUMBER})(?= (?:next|in|on|this|tomorrow)\b|[.!]?$)",
+        (
+            rf"\b(I|[Ww]e|(?:[Mm]y|[Oo]ur) (?:{_KIN})(?: [A-Z][\w\-]+)?)(?:'ll| will| (?:am|is|are)"
+            rf" going to) be ({_NUMBER})(?= (?:next|in|on|this|tomorrow)\b|[.!]?$)"
+        ),
         _turned,
     ),
     # Of a move, where somebody is now is where they live.
     (
         (
-            r"\b((?:used to live|moved house|moved away|left) [^.;!?]{0,60}?),? (?:but |and |so )?"
+            r"\b((?:used to live|moved house|moved away|left(?= [A-Z])) [^.;!?]{0,60}?),? (?:but "
+            r"|and |so )?"
             r"(?:now )?([Ii]|[Ww]e)(?:'m| am|'re| are) (?:now )?in (?=[A-Z])"
         ),
         lambda found: f"{found[1]}, {found[2]} live in ",
     ),
-    (r"\b((?:move|relocate|come)d?|came) (?:right |over |out |back |down |up )?here to ", r"\1 to "),
+    (
+        r"\b((?:move|relocate|come)d?|came) (?:right |over |out |back |down |up )?here to ",
+        r"\1 to ",
+    ),
     (
         r"\b(?:make|made) (?:the|a|our|my) (?:big |final )?move (?:over |back |out )?to ",
         lambda found: f"{'moved' if found[0].startswith('made') else 'move'} to ",
@@ -152,20 +168,29 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     (rf"\bborn ((?:on|in) [^,.;!?]{{3,30}}?\d) in ({_NAME})", r"born in \2 \1"),
     # "Two years ago after thirty years as a midwife": the years before say nothing of after.
     (
-        r"(?<=\w) after (?:\w+ ){1,3}(?:years|months|decades) (?:as|at|with|of|in|on) [^,.;!?]+?(?=[.!]?$)",
+        (
+            r"(?<=\w) after (?:\w+ ){1,3}(?:years|months|decades) (?:as|at|with|of|in|on)"
+            r" [^,.;!?]+?(?=[.!]?$)"
+        ),
         "",
     ),
     (r"(?<=\w) back in (?=\d{4}\b)", " in "),
     (r"\b(part|full) time\b", r"\1-time"),
     (
-        rf"\b(have|has|got) (an? [^,.;!?]{{3,40}}?) (on (?:{'|'.join(DAYS)})|tomorrow|next week)"
-        r" (at (?:\d[\d:.]*(?: ?[ap]m)?|noon|half past \w+|\w+ o'clock))",
+        (
+            rf"\b(have|has|got) (an? [^,.;!?]{{3,40}}?) (on (?:{'|'.join(DAYS)})|tomorrow|next"
+            rf" week)"
+            r" (at (?:\d[\d:.]*(?: ?[ap]m)?|noon|half past \w+|\w+ o'clock))"
+        ),
         r"\1 \2 \4 \3",
     ),
     (r"\bboth (?=[\w\-]+ and )", ""),
     (
-        rf"\bthe ({_CARER}) (?:who|that) (?:looks after|takes care of|treats|sees|cuts|works with)"
-        r" (?:me|us|(?:my|our) [\w ]{2,24}?) is ",
+        (
+            rf"\bthe ({_CARER}) (?:who|that) (?:looks after|takes care of|treats|sees|cuts|works"
+            rf" with)"
+            r" (?:me|us|(?:my|our) [\w ]{2,24}?) is "
+        ),
         r"my \1 is ",
     ),
     # Who speaks is left out: "Been living in Graz since May", "Just moved to Graz".

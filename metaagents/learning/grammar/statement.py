@@ -40,7 +40,8 @@ _MARKS = re.compile(
     re.IGNORECASE,
 )
 _HOW_OFTEN = re.compile(
-    r" (?:a lot|quite a bit|quite often|very often|all the time|every so often|most days|now and then"
+    r" (?:a lot|quite a bit|quite often|very often|all the time|every so often|most days"
+    r"|now and then"
     r"|from time to time|on and off|off and on|regularly|frequently|occasionally)$"
 )
 _NEGATED = re.compile(r"\b(?:not|never|no|cannot|\w+n't)\b", re.IGNORECASE)
@@ -206,7 +207,7 @@ def taken_apart(
     )
     times: list[When] = []
     for told in (*([front] if front else []), *reversed(ends)):
-        if told.lower() == "ever since":
+        if told.lower() in {"ever since", "since then"}:
             times += before.times[0].onwards() if before is not None and before.times else []
         else:
             times.append(resolved(told, at, is_ahead=is_ahead))

@@ -40,7 +40,10 @@ _DIET = frozenset(
 )
 _AGE = re.compile(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?", re.IGNORECASE)
 _ILLNESS = re.compile(
-    rf"(?:(?:chronic|severe|mild|bad|type \w+|stage \w+) )*{ILLNESS}", re.IGNORECASE
+    r"(?:(?:chronic|severe|mild|bad|type \w+|stage \w+|rheumatoid|seasonal|clinical|postnatal|acute"
+    r"|bronchial|juvenile|ulcerative|breast|skin|lung|prostate|bowel|thyroid|social|cluster"
+    rf"|gestational|early-onset|hereditary) )*{ILLNESS}",
+    re.IGNORECASE,
 )
 _ALLERGY = re.compile(r"(?:an? )?(?:severe |bad |mild |strong |serious )?([\w\- ]{2,30}) allergy")
 _OUTGROWN = re.compile(
@@ -49,7 +52,8 @@ _OUTGROWN = re.compile(
 _REMOVED = re.compile(
     r"(?:my|an?|the) ([\w\- ]{2,30}) (?:taken out|removed|replaced|operated on|pulled|fixed)|"
     r"my ([\w\- ]{2,30}) out|"
-    r"((?:(?:an?|two|three|several) )?(?:[\w\-]+ )?(?:surgery|surgeries|operations?|bypass|c-section"
+    r"((?:(?:an?|two|three|several) )?(?:[\w\-]+ )?(?:surgery|surgeries|operations?|bypass"
+    r"|c-section"
     r"|caesarean"
     r"|an operation|\w+ replacement|\w+ transplant|a stroke"
     r"|a heart attack|a miscarriage))(?: on my [\w ]+)?"
@@ -146,7 +150,8 @@ def _language(rest: str) -> str | None:
         r",? and (?:an? (?:bit|little) (?:of )?|some )?|, ",
         re.sub(r"^(?:fluent|some|a little|a bit of|both) ", "", plain),
     )
-    return rest if all(re.fullmatch(r"[A-Z]\w+", one) for one in names) else None
+    is_known = all(re.fullmatch(r"[A-Z]\w+|(?:[A-Z]\w+ )?sign language", one) for one in names)
+    return rest if is_known else None
 
 
 def _body(rest: str) -> str | None:
@@ -248,6 +253,8 @@ def _years(rest: str) -> str | None:
 
 def _kin(rest: str) -> str | None:
     found = re.fullmatch(r"my ([\w\- ]{2,24}?)( [A-Z][\w\-]+)?", rest)
+    if rest in {"me", "us"}:
+        return rest
     return rest if found and kind_of(found[1]) else None
 
 
@@ -334,7 +341,8 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     ),
     "leaning": _part_of(
         re.compile(
-            r"(an? (?:(?:real|total|bit of a) )?(?:(?:morning|night|evening|dog|cat|tea|coffee|beach"
+            r"(an? (?:(?:real|total|bit of a) )?(?:(?:morning|night|evening|dog|cat|tea"
+            r"|coffee|beach"
             r"|city|country|mountain|sea|winter|summer|outdoors) person|night owl|early (?:bird"
             r"|riser)|(?:light|heavy) sleeper|(?:picky|fussy) eater|nervous flyer))"
         )
