@@ -57,7 +57,8 @@ _POINT = (
     rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow"
     rf"|at (?:Christmas|Easter|New Year)|at the (?:end|beginning|start) of (?:the )?(?:week"
     rf"|month|year|{_MONTH})|(?:early |later )?this (?:week|month|year)"
-    rf"|(?:about |around |over )?{_COUNT} {_UNIT} ago|in {_COUNT} {_UNIT}(?:' time)?|{_BARE_DAY})"
+    rf"|(?:about |around |over )?{_COUNT} {_UNIT} ago|in (?!the ){_COUNT} {_UNIT}(?:' time)?"
+    rf"|{_BARE_DAY})"
 )
 PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE}|{_SINCE})"
@@ -195,6 +196,8 @@ def _days(said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:
     if ago:
         return _back(ago[1], ago[2], at)
     if within:
+        if not is_ahead:
+            return None  # "we sold it in a day": so long did it take
         return _moved(within[1], within[2], today, 1)
     return _in_calendar(plain, today, is_ahead=is_ahead)
 

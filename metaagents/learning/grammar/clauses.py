@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 from tiers.lexical import sentences
 
+from ...distinctive import MONTHS
+from ..times import DAYS
 from .plainer import in_plain_words
 from .subjects import opened
 from .verbs import is_verb
@@ -99,6 +101,19 @@ _INTRODUCES = re.compile(
     r"tweet|post|with|like|this|following|text|words|note|sign|slogan|motto|chorus|verse)\s*$",
     re.IGNORECASE,
 )
+_TAKING_BACK = (
+    r"(?:(?:oh|no|uh|er|ah|ugh)[, ]+)*(?:no|sorry|wait|oops|i mean|i meant|make that|or rather"
+    r"|rather|scratch that|correction|my mistake|no wait|pardon|actually|strike that)"
+)
+_TAKEN_BACK = re.compile(_TAKING_BACK, re.IGNORECASE)
+_INSTEAD = re.compile(
+    rf"(?:{_TAKING_BACK}[,:.! ]+)+(?:it's |it is )?(?:(?:at|on|in|the) ){{0,2}}"
+    r"(?:[\w.:'-]*\d[\w.:'-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    rf"|{'|'.join((*DAYS, *MONTHS))})(?: [\w:.'-]+)?"
+    r"|(?:i mean|i meant|make that|or rather|scratch that)[,:]? (?:\w+ )?[\w.'-]+",
+    re.IGNORECASE,
+)
+"""What stands in the place of what was just said, without a verb of its own."""
 _IS_WORDS = re.compile(
     r"\b(?:headline|title|line|message|subject|text|sentence|lyrics?|answer|quote|example|story|joke"
     r"|slogan|caption|clue|password|punchline|proverb|saying)\b[^:]{0,40} (?:is|was|were|are|ran"
@@ -185,13 +200,20 @@ def clauses(text: str) -> Iterator[Clause]:
     """Yield the parts of a text that are said plainly, in order."""
     plain = _APPOSED.sub(r"\1 \2 ", plain_quotes(text))
     corrects = False
+    ready: list[Clause] = []
     for number, sentence in enumerate(sentences(plain)):
         if len(sentence) > SENTENCE_CHARS_MAX:
             continue
         has_correction = _CORRECTS.search(sentence) is not None
-        for clause in _of_sentence(in_plain_words(sentence)):
-            yield replace(clause, corrects=corrects or has_correction, sentence=number)
+        if _INSTEAD.fullmatch(sentence.strip(" .!")):
+            ready = ready[:-1]
+        yield from ready
+        ready = [
+            replace(clause, corrects=corrects or has_correction, sentence=number)
+            for clause in _of_sentence(in_plain_words(sentence))
+        ]
         corrects = has_correction
+    yield from ready
 
 
 def plain_quotes(text: str) -> str:
@@ -226,7 +248,9 @@ def _of_sentence(sentence: str) -> list[Clause]:
         return []
     found: list[Clause] = []
     before = ""
-    for part in parts:
+    for place, part in enumerate(parts):
+        if _takes_back(part, is_last=place == len(parts) - 1):
+            del found[-1:]
         if _undoes(part, found):
             if part.joint == "taint":
                 break
@@ -246,6 +270,16 @@ def _asks_only_at_its_end(parts: list[_Part]) -> bool:
     asked = parts.pop()
     is_apart = bool(parts) and _ASKS.match(without_lead(asked.text)) is not None
     return is_apart and not _ASKS_BACK.fullmatch(asked.text.strip())
+
+
+def _takes_back(part: _Part, *, is_last: bool) -> bool:
+    """Whether a part puts something else in the place of what was just said: ``, sorry, 21``."""
+    if part.joint != "comma":
+        return False
+    told = part.text.strip(" .!")
+    return _INSTEAD.fullmatch(told) is not None or (
+        not is_last and _TAKEN_BACK.fullmatch(told) is not None
+    )
 
 
 def _undoes(part: _Part, found: list[Clause]) -> bool:

@@ -35,14 +35,13 @@ come | from/originally from | place | is from | state one identity
 grow | up in | place | grew up in | event identity
 grow | up in/up near/up on/up outside | own-place | grew up in | event identity
 be | raised in/brought up in | place | grew up in | event identity
-grow | up with | language | speaks | event identity
+grow | up with | tongue | speaks | event identity
 grow | up speaking | language | speaks | event identity
 be | born in/born and raised in | place | was born in | event identity
 be | born/born on/born in | nothing | was born | event identity
 work | at/for/with | firm | works at | state one identity
 be | employed at/employed by/working at/working for | firm | works at | state one identity
 be | on the staff of | firm | works at | state one identity
-be | at | firm-only | works at | since state one identity
 be | with | firm-name | works at | since state one identity
 be | with | name | is with | since state
 be | in | place | stays in | since state
@@ -92,7 +91,7 @@ get | | home-in | has | begin identity
 rent | | home-in | rents | state identity
 have | | child | has | event identity
 have | | removed | had | event identity
-get | | removed | had | event identity
+get | | body-removed | had | event identity
 have | | dated-occasion | plans | state dated
 be | due for/booked in for/down for/scheduled for | dated-occasion | plans | state
 have | | meal | eats | state constraint cannot

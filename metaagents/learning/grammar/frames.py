@@ -34,7 +34,7 @@ OFTEN = re.compile(
 CIRCUMSTANCES_MAX = 3
 """So many of them are taken from the end of a clause, one after the other."""
 _CIRCUMSTANCE = re.compile(
-    r",? (?:with|for|on|at|in|near|by|from|to|over|after|before|during|outside|behind|next to"
+    r",? (?:with|for|on|at|near|by|from|to|over|after|before|during|outside|behind|next to"
     r"|around|because of|thanks to|that|which|who|where|whose) ",
     re.IGNORECASE,
 )

@@ -22,10 +22,7 @@ _NO_HABITS = frozenset(
 )
 _EXCLUSIVE = frozenset("drink eat wear fly use buy read watch cook drive smoke listen".split())
 """Of these, what somebody does only is what they do again and again."""
-_DAILY = re.compile(
-    r"(?:(?:get|wake) up|go to (?:bed|sleep)|(?:start|finish) work|have (?:breakfast|lunch|dinner"
-    r"|supper)) (?:at|by|before|around) "
-)
+_DAILY = re.compile(r"(?:(?:get|wake) up|go to (?:bed|sleep)) (?:at|by|before|around) ")
 """What is told with an hour and without a day happens each day."""
 _NEEDS_MORE = frozenset("go get give do take".split())
 """Verbs that alone say nothing."""

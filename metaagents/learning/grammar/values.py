@@ -84,7 +84,6 @@ _MEDICINE = re.compile(
     r"|cillin))\b"
 )
 _LEADING = re.compile(r"\b(?:head|chief|lead|senior|deputy|vice|managing|executive|general) $")
-_SCHOOL = re.compile(r"\b(?:School|College|University|Station|Airport|Hotel|Hospital|Beach)\b")
 PASSED_ON = re.compile(
     r"\b(?:messages?|e-?mails?|letter|repl(?:y|ies)|minutes?|seconds?|function|variable|dict|array"
     r"|loop|exception|branch|commit|compiler|stack trace|class (?:called|named))\b"
@@ -306,6 +305,9 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "allergy": _part_of(_ALLERGY),
     "outgrown": _part_of(_OUTGROWN),
     "removed": _part_of(_REMOVED),
+    "body-removed": lambda rest: (
+        _part_of(_REMOVED)(rest) if BODY & set(rest.replace("teeth", "tooth").split()) else None
+    ),
     "body": _body,
     "allergen": _allergen,
     "diet": _diet,
@@ -327,9 +329,6 @@ KINDS: dict[str, Callable[[str], str | None]] = {
             r"(an? (?:[a-z\-]+ ){0,2}(?:place|flat|house|apartment|home|room|cottage|cabin|studio)"
             rf"(?: of my own| together)? in {phrases.NAME})"
         )
-    ),
-    "firm-only": lambda rest: (
-        phrases.as_place(rest) if not _SCHOOL.search(rest) and not rest.startswith("the ") else None
     ),
     "trade": _matching(
         re.compile(

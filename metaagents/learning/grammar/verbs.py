@@ -33,8 +33,8 @@ _REGULAR = (
     "strain pull catch expect rescue bike sit raise drop bring understand train hate throw steal "
     "settle feed feel plant mow water clean iron breastfeed nap stretch lift box fence surf "
     "skate sign enrol hire treat trade collect whistle develop expire emigrate immigrate hold "
-    "hurt bring design repair restore translate fix mend deliver install groom brew weld decorate "
-    "carve sculpt illustrate manufacture inspect edit farm tutor upholster "
+    "hurt bring restore translate fix mend deliver install groom brew weld decorate "
+    "carve sculpt illustrate manufacture inspect upholster "
     "talk struggle major earn carry touch cope reserve"
 ).split()
 _IRREGULAR = {
