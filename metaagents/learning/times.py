@@ -155,6 +155,11 @@ def often_at_front(clause: str) -> str:
     return f"{clause[found.end() :]} {found[1][0].lower()}{found[1][1:]}"
 
 
+def is_lifelong(said: str) -> bool:
+    """Whether a time is all of somebody's life: ``all my life``."""
+    return re.fullmatch(_LIFELONG, said, re.IGNORECASE) is not None
+
+
 def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     """Return what a time means.
 
@@ -163,7 +168,7 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
         at: When they were said; ``None`` leaves what is relative as it is.
         is_ahead: They speak of what is to come: ``in June`` is the next one, not the last.
     """
-    if re.fullmatch(_LIFELONG, said, re.IGNORECASE):
+    if is_lifelong(said):
         return When("since", "since birth")
     span = _SPAN.fullmatch(said)
     if span:

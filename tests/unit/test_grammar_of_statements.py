@@ -71,6 +71,8 @@ NOW = datetime(2026, 3, 11, 9, 30, tzinfo=UTC)
             "My brother \u015e\u00fckr\u00fc lives in \u0141\u00f3d\u017a.",
             "Ada's brother \u015e\u00fckr\u00fc lives in \u0141\u00f3d\u017a",
         ),
+        ("My dad was a baker all his life.", "Ada's dad was a baker"),
+        ("Elin is married to Per's brother.", "Elin is married to Per's brother"),
         ("We sold the boat in a day.", "Ada sold the boat in a day"),
     ],
 )

@@ -59,6 +59,9 @@ _OPEN = re.compile(
 )
 _FAMILY = frozenset("kids children pets siblings twins triplets grandchildren".split())
 _NONE = re.compile(r"^(?:any|no) (?=[A-Za-z])")
+_TO_NOBODY = re.compile(
+    r" to (?:my|the|his|her|their|this) (?:job|work|phone|desk|business|sea|game|sport|career|idea)"
+)
 _OF_NONE = frozenset("language meal illness worn papers class".split())
 """Kinds of which somebody may have none: ``I don't speak any German``."""
 _LASTING = frozenset(
@@ -137,7 +140,7 @@ def filled(verbal: Verbal) -> Filled | None:
         found = _filled(verbal, bare)
         if found is None or found.frame.has("quiet"):
             continue
-        if found.frame.kind == "marital" and verbal.rest[len(bare) :].startswith(" to "):
+        if found.frame.kind == "marital" and _TO_NOBODY.match(verbal.rest[len(bare) :]):
             continue  # "I'm married to my job"
         if found.frame.has("state") and not phrases.is_worth_keeping(verbal.rest):
             continue  # "I'm staying in Ghent for the weekend": no state, but an occasion

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from tiers.records import FactType
 
-from ..times import When, at_end, at_front, often_at_front, resolved
+from ..times import When, at_end, at_front, is_lifelong, often_at_front, resolved
 from .clauses import Clause
 from .subjects import Subject, opened, split
 from .verbs import Sense, Verbal, parsed
@@ -209,7 +209,7 @@ def taken_apart(
     for told in (*([front] if front else []), *reversed(ends)):
         if told.lower() in {"ever since", "since then"}:
             times += before.times[0].onwards() if before is not None and before.times else []
-        else:
+        elif not (verbal.tense == "past" and is_lifelong(told)):
             times.append(resolved(told, at, is_ahead=is_ahead))
     if _is_no_more(verbal, bare, clause.text):
         verbal = replace(verbal, sense="over")
