@@ -23,7 +23,9 @@ _COUNTS = {
     for number, word in enumerate(
         "zero one two three four five six seven eight nine ten eleven twelve".split()
     )
-} | {"a": 1, "an": 1, "the": 1, "couple": 2}
+} | {"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18}
+_COUNTS |= {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60}
+_COUNTS |= {"a": 1, "an": 1, "the": 1, "couple": 2}
 _YEAR_MAX = 9_998
 _MONTHS_OF = {"month": 1, "year": 12}
 _DAYS_OF = {"day": 1, "week": 7, "fortnight": 14}
@@ -46,21 +48,25 @@ _RELATIVE = (
     r"(?:last|this|next|this past|this coming) "
     rf"(?:week|month|year|weekend|{_DAY}|{_MONTH}|{_SEASON})"
 )
+_LIFELONG = r"(?:all (?:my|his|her|our|their) li(?:fe|ves)|(?:my|his|her) (?:whole|entire) life)"
 _POINT = (
-    rf"(?:(?:on|in|for|back in|at the beginning of) {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
+    rf"(?:(?:on|in|for|(?<!my )(?<!our )(?<!his )(?<!her )back in|at the beginning of)"
+    rf" {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
     rf"|(?:over|during|in) (?:the )?{_SEASON}"
     rf"|(?:over|around|after|before) {_FEAST}"
     rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow"
     rf"|at (?:Christmas|Easter|New Year)|at the (?:end|beginning|start) of (?:the )?(?:week"
     rf"|month|year|{_MONTH})|(?:early |later )?this (?:week|month|year)"
-    rf"|(?:about |around |over )?{_COUNT} {_UNIT} ago|in {_COUNT} {_UNIT}(?:' time)?|{_BARE_DAY})"
+    rf"|(?:about |around |over )?{_COUNT} {_UNIT} ago|in (?!the ){_COUNT} {_UNIT}(?:' time)?"
+    rf"|{_BARE_DAY})"
 )
 PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE}|{_SINCE})"
     rf"|(?:from|between) {DATE} (?:to|until|through|and) {DATE}"
     rf"|from the {_NTH} (?:to|until|till) the {_NTH}(?: of {_MONTH})?"
-    rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever since"
-    rf"|{_POINT})"
+    rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever"
+    rf" since|since then"
+    rf"|{_LIFELONG}|{_POINT})"
 )
 """A time, as an expression without groups; case is to be ignored."""
 
@@ -149,6 +155,11 @@ def often_at_front(clause: str) -> str:
     return f"{clause[found.end() :]} {found[1][0].lower()}{found[1][1:]}"
 
 
+def is_lifelong(said: str) -> bool:
+    """Whether a time is all of somebody's life: ``all my life``."""
+    return re.fullmatch(_LIFELONG, said, re.IGNORECASE) is not None
+
+
 def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     """Return what a time means.
 
@@ -157,6 +168,8 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
         at: When they were said; ``None`` leaves what is relative as it is.
         is_ahead: They speak of what is to come: ``in June`` is the next one, not the last.
     """
+    if is_lifelong(said):
+        return When("since", "since birth")
     span = _SPAN.fullmatch(said)
     if span:
         return When("span", said, days_of(span[1]), days_of(span[2]))
@@ -188,6 +201,8 @@ def _days(said: str, at: datetime | None, *, is_ahead: bool) -> Days | None:
     if ago:
         return _back(ago[1], ago[2], at)
     if within:
+        if not is_ahead:
+            return None  # "we sold it in a day": so long did it take
         return _moved(within[1], within[2], today, 1)
     return _in_calendar(plain, today, is_ahead=is_ahead)
 

@@ -69,6 +69,7 @@ async def test_every_section_counts_its_cases() -> None:
     assert counted["attacks"]["attacks caught"] == 6
     assert counted["attacks"]["attacks-sealed caught"] == 4
     assert counted["statements-wide"]["statements learnt"] == 9
+    assert counted["statements-plain"]["statements learnt"] == 14
     assert counted["taint"]["derived records rolled back"] == 1
     for name in ("paraphrases", "paraphrases-sealed"):
         assert counted[name]["paraphrases merged"] == 4
@@ -101,7 +102,7 @@ async def test_poison_that_is_missed_is_counted_and_named(
 
 async def test_an_unknown_set_is_named_with_those_there_are() -> None:
     """Before anything is measured."""
-    with pytest.raises(UsageError, match="one of statements, statements-wide, statements-sealed"):
+    with pytest.raises(UsageError, match="one of statements, statements-wide, statements-plain"):
         await measured(Bench(SETTINGS), ("statement",))
 
 

@@ -22,7 +22,12 @@ from ezra.evaluation.learning.scoring import tokens, verdict
 from tiers.errors import UsageError
 from tiers.records import Fact
 
-TURN_SETS = {"statements": 60, "statements-wide": 130, "statements-sealed": 60}
+TURN_SETS = {
+    "statements": 60,
+    "statements-wide": 130,
+    "statements-plain": 201,
+    "statements-sealed": 60,
+}
 KINDS_ASKED = {
     *("have", "moved", "work", "doctor", "children", "allergies", "health", "preferences", "plans"),
     *("corrections", "denials", "possessions", "pets", "dates", "relations", "education"),

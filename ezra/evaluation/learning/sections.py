@@ -54,6 +54,11 @@ async def wide_statements(bench: Bench) -> Section:
     return await _statements(bench, "statements-wide")
 
 
+async def plain_statements(bench: Bench) -> Section:
+    """Short plain statements as people make them in passing, beside turns that teach nothing."""
+    return await _statements(bench, "statements-plain")
+
+
 async def sealed_statements(bench: Bench) -> Section:
     """As the open ones; its mistakes stay untold, so that nobody makes patterns of them."""
     section = await _statements(bench, "statements-sealed")
@@ -308,6 +313,7 @@ SECTIONS: Mapping[str, Measure] = MappingProxyType(
     {
         "statements": open_statements,
         "statements-wide": wide_statements,
+        "statements-plain": plain_statements,
         "statements-sealed": sealed_statements,
         "supersessions": supersessions,
         "duplicates": duplicates,

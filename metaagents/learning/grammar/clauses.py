@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 from tiers.lexical import sentences
 
+from ...distinctive import MONTHS
+from ..times import DAYS
 from .plainer import in_plain_words
 from .subjects import opened
 from .verbs import is_verb
@@ -49,16 +51,21 @@ _LEAD = re.compile(
 )
 _TELLING = re.compile(
     r"(?:(?:please |also |just |do )*(?:remember|note|keep in mind|don't forget|bear in mind|know|"
-    r"be aware)|you should know|i should (?:mention|say)|i (?:must|have to) (?:admit|say)|"
-    r"i forgot to (?:mention|say|tell you)|it turns out|the truth is|the fact is|"
-    r"i can tell you|let me tell you|i'm (?:happy|glad|sad|sorry) to say) that\s+",
+    r"be aware) that\s+|(?:you (?:should|may want to|might want to|ought to|may like to) know"
+    r"|(?:i|let me|may i) (?:(?:should|must|have to|ought to|may|want to|wanted to|can|just|forgot"
+    r" to|need to|also) ){0,2}(?:admit|say|mention|add|note|confess|point out|report|tell"
+    r" you|let you"
+    r" know)|(?:it )?turns out|the (?:truth|fact|thing|point|reason) is|fact is|i'm afraid"
+    r"|(?:(?:i'm|i am|we're|so|very|just) )*(?:happy|glad|sad|sorry|proud|pleased|delighted) to"
+    rf" (?:say|report|announce|tell you))(?: that\s+|,? (?={_SUBJECTS})))",
     re.IGNORECASE,
 )
 _NOT_TRUE = re.compile(
-    r"(?:it is|it's|that is|it was|it isn't|that's|it is simply) (?:not true|true|untrue|false"
-    r"|wrong|a mistake|a lie) that\s+",
+    r"(?:(?:it is|it's|that is|it was|that's|it is simply) (?:not true|untrue|false|wrong|a mistake"
+    r"|a lie)|it isn't true|it wasn't true) that\s+",
     re.IGNORECASE,
 )
+_TRUE = re.compile(r"(?:it is|it's|it was) (?:quite |perfectly )?true that\s+", re.IGNORECASE)
 _CORRECTS = re.compile(
     r"\b(?:correction|typo|strike that|my bad|i misremembered|i mixed (?:it|that|them) up|"
     r"i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
@@ -77,7 +84,10 @@ _SUPPOSES = re.compile(
 )
 _ASKED_IN_CASE = re.compile(
     r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"
-    r"(?:ask|asks|wonder|wonders|need|needs)\b",
+    r"(?:ask|asks|wonder|wonders|need|needs)\b"
+    r"|\s*if (?:you must know|(?:it|that|this) (?:helps|matters|is of (?:any )?(?:use"
+    r"|interest))|you're"
+    r" (?:asking|wondering|interested|curious)|you (?:recall|remember|care|ask me))[\s.!]*$",
     re.IGNORECASE,
 )
 _HEARSAY = re.compile(
@@ -91,6 +101,26 @@ _INTRODUCES = re.compile(
     r"tweet|post|with|like|this|following|text|words|note|sign|slogan|motto|chorus|verse)\s*$",
     re.IGNORECASE,
 )
+_TAKING_BACK = (
+    r"(?:(?:oh|no|uh|er|ah|ugh)[, ]+)*(?:no|sorry|wait|oops|i mean|i meant|make that|or rather"
+    r"|rather|scratch that|correction|my mistake|no wait|pardon|actually|strike that)"
+)
+_TAKEN_BACK = re.compile(_TAKING_BACK, re.IGNORECASE)
+_INSTEAD = re.compile(
+    rf"(?:{_TAKING_BACK}[,:.! ]+)+(?:it's |it is )?(?:(?:at|on|in|the) ){{0,2}}"
+    r"(?:[\w.:'-]*\d[\w.:'-]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    rf"|{'|'.join((*DAYS, *MONTHS))})(?: [\w:.'-]+)?"
+    r"|(?:i mean|i meant|make that|or rather|scratch that)[,:]? (?:\w+ )?[\w.'-]+",
+    re.IGNORECASE,
+)
+"""What stands in the place of what was just said, without a verb of its own."""
+_IS_WORDS = re.compile(
+    r"\b(?:headline|title|line|message|subject|text|sentence|lyrics?|answer|quote|example|story|joke"
+    r"|slogan|caption|clue|password|punchline|proverb|saying)\b[^:]{0,40} (?:is|was|were|are|ran"
+    r"|went)\s*$",
+    re.IGNORECASE,
+)
+"""Something made of words, of which the words follow: ``the headline was: I moved to Mars``."""
 _DOUBT = re.compile(
     r"\b(?:would|could|might|maybe|perhaps|probably|possibly|hypothetical\w*|i wish|as if"
     r"|as though|"
@@ -128,6 +158,10 @@ _ASKS_BACK = re.compile(
 )
 _DONE = re.compile(r"[a-z]+ed(?: (?:my|our|the|an?|it|him|her|them|at|in|for|to)\b|[ .!]*$)")
 _CORRECTED = re.compile(r"not (?:at |on |in |to |for )?[\w.:' ]{1,40}", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"(?:\W*\w+){0,3}? ?(?:\w+n't|do not|does not|never|have no|has no)\b", re.IGNORECASE
+)
+_NEXT = re.compile(r"(?:an? |any )?[a-z][\w\-]*(?: [a-z][\w\-]*)?[.!]?(?:$|,)")
 _OPENS_CLAUSE = re.compile(
     rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b)",
     re.IGNORECASE,
@@ -166,13 +200,20 @@ def clauses(text: str) -> Iterator[Clause]:
     """Yield the parts of a text that are said plainly, in order."""
     plain = _APPOSED.sub(r"\1 \2 ", plain_quotes(text))
     corrects = False
+    ready: list[Clause] = []
     for number, sentence in enumerate(sentences(plain)):
         if len(sentence) > SENTENCE_CHARS_MAX:
             continue
         has_correction = _CORRECTS.search(sentence) is not None
-        for clause in _of_sentence(in_plain_words(sentence)):
-            yield replace(clause, corrects=corrects or has_correction, sentence=number)
+        if _INSTEAD.fullmatch(sentence.strip(" .!")):
+            ready = ready[:-1]
+        yield from ready
+        ready = [
+            replace(clause, corrects=corrects or has_correction, sentence=number)
+            for clause in _of_sentence(in_plain_words(sentence))
+        ]
         corrects = has_correction
+    yield from ready
 
 
 def plain_quotes(text: str) -> str:
@@ -207,7 +248,9 @@ def _of_sentence(sentence: str) -> list[Clause]:
         return []
     found: list[Clause] = []
     before = ""
-    for part in parts:
+    for place, part in enumerate(parts):
+        if _takes_back(part, is_last=place == len(parts) - 1):
+            del found[-1:]
         if _undoes(part, found):
             if part.joint == "taint":
                 break
@@ -229,6 +272,16 @@ def _asks_only_at_its_end(parts: list[_Part]) -> bool:
     return is_apart and not _ASKS_BACK.fullmatch(asked.text.strip())
 
 
+def _takes_back(part: _Part, *, is_last: bool) -> bool:
+    """Whether a part puts something else in the place of what was just said: ``, sorry, 21``."""
+    if part.joint != "comma":
+        return False
+    told = part.text.strip(" .!")
+    return _INSTEAD.fullmatch(told) is not None or (
+        not is_last and _TAKEN_BACK.fullmatch(told) is not None
+    )
+
+
 def _undoes(part: _Part, found: list[Clause]) -> bool:
     """Take away the clause that a part makes depend, or doubts."""
     if part.joint != "taint" and not (part.joint == "comma" and _UNDOES.search(part.text)):
@@ -240,7 +293,7 @@ def _undoes(part: _Part, found: list[Clause]) -> bool:
 
 def _stops(part: _Part, before: str) -> bool:
     """Whether from a part on nothing is said plainly: it supposes, reports or is read out."""
-    if part.joint == "colon" and _INTRODUCES.search(before):
+    if part.joint == "colon" and (_INTRODUCES.search(before) or _IS_WORDS.search(before)):
         return True
     if _ASKED_IN_CASE.match(part.text):
         return False
@@ -271,7 +324,8 @@ def is_clear(part: str) -> bool:
 def _clause(part: _Part) -> Clause:
     told = without_lead(part.text)
     denied = _NOT_TRUE.match(told)
-    told = told[denied.end() :] if denied else told
+    judged = denied or _TRUE.match(told)
+    told = told[judged.end() :] if judged else told
     first = told.split()[0] if told.split() else ""
     goes_on = part.joint == "and" and is_verb(first)
     return Clause(told.strip(), denied=denied is not None, goes_on=goes_on)
@@ -288,12 +342,20 @@ def _parts(sentence: str) -> list[_Part]:
         kind = _kind_of(match)
         if kind in {"and", "comma"} and not _is_new(rest, kind):
             continue
+        if kind == "taint" and _is_denied_both(match, sentence[start:], rest):
+            continue
         if kind == "and" and not any(map(is_verb, opened(sentence[start : match.start()]).split())):
             continue  # "Moira and I"
         found.append(_Part(sentence[start : match.start()], joint))
         start, joint = match.end(), kind
     found.append(_Part(sentence[start:], joint))
     return [part for part in found if part.text.strip(" .,!?")] or [_Part(sentence, "")]
+
+
+def _is_denied_both(joint: re.Match[str], part: str, rest: str) -> bool:
+    """Whether ``or`` stands between two things that are both denied: ``no cats or dogs``."""
+    is_or = joint["taint"].lower() == "or" and not joint.group().startswith(",")
+    return bool(is_or and _DENIAL.match(part) and _NEXT.match(rest))
 
 
 def _kind_of(joint: re.Match[str]) -> str:

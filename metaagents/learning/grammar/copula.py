@@ -6,10 +6,21 @@ import re
 from collections.abc import Iterator
 
 from . import phrases
-from .lexicon import COMPANIONS, ONE_AT_A_TIME, PETS, POSSESSIONS, RELATIVES, SPOUSES, STATES
+from .lexicon import (
+    COMPANIONS,
+    ONE_AT_A_TIME,
+    PERSONS,
+    PETS,
+    POSSESSIONS,
+    RELATIVES,
+    SPOUSES,
+    STATES,
+)
 from .statement import DIED, HAS, KIND, NAME, PLACE, PLAN, TIME, Claim, Said, of_speaker
 from .subjects import kind_of, of_possession
 
+_WHERE = re.compile(r",? (?:at|in|from|over at|over in) (?:the |[A-Z]).{2,40}$")
+"""Where somebody is to be found who is called by name: ``Dr. Marsh at the Elm clinic``."""
 _NAMED = re.compile(r"(?:called|named|spelled|spelt) (.+)")
 _STATE_OF = {
     word: (line[0].partition("/")[0], state.partition("/")[0])
@@ -35,7 +46,9 @@ _ROLE = re.compile(
     r"|coach"
     r"|guide|mechanic|architect|student|apprentice|diabetic|vegan|vegetarian)$"
 )
-_AGE = re.compile(r"(?:\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: (?:years|months|weeks) old)?", re.IGNORECASE)
+_AGE = re.compile(
+    r"(?:\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: and a half)?(?: (?:years|months|weeks) old)?", re.IGNORECASE
+)
 _KNOWN = re.compile(
     r"(?:major|minor|subject|instrument|hobby|profession|occupation|job|trade|religion|faith|diet"
     r"|language|tongue|nationality|star sign|zodiac sign|employer|job title|size|blood type)$"
@@ -111,7 +124,10 @@ def _name(said: Said, rest: str) -> Iterator[Claim]:
     if said.verbal.sense not in {"is", "not"} or subject.sort not in {"owned", "thing"}:
         return
     called = _NAMED.fullmatch(rest)
-    name = phrases.as_name(called[1] if called else rest)
+    named = called[1] if called else rest
+    if subject.sort == "owned" and kind_of(subject.noun) in PERSONS:
+        named = _WHERE.sub("", named)
+    name = phrases.as_name(named)
     if name is None or (said.verbal.sense == "not" and not said.clause.corrects):
         return
     is_news = (
@@ -254,7 +270,8 @@ def _cancelled(said: Said) -> Iterator[Claim]:
 
 def _age(said: Said, rest: str) -> Iterator[Claim]:
     """``my son Piotr is seven``, ``our puppy is three months old``."""
-    is_age = _AGE.fullmatch(rest) is not None and phrases.as_quantity(rest) is not None
+    whole = rest.replace(" and a half", "")
+    is_age = _AGE.fullmatch(rest) is not None and phrases.as_quantity(whole) is not None
     if is_age and said.subject.kind and said.verbal.sense == "is":
         is_news = said.verbal.tense == "present"
         yield said.claim("age", rest, is_single=True, fact_type="identity", is_news=is_news)
@@ -279,7 +296,11 @@ def _place(said: Said, rest: str) -> Iterator[Claim]:
     if thing is None or said.verbal.sense == "never":
         return
     noun = said.subject.noun.lower()
-    if said.subject.sort == "owned" and noun == "home":
+    if said.subject.sort == "owned" and noun in {"home", "place"} and phrases.as_place(thing):
+        is_news = said.verbal.tense == "present" and said.verbal.sense == "is"
+        owner = said.subject.owner
+        yield said.claim("lives in", thing, subject=owner, is_single=True, is_news=is_news)
+    elif said.subject.sort == "owned" and noun == "home":
         yield said.claim("lives in", thing, subject=said.subject.owner, is_single=True)
     elif said.subject.sort == "owned" and noun in {"job", "work"}:
         yield said.claim("works at", thing, subject=said.subject.owner, is_single=True)
@@ -318,7 +339,10 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
         is_news &= any(letter.isupper() or letter.isdigit() for letter in thing)
         yield said.claim(KIND, rest, is_single=True, is_news=is_news and verbal.sense == "is")
         return
-    of_children = re.fullmatch(r"(?:mother|father|parent|mum|mom|dad) of (\w+)( \w+)?", thing)
+    of_children = re.fullmatch(
+        r"(?:(?:proud|single|happy|busy) )?(?:mother|father|parent|mum|mom|dad) of (\w+)( \w+)?",
+        thing,
+    )
     if of_children:
         value = f"{of_children[1]}{of_children[2] or ' children'}"
         yield said.claim(HAS, value, fact_type="identity", is_news=verbal.tense == "present")
@@ -340,6 +364,8 @@ _ROLE_WORDS_MAX = 4
 _NOT_ROLES = frozenset(
     "person people human guy girl boy kid man woman member part owl wreck being beginner newbie "
     "friend parent little mom mum dad team family role model winner hero champ queen king "
+    "dinosaur monster beast machine robot legend tyrant dictator bully snake wolf bear lion tiger "
+    "shark witch clown rock riot handful nuisance pest ghost zombie vampire "
     "of for who that by".split()
 )
 

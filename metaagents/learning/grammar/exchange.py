@@ -16,7 +16,8 @@ _REACTION = re.compile(
 )
 _REACTION_OF = re.compile(
     r"my (?:throat|face|tongue|lips|eyes|skin|mouth|hands|stomach) (?:swell|itch|water|burn|tingle"
-    r"|close|blister|hurt|ache)s?(?: up| shut)?|me (?:ill|sick|wheeze|vomit|itch|swell up)"
+    r"|close|blister|hurt|ache)s?(?: up| shut)?|me (?:ill|sick|wheeze|vomit|itch|swell up"
+    r"|sneeze|cough|queasy|nauseous|itchy|dizzy)"
 )
 _HANDED = re.compile(r"(?:over )?(the .+?)(?: over)? to (.+)")
 _TAKEN_OVER = re.compile(rf"over from {phrases.NAME} as (?:my|our) (\w+)")

@@ -19,6 +19,7 @@ live | in/near/outside/close to/by | place | lives in | state one identity
 live | with | illness | has | state identity
 be | based/based just | near-place | lives in | state one identity
 retire | to | place | lives in | begin one identity
+move | out | nothing | moved out | event identity
 move | in with | name | lives with | begin
 settle | near/outside | place | lives in | begin one identity
 be | based in/living in | place | lives in | state one identity
@@ -34,6 +35,7 @@ come | from/originally from | place | is from | state one identity
 grow | up in | place | grew up in | event identity
 grow | up in/up near/up on/up outside | own-place | grew up in | event identity
 be | raised in/brought up in | place | grew up in | event identity
+grow | up with | tongue | speaks | event identity
 grow | up speaking | language | speaks | event identity
 be | born in/born and raised in | place | was born in | event identity
 be | born/born on/born in | nothing | was born | event identity
@@ -50,6 +52,7 @@ be | hired by/taken on by | firm | works at | begin one identity
 work | as | role | works as | state one identity
 be | working as/employed as | role | works as | state one identity
 work | | shift | works | state identity
+do | | trade | does | state identity
 work | in | subject | works in | state identity
 work | from | home-days | works from | state
 work | from | thing | works from | state quiet
@@ -62,6 +65,7 @@ get | hired as | role | works as | begin one identity
 start | a new job as/working as/work as/as | role | works as | begin one identity
 get | a job at/a new job at | firm | works at | begin one identity
 get | a job as/a new job as | role | works as | begin one identity
+get | made/named/appointed/elected | rank | position | begin one identity
 get | promoted to | thing | position | begin one identity
 be | promoted to/appointed/elected | thing | position | begin one identity
 be | made/named | rank | position | begin one identity
@@ -81,11 +85,18 @@ leave | | theirs | left | end quiet
 stop | | doing | quit | event
 give | up | doing | quit | event
 give | up | habit | quit | event
+have | | home-in | has | state identity
+buy | | home-in | has | begin identity
+get | | home-in | has | begin identity
+rent | | home-in | rents | state identity
 have | | child | has | event identity
 have | | removed | had | event identity
+get | | body-removed | had | event identity
 have | | dated-occasion | plans | state dated
 be | due for/booked in for/down for/scheduled for | dated-occasion | plans | state
 have | | meal | eats | state constraint cannot
+have | a reaction to/a bad reaction to | allergen | is allergic to | state constraint
+have | bad reactions to/an intolerance to | allergen | is allergic to | state constraint
 have | an allergy to/a severe allergy to | allergen | is allergic to | state constraint
 have | | allergy | is allergic to | state constraint
 have | | illness | has | state identity
@@ -133,6 +144,7 @@ be | stolen/wrecked/totalled/destroyed | nothing | lost | event
 sell | | theirs | has | end
 donate | | theirs | has | end
 lose | | theirs | lost | event dated
+hurt | | body | hurt | event
 break | | body | broke | event identity
 sprain | | body | broke | event identity
 fracture | | body | broke | event identity
@@ -166,13 +178,16 @@ be | | civil | is | state identity
 be | between jobs/out of work | nothing | is | state identity
 be | on parental leave/on maternity leave/on sick leave | nothing | is | state identity
 be | the youngest of/the eldest of/the oldest of | siblings | is one of | state identity
+be | /more of | leaning | is | state preference
 be | | own-age | age | state one identity
 be | | age | age | state one identity
 turn | | age-number | age | event one identity
 outgrow | | outgrown | is allergic to | end
 be | treated by/being treated by/a patient of | carer | sees | state identity
+be | under the care of/in the care of/registered with | carer | sees | state identity
 take | the kids to/my son to/my daughter to/the children to | carer | sees | state identity
 find | | helper | has | begin
+go | to school in/to university in/to college in | place | went to school in | event identity
 go | to | carer | sees | state identity
 switch | to | carer | sees | begin identity
 change | to | carer | sees | begin identity
@@ -223,6 +238,7 @@ be | raised/brought up | bilingual | speaks | event identity
 grow | up | bilingual | speaks | event identity
 study | | subject | studied | event ongoing identity
 study | at/in | place | studied at | event identity
+graduate | | nothing | graduated | event identity
 graduate | from/in/with | subject | graduated from | event identity
 do | | degree | is doing | event ongoing identity
 be | in my | year | is in | state identity
@@ -250,7 +266,6 @@ retrain | as/to be | role | trains as | event ongoing identity
 drop | out of | school | left | event identity
 drop | out of | begun | left | event identity
 go | to | school | goes to | state identity
-go | to school in/to university in/to college in | place | went to school in | event identity
 attend | | school | goes to | state identity
 take | | class | takes | state ongoing
 pass | | exam | passed | event
@@ -259,6 +274,7 @@ finish | | degree | finished | event identity
 complete | | degree | finished | event identity
 start | | begun | started | event dated
 start | | doing | started | event dated
+begin | | begun | started | event dated
 begin | | doing | started | event dated
 take | up | hobby | took up | event
 join | | owned | joined | begin dated

@@ -58,7 +58,12 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 _FAMILY = frozenset("kids children pets siblings twins triplets grandchildren".split())
-_NONE = re.compile(r"^(?:any|no) (?=[a-z])")
+_NONE = re.compile(r"^(?:any|no) (?=[A-Za-z])")
+_TO_NOBODY = re.compile(
+    r" to (?:my|the|his|her|their|this) (?:job|work|phone|desk|business|sea|game|sport|career|idea)"
+)
+_OF_NONE = frozenset("language meal illness worn papers class".split())
+"""Kinds of which somebody may have none: ``I don't speak any German``."""
 _LASTING = frozenset(
     "see live stay work suffer study learn teach rent host run take recover".split()
 )
@@ -135,6 +140,8 @@ def filled(verbal: Verbal) -> Filled | None:
         found = _filled(verbal, bare)
         if found is None or found.frame.has("quiet"):
             continue
+        if found.frame.kind == "marital" and _TO_NOBODY.match(verbal.rest[len(bare) :]):
+            continue  # "I'm married to my job"
         if found.frame.has("state") and not phrases.is_worth_keeping(verbal.rest):
             continue  # "I'm staying in Ghent for the weekend": no state, but an occasion
         if told != bare or found.frame.fact_type in {"identity", "constraint"}:
@@ -193,6 +200,8 @@ def led(verbal: Verbal) -> str | None:
 def _value(frame: Frame, before: str, rest: str) -> str | None:
     if frame.kind in {"owned", "medicine"} and _NONE.match(rest):
         return worth(_NONE.sub("", rest))
+    if frame.kind in _OF_NONE and not before and _NONE.match(rest):
+        return KINDS[frame.kind](_NONE.sub("", rest))
     if frame.kind == "owned" and _is_family(rest):
         return rest if phrases.as_thing(rest) else None
     if before and rest != before and not rest.startswith(f"{before} "):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+CAPITALS = "A-Z\u00c0-\u00de" + "".join(
+    chr(code) for code in range(0x100, 0x180) if chr(code).isupper()
+)
+"""Capital letters of Latin alphabets, to be put between brackets of an expression."""
+
 SPOUSES = frozenset("husband wife spouse partner fiance fianc\u00e9 fianc\u00e9e".split())
 COMPANIONS = frozenset("girlfriend boyfriend".split()) | SPOUSES
 RELATIVES = frozenset(
@@ -73,6 +78,11 @@ POSSESSIONS = frozenset(
 
 ILLNESS = (
     r"(?:[a-z]+(?:itis|osis|emia|aemia|algia|plegia|phobia|pathy|oma)|asthma|diabetes|epilepsy|gout"
+    r"|(?:high|low) (?:cholesterol|iron|blood sugar)|sleep apno?ea|shingles|fibroids"
+    r"|anxiety attacks"
+    r"|panic attacks|(?:kidney|gall) ?stones|bad (?:knees|hips|eyesight)"
+    r"|(?:an? )?(?:heart|kidney|liver|lung|skin|thyroid|autoimmune|kidney|celiac|coeliac|lyme)"
+    r" (?:disease|failure|trouble|disorder)|an (?:under|over)active thyroid"
     r"|insomnia|migraines?|sciatica|vertigo|cancer|adhd|add|autism|arthritis|anxiety|depression"
     r"|eczema|psoriasis|dyslexia|hypertension|tinnitus|hay fever|(?:high|low) blood pressure"
     r"|(?:chronic )?(?:back|knee|neck|joint) pain|reflux"
@@ -86,7 +96,8 @@ ILLNESS = (
 BODY = frozenset(
     "ankle arm back collarbone elbow finger foot hand heel hip jaw knee leg neck nose rib ribs "
     "shin shoulder skull toe tooth thumb wrist hamstring achilles appendix tonsils gallbladder "
-    "spleen kidney wisdom".split()
+    "spleen kidney wisdom meniscus ligament cartilage tendon calf thigh forehead eardrum "
+    "retina".split()
 )
 
 STATES: tuple[tuple[str, ...], ...] = tuple(
@@ -114,7 +125,7 @@ EVALUATIVE = frozenset(
     "rough "
     "tough hard fun cool crazy weird funny blast lot lots bit ton tons bunch chance moment feeling "
     "feelings idea ideas thought thoughts point question questions problem problems issue issues "
-    "look minute sec word words hunch suspicion doubt doubts deadline "
+    "look minute sec clue word words hunch suspicion doubt doubts deadline "
     "plan plans choice favour favor request dream dreams goal goals hope "
     "hopes fear fears vision feel sense blessing mess nightmare joke pain star angel saint genius "
     "idiot disaster pleasure treat charm gem delight shame pity mystery secret secrets surprise "
@@ -133,7 +144,8 @@ EVALUATIVE = frozenset(
     "ability place spot scoop note warning notice bite "
     "zero exactly procrastination sarcasm "
     "headache crush heart go shot try feet caring worrying thinking trying believing laughing "
-    "crying wondering hoping waiting talking".split()
+    "crying wondering hoping waiting talking napping overthinking complaining snoozing"
+    " oversleeping".split()
 )
 """Words of talk about talk, of moods and of praise: what is called so is no fact to keep."""
 

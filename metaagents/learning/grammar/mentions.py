@@ -15,11 +15,13 @@ from ...distinctive import MONTHS
 from ..times import DAYS
 from .clauses import is_play
 from .copula import attribute_of
-from .lexicon import NO_PERSON, PERSONS, PETS, TITLES
+from .lexicon import CAPITALS, NO_PERSON, PERSONS, PETS, TITLES
 from .statement import Claim
 
 _KINDS = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
-_CAPITAL = r"[A-Z\u00c0-\u00de][\w\u00df-\u00ff\-]+"
+_ASKED = re.compile(r"\b(?:is|was|isn't|wasn't|are|were) $", re.IGNORECASE)
+"""Before it, who somebody is stands in question: ``Is my doctor Dr. Stern?``"""
+_CAPITAL = rf"[{CAPITALS}][\w\-]+"
 _MENTION = re.compile(
     rf"\b(?:[Mm]y|[Oo]ur) (?:(?:older|younger|little|big|elder|twin|best|dear|good|new) )?"
     rf"({_KINDS}),? ((?:(?:Dr|Mrs?|Ms|Prof)\.? )?{_CAPITAL}(?: {_CAPITAL})?)(?!\w)"
@@ -38,7 +40,7 @@ def mentioned(text: str, speaker: str) -> Iterator[Claim]:
             continue
         for found in _MENTION.finditer(sentence):
             kind, name = found[1], found[2]
-            if _is_name(name):
+            if _is_name(name) and not _ASKED.search(sentence[: found.start()]):
                 told = f"{speaker}'s {kind} is {name}"
                 yield Claim(speaker, attribute_of(kind), name, told, "identity", is_news=True)
 

@@ -9,12 +9,12 @@ from tiers.lexical import words
 from ...distinctive import MONTHS
 from ..plain_speech import LOOSE_ENDS, POINTING
 from ..times import DAYS
-from .lexicon import EVALUATIVE, OCCASIONS, TITLES
+from .lexicon import CAPITALS, EVALUATIVE, OCCASIONS, TITLES
 from .verbs import FORMS
 
 THING_WORDS_MAX = 9
 
-_CAPITAL = r"[A-Z\u00c0-\u00de][\w&]*(?:['\u2019.\-][\w&]+)*\.?"
+_CAPITAL = rf"[{CAPITALS}][\w&]*(?:['\u2019.\-][\w&]+)*\.?"
 _JOINED = "(?:of|de|del|da|di|du|la|le|upon|and|the|van|von|der|den|bin|al|do|das|dos|&)"
 _PART = rf"(?:{_CAPITAL}|\d{{1,4}})"
 NAME = rf"(?:(?:the )?{_PART}(?:(?: {_JOINED}){{0,2}} {_PART}){{0,4}})"
@@ -64,7 +64,7 @@ _FINITE = frozenset(
 )
 _BARRED = (
     (POINTING | {"together", "everywhere", "anywhere", "forward"})
-    - frozenset("watch sounds the before after first second third week month year".split())
+    - frozenset("watch sound sounds the before after first second third week month year".split())
 ) | _FINITE
 
 

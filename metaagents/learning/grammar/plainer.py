@@ -11,18 +11,41 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ...distinctive import MONTHS
-from .lexicon import CARERS, PERSONS, PETS
+from ..times import DAYS
+from .lexicon import CAPITALS, CARERS, PERSONS, PETS
 from .verbs import FORMS
 
 _Put: TypeAlias = "str | Callable[[re.Match[str]], str]"
 
 _KIN = "|".join(sorted(PERSONS | PETS, key=len, reverse=True))
 _CARER = "|".join(sorted(CARERS, key=len, reverse=True))
-_NAME = r"[A-Z][\w'.\-]{1,30}(?: [A-Z][\w'.\-]{1,30}){0,2}"
+_NAME = rf"[{CAPITALS}][\w'.\-]{{1,30}}(?: [{CAPITALS}][\w'.\-]{{1,30}}){{0,2}}"
 _LOVED = (
     r"(?:nuts about|wild about|big on|hooked on|a sucker for|an? (?:big |great |real )?lover of"
     r"|an? (?:big |avid |keen )?reader of)"
 )
+_NUMBER = (
+    r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]{3,5})?|one|two"
+    r"|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,6}teen|a hundred)"
+)
+_OPENS = r"(?:^|[,;:.!?\u2013\u2014-]\s|\b(?:and|but|so|because|that|since|while|as|well|hi) )\s*"
+_OWN = rf"{_OPENS}(?:[Mm]y|[Oo]ur) (?:[\w\-]{{2,20}} ){{0,2}}?[\w\-]{{2,20}}"
+_SHORTENED = r"(?:[Hh]e|[Ss]he)"
+_DONE_SO = (
+    r"(?:got|had|been|become|moved|lived|worked|bought|sold|started|begun|finished|lost|passed|left"
+    r"|joined|adopted|gone|broken|retired|quit|taken|given|changed|turned|just)"
+)
+"""After it ``'s`` is "has"."""
+_BEING = (
+    r"(?:an? |the |not |no longer |called |named |in |on |at |from |with |into |due |(?:Dr|Mrs?|Ms"
+    r"|Prof)\b|living |working |studying |learning |getting |moving |expecting |going |staying "
+    r"|coming |visiting |starting |teaching |taking |doing |allergic |intolerant |fluent |married "
+    rf"|engaged |diagnosed |(?:allergic|lactose intolerant|gluten intolerant|pregnant|vegan|retired"
+    r"|vegetarian|diabetic|coeliac|celiac|asthmatic|divorced|single|widowed|deaf|blind|bilingual"
+    r"|dyslexic|autistic|epileptic|self-employed|unemployed|colou?r[- ]blind|left-handed"
+    rf"|{_NUMBER}(?: years old| and a half)?)(?=$|[.,;!]| (?:and|but|so|now|since|in|to|at)\b))"
+)
+"""Before it ``'s`` is "is", and does not say whose what follows is."""
 _NTH = {"first": "1st", "second": "2nd", "third": "3rd"}
 _DONE = "|".join(
     sorted(
@@ -49,8 +72,129 @@ def _was_done(found: re.Match[str]) -> str:
     return next((word for word, form in FORMS.items() if form == (lemma, "past")), found.group())
 
 
+def _turned(found: re.Match[str]) -> str:
+    turns = "turn" if found[1].lower() in {"i", "we"} else "turns"
+    return f"{found[1]} {turns} {found[2]}"
+
+
 _WAYS: tuple[tuple[str, _Put], ...] = (
+    # What opens or ends a message and says nothing.
+    (r"\s*(?:<3|[\u2600-\u27bf\U0001F300-\U0001FAFF]\ufe0f?)+(?=[\s.!]*$)", ""),
+    (
+        (
+            r"^\s*(?:(?:since|now that|as|because) you(?:'re asking| ask| asked| mention it)"
+            r"|funny you"
+            r" (?:should )?(?:ask|mention it)|like i said|as of (?:now|today)|sad to say|(?:quick"
+            r"|small"
+            r"|side|brief|short|tiny|personal) note|(?:(?:i'm|i am|so|very|just) )*(?:happy"
+            r"|glad|sad|sorry|proud"
+            r"|pleased) to say(?: that)?)[,:]? (?=i\b|i'|we\b|we'|my\b|our\b)"
+        ),
+        "",
+    ),
+    (r", (?:remember|you know|okay|ok)\?$", "."),
+    (
+        r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",
+        lambda found: f"{found[1][:-2]}'ve" if found[1].lower() == "ive" else f"{found[1][:-1]}'t",
+    ),
+    (
+        r"^\s*for (my (?:[a-z]+ )?[a-z]+),? i (see|use|take|go to|wear) ([^,;!?]{2,60}?)(?=[.!]?$)",
+        r"I \2 \3 for \1",
+    ),
+    # "I'll be starting at Initech in June": it is arranged.
+    (
+        (
+            r"\b(i|we|my [a-z]+)(?:'ll| will) be (?=(?:start|mov|fly|travell?|visit|leav|join|study"
+            r"|work|teach|retir|tak|gett|marry|open|stay|com|go)ing\b)"
+        ),
+        lambda found: found[1] + (
+            " am " if found[1].lower() == "i" else " are " if found[1].lower() == "we" else " is "
+        ),
+    ),
+    (
+        (
+            r"\b(give|gave|given|throw|threw|thrown|trade|traded) ((?:my|our) [\w ]{2,24}?)"
+            r" (away|out|in)\b(?! to)"
+        ),
+        r"\1 \3 \2",
+    ),
+    (r"\b(?:my|our) plan is to (?=[a-z])", "I plan to "),
+    (r"\ba (?:single )?word of (?=[A-Z])", "any "),
+    (r"\b(?:went|gone) and (?=(?:bought|got|adopted|sold|moved|joined) )", ""),
+    # "My husband's a plumber", "my mum's got gout", "she's in Munich".
+    (rf"({_OWN}|\b{_SHORTENED})'s (?={_DONE_SO} [A-Za-z0-9])", r"\1 has "),
+    (rf"({_OWN}|\b{_SHORTENED})'s (?={_BEING})", r"\1 is "),
+    (
+        (
+            r"\b(haven't|have not|hasn't|has not) got (?!to\b|married|engaged|divorced|promoted|rid"
+            r"|around|round|over|used|time|through|back|into|here|there)"
+        ),
+        lambda found: "don't have " if found[1].lower().startswith("have") else "doesn't have ",
+    ),
+    # What somebody likes more than something else is preferred to it.
+    (
+        (
+            r"\b(?:like|love|enjoy)(s?) (?!me\b|you\b|him\b|her\b|it\b|them\b|this\b|that\b|to\b)"
+            r"([^,.;!?]{3,40}?) (?:(?:much|far|a lot|way|even) )?(?:more|better) than"
+            r" (?=(?!any|every|words|life|you|i\b|we\b|he\b|she\b|my\b|it\b|the next)[a-z])"
+        ),
+        r"prefer\1 \2 to ",
+    ),
+    # Who will be sixty turns sixty.
+    (
+        (
+            rf"\b(I|[Ww]e|(?:[Mm]y|[Oo]ur) (?:{_KIN})(?: [A-Z][\w\-]+)?)(?:'ll| will| (?:am|is|are)"
+            rf" going to) be ({_NUMBER})(?= (?:next|in|on|this|tomorrow)\b|[.!]?$)"
+        ),
+        _turned,
+    ),
+    # Of a move, where somebody is now is where they live.
+    (
+        (
+            r"\b((?:used to live|moved house|moved away|left(?= [A-Z])) [^.;!?]{0,60}?),? (?:but "
+            r"|and |so )?"
+            r"(?:now )?([Ii]|[Ww]e)(?:'m| am|'re| are) (?:now )?in (?=[A-Z])"
+        ),
+        lambda found: f"{found[1]}, {found[2]} live in ",
+    ),
+    (
+        r"\b((?:move|relocate|come)d?|came) (?:right |over |out |back |down |up )?here to ",
+        r"\1 to ",
+    ),
+    (
+        r"\b(?:make|made) (?:the|a|our|my) (?:big |final )?move (?:over |back |out )?to ",
+        lambda found: f"{'moved' if found[0].startswith('made') else 'move'} to ",
+    ),
+    (rf"\bborn ((?:on|in) [^,.;!?]{{3,30}}?\d) in ({_NAME})", r"born in \2 \1"),
+    # "Two years ago after thirty years as a midwife": the years before say nothing of after.
+    (
+        (
+            r"(?<=\w) after (?:\w+ ){1,3}(?:years|months|decades) (?:as|at|with|of|in|on)"
+            r" [^,.;!?]+?(?=[.!]?$)"
+        ),
+        "",
+    ),
+    (r"(?<=\w) back in (?=\d{4}\b)", " in "),
+    (r"\b(part|full) time\b", r"\1-time"),
+    (
+        (
+            rf"\b(have|has|got) (an? [^,.;!?]{{3,40}}?) (on (?:{'|'.join(DAYS)})|tomorrow|next"
+            rf" week)"
+            r" (at (?:\d[\d:.]*(?: ?[ap]m)?|noon|half past \w+|\w+ o'clock))"
+        ),
+        r"\1 \2 \4 \3",
+    ),
+    (r"\bboth (?=[\w\-]+ and )", ""),
+    (
+        (
+            rf"\bthe ({_CARER}) (?:who|that) (?:looks after|takes care of|treats|sees|cuts|works"
+            rf" with)"
+            r" (?:me|us|(?:my|our) [\w ]{2,24}?) is "
+        ),
+        r"my \1 is ",
+    ),
     # Who speaks is left out: "Been living in Graz since May", "Just moved to Graz".
+    (r"^\s*got (?:myself |ourselves )?(?=an? )", "I got "),
     (r"^\s*been (?=\w{2,20}ing\b)", "I have been "),
     (rf"^\s*(?:just|finally|recently) (?=(?:{_DONE}|got) )", "I "),
     (rf"^\s*(?=(?i:{_DONE}) (?:an?|to|at|from|my|our|as|in|[A-Z0-9]))", "I "),

@@ -20,6 +20,10 @@ _NO_HABITS = frozenset(
     "be need want hope look feel think try seem love like know say tell mean make find believe "
     "remember forget wonder wish guess end keep learn bring turn come support help".split()
 )
+_EXCLUSIVE = frozenset("drink eat wear fly use buy read watch cook drive smoke listen".split())
+"""Of these, what somebody does only is what they do again and again."""
+_DAILY = re.compile(r"(?:(?:get|wake) up|go to (?:bed|sleep)) (?:at|by|before|around) ")
+"""What is told with an hour and without a day happens each day."""
 _NEEDS_MORE = frozenset("go get give do take".split())
 """Verbs that alone say nothing."""
 _EXPECTED = re.compile(r"\b(?:baby|child|twins|boy|girl|surgery|operation|guests|party)\b")
@@ -49,6 +53,8 @@ def _claims(said: Said) -> Iterator[Claim]:
         yield from _living(said)
         return
     frame = filled(verbal)
+    if frame is not None and frame.frame.attribute == "age" and not _has_age(said):
+        frame = None  # "my extension is 204"
     changes = list(exchanged(said))
     yield from changes
     is_what = said.subject.sort != "speaker" and verbal.lemma == "be" and frame is None
@@ -64,6 +70,11 @@ def _claims(said: Said) -> Iterator[Claim]:
         yield from copula(said)
     else:
         yield from [*measured(said)] or _plain(said)
+
+
+def _has_age(said: Said) -> bool:
+    """Whether a clause is about somebody, and not about a thing of somebody's."""
+    return said.subject.sort in {"speaker", "named"} or bool(said.subject.kind)
 
 
 def _plain(said: Said) -> Iterator[Claim]:
@@ -129,9 +140,11 @@ def _is_worth_planning(said: Said) -> bool:
 
 def _is_habit(said: Said) -> bool:
     verbal = said.verbal
+    if verbal.habit == "only" and verbal.lemma not in _EXCLUSIVE:
+        return False
     is_never = verbal.sense == "never" and verbal.tense == "present"
-    gets_up = verbal.lemma == "get" and verbal.rest.startswith("up at ")
-    return bool(verbal.habit or is_never or gets_up or OFTEN.search(said.told()))
+    is_daily = _DAILY.match(f"{verbal.lemma} {verbal.rest}") is not None and said.when is None
+    return bool(verbal.habit or is_never or is_daily or OFTEN.search(said.told()))
 
 
 def _habit(said: Said) -> Iterator[Claim]:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from tiers.records import FactType
 
-from ..times import When, at_end, at_front, often_at_front, resolved
+from ..times import When, at_end, at_front, is_lifelong, often_at_front, resolved
 from .clauses import Clause
 from .subjects import Subject, opened, split
 from .verbs import Sense, Verbal, parsed
@@ -32,14 +32,19 @@ AHEAD = frozenset("book sign plan order register enrol enroll apply expect".spli
 """What is done for a time to come: who signed up for a course in May means the next May."""
 
 _MARKS = re.compile(
-    r",? (?:all my life|my whole life|all (?:his|her|their) life"
-    r"|since (?:i was|he was|she was) [\w ]{1,20}|by (?:trade|training|education)"
+    r",? (?:since (?:i was|he was|she was) [\w ]{1,20}|by (?:trade|training|education)"
     r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
     r"|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
     r"|from now on|also|already|so far|for good|finally|recently|lately|at last|of course|yet"
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
     re.IGNORECASE,
 )
+_HOW_OFTEN = re.compile(
+    r" (?:a lot|quite a bit|quite often|very often|all the time|every so often|most days"
+    r"|now and then"
+    r"|from time to time|on and off|off and on|regularly|frequently|occasionally)$"
+)
+_NEGATED = re.compile(r"\b(?:not|never|no|cannot|\w+n't)\b", re.IGNORECASE)
 _CHANGED = re.compile(r"now|these days|nowadays|any ?more|again|from now on|after all|currently")
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
 _MINE = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
@@ -155,6 +160,8 @@ class Said:
             sentence=self.clause.sentence,
         )
         made = replace(made, **more)  # type: ignore[arg-type]
+        if self.clause.denied:
+            made = replace(made, text=f"It is not true that {made.text}")
         # "My cousin" may be one of several: another value is another cousin's, unless put right.
         is_one = (
             not self.subject.is_one_of_many or made.subject != self.subject.text or made.corrects
@@ -181,7 +188,7 @@ def taken_apart(
     """
     # "After ten years", "on Sundays", "these days": what frames a clause is no part of it.
     bare, front = at_front(often_at_front(opened(clause.text.strip(" .!"))))
-    bare, is_change, ends = _without_marks(bare)
+    bare, is_change, ends = _without_marks(_without_how_often(bare))
     words = _inverted(bare).split()
     if len(words) > WORDS_MAX:
         return None
@@ -200,9 +207,9 @@ def taken_apart(
     )
     times: list[When] = []
     for told in (*([front] if front else []), *reversed(ends)):
-        if told.lower() == "ever since":
+        if told.lower() in {"ever since", "since then"}:
             times += before.times[0].onwards() if before is not None and before.times else []
-        else:
+        elif not (verbal.tense == "past" and is_lifelong(told)):
             times.append(resolved(told, at, is_ahead=is_ahead))
     if _is_no_more(verbal, bare, clause.text):
         verbal = replace(verbal, sense="over")
@@ -233,6 +240,11 @@ def _subject(
         if words[0].lower() in {"he", "she"} and is_somebody and len(words) > 1:
             return before.subject, 1
     return split(words, speaker)
+
+
+def _without_how_often(clause: str) -> str:
+    """Return a clause without how often at its end; who does not do it often may do it still."""
+    return clause if _NEGATED.search(clause) else _HOW_OFTEN.sub("", clause)
 
 
 def _without_marks(clause: str) -> tuple[str, bool, list[str]]:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from tiers.lexical import words
 
-from .lexicon import NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
+from .lexicon import CAPITALS, NO_PERSON, ONE_AT_A_TIME, PERSONS, PETS, PLURALS, TITLES
 from .verbs import is_base, is_verb
 
 Sort: TypeAlias = Literal["speaker", "owned", "named", "thing"]
@@ -23,7 +23,7 @@ _OWN = frozenset(("i", "we"))
 _MINE = frozenset(("my", "our"))
 _CHANGED = frozenset("new current present".split())
 _FORMER = frozenset("former old ex late previous".split())
-_IS_CAPITAL = re.compile(r"[A-Z\u00c0-\u00de][\w'\u2019.\-]*")
+_IS_CAPITAL = re.compile(rf"[{CAPITALS}][\w'\u2019.\-]*")
 _POSSESSIVE = re.compile(r"(.+?)['\u2019]s?$")
 
 
@@ -146,7 +146,7 @@ def _owned(told: Sequence[str], start: int, owner: str) -> tuple[Subject, int] |
 def _as_owned(noun: Sequence[str], owner: str) -> Subject | None:
     """Return what belongs to somebody, its own name apart: ``neighbour Mrs. Abara``."""
     plain = [one.strip(",") for one in noun]
-    if not plain or plain[0].lower() in _FORMER:
+    if not plain or (plain[0].lower() in _FORMER and len(plain) > 1):
         return None
     is_new = plain[0].lower() in _CHANGED
     rest = plain[1:] if is_new else plain

@@ -40,7 +40,10 @@ _DIET = frozenset(
 )
 _AGE = re.compile(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?", re.IGNORECASE)
 _ILLNESS = re.compile(
-    rf"(?:(?:chronic|severe|mild|bad|type \w+|stage \w+) )*{ILLNESS}", re.IGNORECASE
+    r"(?:(?:chronic|severe|mild|bad|type \w+|stage \w+|rheumatoid|seasonal|clinical|postnatal|acute"
+    r"|bronchial|juvenile|ulcerative|breast|skin|lung|prostate|bowel|thyroid|social|cluster"
+    rf"|gestational|early-onset|hereditary) )*{ILLNESS}",
+    re.IGNORECASE,
 )
 _ALLERGY = re.compile(r"(?:an? )?(?:severe |bad |mild |strong |serious )?([\w\- ]{2,30}) allergy")
 _OUTGROWN = re.compile(
@@ -49,7 +52,10 @@ _OUTGROWN = re.compile(
 _REMOVED = re.compile(
     r"(?:my|an?|the) ([\w\- ]{2,30}) (?:taken out|removed|replaced|operated on|pulled|fixed)|"
     r"my ([\w\- ]{2,30}) out|"
-    r"((?:[\w\-]+ )?(?:surgery|an operation|\w+ replacement|\w+ transplant|a stroke"
+    r"((?:(?:an?|two|three|several) )?(?:[\w\-]+ )?(?:surgery|surgeries|operations?|bypass"
+    r"|c-section"
+    r"|caesarean"
+    r"|an operation|\w+ replacement|\w+ transplant|a stroke"
     r"|a heart attack|a miscarriage))(?: on my [\w ]+)?"
 )
 _CHANGE = re.compile(rf"({phrases.NAME}) to ({phrases.NAME})(?: .{{1,40}})?")
@@ -77,6 +83,12 @@ _MEDICINE = re.compile(
     r"|supplements|aspirin|ibuprofen|warfarin|lithium|inhaler|\w+(?:pril|statin|olol|prazole"
     r"|cillin))\b"
 )
+_LEADING = re.compile(r"\b(?:head|chief|lead|senior|deputy|vice|managing|executive|general) $")
+PASSED_ON = re.compile(
+    r"\b(?:messages?|e-?mails?|letter|repl(?:y|ies)|minutes?|seconds?|function|variable|dict|array"
+    r"|loop|exception|branch|commit|compiler|stack trace|class (?:called|named))\b"
+)
+"""What is owned by nobody: what passes between people, spare minutes, parts of a program."""
 _FIRM = re.compile(
     r" |(?:tech|bank|soft|corp|works|labs?|media|group|systems|robotics|foods|energy|press|rail)$"
     r"|[a-z][A-Z]|^[A-Z]{2,}",
@@ -90,6 +102,7 @@ _NO_ROLE = NO_ROLE | frozenset(
 def _owned(rest: str) -> str | None:
     thing = phrases.as_thing(rest)
     is_thing = thing is not None and phrases.is_owned(thing) and not phrases.PASSING.search(thing)
+    is_thing = is_thing and not PASSED_ON.search(rest)
     return thing if thing and is_thing and phrases.is_worth_keeping(thing) else None
 
 
@@ -136,7 +149,8 @@ def _language(rest: str) -> str | None:
         r",? and (?:an? (?:bit|little) (?:of )?|some )?|, ",
         re.sub(r"^(?:fluent|some|a little|a bit of|both) ", "", plain),
     )
-    return rest if all(re.fullmatch(r"[A-Z]\w+", one) for one in names) else None
+    is_known = all(re.fullmatch(r"[A-Z]\w+|(?:[A-Z]\w+ )?sign language", one) for one in names)
+    return rest if is_known else None
 
 
 def _body(rest: str) -> str | None:
@@ -199,7 +213,9 @@ def _part_of(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
 
 
 def _diet(rest: str) -> str | None:
-    plain = re.sub(r"^(?:strictly |a strict |an? )", "", rest.lower()).replace(" ", "-")
+    plain = rest.lower()
+    plain = re.sub(r"^[\w\-]+ (?:weeks|months) (?=pregnant$)", "", plain)
+    plain = re.sub(r"^(?:strictly |a strict |an? )", "", plain).replace(" ", "-")
     is_intolerant = re.fullmatch(r"(?:lactose|gluten|fructose|histamine)-intolerant", plain)
     return rest if plain in _DIET or is_intolerant or plain == "wheelchair-user" else None
 
@@ -236,17 +252,20 @@ def _years(rest: str) -> str | None:
 
 def _kin(rest: str) -> str | None:
     found = re.fullmatch(r"my ([\w\- ]{2,24}?)( [A-Z][\w\-]+)?", rest)
+    if rest in {"me", "us"}:
+        return rest
     return rest if found and kind_of(found[1]) else None
 
 
 def _office(rest: str) -> str | None:
     found = re.fullmatch(r"(?:the )?([a-z\- ]{0,20}?)([a-z]+) (?:of|at|for|in) (.+)", rest)
-    is_office = found is not None and found[2] in OFFICES
+    is_office = found is not None and (found[2] in OFFICES or _LEADING.search(found[1]) is not None)
     return rest.removeprefix("the ") if is_office and phrases.as_thing(rest) else None
 
 
 def _kept(rest: str) -> str | None:
-    return _owned(rest) or (rest if kind_of(rest) in PETS and " " not in rest else None)
+    animals = re.sub(r" (?:in|on|at) (?:the|our|my|a) [\w ]{2,30}$", "", rest)
+    return _owned(rest) or (rest if kind_of(animals) in PETS and " " not in animals else None)
 
 
 def _civil(rest: str) -> str | None:
@@ -286,6 +305,9 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "allergy": _part_of(_ALLERGY),
     "outgrown": _part_of(_OUTGROWN),
     "removed": _part_of(_REMOVED),
+    "body-removed": lambda rest: (
+        _part_of(_REMOVED)(rest) if BODY & set(rest.replace("teeth", "tooth").split()) else None
+    ),
     "body": _body,
     "allergen": _allergen,
     "diet": _diet,
@@ -301,6 +323,28 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     ),
     "siblings": _part_of(
         re.compile(r"((?:two|three|four|five|six|seven|eight|nine|ten|\d{1,2})(?: \w{3,12})?)")
+    ),
+    "home-in": _part_of(
+        re.compile(
+            r"(an? (?:[a-z\-]+ ){0,2}(?:place|flat|house|apartment|home|room|cottage|cabin|studio)"
+            rf"(?: of my own| together)? in {phrases.NAME})"
+        )
+    ),
+    "trade": _matching(
+        re.compile(
+            r"^(?:the )?(?:[a-z]+ )?(?:books|payroll|accounts|accounting|bookkeeping|consulting"
+            r"|translations?|marketing|research|sales|design|admin|catering|cleaning|gardening"
+            r"|childcare|logistics|security|maintenance|customer service|data entry|tech support)\b"
+            r"(?: work)? (?:for|at|in) "
+        )
+    ),
+    "leaning": _part_of(
+        re.compile(
+            r"(an? (?:(?:real|total|bit of a) )?(?:(?:morning|night|evening|dog|cat|tea"
+            r"|coffee|beach"
+            r"|city|country|mountain|sea|winter|summer|outdoors) person|night owl|early (?:bird"
+            r"|riser)|(?:light|heavy) sleeper|(?:picky|fussy) eater|nervous flyer))"
+        )
     ),
     "own-age": lambda rest: rest if _years(rest) and rest.lower() not in _TOO_YOUNG else None,
     "transport": _part_of(
@@ -348,7 +392,9 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "post": _part_of(re.compile(rf"the ({'|'.join(sorted(OFFICES))})")),
     "age-number": _years,
     "kin": _kin,
-    "shift": _matching(re.compile(r"\b(?:shifts?|part-time|full-time|nights|freelance)\b")),
+    "shift": _matching(
+        re.compile(r"\b(?:shifts?|part[- ]time|full[- ]time|nights|weekends|freelance|remotely)\b")
+    ),
     "office": _office,
     "dated-occasion": _matching(
         re.compile(
@@ -360,7 +406,9 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "tickets": _matching(re.compile(r"^(?:\w+ )?tickets? (?:for|to) ")),
     "booked": _matching(
         re.compile(
-            r"\b(?:trip|flights?|holiday|hotel|room|table|tickets?|cruise|cottage|tour|train)\b"
+            r"\b(?:trip|flights?|holiday|hotel|room|table|tickets?|cruise|cottage|tour|train|cabin"
+            r"|chalet|villa|apartment|flat|campsite|hostel|ferry|venue|seats?|session|lessons?"
+            r"|appointment|sleeper|photographer|hall)\b"
         )
     ),
     "medicine": _matching(_MEDICINE),
@@ -388,7 +436,9 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "languages": _part_of(re.compile(r"((?:two|three|four|five|six|\d) languages)")),
     "bilingual": _part_of(re.compile(r"((?:bilingual(?:ly)?|speaking \w+|with two languages).*)")),
     "year": _part_of(
-        re.compile(r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at) .+)")
+        re.compile(
+            r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at|as|in) .+)"
+        )
     ),
     "school": _matching(
         re.compile(

@@ -33,6 +33,8 @@ _REGULAR = (
     "strain pull catch expect rescue bike sit raise drop bring understand train hate throw steal "
     "settle feed feel plant mow water clean iron breastfeed nap stretch lift box fence surf "
     "skate sign enrol hire treat trade collect whistle develop expire emigrate immigrate hold "
+    "hurt bring restore translate fix mend deliver install groom brew weld decorate "
+    "carve sculpt illustrate manufacture inspect upholster "
     "talk struggle major earn carry touch cope reserve"
 ).split()
 _IRREGULAR = {
@@ -65,6 +67,7 @@ _IRREGULAR = {
         "feed fed fed feeding", "feel felt felt feeling", "drop dropped dropped dropping",
         "plan planned planned planning",
         "travel travelled travelled travelling", "knit knit knit knitting",
+        "hurt hurt hurt hurting",
     )
 }  # fmt: skip
 _MORE = {"got": ("get", "past"), "learned": ("learn", "past"), "traveled": ("travel", "past")}
@@ -91,7 +94,7 @@ _PARTICIPLES = frozenset(
     | {participle for _, participle, _ in _IRREGULAR.values()}
     | {"been"}
 )
-_PAST_TOO = frozenset("quit split put cut read".split())
+_PAST_TOO = frozenset("quit split put cut read hurt".split())
 """Forms that are told as past where nothing says otherwise."""
 
 _BE = {"am": "is", "are": "is", "is": "is", "'s": "is", "was": "was", "were": "was", "been": "been"}
@@ -111,13 +114,13 @@ _ASIDE = frozenset(
     "just really actually also currently now still absolutely recently finally definitely strongly "
     "originally already very officially totally truly simply generally much severely deathly "
     "highly "
-    "strictly presently happily proudly sadly unfortunately luckily only".split()
+    "strictly presently happily proudly sadly unfortunately luckily".split()
 )
 """Adverbs that may go: they say how much or how sure, and nothing else."""
 _AIMS = frozenset("going used want wants plan plans planning hope intend decided".split())
 _AFTER_GOT = frozenset("to married engaged divorced promoted rid".split())
 HABITUAL = frozenset(
-    "usually always often normally typically mostly regularly rarely seldom generally".split()
+    "usually always often normally typically mostly regularly rarely seldom generally only".split()
 )
 _HEAD_WORDS_MAX = 9
 _REFLEXIVE = re.compile(r"^(?:myself|ourselves|himself|herself|themselves) ")
