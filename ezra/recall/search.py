@@ -1,7 +1,7 @@
 """One search: ask every engine for candidates, look around them, weigh, choose.
 
-Read ``recollect`` top to bottom. What the engines are asked is in ``legs``; what is decided about
-their answers is in ``recollection``, which is pure.
+Read ``recollect`` top to bottom. What the engines are asked is in ``candidates``; what is decided
+about their answers is in ``ezra.ranking``, which is pure.
 """
 
 from __future__ import annotations

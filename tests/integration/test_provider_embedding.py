@@ -49,7 +49,7 @@ def embedder(provider: str, server: ModelServer) -> Make:
 def test_importing_and_constructing_loads_no_client_library() -> None:
     """They take a third of a second each; only an opened provider pays, not every user of ezra."""
     code = (
-        "import sys, ezra, ezra.models, ezra.runtime\n"
+        "import sys, ezra, ezra.models, ezra.assembly.assembler\n"
         "from tiers.embedding.gemini_embedder import GeminiEmbedder\n"
         "from tiers.embedding.openai_embedder import OpenAIEmbedder\n"
         "GeminiEmbedder('k'), OpenAIEmbedder(None), ezra.models.GeminiModel('k')\n"
