@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from playwright.async_api import Page, expect
 from support.console import House
+from support.runtime import MovingClock, running
+from support.service import bearer, inside
+
+from ezra.service.tokens import TokenFile
 
 from .conftest import PHONE, Shots, Tabs
 
@@ -82,3 +89,43 @@ async def test_it_fits_a_phone_and_works_without_scripts(
     plain = await tabs.open(f"{house.url}/console/graphs/nobody/subject", js=False)
     await _ask(plain, "Nobody")
     await expect(plain.locator("#held")).to_contain_text("Nothing is held of Nobody.")
+
+
+async def test_who_may_only_look_erases_nothing_and_others_do_not_look(tmp_path: Path) -> None:
+    """A reader of the graph sees what is held; one of another graph, or an agent, is refused."""
+    clock = MovingClock()
+    async with running(tmp_path / "home", clock) as ezra:
+        graph = await ezra.create_session_graph("imola")
+        await ezra.create_session_graph("monaco")
+        agent = await graph.spawn_agent("concierge")
+        fact = await agent.remember(f"{WHO} likes window seats.")
+        tokens = TokenFile(tmp_path / "tokens.json", clock)
+        reader = bearer(tokens, role="reader", graph_id="imola")
+        page = "/console/graphs/imola/subject"
+        async with inside(ezra, tokens) as http:
+
+            async def ask(path: str, who: dict[str, str], **more: str) -> tuple[int, str]:
+                form = await http.get(page, headers=reader)
+                csrf = re.search(r'name="csrf" value="([^"]+)"', form.text)
+                data = {"csrf": csrf[1] if csrf else "", "name": WHO, **more}
+                answer = await http.post(path, data=data, headers=who)
+                return answer.status_code, answer.text
+
+            status, shown = await ask(page, reader)
+            assert status == 200
+            assert fact in shown
+            assert 'id="erase"' not in shown
+            status, _ = await ask(f"{page}/erase", reader, reason="mine", confirmed=WHO)
+            assert status == 403
+            assert (await graph.holding(subject=WHO)).records
+            readings = f"/console/graphs/imola/records/{fact}/readings"
+            assert (await http.get(readings, headers=reader)).status_code == 200
+            assert (await http.get("/console/subject", headers=reader)).status_code == 403
+            others = (
+                bearer(tokens, role="reader", graph_id="monaco"),
+                bearer(tokens, role="agent", graph_id="imola", agent_id="concierge"),
+            )
+            for other in others:
+                assert (await ask(page, other))[0] == 403
+                for path in (page, readings):
+                    assert (await http.get(path, headers=other)).status_code == 403
