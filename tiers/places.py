@@ -269,7 +269,7 @@ _PROCESS = (
     Place("process", "tiers.fields:_blank", "none", "nothing"),
     Place("process", "tiers.cold.port:_taken", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.rendering:columns", "none", "nothing"),
-    Place("process", "tiers.cold.sqlite.records:_side", "none", "nothing"),
+    Place("process", "tiers.cold.sqlite.records:_sides", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.rendering:_order_of", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.rendering:_text", "none", "nothing"),
     Place("process", "tiers.cold.sqlite.records:_insertion", "none", "nothing"),
