@@ -294,7 +294,7 @@ def test_every_leg_has_its_label() -> None:
     """Whatever a tier is asked for in our code is among the known names, and none is made up."""
     asked = {"mesh", "rerank"}
     folder = Path(package.__file__).parent
-    for path in folder.glob("*.py"):
+    for path in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):
                 asked |= set(_leg(node))

@@ -40,8 +40,11 @@ async def test_stdio_is_a_process_that_remembers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_configurations_can_be_pasted(client: str, tmp_path: Path) -> None:
+def test_configurations_can_be_pasted(
+    client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The started program is the one that exists; with an address no token is in the file."""
+    monkeypatch.delenv("EZRA_STEP_TIMEOUT_SECONDS", raising=False)  # the tests' own patience
     names = ["--graph", GRAPH, "--agent", "strategist"]
     local = _config("--client", client, *names, "--home", str(tmp_path), "--topic", "tyres")
     (entry,) = local["configuration"][CLIENTS[client].key].values()

@@ -49,8 +49,9 @@ class EraseAsked(Query):
 
 
 @pages.page("/graphs/{graph_id}/subject", needs="read", label="Person", key="n")
-async def form(_: Desk, caller: Caller, names: Names, __: Query) -> View:
+async def form(desk: Desk, caller: Caller, names: Names, _: Query) -> View:
     """Ask whom the page is about."""
+    await desk.graph(names["graph_id"])
     return _view(caller, names, None)
 
 
