@@ -1,7 +1,7 @@
 """Rights: who is in which graph, what an agent may touch, and how much it may spend.
 
 Begin with ``policy``, which is pure; ``membership`` knows who is there, ``metering`` charges
-budgets, ``backlog`` pushes back. It imports no other room but ``telemetry``.
+budgets, ``backlog`` pushes back. Of the other rooms it knows the mesh alone: who may ask a source.
 
 ``Scope`` (tenant, graph, agent, user, topics, denied topics, lineage) is made from the stored
 record of a member (``ezra/rights/policy.py``, ``scope_of``), is the first argument of every store
