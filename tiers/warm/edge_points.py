@@ -23,8 +23,8 @@ from .disk import READ_BYTES_MIN, WRITE_BYTES_MIN, check_room
 from .edge_filter import rendered
 from .edge_folder import EngineCall, OpenShard
 from .guard import Bounds, check_filter, check_found, check_points
-from .ranking import Candidate, Payload, Stored
-from .store import ALL, Chosen, Leg, NewPoint, Offset, Show
+from .ranking import Candidate, Held, Stored
+from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, dense_of
 
 
 class EdgePoints:
@@ -86,17 +86,20 @@ class EdgePoints:
             check_found(chosen.operation, chosen.bounds, [one.payload for one in found])
             return found
 
-    async def found(self, chosen: Chosen, point_ids: Sequence[str]) -> dict[str, Payload]:
+    async def found(
+        self, chosen: Chosen, point_ids: Sequence[str], show: Show = ALL
+    ) -> dict[str, Held]:
         """Return what is stored under ids that ``nearest`` gave, by id.
 
         They still meet the condition: nothing else has run since.
         """
         with self._call(chosen.operation):
             points = self._shard.engine.retrieve(
-                list(point_ids), with_payload=True, with_vector=False
+                list(point_ids), with_payload=True, with_vector=list(show.vectors) or False
             )
-            stored: dict[str, Payload] = {str(point.id): point.payload or {} for point in points}
-            check_found(chosen.operation, chosen.bounds, stored.values())
+            stored = {str(one.id): Held(one.payload or {}, dense_of(one)) for one in points}
+            payloads = [held.payload for held in stored.values()]
+            check_found(chosen.operation, chosen.bounds, payloads)
             return stored
 
     def flush(self, operation: str) -> None:

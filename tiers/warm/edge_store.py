@@ -90,7 +90,8 @@ class EdgeWarmStore(IndexStore):
         names = {one.found_id: self._turns.get(one.found_id) for one in found}
         sighted = {point: name for point, name in names.items() if name and name in known}
         told = [one.found_id for one in found if one.found_id not in sighted]
-        payloads = await self._points.found(asked.chosen, told) if told else {}
+        stored = await self._points.found(asked.chosen, told) if told else {}
+        payloads = {found_id: held.payload for found_id, held in stored.items()}
         self._note_turns(payloads)
         are_cosines = asked.legs[0].using == DENSE
         return answer_of_sights(

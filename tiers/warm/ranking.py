@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from operator import itemgetter
+from operator import itemgetter, mul
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from qdrant_edge import Bm25, Bm25Config, SparseVector
@@ -56,6 +56,13 @@ class Stored(NamedTuple):
 
     score: float
     payload: Payload
+
+
+class Held(NamedTuple):
+    """What is stored under an id: the payload, and the direction of its meaning where asked for."""
+
+    payload: Payload
+    vector: Sequence[float] | None = None
 
 
 FoundT = TypeVar("FoundT", Candidate, Stored)
@@ -122,7 +129,7 @@ def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[st
 
 def answer(
     scores: Mapping[str, float],
-    stored: Mapping[str, Payload],
+    stored: Mapping[str, Held],
     scope: Scope,
     limit: int,
     cosines: Mapping[str, float],
@@ -131,16 +138,27 @@ def answer(
 
     Args:
         scores: By the engine's ids, at least those of the answer.
-        stored: Payloads by the engine's ids.
+        stored: What is stored, by the engine's ids.
         scope: Who asks.
         limit: How many to return.
-        cosines: To the question, by the engine's ids, of those that were found by meaning.
+        cosines: To the question, by the engine's ids, where known.
 
     Raises:
         CorruptRecord: A payload is not one that ``payload_of`` makes.
     """
     there = [found_id for found_id in scores if found_id in stored]
-    return _shown([(scores[one], cosines.get(one), stored[one]) for one in there], scope, limit)
+    found = [(scores[one], cosines.get(one), stored[one].payload) for one in there]
+    return _shown(found, scope, limit)
+
+
+def cosines_to(asked: Sequence[float], stored: Mapping[str, Held]) -> dict[str, float]:
+    """Return how close what is stored is to a direction, by id; vectors are kept of unit length."""
+    length = math.hypot(*asked)
+    return {
+        found_id: sum(map(mul, asked, held.vector)) / length
+        for found_id, held in stored.items()
+        if held.vector is not None and length
+    }
 
 
 def answer_of_one(
