@@ -13,7 +13,7 @@ from .qdrant_calls import QdrantCalls
 from .qdrant_collection import dense_params
 from .qdrant_filter import rendered
 from .qdrant_options import QdrantOptions
-from .ranking import Candidate, Held
+from .ranking import Candidate, FoundId, Held, rounded
 from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, Vector, dense_of
 
 
@@ -110,15 +110,16 @@ class QdrantPoints:
             ),
         )
         return [
-            [Candidate(one.score, str(one.id)) for one in response.points] for response in responses
+            [Candidate(rounded(one.score), str(one.id)) for one in response.points]
+            for response in responses
         ]
 
     async def found(
-        self, chosen: Chosen, point_ids: Sequence[str], show: Show = ALL
-    ) -> dict[str, Held]:
+        self, chosen: Chosen, found_ids: Sequence[FoundId], show: Show = ALL
+    ) -> dict[FoundId, Held]:
         """Return what is stored under ids that ``nearest`` gave, as far as it still is."""
-        still = (*chosen.condition, PointIds(tuple(point_ids)))
-        points, _ = await self.page(chosen._replace(condition=still), len(point_ids), show=show)
+        still = (*chosen.condition, PointIds(tuple(map(str, found_ids))))
+        points, _ = await self.page(chosen._replace(condition=still), len(found_ids), show=show)
         return {str(one.id): Held(one.payload or {}, dense_of(one)) for one in points}
 
     def _params(self, chosen: Chosen, leg: Leg) -> models.SearchParams | None:

@@ -37,12 +37,12 @@ from .payload import (
 from .ranking import (
     Bm25Words,
     Candidate,
+    FoundId,
     Held,
     Payload,
     answer,
     best,
     cosines_to,
-    score_of,
     with_ties,
 )
 
@@ -138,8 +138,8 @@ class IndexPoints(Protocol):
         """
 
     async def found(
-        self, chosen: Chosen, point_ids: Sequence[str], show: Show = ALL
-    ) -> dict[str, Held]:
+        self, chosen: Chosen, found_ids: Sequence[FoundId], show: Show = ALL
+    ) -> dict[FoundId, Held]:
         """Return what is stored under ids that ``nearest`` gave for the same, by id."""
 
 
@@ -311,7 +311,7 @@ class IndexStore:
             return ()
         self._use("search")
         meant = (found for leg, found in zip(asked.legs, legs, strict=True) if leg.using == DENSE)
-        cosines = {one.found_id: score_of(one) for found in meant for one in found}
+        cosines = {one.found_id: one.score for found in meant for one in found}
         by_words_alone = asked.legs[0].using == DENSE and not cosines.keys() >= scores.keys()
         show = Show(vectors=(DENSE,)) if by_words_alone else ALL
         stored = await self._points.found(asked.chosen, list(scores), show)
