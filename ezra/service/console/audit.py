@@ -40,6 +40,7 @@ KINDS = (
     "promoted",
     "demoted",
     "superseded",
+    "corrected",
     "judged",
     "forgotten",
     "evicted",

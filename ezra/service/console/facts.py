@@ -21,7 +21,16 @@ ROWS = 50
 """So many rows come at once."""
 
 MOVES = (
-    *("promoted", "demoted", "superseded", "deduplicated", "forgotten", "retired", "redacted"),
+    *(
+        "promoted",
+        "demoted",
+        "superseded",
+        "corrected",
+        "deduplicated",
+        "forgotten",
+        "retired",
+        "redacted",
+    ),
 )
 """What the audit feed says becomes of facts."""
 
