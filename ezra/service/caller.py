@@ -84,6 +84,14 @@ class Caller:
             limits = f"{held}, of one user or some topics, through agents alone"
             raise PolicyDenied(self.name, operation, ("every user and topic",), limits)
 
+    def may(self, need: Need, graph_id: str | None, agent_id: str | None = None) -> bool:
+        """Return whether ``check`` lets it through: what a page offers, nothing is asked yet."""
+        try:
+            self.check(need, "be offered", graph_id, agent_id)
+        except PolicyDenied:
+            return False
+        return True
+
     def check_member(self, operation: str, topics: Sequence[str], user_id: str | None) -> None:
         """Refuse an agent that holds more, or works for somebody else, than the token allows.
 
