@@ -69,12 +69,15 @@ class View:
         values: What it is made of; records as handles return them.
         title: Of the page; for a fragment it does not matter.
         status: Of the answer.
+        later: Gives a fragment that takes its time. The page is shown up to ``{{ later }}`` in its
+            template before that is asked for, and the rest behind it.
     """
 
     template: str
     values: Mapping[str, object] = field(default_factory=dict)
     title: str = ""
     status: int = 200
+    later: Callable[[], Awaitable[View]] | None = None
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ def shown_context(told: ReplayedContext) -> ShownContext:
         told=told,
         tokens=tokens,
         budget=budget,
-        shares=_shares(given, max(budget or 0, tokens)),
+        shares=shares_of(given, max(budget or 0, tokens)),
         free=None if budget is None else max(0, budget - tokens),
         over=tuple(
             (str(one.get("id")), one.get("score"))
@@ -211,7 +211,7 @@ def shown_context(told: ReplayedContext) -> ShownContext:
     )
 
 
-def _shares(given: Iterable[Slot | KeptSlot], whole: int) -> tuple[Share, ...]:
+def shares_of(given: Iterable[Slot | KeptSlot], whole: int) -> tuple[Share, ...]:
     """Return what each kind of slot takes of the whole, side by side."""
     sums: dict[str, list[int]] = {}
     for slot in given:
