@@ -25,6 +25,7 @@ from . import (
     playground,
     quarantine,
     searching,
+    searching_all,
     subjects,
     taint,
     turns,
@@ -36,6 +37,7 @@ from .pages import PREFIX, pages
 _SHOWN_BY = (
     overview,
     graphs,
+    searching_all,
     agents,
     turns,
     playground,
