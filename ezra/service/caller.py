@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 from tiers.errors import PolicyDenied
@@ -47,6 +47,8 @@ class Caller:
         agent_id: The only agent as whom it acts; every agent if ``None``.
         user_id: The only user for whom its agents work; any if ``None``.
         topics: The most that its agents may hold; ``("*",)`` sets no limit.
+        token_id: The token of this server by which it came; ``None`` if it needed none, or an
+            identity provider vouches for it.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Caller:
     agent_id: str | None = None
     user_id: str | None = None
     topics: tuple[str, ...] = (ALL_TOPICS,)
+    token_id: str | None = field(default=None, compare=False)
 
     @property
     def is_limited(self) -> bool:

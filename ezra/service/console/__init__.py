@@ -28,6 +28,7 @@ from . import (
     searching_all,
     subjects,
     taint,
+    tokens,
     turns,
     upkeep,
 )
@@ -52,6 +53,7 @@ _SHOWN_BY = (
     taint,
     quarantine,
     upkeep,
+    tokens,
 )
 """Importing them filled ``pages``; the navigation has them in this order."""
 
