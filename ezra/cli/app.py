@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from .command import command
+from .command import add
 from .helping import ABOUT, with_examples
 from .screen import Screen
 
@@ -119,7 +119,7 @@ def _add(entry: Entry, app: typer.Typer) -> None:
         app.add_typer(found, name=entry.name, rich_help_panel=entry.part)
         return
     if not entry.examples:
-        command(app, entry.name, *found.__examples__, part=entry.part)(found)
+        add(app, entry.name, found, entry.part)
         return
     examples = getattr(module, entry.examples)
     app.command(entry.name, epilog=examples, rich_help_panel=entry.part)(found)

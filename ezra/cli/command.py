@@ -131,6 +131,11 @@ def examples(*lines: str) -> Callable[[_F], _F]:
     return note
 
 
+def add(app: typer.Typer, name: str, function: Callable[..., Any], part: str = "") -> None:
+    """Add a command that has its ``examples`` to a group, as ``command`` does."""
+    command(app, name, *function.__examples__, part=part)(function)  # type: ignore[attr-defined]
+
+
 def _callable(function: Callable[..., Any]) -> Callable[..., None]:
     """Return what typer calls: options for parameters, an answer told."""
     hints = get_type_hints(function, include_extras=True)

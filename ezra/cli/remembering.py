@@ -18,6 +18,7 @@ from ..handles.remembering_facts import METADATA, FactScope
 from .command import Answer, Note, examples
 from .doors import AnyEzra, Memory, opened
 from .options import AgentId, GraphId, OwnTopics, Private, Reason, Shared
+from .screen import Screen
 from .standard_input import said
 
 
@@ -139,7 +140,8 @@ async def forget(
         async with opened(memory.home, memory.url) as ezra:
             shown = await _shown(ezra, graph, fact)
         if not typer.confirm(f"Forget {shown}?", default=False, err=True):
-            return Answer(None, notes=["nothing was forgotten"], code=1)
+            Screen().note("nothing was forgotten")
+            raise typer.Exit(1)
     done = await (await memory.agent(graph, agent)).forget(fact, reason=reason)
     told = f"{fact} is no fact that lives in {graph}, or {agent} does not see it"
     document = {"id": fact, "forgotten": done}
