@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, reduce
@@ -19,7 +19,7 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_t
 
 from pydantic import BeforeValidator, Field, TypeAdapter, create_model
 
-from ..operations import Offer, Sent, Told, offer_of
+from ..operations import Offer, Sent, Told, argument_words, offer_of
 from .operation import Asked, Need, Nothing, Operation
 from .points import COUNT_MAX, LISTED, ONE_OR_MORE, Count, Point, Time, whole
 
@@ -27,7 +27,6 @@ Method: TypeAlias = Callable[..., Any]
 
 _LISTS = (Iterable, Sequence)
 _PLAIN: Mapping[Any, Any] = {int: Count, datetime: Time}
-_ARGUMENT = re.compile(r"^ {4}(\w+): (.*)$")
 
 
 @dataclass(frozen=True)
@@ -134,25 +133,7 @@ def _words(method: Method) -> tuple[str, dict[str, str]]:
     """Return what a docstring says: its first sentence, and a text for each argument."""
     lines = (inspect.getdoc(method) or "").splitlines()
     summary = " ".join(lines[: lines.index("")] if "" in lines else lines)
-    return summary, dict(_arguments(iter(lines)))
-
-
-def _arguments(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each line of ``Args:``, with the lines that go on."""
-    if "Args:" not in lines:  # reads up to it
-        return
-    name, text = "", ""
-    for line in lines:
-        begins = _ARGUMENT.match(line)
-        if begins is None and line.startswith(" " * 8):
-            text += f" {line.strip()}"
-            continue
-        if name:
-            yield name, text
-        if begins is None:
-            return
-        name, text = begins.groups()
-    yield name, text
+    return summary, argument_words(method)
 
 
 def _as_sent(hint: Any, *, in_query: bool) -> Any:  # noqa: ANN401 - a type
