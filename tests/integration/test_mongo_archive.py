@@ -16,7 +16,8 @@ from tiers.errors import Conflict, TierError
 from tiers.records import Scope
 from tiers.upkeep import ARCHIVE_ROWS
 
-NUMBERS = (*range(1, 12), *range(13, 400, 9))
+SOME = (1, 2, 4, 8, *range(16, 400, 40))
+MANY = (*range(1, 12), *range(13, 400, 9))
 """Numbers of commands, the last of them more than an import of a table sends."""
 
 
@@ -35,16 +36,19 @@ async def source(tmp_path: Path) -> AsyncIterator[Any]:
         yield cold
 
 
+@pytest.mark.parametrize(
+    "numbers", [SOME, pytest.param(MANY, marks=pytest.mark.slow)], ids=["some", "many"]
+)
 @pytest.mark.parametrize("after", [False, True], ids=["undone", "unanswered"])
 async def test_an_import_that_is_cut_off_is_completed_by_repeating(
-    deployment: Deployment, source: Any, *, after: bool
+    deployment: Deployment, source: Any, numbers: tuple[int, ...], *, after: bool
 ) -> None:
-    """At many commands of every table; in the end everything is there once, with what follows."""
+    """At commands of every table; in the end everything is there once, with what follows."""
     async with deployment.opened(deployment.server.fresh_database()) as target:
         felt = 0
         for table in ARCHIVE_ROWS:
             rows = await read_out(source.archive, "acme", table)
-            for number in NUMBERS:
+            for number in numbers:
                 with cut_at(deployment.server, number, code=REFUSED, after=after) as cut:
                     try:
                         await target.archive.import_rows("acme", table, rows)

@@ -148,7 +148,9 @@ async def _begun(ezra: Ezra, clock: MovingClock, chance: random.Random) -> Histo
     return History(ezra, clock, graph, agents, chance)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+)
 async def test_r9_08_recall_as_of_now_is_recall(tmp_path: Path, place: str, seed: int) -> None:
     """After each of some dozens of random events, for questions of every kind, by whoever asks."""
     del place

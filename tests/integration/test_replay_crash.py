@@ -104,16 +104,23 @@ async def crash_and_resume(
         await check(ezra, set(acknowledged(acks)), everything=True, lines=lines)
 
 
-async def test_a_replay_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
+FEW = [(0, 0.0), (1, 0.001), (15, 0.003), (60, 0.02)]
+MORE = [(1, 0.0), (2, 0.002), (2, 0.004), (15, 0.006), (30, 0.001), (20, 0.0), (60, 0.1)]
+
+
+@pytest.mark.parametrize(
+    "points", [FEW, pytest.param(MORE, marks=pytest.mark.slow)], ids=["few", "more"]
+)
+async def test_a_replay_that_is_killed_goes_on_where_it_stopped(
+    tmp_path: Path, points: list[tuple[int, float]]
+) -> None:
     """Killed before the first line, within a line's reach, in the middle, and while closing."""
-    points = [(0, 0.0), (1, 0.0), (1, 0.001), (2, 0.002), (2, 0.004), (15, 0.003), (15, 0.006)]
-    points += [(30, 0.001), (20, 0.0), (60, 0.02), (60, 0.1)]
     await crash_and_resume(tmp_path, points)
 
 
 async def test_a_recording_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
     """Before its first batch, within one and behind one, with both speakers in each."""
-    points = [(0, 0.0), (1, 0.0), (1, 0.005), (1, 0.02), (200, 0.01)]
+    points = [(0, 0.0), (1, 0.005), (200, 0.01)]
     await crash_and_resume(tmp_path, points, "record", lines=900)
 
 
