@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from tiers.board import CARDS_MAX, Board, Card, CardQuery, TaskStatus
+from tiers.board import CARDS_MAX, Card, CardQuery, TaskStatus
 from tiers.errors import NotFound, UsageError
 from tiers.recollection import Place
 from tiers.records import Scope
@@ -16,6 +16,9 @@ from ..checks import checked
 from ..operations import operation
 from ..paging import check_page, cursor_of, place_of
 from ..parts import Parts
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import Board
 
 Reading: TypeAlias = Callable[[], Awaitable[Scope]]
 """Returns the scope to read with, as it stands."""

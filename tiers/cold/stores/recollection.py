@@ -34,8 +34,8 @@ _FALLING = ("-recorded_at", "-id")
 _KEPT = (Absent("redacted_at"),)
 
 
-class ColdRecollection(OverEngine):
-    """A ``Recollection`` over any engine."""
+class Recollection(OverEngine):
+    """Reads around and behind the hits of a search."""
 
     async def around(
         self,
@@ -48,8 +48,11 @@ class ColdRecollection(OverEngine):
     ) -> tuple[tuple[Said, ...], ...]:
         """Return the stretches of conversation around turns of the scope's own graph.
 
-        Runs of visible, unredacted turns in the order of recording, oldest first; stretches that
-        touch or overlap are one.
+        A stretch is a run of visible, unredacted turns that follow each other in the order of
+        recording, whatever their agent, oldest first: each asked turn with at most ``before``
+        turns before and ``after`` behind it. Stretches that touch or overlap are one. Turns that
+        are not there, not visible, or recorded after ``as_of`` are left out, as if they did not
+        exist. At most 200 ids and 16 turns each way.
 
         Raises:
             UsageError: More than ``IDS_MAX`` ids, or more turns each way than
@@ -78,7 +81,7 @@ class ColdRecollection(OverEngine):
         """
         _check_around(turn_ids, before, after)
         found = await self._store.read(
-            "around", lambda: _around(scope, turn_ids, before, after, as_of)
+            "sight_around", lambda: _around(scope, turn_ids, before, after, as_of)
         )
         return tuple(
             tuple(Sighted(one.id, 0.0, "cold") if one.id in known else _said(one) for one in run)
@@ -122,7 +125,7 @@ class ColdRecollection(OverEngine):
         return statistics(text, having, records)
 
     async def uses_by(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> dict[str, Uses]:
-        """Return of facts of the own graph how often they were used since, and when last by then.
+        """Return how often facts of the own graph were used after a moment, and when last by then.
 
         Facts of which no use is told one by one are left out.
         """
@@ -141,8 +144,11 @@ class ColdRecollection(OverEngine):
     async def ended(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return visible records that were live at ``query.as_of`` and are not any more.
 
-        Most recently ended first, then by id; their scores are 0. Only the scope's own graph is
-        looked at.
+        Superseded and forgotten facts, expired summaries, beliefs that were active then; those
+        whose content is destroyed are gone from every moment. All other conditions of the query
+        hold (its words and vector are not looked at). Most recently ended first, then by id, at
+        most ``query.limit``. Nothing without ``as_of``. Of a belief that is active now but was
+        not then, ``search_words`` with ``as_of`` and this method both say nothing.
         """
         if query.as_of is None or query.inherited:
             return ()
