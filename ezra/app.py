@@ -22,6 +22,7 @@ from tiers.errors import (
     TierRejected,
     UsageError,
 )
+from tiers.fleet import CATALOG
 from tiers.ids import Clock, system_clock
 from tiers.ports import Embedder, LanguageModel
 from tiers.records import (
@@ -35,7 +36,6 @@ from tiers.records import (
     SessionGraph,
     Work,
 )
-from tiers.registry import CATALOG
 from tiers.upkeep import Table
 
 from .assembly.assembler import assemble_runtime

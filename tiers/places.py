@@ -260,6 +260,7 @@ _PROCESS = (
     Place("process", "tiers.provider_clients:_load_connecting", "none", "nothing"),
     Place("process", "ezra.rights.membership:_held", "name", "nothing"),
     Place("process", "ezra.parts:_names", "name", "nothing"),
+    Place("process", "tiers.fleet:_whole", "name", "nothing"),
     Place("process", "metaagents.clock:_held", "name", "nothing"),
     Place("process", "metaagents.lifecycle.retention:_places", "name", "nothing"),
     Place("process", "metaagents.lifecycle.retired_traces:_blank_until", "name", "nothing"),
