@@ -124,6 +124,17 @@ class Sent:
     hint: Any
 
 
+@dataclass(frozen=True)
+class InPath:
+    """Annotates a parameter that stands in the path under another name.
+
+    Attributes:
+        name: As it stands there.
+    """
+
+    name: str
+
+
 def operation(
     verb: Verb,
     path: str = "",

@@ -51,7 +51,7 @@ class RemoteHandle:
             given: Its arguments by name.
         """
         offered = self._of.offered[name]
-        names = {part: given.pop(part) for part in offered.in_path}
+        names = {part: given.pop(name) for name, part in offered.in_path.items()}
         own_id = offered.offer.own_id
         if own_id is not None and given.get(own_id) is None:
             given[own_id] = self._connection.ids.new()

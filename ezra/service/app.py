@@ -23,14 +23,11 @@ from ..app import Ezra
 from ..settings import Settings
 from . import (
     agents,
-    audit,
-    carrying,
     graphs,
     health,
     offered,
     openapi,
     reference,
-    upkeep,
 )
 from .admission import Admission
 from .caller import Caller
@@ -53,11 +50,8 @@ from .watching import Watching
 
 _DONE_BY = (
     agents,
-    audit,
-    carrying,
     graphs,
     offered,
-    upkeep,
 )
 """Importing them filled ``handlers``."""
 

@@ -19,7 +19,7 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_t
 
 from pydantic import BeforeValidator, Field, TypeAdapter, create_model
 
-from ..operations import Offer, Sent, Told, offer_of
+from ..operations import InPath, Offer, Sent, Told, offer_of
 from .operation import Asked, Need, Nothing, Operation
 from .points import COUNT_MAX, LISTED, ONE_OR_MORE, Count, Point, Time, whole
 
@@ -109,9 +109,16 @@ class Offered:
         )
 
     @cached_property
-    def in_path(self) -> tuple[str, ...]:
-        """The parameters that stand in the path, in order."""
-        return tuple(re.findall(r"\{(\w+)\}", self.offer.path))
+    def in_path(self) -> dict[str, str]:
+        """The parameters that stand in the path: under which name, by the parameter."""
+        parts = re.findall(r"\{(\w+)\}", self.offer.path)
+        named = {
+            one.name: parameter
+            for parameter, hint in self.hints.items()
+            for one in getattr(hint, "__metadata__", ())
+            if isinstance(one, InPath)
+        }
+        return {named.get(part, part): part for part in parts}
 
     def _asks(self) -> type[Asked]:
         fields: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Session graphs and their members, as operations."""
+"""Session graphs and their members, whose handles are answered as what they show, as operations."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from metaagents.reindex.rules import Reembedding
 from tiers.fields import NAME_CHARS_MAX, TOPICS_MAX
 from tiers.fleet import WINDOW_MAX, WINDOW_MIN, Inject
 from tiers.plans import AnyGrain
@@ -15,7 +16,6 @@ from tiers.records import (
     Fact,
     Parent,
     Retention,
-    SessionGraph,
     Text,
     Topics,
 )
@@ -137,15 +137,6 @@ CREATE = Operation(
     "Create a session graph.",
     repeats=False,
 )
-LIST = Operation(
-    "graph.list",
-    "GET",
-    "/v1/graphs",
-    Nothing,
-    TypeAdapter(tuple[SessionGraph, ...]),
-    "read",
-    "All session graphs of the tenant, oldest first.",
-)
 GET = Operation(
     "graph.get",
     "GET",
@@ -229,4 +220,13 @@ DIFF = Operation(
     TypeAdapter(BeliefDiff),
     "read",
     "How what another graph believes now differs from what this one does.",
+)
+REEMBEDDING = Operation(
+    "reembedding.get",
+    "GET",
+    "/v1/reembedding",
+    Nothing,
+    TypeAdapter(Reembedding | None),
+    "read",
+    "How far re-embedding with another model has come; null when there is nothing to do.",
 )
