@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
-from metaagents.learning.core import CoreBlock
 from tiers.errors import UsageError
 from tiers.records import Ancestor, Fact
 
 from ..handles.agent import Agent
 from ..handles.tool_outputs import RANGE_CHARS, OutputRange
-from ..handles.turn import Completion, OpenTurn
+from ..handles.turn import Completion, OpenTurn, TurnAnswer
 from ..mesh import AnyAsk, ask_of
-from ..turn.assemble import Slot
 from ..turn.output_checks import ToolOutputLike, outputs_of
 from ..turn.routing import Written
 from ..wire import Asked, Nothing, Operation, agents, graphs, handles
@@ -35,70 +34,14 @@ class RemoteTurn(OpenTurn):
     The server keeps it for an hour, unless others of the same token need its room.
     """
 
-    def __init__(self, agent: RemoteAgent, answer: agents.TurnAnswer) -> None:
+    def __init__(self, agent: RemoteAgent, answer: TurnAnswer) -> None:
         self._agent = agent
         self._answer = answer
-        self._course = answer.course
 
     @property
-    def id(self) -> str:
-        """The id that the turn is stored under when it is replied to."""
-        return self._answer.id
-
-    @property
-    def messages(self) -> list[dict[str, str]]:
-        """The context as messages; a copy, so that a caller may change it."""
-        return [dict(message) for message in self._answer.messages]
-
-    @property
-    def slots(self) -> tuple[Slot, ...]:
-        """What went into the context, in salience order."""
-        return self._answer.slots
-
-    @property
-    def dropped(self) -> tuple[Slot, ...]:
-        """What did not fit the token budget."""
-        return self._answer.dropped
-
-    @property
-    def tokens(self) -> int:
-        """Estimated tokens of the context."""
-        return self._answer.tokens
-
-    @property
-    def degraded(self) -> tuple[str, ...]:
-        """Tiers and capabilities that did not take part."""
-        return self._course.degraded
-
-    @property
-    def tiers_used(self) -> tuple[str, ...]:
-        """Tiers that answered."""
-        return self._course.tiers_used
-
-    @property
-    def skipped(self) -> tuple[str, ...]:
-        """For each leg left out, why."""
-        return self._course.skipped
-
-    @property
-    def shadowed(self) -> tuple[Fact, ...]:
-        """Inherited core facts hidden behind a nearer definition."""
-        return self._answer.shadowed
-
-    @property
-    def core(self) -> CoreBlock:
-        """The core facts that are in every context, with their cost."""
-        return self._answer.core
-
-    @property
-    def receipt_id(self) -> str | None:
-        """Names the stored receipt of what the turn saw."""
-        return self._answer.receipt_id
-
-    @property
-    def step_ms(self) -> dict[str, float]:
-        """Milliseconds per router step, so far."""
-        return dict(self._course.step_ms)
+    def answer(self) -> TurnAnswer:
+        """All of it as one value, as the server said it."""
+        return self._answer
 
     async def reply(
         self,
@@ -119,7 +62,7 @@ class RemoteTurn(OpenTurn):
             usage_tokens=usage_tokens,
         )
         done = await self._agent.ask(agents.TURN_REPLY, asked, turn_id=self.id)
-        self._course = done.course
+        self._answer = replace(self._answer, course=done.course)
         return done.written
 
     async def complete(self) -> str:
@@ -129,7 +72,7 @@ class RemoteTurn(OpenTurn):
             NotFound: The server does not keep the turn any more: open it anew.
         """
         done = await self._agent.ask(agents.TURN_COMPLETE, Nothing(), turn_id=self.id)
-        self._course = done.course
+        self._answer = replace(self._answer, course=done.course)
         return done.response
 
 

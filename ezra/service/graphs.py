@@ -27,7 +27,7 @@ from ..wire.handles import GRAPH, TENANT
 from .acting import acting
 from .caller import Caller
 from .desk import Desk
-from .handlers import handlers
+from .routes import handlers
 
 Names = Mapping[str, str]
 

@@ -13,8 +13,7 @@ from . import graphs
 from .acting import acting
 from .caller import Caller
 from .desk import Desk
-from .handlers import handlers
-from .routes import Handler
+from .routes import Handler, handlers
 
 Names: TypeAlias = Mapping[str, str]
 

@@ -9,14 +9,13 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 
-from metaagents.learning.core import CoreBlock
 from tiers.fields import TOPICS_MAX
 from tiers.records import Fact, Rule, Source, ToolOutput
 
 from ..handles.recording import PastTurn, Recorded
 from ..handles.tool_outputs import RANGE_CHARS, OutputRange
+from ..handles.turn import Course, TurnAnswer
 from ..mesh import MeshAsk
-from ..turn.assemble import Slot
 from ..turn.output_checks import OUTPUTS_MAX
 from ..turn.routing import Written
 from .graphs import AGENT_PATH
@@ -123,36 +122,6 @@ class CatalogRememberAsked(Asked):
 
 class _Answer(BaseModel):
     model_config = ConfigDict(frozen=True)
-
-
-class Course(_Answer):
-    """How a turn went so far.
-
-    Attributes:
-        degraded: Tiers and capabilities that did not take part.
-        tiers_used: Tiers that answered.
-        skipped: For each leg left out, why.
-        step_ms: Milliseconds per router step.
-    """
-
-    degraded: tuple[str, ...]
-    tiers_used: tuple[str, ...]
-    skipped: tuple[str, ...]
-    step_ms: dict[str, float]
-
-
-class TurnAnswer(_Answer):
-    """An open turn: the attributes of ``OpenTurn``."""
-
-    id: str
-    messages: list[dict[str, str]]
-    slots: tuple[Slot, ...]
-    dropped: tuple[Slot, ...]
-    tokens: int
-    shadowed: tuple[Fact, ...]
-    core: CoreBlock
-    receipt_id: str | None
-    course: Course
 
 
 class ReplyAnswer(_Answer):

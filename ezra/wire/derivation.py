@@ -88,7 +88,7 @@ class Offered:
         """The types of its parameters and of what it returns, with their bounds."""
         return get_type_hints(self.method, include_extras=True)
 
-    @cached_property
+    @property
     def words(self) -> dict[str, str]:
         """What its docstring says of each parameter."""
         return _words(self.method)[1]
@@ -122,18 +122,23 @@ class Offered:
 
     def _asks(self) -> type[Asked]:
         fields: dict[str, Any] = {}
+        words = self.words
         in_query = self.offer.verb in ("GET", "DELETE")
         for name, parameter in list(self.signature.parameters.items())[1:]:
             if name in self.in_path:
                 continue
             default = ... if parameter.default is inspect.Parameter.empty else parameter.default
-            about = Field(default=default, description=self.words.get(name))
+            about = Field(default=default, description=words.get(name))
             fields[name] = (_as_sent(self.hints[name], in_query=in_query), about)
         if not fields:
             return Nothing
         title = "".join(part.title() for part in self.method_name.split("_"))
         return create_model(
-            f"{title}Asked", __base__=Asked, __doc__=_words(self.method)[0], **fields
+            f"{title}Asked",
+            __base__=Asked,
+            __doc__=_words(self.method)[0],
+            __module__=self.method.__module__,  # tells those of one name from each other
+            **fields,
         )
 
 

@@ -34,7 +34,7 @@ from ezra.handles.graph import Graph
 from ezra.remote.catalog import RemoteCatalog
 from ezra.remote.ezra import RemoteEzra
 from ezra.remote.graph import RemoteGraph
-from ezra.service.handlers import handlers
+from ezra.service.routes import handlers
 from ezra.service.tokens import TokenFile
 from ezra.wire import Operation, agents, graphs
 from ezra.wire.handles import HANDLES
