@@ -90,6 +90,11 @@ class Ezra(Tenant):
         return self._parts.embedder.model_id if self._parts.embedder else None
 
     @property
+    def model(self) -> str:
+        """The language model that ``agent.complete`` asks; an echo says that it is one."""
+        return self._parts.model.name
+
+    @property
     def reembedding(self) -> Reembedding | None:
         """How far re-embedding with another model has come; ``None`` when there is nothing to do.
 

@@ -7,7 +7,9 @@ over MCP and by the adapters for frameworks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
@@ -50,6 +52,8 @@ Moment = Annotated[
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+_ARGUMENT = re.compile(r"^ {4}(\w+): (.*)$")
 
 
 @dataclass(frozen=True)
@@ -159,3 +163,26 @@ def offer_of(method: object) -> Offer | None:
     """Return how a method is offered; ``None`` for one that is not."""
     found = getattr(method, "__operation__", None)
     return found if isinstance(found, Offer) else None
+
+
+def argument_words(method: Callable[..., Any]) -> dict[str, str]:
+    """Return what the docstring of a method says of each of its arguments."""
+    return dict(_arguments(iter((inspect.getdoc(method) or "").splitlines())))
+
+
+def _arguments(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each line of ``Args:``, with the lines that go on."""
+    if "Args:" not in lines:  # reads up to it
+        return
+    name, text = "", ""
+    for line in lines:
+        begins = _ARGUMENT.match(line)
+        if begins is None and line.startswith(" " * 8):
+            text += f" {line.strip()}"
+            continue
+        if name:
+            yield name, text
+        if begins is None:
+            return
+        name, text = begins.groups()
+    yield name, text

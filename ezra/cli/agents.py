@@ -13,12 +13,10 @@ from tiers.fleet import WINDOW_MIN, Inject
 from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import AgentRecord, Budget, Usage
 
-from ..app import Ezra
 from ..checks import checked
-from .doors import AnyEzra, Url, opened
-from .options import GraphId, Home, Json, run
-from .plain import plain
-from .screen import Screen
+from .command import Answer, Rows, command
+from .doors import Memory
+from .options import AgentId, GraphId, ModelCalls, Tokens, Writes
 
 if TYPE_CHECKING:
     from ..handles.agent import Agent
@@ -29,222 +27,127 @@ agent_app = typer.Typer(
     no_args_is_help=True,
 )
 
-AgentId = Annotated[str, typer.Argument(help="The agent.")]
-Topics = Annotated[
-    list[str] | None, typer.Option("--topic", help="A topic; * is every topic. Repeatable.")
-]
 
-Brings = Annotated[str, typer.Option(help="Bring what is known unasked: off, start or turn.")]
-Window = Annotated[int | None, typer.Option(help="Tokens that its model can hold.", min=WINDOW_MIN)]
-
-
-async def member_of(ezra: AnyEzra, graph: str, agent: str) -> Agent:
-    """Return the handle of a member.
-
-    Whoever has a token as one agent may not look at its graph, and need not.
-
-    Raises:
-        NotFound: The graph does not exist, or never had such a member.
-        UsageError: The member has left.
-    """
-    if isinstance(ezra, Ezra):
-        return await (await ezra.session_graph(graph)).agent(agent)
-    return await ezra.agent(graph, agent)
-
-
-@agent_app.command(
+@command(
+    agent_app,
     "spawn",
-    epilog="Examples: ezra agent spawn imola strategist --topic tyres --topic strategy  ·  "
+    "ezra agent spawn imola strategist --topic tyres --topic strategy",
     "ezra agent spawn imola concierge --user jane --role 'Plans her day.' --writes 1000",
 )
-def spawn(
+async def spawn(
+    memory: Memory,
     graph: GraphId,
     agent: AgentId,
-    topic: Topics = None,
-    role: Annotated[str, typer.Option(help="What it is; part of its system message.")] = "",
-    user: Annotated[str | None, typer.Option(help="The person it works for.")] = None,
-    source: Annotated[
-        list[str] | None,
-        typer.Option(help="A mesh source it may ask; all if not given. Repeatable."),
-    ] = None,
-    deny_topic: Annotated[
-        list[str] | None, typer.Option(help="A topic that stays closed to it. Repeatable.")
-    ] = None,
-    deny_source: Annotated[
-        list[str] | None, typer.Option(help="A mesh source that stays closed to it. Repeatable.")
-    ] = None,
-    prompt: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GRAIN=TEXT", help="What a model writes its memory with. Repeatable."),
-    ] = None,
-    inject: Brings = "off",
-    window: Window = None,
-    tokens: Annotated[
-        int | None, typer.Option(help="Estimated tokens of contexts and answers.", min=0)
-    ] = None,
-    model_calls: Annotated[
-        int | None, typer.Option(help="Calls of the language model.", min=0)
-    ] = None,
-    writes: Annotated[
-        int | None, typer.Option(help="Turns, facts, rules, belief changes.", min=0)
-    ] = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+    topic: list[str] | None = None,
+    role: str = "",
+    user: str | None = None,
+    source: list[str] | None = None,
+    deny_topic: list[str] | None = None,
+    deny_source: list[str] | None = None,
+    prompt: Annotated[list[str] | None, typer.Option(metavar="GRAIN=TEXT")] = None,
+    inject: str = "off",
+    window: Annotated[int | None, typer.Option(min=WINDOW_MIN)] = None,
+    tokens: Tokens = None,
+    model_calls: ModelCalls = None,
+    writes: Writes = None,
+) -> Answer:
     """Let an agent join a session graph; one of the same id gets exactly what is said here.
 
     Without topics it sees what has none. Spawning opens a closed graph again.
+
+    Args:
+        topic: A topic; * is every topic. Repeatable.
+        role: What it is; part of its system message.
+        user: The person it works for.
+        source: A mesh source it may ask; all if not given. Repeatable.
+        deny_topic: A topic that stays closed to it. Repeatable.
+        deny_source: A mesh source that stays closed to it. Repeatable.
+        prompt: What a model writes its memory with. Repeatable.
+        inject: Bring what is known unasked: off, start or turn.
+        window: Tokens that its model can hold.
     """
-    screen = Screen()
     prompts = _prompts(prompt or [])
     budget = checked(Budget, tokens=tokens, model_calls=model_calls, writes=writes)
-
-    async def work() -> dict[str, Any]:
-        async with opened(home, url) as ezra:
-            spawned = await (await ezra.session_graph(graph)).spawn_agent(
-                agent,
-                topics=topic,
-                role=role,
-                user_id=user,
-                sources=source or None,
-                denied_topics=deny_topic or None,
-                denied_sources=deny_source or None,
-                budget=None if budget == Budget() else budget,
-                prompts=prompts,
-                inject=cast("Inject", inject),
-                model_window_tokens=window,
-            )
-            return _spawned(spawned)
-
-    found = run(work())
-    if json:
-        screen.document(found)
-    else:
-        sees = f"topics {', '.join(found['topics'])}" if found["topics"] else "no topics"
-        screen.line(f"{agent} is in {graph}: {sees}, {found['core_facts']} core facts")
+    spawned = await (await memory.graph(graph)).spawn_agent(
+        agent,
+        topics=topic,
+        role=role,
+        user_id=user,
+        sources=source or None,
+        denied_topics=deny_topic or None,
+        denied_sources=deny_source or None,
+        budget=None if budget == Budget() else budget,
+        prompts=prompts,
+        inject=cast("Inject", inject),
+        model_window_tokens=window,
+    )
+    found = _spawned(spawned)
+    sees = f"topics {', '.join(found['topics'])}" if found["topics"] else "no topics"
+    return Answer(found, f"{agent} is in {graph}: {sees}, {found['core_facts']} core facts")
 
 
-@agent_app.command(
-    "list", epilog="Examples: ezra agent list imola  ·  ezra agent list imola --present --json"
-)
-def list_agents(
-    graph: GraphId,
-    present: Annotated[
-        bool, typer.Option("--present", help="Only those who have not left.")
-    ] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """List the members of a graph in order of spawn, those who left included."""
-    screen = Screen()
+@command(agent_app, "list", "ezra agent list imola", "ezra agent list imola --present --json")
+async def list_agents(memory: Memory, graph: GraphId, present: bool = False) -> Answer:
+    """List the members of a graph in order of spawn, those who left included.
 
-    async def work() -> tuple[AgentRecord, ...]:
-        async with opened(home, url) as ezra:
-            return await (await ezra.session_graph(graph)).agents()
-
-    found = [one for one in run(work()) if not (present and one.left_at)]
-    if json:
-        screen.document([plain(one) for one in found])
-        return
+    Args:
+        present: Only those who have not left.
+    """
+    members = await (await memory.graph(graph)).agents()
+    found = [one for one in members if not (present and one.left_at)]
     rows = [(one.id, _state(one), one.user_id or "-", _listed(one.topics)) for one in found]
-    screen.table(("agent", "state", "user", "topics"), rows)
+    return Answer(found, [Rows(("agent", "state", "user", "topics"), rows)])
 
 
-@agent_app.command("show", epilog="Example: ezra agent show imola strategist --json")
-def show(
-    graph: GraphId, agent: AgentId, home: Home = None, url: Url = None, json: Json = False
-) -> None:
+@command(agent_app, "show", "ezra agent show imola strategist --json")
+async def show(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
     """Show a member: what it may see and use, what it has used, its core facts."""
-    screen = Screen()
-
-    async def work() -> dict[str, Any]:
-        async with opened(home, url) as ezra:
-            where = await ezra.session_graph(graph)
-            record = next((one for one in await where.agents() if one.id == agent), None)
-            if record is None:
-                raise NotFound("agent", agent)
-            used = (await where.usage_by_agent()).get(agent, Usage())
-            return {"agent": record, "used": used, "core": await where.core(agent)}
-
-    found = run(work())
-    if json:
-        screen.document({name: plain(one) for name, one in found.items()})
-        return
-    for line in _lines(found["agent"], found["used"]):
-        screen.line(line)
-    core = found["core"]
-    screen.line(f"core: {len(core.facts)} facts, about {core.tokens} tokens")
-    for fact in core.facts:
-        screen.line(f"  {fact.id}  {fact.text}")
+    where = await memory.graph(graph)
+    record = next((one for one in await where.agents() if one.id == agent), None)
+    if record is None:
+        raise NotFound("agent", agent)
+    used = (await where.usage_by_agent()).get(agent, Usage())
+    core = await where.core(agent)
+    lines = [
+        *_lines(record, used),
+        f"core: {len(core.facts)} facts, about {core.tokens} tokens",
+        *(f"  {fact.id}  {fact.text}" for fact in core.facts),
+    ]
+    return Answer({"agent": record, "used": used, "core": core}, lines)
 
 
-@agent_app.command(
-    "usage",
-    epilog="Examples: ezra agent usage imola  ·  ezra agent usage imola strategist --json",
-)
-def usage(
-    graph: GraphId,
-    agent: Annotated[str | None, typer.Argument(help="One member; all if not given.")] = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Show what members have used of their budgets."""
-    screen = Screen()
+@command(agent_app, "usage", "ezra agent usage imola", "ezra agent usage imola strategist --json")
+async def usage(
+    memory: Memory, graph: GraphId, agent: Annotated[str | None, typer.Argument()] = None
+) -> Answer:
+    """Show what members have used of their budgets.
 
-    async def work() -> dict[str, Usage]:
-        async with opened(home, url) as ezra:
-            if agent is not None:
-                return {agent: await (await member_of(ezra, graph, agent)).usage()}
-            return await (await ezra.session_graph(graph)).usage_by_agent()
-
-    found = run(work())
-    if json:
-        screen.document(plain(found))
-        return
+    Args:
+        agent: One member; all if not given.
+    """
+    if agent is not None:
+        found = {agent: await (await memory.agent(graph, agent)).usage()}
+    else:
+        found = await (await memory.graph(graph)).usage_by_agent()
     rows = [
         (name, str(used.tokens), str(used.model_calls), str(used.writes))
         for name, used in sorted(found.items())
     ]
-    screen.table(("agent", "tokens", "model calls", "writes"), rows)
+    return Answer(found, [Rows(("agent", "tokens", "model calls", "writes"), rows)])
 
 
-@agent_app.command("heartbeat", epilog="Example: ezra agent heartbeat imola strategist")
-def heartbeat(
-    graph: GraphId, agent: AgentId, home: Home = None, url: Url = None, json: Json = False
-) -> None:
+@command(agent_app, "heartbeat", "ezra agent heartbeat imola strategist")
+async def heartbeat(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
     """Give a sign of life for an agent that is silent for long."""
-    screen = Screen()
-
-    async def work() -> None:
-        async with opened(home, url) as ezra:
-            await (await member_of(ezra, graph, agent)).heartbeat()
-
-    run(work())
-    if json:
-        screen.document({"graph": graph, "agent": agent})
-    else:
-        screen.line(f"{agent} is alive")
+    await (await memory.agent(graph, agent)).heartbeat()
+    return Answer({"graph": graph, "agent": agent}, f"{agent} is alive")
 
 
-@agent_app.command("leave", epilog="Example: ezra agent leave imola strategist")
-def leave(
-    graph: GraphId, agent: AgentId, home: Home = None, url: Url = None, json: Json = False
-) -> None:
+@command(agent_app, "leave", "ezra agent leave imola strategist")
+async def leave(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
     """Let an agent leave. What it said and learnt stays; the last one closes the graph."""
-    screen = Screen()
-
-    async def work() -> None:
-        async with opened(home, url) as ezra:
-            await (await member_of(ezra, graph, agent)).leave()
-
-    run(work())
-    if json:
-        screen.document({"graph": graph, "agent": agent, "present": False})
-    else:
-        screen.line(f"{agent} has left {graph}")
+    await (await memory.agent(graph, agent)).leave()
+    return Answer({"graph": graph, "agent": agent, "present": False}, f"{agent} has left {graph}")
 
 
 def _spawned(agent: Agent) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from .command import add
 from .helping import ABOUT, with_examples
 from .screen import Screen
 
@@ -51,13 +52,13 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("graph", MEMORY, "graphs", "graph_app"),
     Entry("agent", MEMORY, "agents", "agent_app"),
     Entry("turn", MEMORY, "turns", "turn_app"),
-    Entry("remember", MEMORY, "remembering", "remember", "REMEMBER_EXAMPLES"),
-    Entry("recall", MEMORY, "recall", "recall", "EXAMPLES"),
-    Entry("remember-fact", MEMORY, "platform", "remember_fact", "REMEMBER_FACT_EXAMPLES"),
-    Entry("inject", MEMORY, "platform", "inject", "INJECT_EXAMPLES"),
-    Entry("forget", MEMORY, "remembering", "forget", "FORGET_EXAMPLES"),
-    Entry("search-memory", MEMORY, "memory", "search_memory", "EXAMPLES"),
-    Entry("core", MEMORY, "lifecycle", "core", "CORE_EXAMPLES"),
+    Entry("remember", MEMORY, "remembering", "remember"),
+    Entry("recall", MEMORY, "recall", "recall"),
+    Entry("remember-fact", MEMORY, "remembering", "remember_fact"),
+    Entry("inject", MEMORY, "recall", "inject"),
+    Entry("forget", MEMORY, "remembering", "forget"),
+    Entry("search-memory", MEMORY, "recall", "search_memory"),
+    Entry("core", MEMORY, "lifecycle", "core"),
     Entry("facts", MEMORY, "facts", "facts_app"),
     Entry("knowledge", MEMORY, "knowledge", "knowledge_app"),
     Entry("rules", MEMORY, "rules", "rules_app"),
@@ -67,8 +68,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("bridge", MEMORY, "bridge", "bridge_app"),
     Entry("mesh", MEMORY, "mesh", "mesh_app"),
     Entry("audit", PAST, "audit", "audit_app"),
-    Entry("explain", PAST, "lifecycle", "explain", "EXPLAIN_EXAMPLES"),
-    Entry("replay-context", PAST, "replay_context", "replay_context", "EXAMPLES"),
+    Entry("explain", PAST, "lifecycle", "explain"),
+    Entry("replay-context", PAST, "replay_context", "replay_context"),
     Entry("taint", CARE, "taint", "taint_app"),
     Entry("lifecycle", CARE, "lifecycle", "lifecycle_app"),
     Entry("quarantine", CARE, "quarantine", "quarantine_app"),
@@ -116,6 +117,9 @@ def _add(entry: Entry, app: typer.Typer) -> None:
     found = getattr(module, entry.attribute)
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=entry.name, rich_help_panel=entry.part)
+        return
+    if not entry.examples:
+        add(app, entry.name, found, entry.part)
         return
     examples = getattr(module, entry.examples)
     app.command(entry.name, epilog=examples, rich_help_panel=entry.part)(found)

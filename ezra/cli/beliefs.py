@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from tiers.records import BeliefEvent, Commitment
 
 from ..beliefs.difference import BeliefDiff
 from ..beliefs.spans import Explanation
+from .doors import Memory
+
+if TYPE_CHECKING:
+    from ..beliefs.history import History
+
+BeliefId = Annotated[str, typer.Argument(help="The belief's id.")]
 
 CLAIM_CHARS = 100
+CLAIMS = ("belief", "recorded", "agent", "topic", "trust", "claim")
+"""The headings of beliefs that are held."""
+
+
+async def history_of(memory: Memory, graph: str) -> History:
+    """Return the history of a graph's beliefs."""
+    return (await memory.graph(graph)).beliefs
+
+
+def claim_row(one: Commitment) -> tuple[str, ...]:
+    """Return a belief under ``CLAIMS``."""
+    return (*row_of(one), f"{one.trust:.2f}", claim_of(one))
 
 
 def document_of_diff(found: BeliefDiff) -> dict[str, Any]:

@@ -2,331 +2,388 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from tiers.records import BeliefEvent, Changed, Commitment, HistoricBelief, LoggedBelief
+from tiers.errors import UsageError
+from tiers.records import BeliefEvent, Changed, HistoricBelief, LoggedBelief
 
-from . import audit, proofs
-from .agents import AgentId, member_of
-from .beliefs import claim_of, row_of
-from .doors import Url, opened
+from ..beliefs.replayed_turn import ReplayedTurn
+from . import audit
+from .beliefs import CLAIMS, BeliefId, claim_of, claim_row, history_of
+from .command import Answer, Note, Part, Rows, command
+from .doors import Memory
 from .moments import point_of
-from .options import GraphId, Home, Json, run
+from .options import AgentId, GraphId, Private
 from .plain import plain
-from .proofs import on_history
-from .screen import Screen
 
 beliefs_app = typer.Typer(
     help="Beliefs: what agents committed to, who contradicted it, and what became of it.",
     no_args_is_help=True,
 )
 
-BeliefId = Annotated[str, typer.Argument(help="The belief's id.")]
+HEADS_SHOWN = 100
+
 Reason = Annotated[str, typer.Option(help="Why; kept in the log.")]
 After = Annotated[int, typer.Option(help="Where the page before ended.", min=0)]
 Events = Annotated[int, typer.Option(help="The most events to read.", min=1, max=10_000)]
-Turn = Annotated[int | None, typer.Option(help="A turn of the graph, from 1.", min=0)]
-Seq = Annotated[int | None, typer.Option(help="An event of the log.", min=0)]
-
-_HEADINGS = ("belief", "recorded", "agent", "topic", "trust", "claim")
+Size = Annotated[int | None, typer.Option(help="Of the head; the whole log if not given.", min=1)]
 
 
-@beliefs_app.command(
+@command(
+    beliefs_app,
     "commit",
-    epilog="Examples: ezra beliefs commit imola strategist 'Start on mediums.' --topic tyres  ·  "
+    "ezra beliefs commit imola strategist 'Start on mediums.' --topic tyres",
     "ezra beliefs commit imola strategist 'Mediums.' --key start compound --value medium --json",
 )
-def commit(
+async def commit(
+    memory: Memory,
     graph: GraphId,
     agent: AgentId,
-    claim: Annotated[str, typer.Argument(help="The belief in words.")],
-    topic: Annotated[
-        str | None, typer.Option(help="One of the agent's topics; all of them if not given.")
-    ] = None,
-    key: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="SUBJECT ATTRIBUTE", help="What it is about."),
-    ] = None,
-    value: Annotated[str | None, typer.Option(help="What the attribute is held to be.")] = None,
-    source: Annotated[
-        list[str] | None, typer.Option(help="Id of a turn or fact that it rests on. Repeatable.")
-    ] = None,
-    private: Annotated[bool, typer.Option("--private", help="Only this agent may see it.")] = False,
-    ref: Annotated[
-        str | None, typer.Option(help="Your name for it; under it it is committed once.")
-    ] = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+    claim: str,
+    topic: str | None = None,
+    key: Annotated[tuple[str, str] | None, typer.Option(metavar="SUBJECT ATTRIBUTE")] = None,
+    value: str | None = None,
+    source: list[str] | None = None,
+    private: Private = False,
+    ref: str | None = None,
+) -> Answer:
     """Commit to a belief as an agent; what contradicts it is settled by the graph's strategy.
 
     Says who won where another belief stood against it.
+
+    Args:
+        claim: The belief in words.
+        topic: One of the agent's topics; all of them if not given.
+        key: What it is about.
+        value: What the attribute is held to be.
+        source: Id of a turn or fact that it rests on. Repeatable.
+        ref: Your name for it; under it it is committed once.
     """
-    screen = Screen()
-
-    async def work() -> Commitment:
-        async with opened(home, url) as ezra:
-            member = await member_of(ezra, graph, agent)
-            return await member.commit(
-                claim,
-                topic=topic,
-                key=key,
-                value=value,
-                sources=tuple(source or ()),
-                private=private,
-                ref=ref,
-            )
-
-    found = run(work())
-    if json:
-        screen.document(plain(found))
-        return
-    screen.line(f"{found.id}  {claim_of(found)}")
+    found = await (await memory.agent(graph, agent)).commit(
+        claim,
+        topic=topic,
+        key=key,
+        value=value,
+        sources=tuple(source or ()),
+        private=private,
+        ref=ref,
+    )
+    lines = [f"{found.id}  {claim_of(found)}"]
     if isinstance(found, HistoricBelief) and found.status != "active":
-        screen.line(f"  {found.status}: {found.superseded_by or 'another belief'} stands instead")
+        stands = found.superseded_by or "another belief"
+        lines.append(f"  {found.status}: {stands} stands instead")
+    return Answer(found, lines)
 
 
-@beliefs_app.command(
+@command(
+    beliefs_app,
     "active",
-    epilog="Examples: ezra beliefs active imola  ·  "
+    "ezra beliefs active imola",
     "ezra beliefs active imola --agent strategist --as-of 15 --json",
 )
-def active(
+async def active(
+    memory: Memory,
     graph: GraphId,
-    agent: Annotated[
-        str | None, typer.Option(help="As this member sees it; default: the whole graph.")
-    ] = None,
-    as_of: Annotated[
-        str | None,
-        typer.Option("--as-of", help="At this time or turn.", show_default="now"),
-    ] = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Show what is believed, in order of commitment."""
-    screen = Screen()
+    agent: str | None = None,
+    as_of: Annotated[str | None, typer.Option(show_default="now")] = None,
+) -> Answer:
+    """Show what is believed, in order of commitment.
+
+    Args:
+        agent: As this member sees it; default: the whole graph.
+        as_of: At this time or turn.
+    """
     point = None if as_of is None else point_of("--as-of", as_of)
-
-    async def work() -> tuple[Commitment, ...]:
-        async with opened(home, url) as ezra:
-            if agent is not None:
-                return await (await member_of(ezra, graph, agent)).beliefs(point)
-            history = (await ezra.session_graph(graph)).beliefs
-            return await (history.active() if point is None else history.as_of(point))
-
-    found = run(work())
-    if json:
-        screen.document([plain(one) for one in found])
-        return
-    screen.table(_HEADINGS, [(*row_of(one), f"{one.trust:.2f}", claim_of(one)) for one in found])
+    if agent is not None:
+        found = await (await memory.agent(graph, agent)).beliefs(point)
+    else:
+        history = await history_of(memory, graph)
+        found = await (history.active() if point is None else history.as_of(point))
+    return Answer(found, [Rows(CLAIMS, list(map(claim_row, found)))])
 
 
-@beliefs_app.command(
+@command(
+    beliefs_app,
     "contradictions",
-    epilog="Examples: ezra beliefs contradictions imola  ·  "
+    "ezra beliefs contradictions imola",
     "ezra beliefs contradictions imola --after 1000 --json",
 )
-def contradictions(
-    graph: GraphId,
-    after: After = 0,
-    limit: Events = 1_000,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+async def contradictions(
+    memory: Memory, graph: GraphId, after: After = 0, limit: Events = 1_000
+) -> Answer:
     """Show which beliefs were held against each other, who won, and why."""
-    screen = Screen()
-    page = on_history(home, url, graph, lambda history: history.logged(after, limit))
+    page = await (await history_of(memory, graph)).logged(after, limit)
     found = [(one.event, one.said) for one in page if one.event.kind == "contradicted"]
-    if json:
-        screen.document([{**plain(event), "decision": said} for event, said in found])
-    else:
-        for event, said in found:
-            for line in _decision(event, said):
-                screen.line(line)
-    _tell_more(screen, page, limit)
+    return Answer(
+        [{**plain(event), "decision": said} for event, said in found],
+        [line for event, said in found for line in _decision(event, said)],
+        notes=_more(page, limit),
+    )
 
 
-@beliefs_app.command(
-    "log", epilog="Examples: ezra beliefs log imola  ·  ezra beliefs log imola --after 500 --json"
+@command(
+    beliefs_app,
+    "log",
+    "ezra beliefs log imola",
+    "ezra beliefs log imola --after 500 --json",
 )
-def log(
+async def log(
+    memory: Memory,
     graph: GraphId,
     after: After = 0,
     limit: Events = 1_000,
-    contents: Annotated[
-        bool, typer.Option("--contents", help="With what was said; --json only.")
-    ] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Show the log, event by event: who changed what when."""
-    screen = Screen()
-    page = on_history(home, url, graph, lambda history: history.logged(after, limit))
-    if json:
-        screen.document([plain(one) if contents else plain(one.event) for one in page])
-    else:
-        screen.table(
-            ("seq", "recorded", "turn", "kind", "by", "belief"),
-            [_event_row(one.event) for one in page],
-        )
-    _tell_more(screen, page, limit)
+    contents: bool = False,
+) -> Answer:
+    """Show the log, event by event: who changed what when.
+
+    Args:
+        contents: With what was said; --json only.
+    """
+    page = await (await history_of(memory, graph)).logged(after, limit)
+    rows = [_event_row(one.event) for one in page]
+    return Answer(
+        page if contents else [one.event for one in page],
+        [Rows(("seq", "recorded", "turn", "kind", "by", "belief"), rows)],
+        notes=_more(page, limit),
+    )
 
 
-@beliefs_app.command("replay", epilog="Example: ezra beliefs replay imola 15 --json")
-def replay(
-    graph: GraphId,
-    turn: Annotated[int, typer.Argument(help="A turn of the graph, from 1.")],
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Show what a turn said, and what it did to the beliefs."""
-    screen = Screen()
-    found = on_history(home, url, graph, lambda history: history.replay(turn))
-    if json:
-        screen.document(plain(found))
-        return
-    if found.turn is None:
-        screen.line(f"turn {turn}: none is stored")
-    else:
-        screen.line(f"turn {turn}: {found.turn.speaker}: {' '.join(found.turn.input.split())}")
-    for event in found.events:
-        screen.line("  ".join(_event_row(event)))
-    before, after = ({one.id: one for one in them} for them in (found.before, found.after))
-    for name, belief in before.items():
-        if name not in after:
-            screen.line(f"- {claim_of(belief)}")
-    for name, belief in after.items():
-        if name not in before:
-            screen.line(f"+ {claim_of(belief)}")
-    screen.line(f"{len(before)} beliefs before, {len(after)} after")
+@command(beliefs_app, "replay", "ezra beliefs replay imola 15 --json")
+async def replay(memory: Memory, graph: GraphId, turn: int) -> Answer:
+    """Show what a turn said, and what it did to the beliefs.
+
+    Args:
+        turn: A turn of the graph, from 1.
+    """
+    found = await (await history_of(memory, graph)).replay(turn)
+    return Answer(found, _replayed(turn, found))
 
 
-@beliefs_app.command(
-    "retract", epilog="Example: ezra beliefs retract imola 01985a4c-… --reason 'it was a test'"
-)
-def retract(
-    graph: GraphId,
-    belief: BeliefId,
-    reason: Reason,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+@command(beliefs_app, "retract", "ezra beliefs retract imola 01985a4c-… --reason 'it was a test'")
+async def retract(memory: Memory, graph: GraphId, belief: BeliefId, reason: Reason) -> Answer:
     """Take an active belief back; what it had superseded is active again.
 
     So a contradiction is settled the other way: retract the one that won.
     """
-    done = on_history(home, url, graph, lambda history: history.revert(belief, reason=reason))
-    _changed(done, json=json)
+    done = await (await history_of(memory, graph)).revert(belief, reason=reason)
+    return Answer(done, _changed(done))
 
 
-@beliefs_app.command(
+@command(
+    beliefs_app,
     "rewind",
-    epilog="Examples: ezra beliefs rewind imola --turn 15 --reason 'what came after was a test'  ·"
-    "  ezra beliefs rewind imola --time 2026-05-14T15:04 --reason mistaken --json",
+    "ezra beliefs rewind imola --turn 15 --reason 'what came after was a test'",
+    "ezra beliefs rewind imola --time 2026-05-14T15:04 --reason mistaken --json",
 )
-def rewind(
+async def rewind(
+    memory: Memory,
     graph: GraphId,
     reason: Reason,
-    turn: Turn = None,
-    time: Annotated[str | None, typer.Option(help="A time (UTC unless it says so).")] = None,
-    seq: Seq = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Let exactly those beliefs be active again that were at a moment. The log goes on."""
+    turn: Annotated[int | None, typer.Option(min=0)] = None,
+    time: str | None = None,
+    seq: Annotated[int | None, typer.Option(min=0)] = None,
+) -> Answer:
+    """Let exactly those beliefs be active again that were at a moment. The log goes on.
+
+    Args:
+        turn: A turn of the graph, from 1.
+        time: A time (UTC unless it says so).
+        seq: An event of the log.
+    """
     at = None if time is None else point_of("--time", time)
-    done = on_history(
-        home,
-        url,
-        graph,
-        lambda history: history.rewind(at, turn=turn, seq=seq, reason=reason),
-    )
-    _changed(done, json=json)
+    history = await history_of(memory, graph)
+    done = await history.rewind(at, turn=turn, seq=seq, reason=reason)
+    return Answer(done, _changed(done))
 
 
-@beliefs_app.command(
-    "redact", epilog="Example: ezra beliefs redact imola 01985a4c-… --reason 'GDPR 17'"
-)
-def redact(
-    graph: GraphId,
-    belief: BeliefId,
-    reason: Reason,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+@command(beliefs_app, "redact", "ezra beliefs redact imola 01985a4c-… --reason 'GDPR 17'")
+async def redact(memory: Memory, graph: GraphId, belief: BeliefId, reason: Reason) -> Answer:
     """Destroy a belief's content for good, in every store and every branch. The chain holds."""
-    screen = Screen()
-    done = on_history(home, url, graph, lambda history: history.redact(belief, reason=reason))
-    if json:
-        screen.document(plain(done))
-    else:
-        count = sum(len(ids) for ids in done.ids.values())
-        screen.line(f"{belief} redacted, {count} records and receipts in all")
-        for store, why in done.waiting.items():
-            screen.line(f"not clean yet: {store}: {why}")
+    done = await (await history_of(memory, graph)).redact(belief, reason=reason)
+    count = sum(len(ids) for ids in done.ids.values())
+    lines = [f"{belief} redacted, {count} records and receipts in all"]
+    lines += [f"not clean yet: {store}: {why}" for store, why in done.waiting.items()]
+    return Answer(done, lines)
 
 
-@beliefs_app.command(
+@command(
+    beliefs_app,
     "pin",
-    epilog="Examples: ezra beliefs pin imola 01985a4c-…  ·  "
+    "ezra beliefs pin imola 01985a4c-…",
     "ezra beliefs pin imola 01985a4c-… --agent strategist",
 )
-def pin(
-    graph: GraphId,
-    belief: BeliefId,
-    agent: Annotated[str | None, typer.Option(help="In the contexts of this member only.")] = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Let an active belief come first in every context of those who see it."""
+async def pin(memory: Memory, graph: GraphId, belief: BeliefId, agent: str | None = None) -> Answer:
+    """Let an active belief come first in every context of those who see it.
 
-    async def work() -> Commitment:
-        async with opened(home, url) as ezra:
-            if agent is not None:
-                return await (await member_of(ezra, graph, agent)).pin(belief)
-            return await (await ezra.session_graph(graph)).beliefs.pin(belief)
-
-    _one(run(work()), "pinned", json=json)
-
-
-@beliefs_app.command("unpin", epilog="Example: ezra beliefs unpin imola 01985a4c-…")
-def unpin(
-    graph: GraphId, belief: BeliefId, home: Home = None, url: Url = None, json: Json = False
-) -> None:
-    """Let a belief no longer come first."""
-    _one(on_history(home, url, graph, lambda history: history.unpin(belief)), "unpinned", json=json)
-
-
-def _changed(done: Changed, *, json: bool) -> None:
-    screen = Screen()
-    if json:
-        screen.document(plain(done))
-        return
-    for ended in done.ended:
-        screen.line(f"- {ended}")
-    for restored in done.restored:
-        screen.line(f"+ {restored}")
-    screen.line(f"{len(done.ended)} ended, {len(done.restored)} active again")
-
-
-def _one(belief: Commitment, what: str, *, json: bool) -> None:
-    screen = Screen()
-    if json:
-        screen.document(plain(belief))
+    Args:
+        agent: In the contexts of this member only.
+    """
+    if agent is not None:
+        pinned = await (await memory.agent(graph, agent)).pin(belief)
     else:
-        screen.line(f"{what} {belief.id}: {claim_of(belief)}")
+        pinned = await (await history_of(memory, graph)).pin(belief)
+    return Answer(pinned, f"pinned {pinned.id}: {claim_of(pinned)}")
+
+
+@command(beliefs_app, "unpin", "ezra beliefs unpin imola 01985a4c-…")
+async def unpin(memory: Memory, graph: GraphId, belief: BeliefId) -> Answer:
+    """Let a belief no longer come first."""
+    unpinned = await (await history_of(memory, graph)).unpin(belief)
+    return Answer(unpinned, f"unpinned {unpinned.id}: {claim_of(unpinned)}")
+
+
+# What the auditor's commands say too.
+command(
+    beliefs_app,
+    "history",
+    "ezra beliefs history imola --agent strategist --status superseded --json",
+)(audit.query)
+command(beliefs_app, "as-of", "ezra beliefs as-of imola 2026-05-14T15:04 --json")(audit.as_of)
+command(beliefs_app, "diff", "ezra beliefs diff imola 10 15")(audit.diff)
+command(beliefs_app, "explain", "ezra beliefs explain imola 01985a4c-… --json")(audit.explain)
+command(beliefs_app, "verify", "ezra beliefs verify imola")(audit.check)
+command(
+    beliefs_app,
+    "export-proof",
+    "ezra beliefs export-proof imola -o imola.jsonl; ezra audit verify imola.jsonl",
+)(audit.export)
+command(beliefs_app, "sign", "ezra beliefs sign imola > head.json")(audit.sign)
+
+
+@command(
+    beliefs_app,
+    "trust",
+    "ezra beliefs trust imola strategist --topic tyres --set 0.5 --reason 'a guess'",
+)
+async def trust(
+    memory: Memory,
+    graph: GraphId,
+    agent: Annotated[str | None, typer.Argument()] = None,
+    topic: str | None = None,
+    to: Annotated[float | None, typer.Option("--set")] = None,
+    reason: Reason = "",
+) -> Answer:
+    """Show how far agents are trusted about what, or set it for one.
+
+    Args:
+        agent: One agent; all if not given.
+        topic: About this topic.
+        to: Set it, 0 to 1; needs --reason.
+    """
+    if agent is not None and to is not None:
+        history = await history_of(memory, graph)
+        was = await history.set_trust(agent, to, topic=topic, reason=reason)
+        document = {"agent": agent, "topic": topic, "trust": to, "was": was}
+        return Answer(document, f"{agent} about {topic or 'the rest'}: {was:g} to {to:g}")
+    if to is not None:
+        raise UsageError("--set", to, "the agent with it")
+    found = [
+        one
+        for one in await (await history_of(memory, graph)).trusts()
+        if agent in (None, one.agent_id) and topic in (None, one.topic)
+    ]
+    rows = [(one.agent_id, one.topic or "-", f"{one.trust:.2f}") for one in found]
+    return Answer(found, [Rows(("agent", "topic", "trust"), rows)])
+
+
+@command(beliefs_app, "heads", "ezra beliefs heads imola --json")
+async def heads(
+    memory: Memory,
+    graph: GraphId,
+    after: Annotated[int, typer.Option(min=0)] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = HEADS_SHOWN,
+) -> Answer:
+    """List the signed heads of the log; keep one elsewhere as an anchor.
+
+    Args:
+        after: Only of more events.
+        limit: The most heads.
+    """
+    found = await (await history_of(memory, graph)).heads(after, limit)
+    rows = [
+        (str(one.size), f"{one.signed_at:%Y-%m-%d %H:%M:%S}", one.root, one.public_key)
+        for one in found
+    ]
+    parts: list[Part] = [Rows(("events", "signed", "root", "key"), rows)]
+    if len(found) == limit:
+        parts.append(Note(f"there may be more: --after {found[-1].size}"))
+    return Answer(found, parts)
+
+
+@command(beliefs_app, "prove", "ezra beliefs prove imola 12 --size 40 --json")
+async def prove(
+    memory: Memory,
+    graph: GraphId,
+    seq: Annotated[int, typer.Argument(min=1)],
+    size: Size = None,
+) -> Answer:
+    """Prove that an event is in the log, by the hashes that lead to the root of a head.
+
+    Args:
+        seq: An event of the log.
+    """
+    found = await (await history_of(memory, graph)).prove(seq, size)
+    holds = "is the root" if found.holds() else "IS NOT THE ROOT"
+    lines = [
+        f"event {found.event.seq} {found.event.hash}",
+        *(f"  {digest}" for digest in found.proof),
+        f"{found.root} {holds} of the first {found.size} events",
+    ]
+    return Answer({**plain(found), "holds": found.holds()}, lines)
+
+
+@command(beliefs_app, "prove-growth", "ezra beliefs prove-growth imola 40 --json")
+async def prove_growth(
+    memory: Memory,
+    graph: GraphId,
+    old: Annotated[int, typer.Argument(min=1)],
+    size: Size = None,
+) -> Answer:
+    """Prove that the log of so many events is the beginning of a later one (RFC 9162).
+
+    Args:
+        old: How many events there were.
+    """
+    found = await (await history_of(memory, graph)).prove_growth(old, size)
+    return Answer({"old_size": old, "size": size, "proof": found}, found)
+
+
+@command(beliefs_app, "origin", "ezra beliefs origin what-if")
+async def origin(memory: Memory, graph: GraphId) -> Answer:
+    """Show where a graph was branched from another. Exit code 1 for one that was not."""
+    found = await (await history_of(memory, graph)).origin()
+    if found is None:
+        return Answer(None, f"{graph} is no branch", code=1)
+    left = f"{graph} left {found.graph_id} at event {found.seq}, turn {found.turn}"
+    return Answer(found, left)
+
+
+def _replayed(turn: int, found: ReplayedTurn) -> Iterator[str]:
+    if found.turn is None:
+        yield f"turn {turn}: none is stored"
+    else:
+        yield f"turn {turn}: {found.turn.speaker}: {' '.join(found.turn.input.split())}"
+    for event in found.events:
+        yield "  ".join(_event_row(event))
+    before, after = ({one.id: one for one in them} for them in (found.before, found.after))
+    for name, belief in before.items():
+        if name not in after:
+            yield f"- {claim_of(belief)}"
+    for name, belief in after.items():
+        if name not in before:
+            yield f"+ {claim_of(belief)}"
+    yield f"{len(before)} beliefs before, {len(after)} after"
+
+
+def _changed(done: Changed) -> Iterator[str]:
+    for ended in done.ended:
+        yield f"- {ended}"
+    for restored in done.restored:
+        yield f"+ {restored}"
+    yield f"{len(done.ended)} ended, {len(done.restored)} active again"
 
 
 def _decision(event: BeliefEvent, said: Mapping[str, Any] | None) -> list[str]:
@@ -349,38 +406,5 @@ def _event_row(event: BeliefEvent) -> tuple[str, ...]:
     )
 
 
-def _tell_more(screen: Screen, page: Sequence[LoggedBelief], limit: int) -> None:
-    if len(page) == limit:
-        screen.note(f"there may be more: --after {page[-1].event.seq}")
-
-
-_SHOWN_ELSEWHERE: Sequence[tuple[str, Callable[..., None], str]] = (
-    (
-        "history",
-        audit.query,
-        "Example: ezra beliefs history imola --agent strategist --status superseded --json",
-    ),
-    ("as-of", audit.as_of, "Example: ezra beliefs as-of imola 2026-05-14T15:04 --json"),
-    ("diff", audit.diff, "Example: ezra beliefs diff imola 10 15"),
-    ("explain", audit.explain, "Example: ezra beliefs explain imola 01985a4c-… --json"),
-    ("verify", audit.check, "Example: ezra beliefs verify imola"),
-    (
-        "export-proof",
-        audit.export,
-        "Example: ezra beliefs export-proof imola -o imola.jsonl; ezra audit verify imola.jsonl",
-    ),
-    ("sign", audit.sign, "Example: ezra beliefs sign imola > head.json"),
-    (
-        "trust",
-        proofs.trust,
-        "Example: ezra beliefs trust imola strategist --topic tyres --set 0.5 --reason 'a guess'",
-    ),
-    ("heads", proofs.heads, "Example: ezra beliefs heads imola --json"),
-    ("prove", proofs.prove, "Example: ezra beliefs prove imola 12 --size 40 --json"),
-    ("prove-growth", proofs.prove_growth, "Example: ezra beliefs prove-growth imola 40 --json"),
-    ("origin", proofs.origin, "Example: ezra beliefs origin what-if"),
-)
-"""What the auditor's commands say too, and what has a file of its own."""
-
-for _name, _command, _epilog in _SHOWN_ELSEWHERE:
-    beliefs_app.command(_name, epilog=_epilog)(_command)
+def _more(page: Sequence[LoggedBelief], limit: int) -> list[str]:
+    return [f"there may be more: --after {page[-1].event.seq}"] if len(page) == limit else []

@@ -7,12 +7,23 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
 
-from tiers.errors import ConfigError, FolderInUse, PolicyDenied, TierError, TierRejected, UsageError
+from tiers.errors import (
+    ConfigError,
+    EzraError,
+    FolderInUse,
+    PolicyDenied,
+    TierError,
+    TierRejected,
+    UsageError,
+)
 
 from ..app import Ezra
 from ..assembly.engines import has_memory
@@ -21,10 +32,14 @@ from ..bridge.config import BridgeConfig, bridge_config
 from ..bridge.outbox import Kind, outbox_of
 from ..bridge.reading import TO_BEGIN
 from ..bridge.sending import Outcome
+from .command import Answer, Note, Part
 from .doors import TOKEN_VARIABLE, Url, token, token_in
 from .indexing import index_what_was_written
-from .options import Json, run, settings_at
+from .options import Json, settings_at
 from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..handles.agent import Agent
 
 AWAY = 4
 """The exit code when nothing can be read because the memory is away."""
@@ -46,19 +61,6 @@ Tags = Annotated[
 ]
 Priority = Annotated[str, typer.Option(help="low, normal, high or urgent.")]
 
-__all__ = [
-    "AWAY",
-    "Home",
-    "Json",
-    "Priority",
-    "Tags",
-    "Url",
-    "ask",
-    "configured",
-    "listed_tags",
-    "wrote",
-]
-
 
 def configured(home: Path | None, url: str | None) -> BridgeConfig:
     """Return who asks, and where, as options of a command have it.
@@ -72,59 +74,120 @@ def configured(home: Path | None, url: str | None) -> BridgeConfig:
     return bridge_config().at(url=url, home=home)
 
 
-def ask(
-    home: Path | None,
-    url: str | None,
-    work: Callable[[Bridge], Awaitable[_T]],
-    *,
-    names: bool,
-    creates: bool = False,
-    is_about_itself: bool = False,
-) -> _T:
-    """Open the bridge and do a command's work; ends with ``AWAY`` where that cannot be read.
+@dataclass
+class Door:
+    """The way of a command to the agent's memory; it ends with ``AWAY`` where that is away."""
 
-    Args:
-        home: As ``--home`` gave it.
-        url: As ``--url`` gave it.
-        work: What the command does.
-        names: Whether it needs to know who asks.
-        creates: Whether it makes a memory where there is none.
-        is_about_itself: Whether it does its work where there is none too, or where it is not let
-            in, as with one that is away; it makes none.
+    home: Home = None
+    url: Url = None
+    json: Json = False
 
-    Raises:
-        ConfigError: The configuration is not acceptable, says nothing of who asks, or there is no
-            memory.
-        EzraError: As the work does.
-    """
-    config = configured(home, url)
-    if names:
-        _ = config.named_agent
+    async def __aenter__(self) -> Self:
+        """Begin; what is opened meanwhile is closed at the end."""
+        self._stack = AsyncExitStack()
+        return self
 
-    async def done() -> _T:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close what was opened; say where the memory is away.
+
+        Raises:
+            typer.Exit: It is.
+        """
+        failed = error
+        try:
+            await self._stack.__aexit__(kind, error, trace)
+        except EzraError as raised:
+            failed = raised
+        is_refused = isinstance(failed, TierRejected) and failed.tier != "server"
+        if isinstance(failed, TierError | FolderInUse) and not is_refused:
+            failed = Away(self.config.target, str(failed))
+        if isinstance(failed, Away):
+            Screen().error(failed)
+            raise typer.Exit(AWAY) from failed
+        if failed is not error and failed is not None:
+            raise failed
+
+    @cached_property
+    def config(self) -> BridgeConfig:
+        """Who asks, and where.
+
+        Raises:
+            UsageError: Both options are given.
+            ConfigError: A variable or the configuration file is not acceptable.
+        """
+        return configured(self.home, self.url)
+
+    async def bridge(
+        self, *, names: bool = True, creates: bool = False, is_about_itself: bool = False
+    ) -> Bridge:
+        """Open the bridge.
+
+        Args:
+            names: Whether the command needs to know who asks.
+            creates: Whether it makes a memory where there is none.
+            is_about_itself: Whether it does its work where there is none too, as with one that
+                is away; it makes none.
+
+        Raises:
+            ConfigError: The configuration is not acceptable, says nothing of who asks, or there
+                is no memory.
+        """
+        config = self.config
+        if names:
+            _ = config.named_agent
         nothing = None if creates else await _nothing_there(config)
         if nothing is not None and is_about_itself:
-            return await work(Bridge(config, None, away=nothing, is_missing=True))
+            return Bridge(config, None, away=nothing, is_missing=True)
         if nothing is not None and not _is_waiting(config):
             raise ConfigError("EZRA_HOME", f"{nothing}; {TO_BEGIN}")
-        try:
-            async with bridged(config, lambda: _opened(config)) as bridge:
-                tell_refused(bridge)
-                return await work(bridge)
-        except PolicyDenied as denied:
-            if not is_about_itself:
-                raise
-            return await work(Bridge(config, None, away=str(denied)))
+        at = bridged(config, lambda: _opened(config))
+        bridge = await self._stack.enter_async_context(at)
+        tell_refused(bridge)
+        return bridge
 
-    try:
-        return run(done())
-    except Away as error:
-        Screen().error(error)
-    except (TierError, FolderInUse) as error:
-        if isinstance(error, TierRejected) and error.tier != "server":
-            raise
-        Screen().error(Away(config.target, str(error)))
-    raise typer.Exit(AWAY)
+    async def agent(self) -> Agent:
+        """Open the bridge and return the handle of who asks."""
+        return (await self.bridge()).agent()
+
+    async def write(
+        self,
+        kind: Kind,
+        *,
+        told: Callable[[Outcome], str] = lambda one: one.id,
+        after: Callable[[Bridge, Outcome], None] | None = None,
+        **arguments: Any,  # noqa: ANN401 - JSON values
+    ) -> Answer:
+        """Write something by way of the bridge, and return what came of it.
+
+        Args:
+            kind: What is to be done.
+            told: What people read of what was done.
+            after: What this machine notes of it.
+            arguments: With what it is done.
+
+        Raises:
+            EzraError: It was refused; nothing was written.
+        """
+        bridge = await self.bridge(creates=True)
+        outcome = await bridge.write(kind, **arguments)
+        if after is not None:
+            after(bridge, outcome)
+        parts: list[Part] = [told(outcome) if outcome.state == "done" else outcome.id]
+        if outcome.state == "queued":
+            parts.append(Note(f"queued on this machine, for later: {outcome.reason}"))
+        return Answer(outcome.said, parts)
+
+    async def about_itself(self, work: Callable[[Bridge], Awaitable[_T]], *, names: bool) -> _T:
+        """Do work that is done too where there is no memory, or where it does not let one in."""
+        try:
+            return await work(await self.bridge(names=names, is_about_itself=True))
+        except PolicyDenied as denied:
+            return await work(Bridge(self.config, None, away=str(denied)))
 
 
 def tell_refused(bridge: Bridge) -> None:
@@ -135,47 +198,6 @@ def tell_refused(bridge: Bridge) -> None:
                 f"refused: {one.item.kind} {one.item.id}: {one.reason}"
                 " (see 'ezra bridge sync --refused')"
             )
-
-
-def wrote(
-    home: Path | None,
-    url: str | None,
-    kind: Kind,
-    *,
-    json: bool,
-    told: Callable[[Outcome], str] = lambda one: one.id,
-    after: Callable[[Bridge, Outcome], None] | None = None,
-    **arguments: Any,  # noqa: ANN401 - JSON values
-) -> None:
-    """Write something by way of the bridge, and print what came of it.
-
-    Args:
-        home: As ``--home`` gave it.
-        url: As ``--url`` gave it.
-        kind: What is to be done.
-        json: Whether a program reads the answer.
-        told: What people read of what was done.
-        after: What this machine notes of it.
-        arguments: With what it is done.
-
-    Raises:
-        EzraError: It was refused; nothing was written.
-    """
-    screen = Screen()
-
-    async def work(bridge: Bridge) -> Outcome:
-        outcome = await bridge.write(kind, **arguments)
-        if after is not None:
-            after(bridge, outcome)
-        return outcome
-
-    outcome = ask(home, url, work, names=True, creates=True)
-    if json:
-        screen.document(outcome.said)
-        return
-    screen.line(told(outcome) if outcome.state == "done" else outcome.id)
-    if outcome.state == "queued":
-        screen.note(f"queued on this machine, for later: {outcome.reason}")
 
 
 def listed_tags(tags: str | None) -> list[str]:

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -18,8 +18,7 @@ import typer
 
 from tiers.errors import ConfigError, EzraError, UsageError
 
-from ..bridge.client import Bridge
-from ..bridge.config import AGENT_VARIABLE, bridge_config
+from ..bridge.config import AGENT_VARIABLE, BridgeConfig, bridge_config
 from ..bridge.hook_drain import Drained
 from ..bridge.hook_drain import drain as drained
 from ..bridge.hook_file import Change, SettingsFile
@@ -27,7 +26,8 @@ from ..bridge.hook_log import LINES_MAX, HookLog, log_of
 from ..bridge.hook_settings import EVENTS, MODULE, PROGRAM, commands, program_of
 from ..bridge.hook_state import HookState
 from ..bridge.outbox import outbox_of
-from .bridge_door import AWAY, Home, Json, Url, ask, configured
+from .bridge_door import AWAY, Door
+from .command import Answer, NoMemory, Note, Part, command
 from .screen import Screen
 
 ROUNDS_MAX = 5
@@ -83,100 +83,109 @@ def _program(*, project: bool) -> str:
     return shlex.join([sys.executable, "-P", "-m", MODULE])
 
 
-@hooks_app.command(
+@command(
+    hooks_app,
     "install",
-    epilog="Examples: ezra bridge hooks install  ·  ezra bridge hooks install --project  ·  "
+    "ezra bridge hooks install",
+    "ezra bridge hooks install --project",
     "ezra bridge hooks install --settings ~/.claude/settings.local.json --json",
 )
 def install(
+    _: NoMemory,
     settings: SettingsPath = None,
     project: Project = False,
-    command: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="The program ezra-hook.", show_default="this one's"),
-    ] = None,
-    json: Json = False,
-) -> None:
+    command: Annotated[str | None, typer.Option(metavar="PATH", show_default="this one's")] = None,
+) -> Answer:
     """Put hooks into a coding agent's settings: when a session begins, after writes, when it stops.
 
     Everything else in the file stays as it is; its former text is kept beside it. Installing again
     changes nothing.
+
+    Args:
+        command: The program ezra-hook.
     """
-    screen = Screen()
     program = _program(project=project) if command is None else shlex.quote(command)
     if program_of(f"{program} stop") is None:
         raise UsageError("--command", command, f"the path of a program called {PROGRAM}")
-    file = _settings_file(settings, project=project)
-    change = file.install(program, datetime.now(UTC))
-    _show_change(screen, change, "installed", json=json, more={"command": program})
+    change = _settings_file(settings, project=project).install(program, datetime.now(UTC))
+    notes = []
     if not _is_there(program):
-        screen.note(f"{program} is not there, or is no program: the hooks will do nothing")
+        notes.append(f"{program} is not there, or is no program: the hooks will do nothing")
     with suppress(ConfigError):
         if bridge_config().agent is None:
-            screen.note(
+            notes.append(
                 "the bridge has no agent: the hooks do nothing until you run "
                 f"'ezra bridge setup --agent NAME', or set {AGENT_VARIABLE}"
             )
+    return _changed(change, "installed", {"command": program}, notes)
 
 
 def _is_there(program: str) -> bool:
     return shutil.which(shlex.split(program)[0]) is not None
 
 
-@hooks_app.command(
+@command(
+    hooks_app,
     "uninstall",
-    epilog="Examples: ezra bridge hooks uninstall  ·  ezra bridge hooks uninstall --project --json",
+    "ezra bridge hooks uninstall",
+    "ezra bridge hooks uninstall --project --json",
 )
-def uninstall(settings: SettingsPath = None, project: Project = False, json: Json = False) -> None:
+def uninstall(_: NoMemory, settings: SettingsPath = None, project: Project = False) -> Answer:
     """Take our hooks, and nothing else, out of a coding agent's settings."""
-    file = _settings_file(settings, project=project)
-    change = file.uninstall(datetime.now(UTC))
-    _show_change(Screen(), change, "uninstalled", json=json)
+    change = _settings_file(settings, project=project).uninstall(datetime.now(UTC))
+    return _changed(change, "uninstalled", {})
 
 
-def _show_change(
-    screen: Screen, change: Change, done: str, *, json: bool, more: Mapping[str, Any] | None = None
-) -> None:
+def _changed(
+    change: Change, done: str, more: Mapping[str, Any], notes: list[str] | None = None
+) -> Answer:
     state = done if change.changed else "unchanged"
-    if json:
-        backup = None if change.backup is None else str(change.backup)
-        about = {"removed": change.removed, "backup": backup, **(more or {})}
-        screen.document({"file": str(change.path), "state": state, **about})
-        return
+    backup = None if change.backup is None else str(change.backup)
+    about = {"removed": change.removed, "backup": backup, **more}
     gone = ", and the file is gone: nothing else was in it" if change.removed else ""
-    screen.line(f"{state}  {change.path}{gone}")
-    if change.backup is not None:
-        screen.note(f"its former text: {change.backup}")
+    parts: list[Part] = [f"{state}  {change.path}{gone}"]
+    if backup is not None:
+        parts.append(Note(f"its former text: {backup}"))
+    return Answer({"file": str(change.path), "state": state, **about}, parts, notes or ())
 
 
-@hooks_app.command(
-    "status",
-    epilog="Examples: ezra bridge hooks status  ·  ezra bridge hooks status --json",
-)
-def status(
-    settings: SettingsPath = None, home: Home = None, url: Url = None, json: Json = False
-) -> None:
+@command(hooks_app, "status", "ezra bridge hooks status", "ezra bridge hooks status --json")
+def status(door: Door, settings: SettingsPath = None) -> Answer:
     """Show where hooks are installed, what they have queued, and what came of the last run."""
-    screen = Screen()
     files = {"user": _user_path(), "project": _project_path()}
     found = {
         "settings": [
             _installed(name, SettingsFile(path))
             for name, path in (files if settings is None else {"given": settings}).items()
         ],
-        **_waiting(home, url),
+        **_waiting(door.config),
     }
-    if json:
-        screen.document(found)
-        return
+    return Answer(found, _status(found))
+
+
+def _status(found: Mapping[str, Any]) -> Iterator[Part]:
     for one in found["settings"]:
         state = one["problem"] or (", ".join(one["events"]) or "no hooks of ours")
-        screen.line(f"{one['name']:10}{one['file']}  {state}")
+        yield f"{one['name']:10}{one['file']}  {state}"
         for event in one["missing"] if one["events"] else ():
-            screen.note(f"{event} is missing: run 'ezra bridge hooks install' again")
+            yield Note(f"{event} is missing: run 'ezra bridge hooks install' again")
         for program in one["not_found"]:
-            screen.note(f"{program} is not there: its hooks do nothing")
-    _show_waiting(screen, found)
+            yield Note(f"{program} is not there: its hooks do nothing")
+    yield f"{'agent':10}{found['agent'] or '-'}  at {found['memory']}"
+    if found["agent"] is None:
+        told = f"run 'ezra bridge setup --agent NAME' ({AGENT_VARIABLE})"
+        yield Note(f"hooks need a name: {told}")
+        return
+    counted = f"{found['files']} files, {found['queued']} writes; {found['refused']} refused"
+    yield f"{'waiting':10}{counted}"
+    last = found["last"] or {}
+    state = "running" if found["running"] else last.get("state", "none yet")
+    yield f"{'last run':10}{last.get('at', '')[:19]}  {state}".rstrip()
+    for path in last.get("failed", ()):
+        yield Note(f"not indexed: {path}")
+    yield from map(Note, last.get("problems", ()))
+    ago = found["handoff_seconds_ago"]
+    yield f"{'handoff':10}{'none' if ago is None else f'prepared {ago} s ago'}"
 
 
 def _installed(name: str, file: SettingsFile) -> dict[str, Any]:
@@ -198,9 +207,8 @@ def _installed(name: str, file: SettingsFile) -> dict[str, Any]:
     }
 
 
-def _waiting(home: Path | None, url: str | None) -> dict[str, Any]:
+def _waiting(config: BridgeConfig) -> dict[str, Any]:
     """Return what was queued for the agent, and what came of it."""
-    config = configured(home, url)
     found: dict[str, Any] = {"agent": config.agent, "memory": config.target}
     if config.agent is None:
         return found
@@ -223,92 +231,56 @@ def _waiting(home: Path | None, url: str | None) -> dict[str, Any]:
     }
 
 
-def _show_waiting(screen: Screen, found: Mapping[str, Any]) -> None:
-    screen.line(f"{'agent':10}{found['agent'] or '-'}  at {found['memory']}")
-    if found["agent"] is None:
-        screen.note(f"hooks need a name: run 'ezra bridge setup --agent NAME' ({AGENT_VARIABLE})")
-        return
-    counted = f"{found['files']} files, {found['queued']} writes; {found['refused']} refused"
-    screen.line(f"{'waiting':10}{counted}")
-    last = found["last"] or {}
-    state = "running" if found["running"] else last.get("state", "none yet")
-    screen.line(f"{'last run':10}{last.get('at', '')[:19]}  {state}".rstrip())
-    for path in last.get("failed", ()):
-        screen.note(f"not indexed: {path}")
-    for problem in last.get("problems", ()):
-        screen.note(problem)
-    ago = found["handoff_seconds_ago"]
-    screen.line(f"{'handoff':10}{'none' if ago is None else f'prepared {ago} s ago'}")
-
-
-@hooks_app.command(
-    "log",
-    epilog="Examples: ezra bridge hooks log  ·  ezra bridge hooks log --limit 500 --json",
-)
+@command(hooks_app, "log", "ezra bridge hooks log", "ezra bridge hooks log --limit 500 --json")
 def show_log(
+    _: NoMemory,
     limit: Annotated[int, typer.Option(help=f"How many lines, 1 to {LINES_MAX:,}.")] = 50,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Show what went wrong in hooks and behind them, oldest first."""
     if not 1 <= limit <= LINES_MAX:
         raise UsageError("--limit", limit, f"1 to {LINES_MAX:,}")
-    screen, log = Screen(), log_of(os.environ)
+    log = log_of(os.environ)
     lines = log.lines(limit)
-    if json:
-        screen.document({"files": [str(one) for one in log.paths], "lines": list(lines)})
-        return
-    for line in lines:
-        screen.line(line)
+    return Answer({"files": [str(one) for one in log.paths], "lines": lines}, lines)
 
 
-@hooks_app.command(
-    _DRAIN,
-    epilog="Examples: ezra bridge hooks drain  ·  ezra bridge hooks drain --json",
-)
-def drain(
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Print nothing; what went wrong goes to the log.")
-    ] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+@command(hooks_app, _DRAIN, "ezra bridge hooks drain", "ezra bridge hooks drain --json")
+async def drain(door: Door, quiet: bool = False) -> Answer:
     """Do what hooks have queued: send it, index notes, sync memories, prepare the next handoff.
 
     Hooks start this by themselves. One at a time: a second one ends at once. Exit code 4 when the
     memory is away.
+
+    Args:
+        quiet: Print nothing; what went wrong goes to the log.
     """
-    config = configured(home, url)
+    config = door.config
     _ = config.named_agent
-    screen, state, log = Screen(), HookState(config), log_of(os.environ)
+    state, log = HookState(config), log_of(os.environ)
     done: Drained | None = None
     for _round in range(ROUNDS_MAX):
         with state.draining() as is_ours:
             if not is_ours:
                 break
-            done = _run(home, url, state, log)
+            done = await _run(door, state, log)
         # Whoever queued something meanwhile has seen that this one runs, and started none.
         is_empty = done.left > 0 or outbox_of(config).is_empty()
         if done.state == "away" or (is_empty and not state.has_new()):
             break
     if done is None:
         if not quiet:
-            screen.note("another process does it already")
-        return
-    _show_drained(screen, done, quiet=quiet, json=json)
-    if done.state == "away":
-        raise typer.Exit(AWAY)
+            Screen().note("another process does it already")
+        raise typer.Exit
+    return Answer(done, () if quiet else _done(done), code=AWAY if done.state == "away" else 0)
 
 
-def _run(home: Path | None, url: str | None, state: HookState, log: HookLog) -> Drained:
+async def _run(door: Door, state: HookState, log: HookLog) -> Drained:
     """Do one run, and note what came of it."""
-
-    async def work(bridge: Bridge) -> Drained:
-        return await drained(bridge, state, datetime.now(UTC))
-
     at = datetime.now(UTC).isoformat()
     try:
-        done = ask(home, url, work, names=True, creates=True)
+        async with Door(door.home, door.url) as trying:
+            bridge = await trying.bridge(creates=True)
+            done = await drained(bridge, state, datetime.now(UTC))
     except typer.Exit as ended:
         if ended.exit_code != AWAY:
             raise
@@ -328,26 +300,15 @@ def _run(home: Path | None, url: str | None, state: HookState, log: HookLog) -> 
     return done
 
 
-def _show_drained(screen: Screen, done: Drained, *, quiet: bool, json: bool) -> None:
-    if json:
-        screen.document(asdict(done))
-        return
-    if quiet:
-        return
+def _done(done: Drained) -> Iterator[Part]:
     for path in done.failed:
-        screen.note(f"not indexed: {path}")
-    for problem in done.problems:
-        screen.note(problem)
+        yield Note(f"not indexed: {path}")
+    yield from map(Note, done.problems)
     indexed = ", ".join(f"{count} {name}" for name, count in sorted(done.indexed.items()))
-    screen.line(f"sent      {done.sent}, {done.refused} refused, {done.left} wait")
-    screen.line(f"indexed   {indexed or 'none'}")
+    yield f"sent      {done.sent}, {done.refused} refused, {done.left} wait"
+    yield f"indexed   {indexed or 'none'}"
     memories = ", ".join(f"{count} {name}" for name, count in done.memories.items())
-    screen.line(f"memories  {memories or 'none'}")
-    screen.line(f"handoff   {'prepared' if done.has_handoff else 'nothing to tell'}")
+    yield f"memories  {memories or 'none'}"
+    yield f"handoff   {'prepared' if done.has_handoff else 'nothing to tell'}"
     if done.reason:
-        screen.note(f"away: {done.reason}")
-
-
-def add_to(app: typer.Typer) -> None:
-    """Add the commands about hooks to the bridge's."""
-    app.add_typer(hooks_app, name="hooks")
+        yield Note(f"away: {done.reason}")

@@ -6,7 +6,7 @@ import contextlib
 import json as json_lines
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Annotated, Any
@@ -22,50 +22,46 @@ from ..bridge.noted import Notes
 from ..bridge.notes.watched import roots_of
 from ..bridge.outbox import Item, outbox_of
 from ..bridge.sending import Sent
-from .bridge_door import AWAY, Home, Json, Url, ask, configured
+from .bridge_door import AWAY, Door
+from .command import Answer, Note, Part, Rows, examples
 from .screen import Screen
 from .standard_input import FROM_INPUT
 from .turns import shortened
 
-
-def add_to(app: typer.Typer) -> None:
-    """Add the commands to a group."""
-    for name, function, examples in _COMMANDS:
-        app.command(name, epilog=examples)(function)
+COUNTED = ("memories", "messages", "tasks", "actions")
 
 
+@examples(
+    "ezra bridge setup --agent builder --url https://memory.example",
+    "ezra bridge setup --machine laptop --json",
+)
 def setup(
-    agent: Annotated[str | None, typer.Option(help="What this coding agent is called.")] = None,
-    graph: Annotated[
-        str | None, typer.Option(help="The session graph; 'bridge' if never given.")
-    ] = None,
-    machine: Annotated[
-        str | None, typer.Option(help="What this machine is called; its host name if never given.")
-    ] = None,
-    half_life_days: Annotated[
-        float | None, typer.Option(help="After so many days a memory counts half; 45.")
-    ] = None,
-    timeout_seconds: Annotated[
-        float | None, typer.Option(help="So long one request may take; 10.")
-    ] = None,
-    token_file: Annotated[str | None, typer.Option(help="A file with the server's token.")] = None,
-    watch_dirs: Annotated[
-        str | None,
-        typer.Option(help="Folders of Markdown notes, each path or name=path; : between."),
-    ] = None,
-    memory_path: Annotated[
-        str | None, typer.Option(help="Folder of the agent's own notes, for sync-memories.")
-    ] = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+    door: Door,
+    agent: str | None = None,
+    graph: str | None = None,
+    machine: str | None = None,
+    half_life_days: float | None = None,
+    timeout_seconds: float | None = None,
+    token_file: str | None = None,
+    watch_dirs: str | None = None,
+    memory_path: str | None = None,
+) -> Answer:
     """Say who you are and where the memory is; kept in bridge.toml, which variables override.
 
     Where neither --home nor --url was ever given it is your own, whatever folder you work in:
     $XDG_DATA_HOME/ezra, or ~/.local/share/ezra. What is not given stays; an empty text removes it.
+
+    Args:
+        agent: What this coding agent is called.
+        graph: The session graph; 'bridge' if never given.
+        machine: What this machine is called; its host name if never given.
+        half_life_days: After so many days a memory counts half; 45.
+        timeout_seconds: So long one request may take; 10.
+        token_file: A file with the server's token.
+        watch_dirs: Folders of Markdown notes, each path or name=path; : between.
+        memory_path: Folder of the agent's own notes, for sync-memories.
     """
-    screen, state = Screen(), state_folder(os.environ)
+    home, url = door.home, door.url
     changes: dict[str, str | float | None] = {
         "agent": agent,
         "graph": graph,
@@ -75,21 +71,15 @@ def setup(
         "token_file": _whole(token_file),
         "watch_dirs": _whole_list(watch_dirs),
         "memory_path": _whole(memory_path),
-        "url": url,
+        "url": "" if home is not None and url is None else url,
         "home": None if home is None else _whole(str(home)),
     }
-    if home is not None and url is None:
-        changes["url"] = ""
     if home is not None and url is not None:
         raise UsageError("--home", str(home), "--home or --url: the data are here or on a server")
-    path = write_file(state, changes)
-    config = bridge_config()
-    if json:
-        screen.document({"file": str(path), **_config(config)})
-        return
-    screen.line(str(path))
-    for name, value in _config(config).items():
-        screen.line(f"  {name:16} {value if value is not None else '-'}")
+    path = write_file(state_folder(os.environ), changes)
+    kept = _config(bridge_config())
+    lines = [f"  {name:16} {value if value is not None else '-'}" for name, value in kept.items()]
+    return Answer({"file": str(path), **kept}, [str(path), *lines])
 
 
 def _whole(path: str | None) -> str | None:
@@ -110,107 +100,97 @@ def _config(config: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
     } | {"memory": config.target}
 
 
-def status(home: Home = None, url: Url = None, json: Json = False) -> None:
+@examples("ezra bridge status", "ezra bridge status --json")
+async def status(door: Door) -> Answer:
     """Show whether the memory answers, what waits, how much there is, and how to begin.
 
     Exit code 0 also when the memory is away, or there is none yet: it is what was asked.
     """
-    screen = Screen()
-    found = ask(home, url, reading.status, names=False, is_about_itself=True)
-    if json:
-        screen.document(found)
-        return
+    found = await door.about_itself(reading.status, names=False)
+    return Answer(found, _status(found))
+
+
+def _status(found: Mapping[str, Any]) -> Iterator[Part]:
     state = "reachable" if found["reachable"] else f"away: {found['reason']}"
     state = state if found["is_there"] else "not made yet"
-    screen.line(f"memory      {found['memory']}  {state}")
-    screen.line(f"graph       {found['graph']}")
-    screen.line(f"agent       {found['agent'] or '-'}")
-    screen.line(f"machine     {found['machine']}")
+    yield f"memory      {found['memory']}  {state}"
+    yield f"graph       {found['graph']}"
+    yield f"agent       {found['agent'] or '-'}"
+    yield f"machine     {found['machine']}"
     task = found["current_task"]
     at_hand = "none" if task is None else f"{task['id']}  {task['status']}  {task['title']}"
-    screen.line(f"task        {at_hand}")
-    screen.line(f"outbox      {found['queued']} queued, {found['refused']} refused")
+    yield f"task        {at_hand}"
+    yield f"outbox      {found['queued']} queued, {found['refused']} refused"
     for name in ("memories", "unread", "open_tasks"):
         if name in found:
-            screen.line(f"{name.replace('_', ' '):12}{found[name]}")
+            yield f"{name.replace('_', ' '):12}{found[name]}"
     for agent, seen in found.get("agents", {}).items():
-        screen.line(f"            {agent}  last seen {seen[:19]}")
+        yield f"            {agent}  last seen {seen[:19]}"
     for one in found["next"]:
-        screen.line(f"next        {one}")
+        yield f"next        {one}"
     for one in found["other_outboxes"]:
-        screen.note(f"an outbox of {one['agent']} for {one['memory']} is not empty")
+        yield Note(f"an outbox of {one['agent']} for {one['memory']} is not empty")
 
 
-def sync(
-    refused: Annotated[
-        bool, typer.Option("--refused", help="Show what was refused, and send nothing.")
-    ] = False,
-    retry: Annotated[
-        list[str] | None, typer.Option(help="Send this refused item again. Repeatable.")
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="Give up this refused item. Repeatable.")
-    ] = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+@examples(
+    "ezra bridge sync",
+    "ezra bridge sync --refused --json",
+    "ezra bridge sync --retry 01985a4c-…",
+)
+async def sync(
+    door: Door,
+    refused: bool = False,
+    retry: list[str] | None = None,
+    drop: list[str] | None = None,
+) -> Answer:
     """Send what waits on this machine, in order, and say what came of each item.
 
     Exit code 1 when something was refused or still waits, 4 when the memory is away.
+
+    Args:
+        refused: Show what was refused, and send nothing.
+        retry: Send this refused item again. Repeatable.
+        drop: Give up this refused item. Repeatable.
     """
-    screen = Screen()
-    outbox = outbox_of(configured(home, url))
+    outbox = outbox_of(door.config)
     for given_up in drop or ():
-        screen.note(f"gave up {outbox.drop(given_up).kind} {given_up}")
+        Screen().note(f"gave up {outbox.drop(given_up).kind} {given_up}")
     if refused or (drop and not retry):
-        _show_refused(screen, outbox.refused(), json=json)
-        return
+        items = outbox.refused()
+        return Answer({"refused": items}, [line for one in items for line in _refused(one)])
     for again in retry or ():
         outbox.retry(again)
-
-    async def work(bridge: Bridge) -> Sent:
-        return await bridge.sync()
-
-    sent = ask(home, url, work, names=True, creates=True)
-    if json:
-        screen.document(
-            {
-                "items": [one.said for one in sent.outcomes],
-                "done": sent.count("done"),
-                "refused": sent.count("refused"),
-                "left": sent.left,
-                "reason": sent.away,
-            }
-        )
-    else:
-        for one in sent.outcomes:
-            reason = f"  {one.reason}" if one.reason else ""
-            screen.line(f"{one.state}  {one.item.kind}  {one.id}{reason}")
-        counted = f"{sent.count('done')} sent, {sent.count('refused')} refused, {sent.left} wait"
-        screen.note(counted)
-    if sent.left or sent.count("refused"):
-        raise typer.Exit(1)
+    sent = await (await door.bridge(creates=True)).sync()
+    document = {
+        "items": [one.said for one in sent.outcomes],
+        "done": sent.count("done"),
+        "refused": sent.count("refused"),
+        "left": sent.left,
+        "reason": sent.away,
+    }
+    return Answer(document, _sent(sent), code=1 if sent.left or sent.count("refused") else 0)
 
 
-def _show_refused(screen: Screen, items: tuple[Item, ...], *, json: bool) -> None:
-    if json:
-        screen.document({"refused": [asdict(one) for one in items]})
-        return
-    for one in items:
-        said = shortened(json_lines.dumps(dict(one.arguments), ensure_ascii=False))
-        screen.line(f"{one.id}  {one.at[:19]}  {one.kind}  {said}")
-        screen.line(f"    {one.reason}")
+def _sent(sent: Sent) -> Iterator[Part]:
+    for one in sent.outcomes:
+        reason = f"  {one.reason}" if one.reason else ""
+        yield f"{one.state}  {one.item.kind}  {one.id}{reason}"
+    counted = f"{sent.count('done')} sent, {sent.count('refused')} refused, {sent.left} wait"
+    yield Note(counted)
 
 
-def heartbeat(home: Home = None, url: Url = None, json: Json = False) -> None:
+def _refused(one: Item) -> tuple[str, str]:
+    said = shortened(json_lines.dumps(dict(one.arguments), ensure_ascii=False))
+    return f"{one.id}  {one.at[:19]}  {one.kind}  {said}", f"    {one.reason}"
+
+
+@examples("ezra bridge heartbeat --json")
+async def heartbeat(door: Door) -> Answer:
     """Give a sign of life, once a minute at most; says nothing when the memory is away.
 
     Nothing is kept for later: an old sign of life misleads.
     """
-    screen = Screen()
-    notes = Notes(configured(home, url))
-    given = False
+    notes = Notes(door.config)
 
     async def work(bridge: Bridge) -> bool:
         if bridge.away is not None:
@@ -220,62 +200,54 @@ def heartbeat(home: Home = None, url: Url = None, json: Json = False) -> None:
             notes.beat()
         return True
 
-    _ = configured(home, url).named_agent
+    _ = door.config.named_agent
+    given = False
     if notes.is_due():
         try:
-            given = ask(home, url, work, names=True, is_about_itself=True)
+            async with Door(door.home, door.url) as trying:
+                given = await trying.about_itself(work, names=True)
         except typer.Exit as ended:
             if ended.exit_code != AWAY:
                 raise
-    if json:
-        screen.document({"given": given})
+    return Answer({"given": given})
 
 
-def dashboard(
-    days: Annotated[int, typer.Option(help="How many days back, 1 to 3,650.")] = 30,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Show counts of memories, messages, tasks and actions, and day by day what came."""
-    screen = Screen()
+@examples("ezra bridge dashboard", "ezra bridge dashboard --json")
+async def dashboard(door: Door, days: int = 30) -> Answer:
+    """Show counts of memories, messages, tasks and actions, and day by day what came.
 
-    async def work(bridge: Bridge) -> reading.Dashboard:
-        return await reading.dashboard(bridge, days)
+    Args:
+        days: How many days back, 1 to 3,650.
+    """
+    found = await reading.dashboard(await door.bridge(names=False), days)
+    return Answer({**asdict(found), "since": found.since.isoformat()}, _counts(found))
 
-    found = ask(home, url, work, names=False)
-    if json:
-        screen.document({**asdict(found), "since": found.since.isoformat()})
-        return
+
+def _counts(found: reading.Dashboard) -> Iterator[Part]:
     for name in ("memories", "memories_by_agent", "unread", "tasks", "actions"):
         counts: dict[str, int] = getattr(found, name)
         told = ", ".join(f"{key} {count}" for key, count in counts.items()) or "none"
-        screen.line(f"{name.replace('_', ' '):20}{told}")
-    kinds = ("memories", "messages", "tasks", "actions")
-    rows = [(day, *(str(of.get(kind, 0)) for kind in kinds)) for day, of in found.days.items()]
-    screen.line("")
-    screen.table(("day", *kinds), rows)
+        yield f"{name.replace('_', ' '):20}{told}"
+    yield ""
+    rows = [(day, *(str(of.get(kind, 0)) for kind in COUNTED)) for day, of in found.days.items()]
+    yield Rows(("day", *COUNTED), rows)
 
 
-def export(
-    file: Annotated[str, typer.Argument(help="Where to; - for standard output.")] = FROM_INPUT,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+@examples("ezra bridge export memory.ndjson --json", "ezra bridge export > memory.ndjson")
+async def export(door: Door, file: Annotated[str, typer.Argument()] = FROM_INPUT) -> Answer:
     """Write memories, notes, messages, tasks and actions as NDJSON, oldest first.
 
     Memories that were forgotten or gave way are among them until their content is destroyed, and
     of notes every revision. Private memories of others are not.
+
+    Args:
+        file: Where to; - for standard output.
     """
-    if json and file == FROM_INPUT:
-        raise UsageError("--json", json, "a file to write to: the lines are JSON already")
-    screen = Screen()
-    lines = ask(home, url, carrying.exported, names=False)
+    if door.json and file == FROM_INPUT:
+        raise UsageError("--json", door.json, "a file to write to: the lines are JSON already")
+    lines = await carrying.exported(await door.bridge(names=False))
     if file == FROM_INPUT:
-        for line in lines:
-            screen.json_line(line)
-        return
+        return Answer(None, (_json_line(line) for line in lines))
     path = Path(file)
     text = "".join(json_lines.dumps(one, ensure_ascii=False) + "\n" for one in lines)
     draft = path.with_name(f".{path.name}.part")
@@ -284,40 +256,32 @@ def export(
         draft.replace(path)
     except OSError as error:
         raise UsageError("FILE", file, f"a file that can be written: {error.strerror}") from error
-    if json:
-        screen.document({"file": file, "lines": len(lines)})
-    else:
-        screen.line(f"{len(lines)} lines in {file}")
+    return Answer({"file": file, "lines": len(lines)}, f"{len(lines)} lines in {file}")
 
 
-def import_lines(
-    file: Annotated[str, typer.Argument(help="An export; - for standard input.")] = FROM_INPUT,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+def _json_line(line: Mapping[str, Any]) -> Part:
+    return lambda screen: screen.json_line(line)
+
+
+@examples("ezra bridge import memory.ndjson", "ezra bridge import - --json")
+async def import_lines(door: Door, file: Annotated[str, typer.Argument()] = FROM_INPUT) -> Answer:
     """Read an export in; what is there already stays as it is, so it may be repeated.
 
     Exit code 1 when lines were refused: they are shown with their numbers, the rest is there.
+
+    Args:
+        file: An export; - for standard input.
     """
-    screen = Screen()
     lines, unread = _lines(file)
-
-    async def work(bridge: Bridge) -> carrying.Imported:
-        return await carrying.imported(bridge, lines)
-
-    done = ask(home, url, work, names=True, creates=True)
+    done = await carrying.imported(await door.bridge(creates=True), lines)
     done.refused += len(unread)
     done.problems = [*unread, *done.problems][: carrying.SHOWN_MAX]
-    if json:
-        screen.document({**done.counts, "refused": done.refused, "problems": done.problems})
-    else:
-        told = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(done.counts.items()))
-        screen.line(f"read: {told or 'nothing'}")
-        for problem in done.problems:
-            screen.note(f"refused: {problem}")
-    if done.refused:
-        raise typer.Exit(1)
+    told = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(done.counts.items()))
+    return Answer(
+        {**done.counts, "refused": done.refused, "problems": done.problems},
+        [f"read: {told or 'nothing'}", *(Note(f"refused: {one}") for one in done.problems)],
+        code=1 if done.refused else 0,
+    )
 
 
 def _lines(file: str) -> tuple[list[dict[str, Any]], list[str]]:
@@ -350,36 +314,3 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
         return
     with Path(file).open("rb") as data:
         yield data
-
-
-_COMMANDS: tuple[tuple[str, Callable[..., None], str], ...] = (
-    (
-        "setup",
-        setup,
-        (
-            "Examples: ezra bridge setup --agent builder --url https://memory.example  ·  "
-            "ezra bridge setup --machine laptop --json"
-        ),
-    ),
-    ("status", status, "Examples: ezra bridge status  ·  ezra bridge status --json"),
-    (
-        "sync",
-        sync,
-        (
-            "Examples: ezra bridge sync  ·  ezra bridge sync --refused --json  ·  "
-            "ezra bridge sync --retry 01985a4c-…"
-        ),
-    ),
-    ("heartbeat", heartbeat, "Example: ezra bridge heartbeat --json"),
-    ("dashboard", dashboard, "Examples: ezra bridge dashboard  ·  ezra bridge dashboard --json"),
-    (
-        "export",
-        export,
-        "Examples: ezra bridge export memory.ndjson --json  ·  ezra bridge export > memory.ndjson",
-    ),
-    (
-        "import",
-        import_lines,
-        "Examples: ezra bridge import memory.ndjson  ·  ezra bridge import - --json",
-    ),
-)

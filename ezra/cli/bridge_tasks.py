@@ -8,9 +8,8 @@ from typing import Annotated, cast, get_args
 
 import typer
 
-from tiers.board import Card, TaskStatus
+from tiers.board import TaskStatus
 from tiers.errors import UsageError
-from tiers.upkeep import Page
 
 from ..bridge.client import Bridge
 from ..bridge.noted import CurrentTask, Notes
@@ -18,9 +17,8 @@ from ..bridge.reading import current_task
 from ..bridge.sending import Outcome
 from ..handles.listings import LATEST_MAX
 from .bridge_board import After, checked_priority
-from .bridge_door import Home, Json, Priority, Tags, Url, ask, configured, listed_tags, wrote
-from .plain import plain
-from .screen import Screen
+from .bridge_door import Door, Priority, Tags, listed_tags
+from .command import Answer, Note, Part, Rows, command, examples
 from .turns import shortened
 
 STATUSES: tuple[TaskStatus, ...] = get_args(TaskStatus)
@@ -33,22 +31,27 @@ task_app = typer.Typer(
 TaskId = Annotated[str | None, typer.Argument(help="Id of the task; the one at hand if not given.")]
 
 
-@task_app.command(
+@command(
+    task_app,
     "start",
-    epilog="Examples: ezra bridge task start 'Shorten the life of tokens' --priority high  ·  "
+    "ezra bridge task start 'Shorten the life of tokens' --priority high",
     "ezra bridge task start 'Write the tests' --parent 01985a4c-… --json",
 )
-def start(
-    title: Annotated[str, typer.Argument(help="What is to be done.")],
-    description: Annotated[str, typer.Option(help="The same at length.")] = "",
+async def start(
+    door: Door,
+    title: str,
+    description: str = "",
     priority: Priority = "normal",
     tags: Tags = None,
-    parent: Annotated[str | None, typer.Option(help="Id of the task that it is a part of.")] = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Start a task and say its id; it is the one at hand on this machine from now on."""
+    parent: str | None = None,
+) -> Answer:
+    """Start a task and say its id; it is the one at hand on this machine from now on.
+
+    Args:
+        title: What is to be done.
+        description: The same at length.
+        parent: Id of the task that it is a part of.
+    """
     if not title.strip():
         raise UsageError("title", title, "text that is not blank")
 
@@ -56,11 +59,8 @@ def start(
         with contextlib.suppress(OSError):  # it is stored; the note is for convenience
             Notes(bridge.config).begin(CurrentTask(outcome.id, title, "created"))
 
-    wrote(
-        home,
-        url,
+    return await door.write(
         "task_start",
-        json=json,
         after=note,
         title=title,
         text=description,
@@ -70,170 +70,133 @@ def start(
     )
 
 
-@task_app.command(
+@command(
+    task_app,
     "update",
-    epilog="Examples: ezra bridge task update --status in_progress  ·  "
+    "ezra bridge task update --status in_progress",
     "ezra bridge task update 01985a4c-… --note 'Half of the tests pass.' --json",
 )
-def update(
-    task: TaskId = None,
-    status: Annotated[
-        str | None, typer.Option(help="created, in_progress, suspended, completed, failed.")
-    ] = None,
-    note: Annotated[str | None, typer.Option(help="Logged with it.")] = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Change the state of a task, or note something about it; both are logged."""
+async def update(
+    door: Door, task: TaskId = None, status: str | None = None, note: str | None = None
+) -> Answer:
+    """Change the state of a task, or note something about it; both are logged.
+
+    Args:
+        status: created, in_progress, suspended, completed, failed.
+        note: Logged with it.
+    """
     if status is not None and status not in STATUSES:
         raise UsageError("--status", status, ", ".join(STATUSES))
     if status is None and (note is None or not note.strip()):
         raise UsageError("--note", note, "a note, or --status")
-    ends = status in ("completed", "failed")
-    arguments = {"id": _at_hand(task, home, url), "status": status, "note": note}
-    wrote(
-        home,
-        url,
-        "task_update",
-        json=json,
-        told=_state,
-        after=_ended if ends else _followed(status),
-        **arguments,
+    after = _ended if status in ("completed", "failed") else _followed(status)
+    task_id = _at_hand(door, task)
+    return await door.write(
+        "task_update", told=_state, after=after, id=task_id, status=status, note=note
     )
 
 
-@task_app.command(
+@command(
+    task_app,
     "done",
-    epilog="Examples: ezra bridge task done --outcome 'Tokens live for 15 minutes.'  ·  "
+    "ezra bridge task done --outcome 'Tokens live for 15 minutes.'",
     "ezra bridge task done 01985a4c-… --json",
 )
-def done(
-    task: TaskId = None,
-    outcome: Annotated[str | None, typer.Option(help="What came of it.")] = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Complete a task."""
-    task_id = _at_hand(task, home, url)
-    wrote(
-        home,
-        url,
-        "task_done",
-        json=json,
-        told=_state,
-        after=_ended,
-        id=task_id,
-        outcome=outcome,
-    )
+async def done(door: Door, task: TaskId = None, outcome: str | None = None) -> Answer:
+    """Complete a task.
+
+    Args:
+        outcome: What came of it.
+    """
+    task_id = _at_hand(door, task)
+    return await door.write("task_done", told=_state, after=_ended, id=task_id, outcome=outcome)
 
 
-@task_app.command(
+@command(
+    task_app,
     "fail",
-    epilog="Examples: ezra bridge task fail --reason 'The library cannot do it.'  ·  "
+    "ezra bridge task fail --reason 'The library cannot do it.'",
     "ezra bridge task fail 01985a4c-… --json",
 )
-def fail(
-    task: TaskId = None,
-    reason: Annotated[str | None, typer.Option(help="Why.")] = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Say that a task failed."""
-    task_id = _at_hand(task, home, url)
-    wrote(
-        home,
-        url,
-        "task_fail",
-        json=json,
-        told=_state,
-        after=_ended,
-        id=task_id,
-        reason=reason,
-    )
+async def fail(door: Door, task: TaskId = None, reason: str | None = None) -> Answer:
+    """Say that a task failed.
+
+    Args:
+        reason: Why.
+    """
+    task_id = _at_hand(door, task)
+    return await door.write("task_fail", told=_state, after=_ended, id=task_id, reason=reason)
 
 
-@task_app.command(
+@command(
+    task_app,
     "list",
-    epilog="Examples: ezra bridge task list --status in_progress  ·  "
+    "ezra bridge task list --status in_progress",
     "ezra bridge task list --agent reviewer --limit 50 --json",
 )
-def list_tasks(
-    agent: Annotated[str | None, typer.Option(help="Only tasks that this agent started.")] = None,
-    status: Annotated[
-        list[str] | None, typer.Option(help="Only tasks in this state. Repeatable.")
-    ] = None,
-    limit: Annotated[int, typer.Option(help="How many, 1 to 100.")] = 10,
+async def list_tasks(
+    door: Door,
+    agent: str | None = None,
+    status: list[str] | None = None,
+    limit: int = 10,
     after: After = "",
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """List tasks of all agents, those changed last first."""
+) -> Answer:
+    """List tasks of all agents, those changed last first.
+
+    Args:
+        agent: Only tasks that this agent started.
+        status: Only tasks in this state. Repeatable.
+        limit: How many, 1 to 100.
+    """
     for one in status or ():
         if one not in STATUSES:
             raise UsageError("--status", one, ", ".join(STATUSES))
     wanted = cast("list[TaskStatus]", status or [])
-    screen = Screen()
-
-    async def work(bridge: Bridge) -> Page[Card]:
-        board = (await bridge.reader()).board
-        return await board.tasks(agent_id=agent, statuses=wanted, limit=limit, after=after)
-
-    page = ask(home, url, work, names=False)
-    if json:
-        screen.document({"tasks": [plain(one) for one in page.rows], "cursor": page.cursor})
-        return
+    board = (await (await door.bridge(names=False)).reader()).board
+    page = await board.tasks(agent_id=agent, statuses=wanted, limit=limit, after=after)
     rows = [
         (one.id, one.status or "", one.priority, one.agent_id, shortened(one.title))
         for one in page.rows
     ]
-    screen.table(("task", "state", "priority", "by", "title"), rows)
+    parts: list[Part] = [Rows(("task", "state", "priority", "by", "title"), rows)]
     if page.cursor is not None:
-        screen.note(f"there are more: --after {page.cursor}")
+        parts.append(Note(f"there are more: --after {page.cursor}"))
+    return Answer({"tasks": page.rows, "cursor": page.cursor}, parts)
 
 
-@task_app.command("current", epilog="Example: ezra bridge task current --json")
-def current(home: Home = None, url: Url = None, json: Json = False) -> None:
+@command(task_app, "current", "ezra bridge task current --json")
+async def current(door: Door) -> Answer:
     """Show the task at hand: as the memory has it, or while that is away as noted here.
 
     Exit code 1 when there is none.
     """
-    screen = Screen()
-    found = ask(home, url, current_task, names=True)
-    if json:
-        where = "this machine" if found.is_noted else "memory"
-        screen.document({"task": plain(found.task), "from": where})
-    elif found.task is not None:
-        screen.line(f"{found.task.id}  {found.task.status}  {found.task.title}")
-        if found.is_noted:
-            screen.note("as noted on this machine; the memory is away")
+    found = await current_task(await door.bridge())
+    document = {"task": found.task, "from": "this machine" if found.is_noted else "memory"}
     if found.task is None:
-        raise typer.Exit(1)
+        return Answer(document, code=1)
+    parts: list[Part] = [f"{found.task.id}  {found.task.status}  {found.task.title}"]
+    if found.is_noted:
+        parts.append(Note("as noted on this machine; the memory is away"))
+    return Answer(document, parts)
 
 
-def suspend_tasks(
-    limit: Annotated[int, typer.Option(help="How many at most, 1 to 100.")] = 10,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Suspend your open tasks, for the next session to take up again."""
+@examples("ezra bridge suspend-tasks", "ezra bridge suspend-tasks --json")
+async def suspend_tasks(door: Door, limit: int = 10) -> Answer:
+    """Suspend your open tasks, for the next session to take up again.
+
+    Args:
+        limit: How many at most, 1 to 100.
+    """
     if not 1 <= limit <= LATEST_MAX:
         raise UsageError("--limit", limit, f"1 to {LATEST_MAX}")
-    wrote(
-        home,
-        url,
+    return await door.write(
         "suspend_tasks",
-        json=json,
         told=lambda one: f"{len(one.result.get('suspended', ()))} suspended",
         limit=limit,
     )
 
 
-def _at_hand(task: str | None, home: Home, url: Url) -> str:
+def _at_hand(door: Door, task: str | None) -> str:
     """Return the id of the task that is meant.
 
     Raises:
@@ -241,7 +204,7 @@ def _at_hand(task: str | None, home: Home, url: Url) -> str:
     """
     if task is not None:
         return task
-    noted = Notes(configured(home, url)).current()
+    noted = Notes(door.config).current()
     if noted is None:
         raise UsageError("task", None, "the id of a task; none is at hand on this machine")
     return noted.id

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, TypeVar
 
 import typer
 
@@ -16,10 +17,11 @@ from ..app import Ezra
 from ..assembly.engines import has_memory
 from ..settings import Settings
 from .indexing import index_what_was_written
-from .options import run, settings_at
+from .options import Home, Json, run, settings_at
 from .screen import Screen
 
 if TYPE_CHECKING:
+    from ..handles.agent import Agent
     from ..handles.graph import Graph
     from ..remote.ezra import RemoteEzra
 
@@ -45,6 +47,100 @@ NoUrl = Annotated[
     str | None, typer.Option("--url", hidden=True, help="Refused: it is about this machine.")
 ]
 """For a command that looks at this machine only, and says so."""
+
+
+@dataclass
+class Memory:
+    """The memory that a command is about, opened when it is first asked for.
+
+    What a command has to refuse it refuses before: nothing is opened for it.
+    """
+
+    home: Home = None
+    url: Url = None
+    json: Json = False
+
+    async def __aenter__(self) -> Self:
+        """Begin; what is opened meanwhile is closed at the end."""
+        self._stack = AsyncExitStack()
+        self._ezra: AnyEzra | None = None
+        return self
+
+    async def __aexit__(self, *failed: Any) -> None:  # noqa: ANN401, PYI036 - the exception in three parts
+        """Close what was opened; what was written is indexed before."""
+        await self._stack.__aexit__(*failed)
+
+    async def open(self, *, background: bool = False, creates: bool = False) -> AnyEzra:
+        """Return it open, as ``opened`` opens it; how is for whoever asks first."""
+        if self._ezra is None:
+            at = opened(self.home, self.url, background=background, creates=creates)
+            self._ezra = await self._stack.enter_async_context(at)
+        return self._ezra
+
+    async def graph(self, graph_id: str) -> Graph:
+        """Return the handle of a session graph.
+
+        Raises:
+            NotFound: There is no such graph.
+        """
+        return await (await self.open()).session_graph(graph_id)
+
+    async def agent(self, graph_id: str, agent_id: str) -> Agent:
+        """Return the handle of a member.
+
+        Raises:
+            NotFound: The graph does not exist, or never had such a member.
+            UsageError: The member has left.
+        """
+        return await member_of(await self.open(), graph_id, agent_id)
+
+
+class _Here:
+    """For a command that is about this machine, whatever memory is asked elsewhere."""
+
+    url: NoUrl
+
+    async def __aenter__(self) -> Self:
+        """Begin; there is nothing to open."""
+        return self
+
+    async def __aexit__(self, *failed: object) -> None:
+        """End."""
+
+    def only(self, command: str, *, tell: bool = True) -> None:
+        """Make sure that nobody takes what the command says for a server's: ``only_here``."""
+        only_here(command, self.url, tell=tell)
+
+
+@dataclass
+class Machine(_Here):
+    """This machine."""
+
+    url: NoUrl = None
+    json: Json = False
+
+
+@dataclass
+class Folder(_Here):
+    """A folder of data on this machine."""
+
+    home: Home = None
+    url: NoUrl = None
+    json: Json = False
+
+
+async def member_of(ezra: AnyEzra, graph: str, agent: str) -> Agent:
+    """Return the handle of a member.
+
+    Whoever has a token as one agent may not look at its graph, and need not.
+
+    Raises:
+        NotFound: The graph does not exist, or never had such a member.
+        UsageError: The member has left.
+    """
+    if isinstance(ezra, Ezra):
+        return await (await ezra.session_graph(graph)).agent(agent)
+    return await ezra.agent(graph, agent)
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -9,16 +10,13 @@ import typer
 from tiers.errors import NotFound, UsageError
 from tiers.learning import is_live
 from tiers.records import Fact, FactTier, Hit, Kind
-from tiers.upkeep import Page
 
 from ..handles.listings import LATEST_MAX
 from ..recaller import RecallResult
-from .agents import member_of
-from .doors import AnyEzra, Url, opened
+from .command import Answer, Note, Part, Rows, command
+from .doors import Memory
 from .lifecycle import explain
-from .options import GraphId, Home, Json, run
-from .plain import plain
-from .screen import Screen
+from .options import GraphId
 from .turns import shortened
 
 PAGE = 50
@@ -31,131 +29,109 @@ facts_app = typer.Typer(
 
 Topics = Annotated[list[str] | None, typer.Option("--topic", help="With this topic. Repeatable.")]
 Found = Annotated[int, typer.Option(help="How many, 1 to 100.")]
+After = Annotated[str, typer.Option(help="Where the page before ended: its cursor.")]
+OnPage = Annotated[int, typer.Option(help="The most on a page.", min=1, max=LATEST_MAX)]
 AsAgent = Annotated[
     str | None, typer.Option("--agent", help="As this member sees it; default: the operator.")
 ]
 
 
-@facts_app.command(
+@command(
+    facts_app,
     "list",
-    epilog="Examples: ezra facts list imola  ·  ezra facts list imola --tier core --topic tyres  ·"
-    "  ezra facts list imola --limit 100 --after CURSOR --json",
+    "ezra facts list imola",
+    "ezra facts list imola --tier core --topic tyres",
+    "ezra facts list imola --limit 100 --after CURSOR --json",
 )
-def list_facts(
+async def list_facts(
+    memory: Memory,
     graph: GraphId,
-    tier: Annotated[str | None, typer.Option(help="Only core or archival facts.")] = None,
+    tier: str | None = None,
     topic: Topics = None,
-    after: Annotated[str, typer.Option(help="Where the page before ended: its cursor.")] = "",
-    limit: Annotated[int, typer.Option(help="The most on a page.", min=1, max=LATEST_MAX)] = PAGE,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """List a graph's shared facts that hold, the latest first, page by page."""
-    screen = Screen()
+    after: After = "",
+    limit: OnPage = PAGE,
+) -> Answer:
+    """List a graph's shared facts that hold, the latest first, page by page.
+
+    Args:
+        tier: Only core or archival facts.
+    """
     if tier is not None and tier not in TIERS:
         raise UsageError("--tier", tier, ", ".join(TIERS))
-
-    async def work() -> Page[Fact]:
-        async with opened(home, url) as ezra:
-            where = await ezra.session_graph(graph)
-            return await where.latest_facts(
-                tier=tier, topics=topic or None, after=after, limit=limit
-            )
-
-    found = run(work())
-    if json:
-        screen.document({"facts": [plain(one) for one in found.rows], "cursor": found.cursor})
-        return
+    found = await (await memory.graph(graph)).latest_facts(
+        tier=tier, topics=topic or None, after=after, limit=limit
+    )
     rows = [
         (one.id, one.tier, ", ".join(one.topics) or "-", one.agent_id or "-", shortened(one.text))
         for one in found.rows
     ]
-    screen.table(("fact", "tier", "topics", "by", "text"), rows)
-    tell_more(screen, found.cursor)
+    listed = Rows(("fact", "tier", "topics", "by", "text"), rows)
+    return Answer(
+        {"facts": found.rows, "cursor": found.cursor}, [listed, *more_after(found.cursor)]
+    )
 
 
-@facts_app.command(
+@command(
+    facts_app,
     "search",
-    epilog="Examples: ezra facts search imola 'tyre life'  ·  "
+    "ezra facts search imola 'tyre life'",
     "ezra facts search imola 'tyre life' --agent strategist --json",
 )
-def search(
+async def search(
+    memory: Memory,
     graph: GraphId,
-    text: Annotated[str, typer.Argument(help="What the facts are to be about.")],
+    text: str,
     agent: AsAgent = None,
     topic: Topics = None,
     limit: Found = 10,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Find facts by words and meaning, best first; inherited ones too."""
-    screen = Screen()
+) -> Answer:
+    """Find facts by words and meaning, best first; inherited ones too.
 
-    async def work() -> RecallResult:
-        async with opened(home, url) as ezra:
-            return await recalled(ezra, graph, agent, text, "fact", topic, limit)
-
-    show_recalled(screen, run(work()), json=json)
+    Args:
+        text: What the facts are to be about.
+    """
+    return await recalled(memory, graph, agent, text, "fact", topic, limit)
 
 
-@facts_app.command("show", epilog="Example: ezra facts show imola 01985a4c-… --json")
-def show(
-    graph: GraphId,
-    fact: Annotated[list[str], typer.Argument(help="Ids of facts.")],
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+@command(facts_app, "show", "ezra facts show imola 01985a4c-… --json")
+async def show(memory: Memory, graph: GraphId, fact: list[str]) -> Answer:
     """Show shared facts in full, those that gave way or were forgotten included.
 
     Exit code 1 when one of them is not there.
+
+    Args:
+        fact: Ids of facts.
     """
-    screen = Screen()
-
-    async def work() -> tuple[Fact, ...]:
-        async with opened(home, url) as ezra:
-            return await (await ezra.session_graph(graph)).facts(fact)
-
-    found = run(work())
-    if json:
-        screen.document([plain(one) for one in found])
-    else:
-        for one in found:
-            for line in _lines(one):
-                screen.line(line)
+    found = await (await memory.graph(graph)).facts(fact)
     known = {one.id for one in found}
-    for wanted in fact:
-        if wanted not in known:
-            raise NotFound("fact", wanted)
+    missing = [NotFound("fact", wanted) for wanted in fact if wanted not in known]
+    lines = [line for one in found for line in _lines(one)]
+    return Answer(found, lines, error=missing[0] if missing else None)
 
 
-facts_app.command("history", epilog="Example: ezra facts history 01985a4c-… --json")(explain)
+command(facts_app, "history", "ezra facts history 01985a4c-… --json")(explain)
 
 
 async def recalled(
-    ezra: AnyEzra,
+    memory: Memory,
     graph: str,
     agent: str | None,
     text: str,
     kind: Kind,
     topics: list[str] | None,
     limit: int,
-) -> RecallResult:
+) -> Answer:
     """Ask for one kind of record, as a member or as the graph's operator."""
     asked: dict[str, Any] = {"kinds": (kind,), "limit": limit, "topics": topics or None}
     if agent is not None:
-        return await (await member_of(ezra, graph, agent)).recall(text, **asked)
-    return await (await ezra.session_graph(graph)).recall(text, **asked)
+        found = await (await memory.agent(graph, agent)).recall(text, **asked)
+    else:
+        found = await (await memory.graph(graph)).recall(text, **asked)
+    return Answer({"items": found.items, "degraded": found.degraded}, _recalled(found))
 
 
-def show_recalled(screen: Screen, found: RecallResult, *, json: bool) -> None:
-    """Print what was found, best first, and what did not take part."""
-    if json:
-        document = {"items": [plain(one) for one in found.items], "degraded": list(found.degraded)}
-        screen.document(document)
-        return
+def _recalled(found: RecallResult) -> Iterator[Part]:
+    """Yield what was found, best first, and what did not take part."""
     rows: list[tuple[str, ...]] = [
         (one.id, f"{one.score:.4f}", one.inherited_from or "-", shortened(one.text))
         for one in found.items
@@ -163,13 +139,13 @@ def show_recalled(screen: Screen, found: RecallResult, *, json: bool) -> None:
     told = [_outcomes(one) for one in found.items]
     if any(told):
         rows = [(*row[:3], outcomes, row[3]) for row, outcomes in zip(rows, told, strict=True)]
-        screen.table(("id", "score", "from", "outcomes", "text"), rows)
+        yield Rows(("id", "score", "from", "outcomes", "text"), rows)
     else:
-        screen.table(("id", "score", "from", "text"), rows)
+        yield Rows(("id", "score", "from", "text"), rows)
     if not rows:
-        screen.note("nothing found")
+        yield Note("nothing found")
     if found.degraded:
-        screen.note(f"degraded: {', '.join(found.degraded)}")
+        yield Note(f"degraded: {', '.join(found.degraded)}")
 
 
 def _outcomes(hit: Hit) -> str:
@@ -179,10 +155,9 @@ def _outcomes(hit: Hit) -> str:
     return f"confirmed {hit.successes}, rejected {hit.failures}"
 
 
-def tell_more(screen: Screen, cursor: str | None) -> None:
+def more_after(cursor: str | None) -> list[Part]:
     """Say how to go on where a page is not the last one."""
-    if cursor is not None:
-        screen.note(f"there is more: --after {cursor}")
+    return [] if cursor is None else [Note(f"there is more: --after {cursor}")]
 
 
 def _lines(fact: Fact) -> list[str]:

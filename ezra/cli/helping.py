@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import typer
 from rich.markup import escape
@@ -47,16 +48,20 @@ def with_examples(app: typer.Typer) -> typer.Typer:
 
 
 def laid_out(examples: str) -> str:
-    """Return examples one below the other, as help prints them. Laying out again changes nothing.
-
-    What does not fit on a line goes on after a backslash, so that it can be pasted as it is.
-    """
+    """Return ``Examples: one  ·  another`` as help prints it; again it changes nothing."""
     said = _LABEL.sub("", examples)
     if said == examples:
         return examples
-    told = [_folded(one.strip()) for one in said.split(_SEPARATOR)]
+    return listed(one.strip() for one in said.split(_SEPARATOR))
+
+
+def listed(examples: Iterable[str]) -> str:
+    """Return examples one below the other, as help prints them.
+
+    What does not fit on a line goes on after a backslash, so that it can be pasted as it is.
+    """
     # The empty line keeps the indentation: what all lines but the first have in common is cut.
-    return "\n".join(("", "[bold]Examples[/]", *(escape(one) for one in told)))
+    return "\n".join(("", "[bold]Examples[/]", *(escape(_folded(one)) for one in examples)))
 
 
 def _folded(example: str) -> str:

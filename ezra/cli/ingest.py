@@ -17,9 +17,9 @@ from ..app import Ezra
 from ..documents.folders import Found, patterns_of
 from ..documents.following import Following, changes_in
 from ..documents.ingesting import FileDone, Ingested, Ingestion, Plan
-from .documents import AsAgent, Graph, Tenant, documents_of
+from .documents import AsAgent, Tenant, documents_of
 from .doors import AnyEzra, Url, opened
-from .options import Home, Json, run
+from .options import GraphOption, Home, Json, run
 from .screen import Screen
 
 EXAMPLES = (
@@ -40,7 +40,7 @@ def ingest(
         list[Path],
         typer.Argument(help="Files, and folders with all that is in them.", show_default=False),
     ],
-    graph: Graph = None,
+    graph: GraphOption = None,
     tenant: Tenant = False,
     agent: AsAgent = None,
     shelf: Annotated[str, typer.Option(help="What names are unique in.")] = "files",

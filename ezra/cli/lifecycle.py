@@ -2,232 +2,173 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from tiers.errors import UsageError
-from tiers.records import Work
 
 from ..handles.explanation import Story
-from .doors import Url, opened
-from .options import GraphId, Home, Json, run
+from .command import Answer, Part, Rows, command, examples
+from .doors import Memory
+from .options import GraphId
 from .plain import plain
-from .screen import Screen
 
 lifecycle_app = typer.Typer(
     help="The meta-agents: passes, conservation, retention, queued work.", no_args_is_help=True
 )
 
 PARKED_SHOWN = 1_000
-EXPLAIN_EXAMPLES = "Examples: ezra explain 01985a4c-…  ·  ezra explain 01985a4c-… --json"
-CORE_EXAMPLES = "Examples: ezra core imola strategist  ·  ezra core imola strategist --json"
+COUNTED = ("covered", "tail", "twice", "lost", "stranded")
 
 
-@lifecycle_app.command("run", epilog="Example: ezra lifecycle run imola --json")
-def run_pass(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
+@command(lifecycle_app, "run", "ezra lifecycle run imola --json")
+async def run_pass(memory: Memory, graph: GraphId) -> Answer:
     """Compress, consolidate, retain and learn now, instead of by the schedule."""
-    screen = Screen()
-
-    async def work() -> dict[str, Any]:
-        async with opened(home, url) as ezra:
-            learnt = await ezra.drain_learning()
-            passed = await ezra.run_lifecycle_tick(graph)
-            indexed = await ezra.drain_learning()
-            learnt.add(indexed)
-            return {"lifecycle": plain(passed), "learning": plain(learnt)}
-
-    done = run(work())
-    if json:
-        screen.document(done)
-        return
-    for name, found in done.items():
-        for field, value in found.items():
-            if value:
-                screen.line(f"{name}: {field.replace('_', ' ')} {_short(value)}")
-    problems = [one for found in done.values() for one in found.get("problems", ())]
-    if problems:
-        raise typer.Exit(1)
+    ezra = await memory.open()
+    learnt = await ezra.drain_learning()
+    passed = await ezra.run_lifecycle_tick(graph)
+    learnt.add(await ezra.drain_learning())
+    done: dict[str, Any] = {"lifecycle": plain(passed), "learning": plain(learnt)}
+    lines = [
+        f"{name}: {field.replace('_', ' ')} {_short(value)}"
+        for name, found in done.items()
+        for field, value in found.items()
+        if value
+    ]
+    failed = any(found.get("problems") for found in done.values())
+    return Answer(done, lines, code=1 if failed else 0)
 
 
-@lifecycle_app.command("report", epilog="Example: ezra lifecycle report imola")
-def report(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
+@command(lifecycle_app, "report", "ezra lifecycle report imola")
+async def report(memory: Memory, graph: GraphId) -> Answer:
     """Account for every turn of a graph, grain by grain; list what was lost or is flagged.
 
     Exit code 1 when a turn is missing or counted twice.
     """
-    screen = Screen()
-
-    async def work() -> tuple[dict[str, Any], bool, tuple[str, ...]]:
-        async with opened(home, url) as ezra:
-            found = await (await ezra.session_graph(graph)).conservation()
-            return plain(found), found.ok, tuple(found.problems)
-
-    document, is_whole, problems = run(work())
-    if json:
-        screen.document(document | {"ok": is_whole})
-    else:
-        rows = [
-            [
-                str(line["grain"]),
-                *(_count(line[name]) for name in ("covered", "tail", "twice", "lost", "stranded")),
-            ]
-            for line in document["grains"]
-        ]
-        screen.line(f"{document['turns']} turns of {graph}")
-        screen.table(("grain", "covered once", "in the tail", "twice", "lost", "stranded"), rows)
-        for one in document["flagged"]:
-            screen.line(f"flagged: {one['id']} leaves out {one['lost']} statements")
-        for problem in problems:
-            screen.line(f"problem: {problem}")
-        screen.line("every turn is accounted for" if is_whole else "turns are unaccounted for")
-    if not is_whole:
-        raise typer.Exit(1)
+    found = await (await memory.graph(graph)).conservation()
+    document = {**plain(found), "ok": found.ok}
+    parts = _accounted(graph, document, found.problems)
+    return Answer(document, parts, code=0 if found.ok else 1)
 
 
-@lifecycle_app.command(
+def _accounted(graph: str, document: dict[str, Any], problems: Sequence[str]) -> Iterator[Part]:
+    yield f"{document['turns']} turns of {graph}"
+    rows = [
+        [str(line["grain"]), *(_count(line[name]) for name in COUNTED)]
+        for line in document["grains"]
+    ]
+    yield Rows(("grain", "covered once", "in the tail", "twice", "lost", "stranded"), rows)
+    for one in document["flagged"]:
+        yield f"flagged: {one['id']} leaves out {one['lost']} statements"
+    for problem in problems:
+        yield f"problem: {problem}"
+    yield "every turn is accounted for" if document["ok"] else "turns are unaccounted for"
+
+
+@command(
+    lifecycle_app,
     "retain",
-    epilog="Examples: ezra lifecycle retain imola --dry-run  ·  "
+    "ezra lifecycle retain imola --dry-run",
     "ezra lifecycle retain imola --force",
 )
-def retain(
-    graph: GraphId,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be done.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Also where a large share would be touched.")
-    ] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+async def retain(
+    memory: Memory, graph: GraphId, dry_run: bool = False, force: bool = False
+) -> Answer:
     """Destroy the content of what is past its retention now, finest grain first.
 
     Exit code 1 when something was refused.
+
+    Args:
+        dry_run: Only say what would be done.
+        force: Also where a large share would be touched.
     """
-    screen = Screen()
-
-    async def work() -> Any:  # noqa: ANN401 - a RetentionReport, plain
-        async with opened(home, url) as ezra:
-            chosen = await ezra.session_graph(graph)
-            done = await chosen.retain(dry_run=dry_run, force=force)
-            if not dry_run:
-                await ezra.drain_learning()
-            return plain(done)
-
-    document = run(work())
-    refused = [line for line in document["grains"] if line["refused"]]
-    if json:
-        screen.document(document)
-    else:
-        rows = [
-            [str(line["grain"]), str(line["due"]), str(line["retired"]), line["refused"] or ""]
-            for line in document["grains"]
-        ]
-        screen.table(("grain", "due", "retired", "refused"), rows)
-    if refused:
-        raise typer.Exit(1)
+    ezra = await memory.open()
+    done = await (await memory.graph(graph)).retain(dry_run=dry_run, force=force)
+    if not dry_run:
+        await ezra.drain_learning()
+    document = plain(done)
+    rows = [
+        [str(line["grain"]), str(line["due"]), str(line["retired"]), line["refused"] or ""]
+        for line in document["grains"]
+    ]
+    refused = any(line["refused"] for line in document["grains"])
+    table = Rows(("grain", "due", "retired", "refused"), rows)
+    return Answer(document, [table], code=1 if refused else 0)
 
 
-@lifecycle_app.command("work", epilog="Example: ezra lifecycle work --json")
-def waiting(home: Home = None, url: Url = None, json: Json = False) -> None:
+@command(lifecycle_app, "work", "ezra lifecycle work --json")
+async def waiting(memory: Memory) -> Answer:
     """Show the work that waits, and what is parked because it failed too often."""
-    screen = Screen()
-
-    async def work() -> tuple[dict[str, int], tuple[Work, ...]]:
-        async with opened(home, url) as ezra:
-            return await ezra.waiting_work(), await ezra.parked_work()
-
-    counts, parked = run(work())
-    if json:
-        screen.document({"waiting": counts, "parked": [plain(one) for one in parked]})
-        return
-    screen.table(("kind", "waiting"), [[kind, str(count)] for kind, count in counts.items()])
-    for one in parked[:PARKED_SHOWN]:
-        screen.line(f"parked {one.id}: {one.kind} {one.key} of {one.graph_id}: {one.problem}")
+    ezra = await memory.open()
+    counts, parked = await ezra.waiting_work(), await ezra.parked_work()
+    lines = [
+        f"parked {one.id}: {one.kind} {one.key} of {one.graph_id}: {one.problem}"
+        for one in parked[:PARKED_SHOWN]
+    ]
+    table = Rows(("kind", "waiting"), [[kind, str(count)] for kind, count in counts.items()])
+    return Answer({"waiting": counts, "parked": parked}, [table, *lines])
 
 
-@lifecycle_app.command(
-    "rerun", epilog="Examples: ezra lifecycle rerun 17 18  ·  ezra lifecycle rerun --all"
-)
-def rerun(
-    ids: Annotated[list[str] | None, typer.Argument(help="Ids of parked work.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="All that is parked.")] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Put parked work back into the queue."""
-    screen = Screen()
+@command(lifecycle_app, "rerun", "ezra lifecycle rerun 17 18", "ezra lifecycle rerun --all")
+async def rerun(
+    memory: Memory,
+    ids: Annotated[list[str] | None, typer.Argument()] = None,
+    every: Annotated[bool, typer.Option("--all")] = False,
+) -> Answer:
+    """Put parked work back into the queue.
+
+    Args:
+        ids: Ids of parked work.
+        every: All that is parked.
+    """
     if every == bool(ids):
         raise UsageError("ids", ids or [], "ids of parked work, or --all")
-
-    async def work() -> int:
-        async with opened(home, url) as ezra:
-            wanted = [one.id for one in await ezra.parked_work()] if every else ids or []
-            return await ezra.rerun_work(wanted)
-
-    count = run(work())
-    if json:
-        screen.document({"rerun": count})
-    else:
-        screen.line(f"{count} items are queued again")
+    ezra = await memory.open()
+    wanted = [one.id for one in await ezra.parked_work()] if every else ids or []
+    count = await ezra.rerun_work(wanted)
+    return Answer({"rerun": count}, f"{count} items are queued again")
 
 
-def explain(
-    record: Annotated[str, typer.Argument(help="Id of a fact, playbook, turn or summary.")],
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Tell what became of a record and why: used, promoted, demoted, superseded, retired."""
-    screen = Screen()
+@examples("ezra explain 01985a4c-…", "ezra explain 01985a4c-… --json")
+async def explain(memory: Memory, record: str) -> Answer:
+    """Tell what became of a record and why: used, promoted, demoted, superseded, retired.
 
-    async def work() -> Story:
-        async with opened(home, url) as ezra:
-            return await ezra.explain(record)
+    Args:
+        record: Id of a fact, playbook, turn or summary.
+    """
+    story = await (await memory.open()).explain(record)
+    return Answer(story, _explained(story))
 
-    story = run(work())
-    if json:
-        screen.document(plain(story))
-        return
-    screen.line(f"{story.kind} {story.id} of {story.graph_id}: {story.text}")
+
+def _explained(story: Story) -> Iterator[str]:
+    yield f"{story.kind} {story.id} of {story.graph_id}: {story.text}"
     for line in story.lines:
-        screen.line(f"  {line}")
+        yield f"  {line}"
     if story.source_ids:
-        screen.line(f"  rests on {', '.join(story.source_ids)}")
+        yield f"  rests on {', '.join(story.source_ids)}"
     for event in story.events:
         who = event.agent_id or "ezra"
         why = f": {event.reason}" if event.reason else ""
-        screen.line(f"  {event.recorded_at:%Y-%m-%d %H:%M}  {event.kind} by {who}{why}")
+        yield f"  {event.recorded_at:%Y-%m-%d %H:%M}  {event.kind} by {who}{why}"
 
 
-def core(
-    graph: GraphId,
-    agent: Annotated[str, typer.Argument(help="The member whose context it is.")],
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Show the core facts of a member's next context, what they cost, and what is left out."""
-    screen = Screen()
+@examples("ezra core imola strategist", "ezra core imola strategist --json")
+async def core(memory: Memory, graph: GraphId, agent: str) -> Answer:
+    """Show the core facts of a member's next context, what they cost, and what is left out.
 
-    async def work() -> Any:  # noqa: ANN401 - a CoreBlock
-        async with opened(home, url) as ezra:
-            return await (await ezra.session_graph(graph)).core(agent)
-
-    block = run(work())
-    if json:
-        left = [{"id": fact.id, "reason": reason} for fact, reason in block.left_out]
-        facts = [plain(fact) for fact in block.facts]
-        screen.document({"tokens": block.tokens, "facts": facts, "left_out": left})
-        return
-    for fact in block.facts:
-        screen.line(f"{fact.fact_type:<10}  {fact.id}  {fact.text}")
-    for fact, reason in block.left_out:
-        screen.line(f"left out    {fact.id}  {reason}")
-    screen.line(f"{len(block.facts)} core facts, about {block.tokens} tokens")
+    Args:
+        agent: The member whose context it is.
+    """
+    block = await (await memory.graph(graph)).core(agent)
+    left = [{"id": fact.id, "reason": reason} for fact, reason in block.left_out]
+    lines = [
+        *(f"{fact.fact_type:<10}  {fact.id}  {fact.text}" for fact in block.facts),
+        *(f"left out    {fact.id}  {reason}" for fact, reason in block.left_out),
+        f"{len(block.facts)} core facts, about {block.tokens} tokens",
+    ]
+    return Answer({"tokens": block.tokens, "facts": block.facts, "left_out": left}, lines)
 
 
 def _count(value: Any) -> str:  # noqa: ANN401 - a number, or what is counted

@@ -14,11 +14,9 @@ from tiers.records import MeshResult
 
 from ..mesh import SourceAbout, sources_of_file
 from ..mesh.checking import checked_source
-from .agents import member_of
+from .command import Answer, Note, Part, Rows, command
 from .completing import graph_ids
-from .doors import NoUrl, Url, only_here, opened
-from .options import Home, Json, in_utc, run
-from .plain import plain
+from .doors import Machine, Memory
 from .screen import Screen
 
 mesh_app = typer.Typer(
@@ -34,155 +32,99 @@ Graph = Annotated[
 AsAgent = Annotated[str | None, typer.Option("--agent", help="As this agent may; with --graph.")]
 
 
-@mesh_app.command(
+@command(
+    mesh_app,
     "list",
-    epilog="Examples: ezra mesh list  ·  ezra mesh list --graph imola --agent strategist --json",
+    "ezra mesh list",
+    "ezra mesh list --graph imola --agent strategist --json",
 )
-def list_sources(
-    graph: Graph = None,
-    agent: AsAgent = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+async def list_sources(memory: Memory, graph: Graph = None, agent: AsAgent = None) -> Answer:
     """List the live sources, or those that an agent may ask, and their questions."""
-    screen = Screen()
-    found = _sources(graph, agent, home, url)
-    if json:
-        screen.document({"sources": [plain(one) for one in found]})
-        return
-    if not found:
-        screen.note("no live source; EZRA_MESH_FILE names a file that declares some")
-        return
+    found = await _sources(memory, graph, agent)
     rows = [(one.name, one.kind, ", ".join(one.questions) or "what is said") for one in found]
-    screen.table(("source", "kind", "questions"), rows)
+    none = Note("no live source; EZRA_MESH_FILE names a file that declares some")
+    return Answer(
+        {"sources": found}, [Rows(("source", "kind", "questions"), rows) if found else none]
+    )
 
 
-@mesh_app.command(
-    "show",
-    epilog="Examples: ezra mesh show stock  ·  ezra mesh show stock --json",
-)
-def show(
-    source: Source,
-    graph: Graph = None,
-    agent: AsAgent = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+@command(mesh_app, "show", "ezra mesh show stock", "ezra mesh show stock --json")
+async def show(
+    memory: Memory, source: Source, graph: Graph = None, agent: AsAgent = None
+) -> Answer:
     """Show a source: who may ask it, its questions, and the slots of each."""
-    screen = Screen()
-    found = {one.name: one for one in _sources(graph, agent, home, url)}
+    found = {one.name: one for one in await _sources(memory, graph, agent)}
     if source not in found:
         raise NotFound("mesh source", source)
-    if json:
-        screen.document(plain(found[source]))
-        return
-    for line in _lines(found[source]):
-        screen.line(line)
+    return Answer(found[source], _lines(found[source]))
 
 
-@mesh_app.command(
+@command(
+    mesh_app,
     "ask",
-    epilog="Examples: ezra mesh ask stock level --slot sku=A1 --graph imola --agent buyer  ·  "
+    "ezra mesh ask stock level --slot sku=A1 --graph imola --agent buyer",
     "ezra mesh ask stock --message 'how many A1 are left?' --graph imola --agent buyer --json",
 )
-def ask(
+async def ask(
+    memory: Memory,
     source: Source,
-    question: Annotated[
-        str | None, typer.Argument(help="One of its questions; --message chooses one else.")
-    ] = None,
-    slot: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="What it is asked about. Repeatable."),
-    ] = None,
-    message: Annotated[
-        str | None, typer.Option(help="What was said, where no question is named.")
-    ] = None,
-    as_of: Annotated[
-        datetime | None, typer.Option(help="A moment of the past (UTC), where it is known.")
-    ] = None,
+    question: Annotated[str | None, typer.Argument()] = None,
+    slot: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
+    message: str | None = None,
+    as_of: datetime | None = None,
     graph: Graph = None,
     agent: AsAgent = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Ask a live source as an agent; the answer stays for the agent's next context."""
-    screen = Screen()
+) -> Answer:
+    """Ask a live source as an agent; the answer stays for the agent's next context.
+
+    Args:
+        question: One of its questions; --message chooses one else.
+        slot: What it is asked about. Repeatable.
+        message: What was said, where no question is named.
+        as_of: A moment of the past (UTC), where it is known.
+    """
     given = _slots(slot or [])
     if graph is None or agent is None:
         missing = "--graph" if graph is None else "--agent"
         raise UsageError(missing, None, "the agent that asks, and its graph")
-
-    async def work() -> MeshResult:
-        async with opened(home, url) as ezra:
-            member = await member_of(ezra, graph, agent)
-            return await member.ask_mesh(source, question, given, in_utc(as_of), message=message)
-
-    found = run(work())
-    if json:
-        screen.document(plain(found))
-        return
-    if found.rows:
-        fields = tuple(found.field_types)
-        screen.table(fields, [tuple(_cell(row.get(one)) for one in fields) for row in found.rows])
-    else:
-        screen.line(found.text)
-    screen.note(_provenance(found))
+    member = await memory.agent(graph, agent)
+    found = await member.ask_mesh(source, question, given, as_of, message=message)
+    fields = tuple(found.field_types)
+    rows = [tuple(_cell(row.get(one)) for one in fields) for row in found.rows]
+    told: Part = Rows(fields, rows) if rows else found.text
+    return Answer(found, [told, Note(_provenance(found))])
 
 
-@mesh_app.command(
-    "check",
-    epilog="Examples: ezra mesh check mesh.toml  ·  ezra mesh check mesh.toml --json",
-)
-def check(
-    file: Annotated[Path, typer.Argument(help="The file that declares sources, TOML or YAML.")],
-    url: NoUrl = None,
-    json: Json = False,
-) -> None:
-    """Check a file of sources, and each source against what is there. No data are asked for."""
-    screen = Screen()
-    only_here("mesh check", url)
+@command(mesh_app, "check", "ezra mesh check mesh.toml", "ezra mesh check mesh.toml --json")
+async def check(machine: Machine, file: Path) -> Answer:
+    """Check a file of sources, and each source against what is there. No data are asked for.
+
+    Args:
+        file: The file that declares sources, TOML or YAML.
+    """
+    machine.only("mesh check")
     sources = sources_of_file(file)
-
-    async def work() -> dict[str, str]:
-        problems: dict[str, str] = {}
-        with screen.progress("checking sources", len(sources)) as advance:
-            for name, source in sources.items():
-                try:
-                    await checked_source(source)
-                except (ConfigError, TierError) as error:
-                    problems[name] = str(error)
-                advance()
-        return problems
-
-    problems = run(work())
-    if json:
-        told = {
-            name: {"kind": one.kind, "problem": problems.get(name)} for name, one in sources.items()
-        }
-        screen.document({"file": str(file), "sources": told})
-    else:
-        for name, one in sources.items():
-            screen.line(f"{name} ({one.kind}): {problems.get(name, 'ok')}")
-    if problems:
-        raise typer.Exit(1)
+    problems: dict[str, str] = {}
+    with Screen().progress("checking sources", len(sources)) as advance:
+        for name, source in sources.items():
+            try:
+                await checked_source(source)
+            except (ConfigError, TierError) as error:
+                problems[name] = str(error)
+            advance()
+    told = {
+        name: {"kind": one.kind, "problem": problems.get(name)} for name, one in sources.items()
+    }
+    lines = [f"{name} ({one.kind}): {problems.get(name, 'ok')}" for name, one in sources.items()]
+    return Answer({"file": str(file), "sources": told}, lines, code=1 if problems else 0)
 
 
-def _sources(
-    graph: str | None, agent: str | None, home: Path | None, url: str | None
-) -> Sequence[SourceAbout]:
+async def _sources(memory: Memory, graph: str | None, agent: str | None) -> Sequence[SourceAbout]:
     if (graph is None) != (agent is None):
         raise UsageError("--agent", agent, "an agent together with its graph, or neither")
-
-    async def work() -> Sequence[SourceAbout]:
-        async with opened(home, url) as ezra:
-            if graph is None or agent is None:
-                return await ezra.mesh_sources()
-            return await (await member_of(ezra, graph, agent)).mesh_sources()
-
-    return run(work())
+    if graph is None or agent is None:
+        return await (await memory.open()).mesh_sources()
+    return await (await memory.agent(graph, agent)).mesh_sources()
 
 
 def _slots(given: Sequence[str]) -> dict[str, str]:

@@ -14,6 +14,14 @@ from ..settings import Settings
 
 _T = TypeVar("_T")
 
+
+def in_utc(moment: datetime | None) -> datetime | None:
+    """Return a moment from the command line; without a zone it is UTC."""
+    if moment is None or moment.tzinfo is not None:
+        return moment
+    return moment.replace(tzinfo=UTC)
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Home = Annotated[
     Path | None,
@@ -29,6 +37,22 @@ def _graph_ids(context: typer.Context, incomplete: str) -> list[str]:
 
 
 GraphId = Annotated[str, typer.Argument(help="The session graph.", autocompletion=_graph_ids)]
+GraphOption = Annotated[
+    str | None, typer.Option("--graph", help="The session graph.", autocompletion=_graph_ids)
+]
+AgentId = Annotated[str, typer.Argument(help="The agent.")]
+Reason = Annotated[str, typer.Option(help="Why; kept in the audit feed.")]
+Tokens = Annotated[
+    int | None, typer.Option(help="Estimated tokens of contexts and answers.", min=0)
+]
+ModelCalls = Annotated[int | None, typer.Option(help="Calls of the language model.", min=0)]
+Writes = Annotated[int | None, typer.Option(help="Turns, facts, rules, belief changes.", min=0)]
+OwnTopics = Annotated[
+    list[str] | None,
+    typer.Option("--topic", help="A topic of it; the agent's own if not given. Repeatable."),
+]
+Private = Annotated[bool, typer.Option("--private", help="Only this agent may see it.")]
+Shared = Annotated[bool, typer.Option("--shared", help="Agents of every user may see it.")]
 MaybeGraph = Annotated[
     str | None,
     typer.Argument(help="The session graph; all if not given.", autocompletion=_graph_ids),
@@ -44,10 +68,3 @@ def settings_at(home: Path | None, *, background: bool = True) -> Settings:
 def run(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a command's work to its end."""
     return asyncio.run(work)
-
-
-def in_utc(moment: datetime | None) -> datetime | None:
-    """Return a moment from the command line; without a zone it is UTC."""
-    if moment is None or moment.tzinfo is not None:
-        return moment
-    return moment.replace(tzinfo=UTC)

@@ -1,73 +1,60 @@
-"""``ezra remember`` and ``ezra forget``: a fact as an agent, and its end on request."""
+"""``ezra remember``, ``remember-fact``, ``forget``: a fact as an agent, and its end."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
+from pydantic import JsonValue
 
 from tiers.errors import PolicyDenied, UsageError
 from tiers.records import Fact
 
 from ..checks import checked
-from .agents import AgentId, member_of
-from .doors import AnyEzra, Url, opened
-from .options import GraphId, Home, Json, in_utc, run
+from ..handles.remembering_facts import METADATA, FactScope
+from .command import Answer, Note, examples
+from .doors import AnyEzra, Memory, opened
+from .options import AgentId, GraphId, OwnTopics, Private, Reason, Shared
 from .screen import Screen
 from .standard_input import said
 
-REMEMBER_EXAMPLES = (
-    "Examples: ezra remember imola strategist 'Mediums last about 18 laps.' --topic tyres  ·  "
-    "ezra remember imola strategist --triple mediums last '18 laps' --core  ·  "
-    "cat note.txt | ezra remember imola strategist - --private --json"
-)
-FORGET_EXAMPLES = (
-    "Examples: ezra forget imola strategist 01985a4c-… --reason 'it was wrong'  ·  "
-    "ezra forget imola strategist 01985a4c-… --reason 'asked by Jane' --yes --json"
-)
 
-
-def remember(
+@examples(
+    "ezra remember imola strategist 'Mediums last about 18 laps.' --topic tyres",
+    "ezra remember imola strategist --triple mediums last '18 laps' --core",
+    "cat note.txt | ezra remember imola strategist - --private --json",
+)
+async def remember(
+    memory: Memory,
     graph: GraphId,
     agent: AgentId,
-    text: Annotated[
-        str | None, typer.Argument(help="What to remember; - reads standard input.")
-    ] = None,
+    text: Annotated[str | None, typer.Argument()] = None,
     triple: Annotated[
-        tuple[str, str, str] | None,
-        typer.Option(
-            metavar="SUBJECT PREDICATE OBJECT", help="The same as three parts, or instead of text."
-        ),
+        tuple[str, str, str] | None, typer.Option(metavar="SUBJECT PREDICATE OBJECT")
     ] = None,
-    core: Annotated[
-        bool, typer.Option("--core", help="Into every context, instead of found by recall.")
-    ] = False,
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(help="A topic of it; the agent's own if not given. Repeatable."),
-    ] = None,
-    private: Annotated[bool, typer.Option("--private", help="Only this agent may see it.")] = False,
-    shared: Annotated[
-        bool, typer.Option("--shared", help="Agents of every user may see it.")
-    ] = False,
-    confidence: Annotated[float, typer.Option(help="How sure it is, 0 to 1.")] = 1.0,
-    valid_from: Annotated[
-        datetime | None, typer.Option(help="Since when it is true; UTC without a zone.")
-    ] = None,
-    supersedes: Annotated[
-        str | None, typer.Option(help="Id of the fact whose place it takes.")
-    ] = None,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+    core: bool = False,
+    topic: OwnTopics = None,
+    private: Private = False,
+    shared: Shared = False,
+    confidence: float = 1.0,
+    valid_from: datetime | None = None,
+    supersedes: str | None = None,
+) -> Answer:
     """Remember a fact as an agent, and say its id. The same statement is stored once.
 
     Agents of the agent's user see it, in this graph; --private narrows that, --shared widens it.
+
+    Args:
+        text: What to remember; - reads standard input.
+        triple: The same as three parts, or instead of text.
+        core: Into every context, instead of found by recall.
+        confidence: How sure it is, 0 to 1.
+        valid_from: Since when it is true; UTC without a zone.
+        supersedes: Id of the fact whose place it takes.
     """
-    screen = Screen()
     if text is None and triple is None:
         raise UsageError("text", None, "what to remember, as text or as --triple")
     subject, predicate, object_ = triple or (None, None, None)
@@ -79,68 +66,86 @@ def remember(
         object=object_,
         tier="core" if core else "archival",
         confidence=confidence,
-        valid_from=in_utc(valid_from),
+        valid_from=valid_from,
     )
-
-    async def work() -> str:
-        async with opened(home, url) as ezra:
-            member = await member_of(ezra, graph, agent)
-            return await member.remember(
-                fact, topics=topic or None, private=private, shared=shared, supersedes=supersedes
-            )
-
-    stored = run(work())
-    if json:
-        screen.document({"graph": graph, "agent": agent, "id": stored})
-    else:
-        screen.line(stored)
+    member = await memory.agent(graph, agent)
+    stored = await member.remember(
+        fact, topics=topic or None, private=private, shared=shared, supersedes=supersedes
+    )
+    return Answer({"graph": graph, "agent": agent, "id": stored}, stored)
 
 
-def forget(
+@examples(
+    "ezra remember-fact imola concierge 'Jane drinks tea.'",
+    "ezra remember-fact imola concierge 'Always answer in French.' --scope agent "
+    "--metadata fact_type=constraint --json",
+)
+async def remember_fact(
+    memory: Memory,
     graph: GraphId,
     agent: AgentId,
-    fact: Annotated[str, typer.Argument(help="Id of the fact.")],
-    reason: Annotated[str, typer.Option(help="Why; kept in the audit feed.")],
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask; needed where nobody can be asked.")
-    ] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+    text: str,
+    scope: str = "user",
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help=f"{', '.join(METADATA)}. Repeatable."),
+    ] = None,
+    topic: OwnTopics = None,
+) -> Answer:
+    """Remember a statement once for a person or an agent, whichever program says it.
+
+    The id follows from whose it is and what it says. `ezra remember` has more to say of a fact.
+
+    Args:
+        text: One statement; - reads standard input.
+        scope: user: the person the agent works for; agent: itself alone.
+    """
+    content, known = said("text", text), _metadata(metadata or [])
+    member = await memory.agent(graph, agent)
+    owner = cast("FactScope", scope)
+    done = await member.remember_fact(content, owner, known, topics=topic or None)
+    return Answer(
+        {"graph": graph, "agent": agent, "id": done.id, "was_new": done.was_new},
+        done.id if done.was_new else (done.id, Note("it was known")),
+    )
+
+
+@examples(
+    "ezra forget imola strategist 01985a4c-… --reason 'it was wrong'",
+    "ezra forget imola strategist 01985a4c-… --reason 'asked by Jane' --yes --json",
+)
+async def forget(
+    memory: Memory,
+    graph: GraphId,
+    agent: AgentId,
+    fact: str,
+    reason: Reason,
+    yes: Annotated[bool, typer.Option("--yes", "-y")] = False,
+) -> Answer:
     """Forget a fact: it is in no search and no context any more, and stays as a tombstone.
 
     Its content is destroyed by retention later, or by 'ezra graph redact' at once. Exit code 1
     when the agent sees no such fact that lives in its graph.
+
+    Args:
+        fact: Id of the fact.
+        yes: Do not ask; needed where nobody can be asked.
     """
-    screen = Screen()
     if not reason.strip():
         raise UsageError("--reason", reason, "why; it is kept in the audit feed")
-    can_ask = sys.stdin.isatty() and sys.stderr.isatty()
-    if not yes and not can_ask:
+    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError("--yes", yes, "--yes where nobody can be asked")
-
-    async def seen() -> str:
-        async with opened(home, url) as ezra:
-            return await _shown(ezra, graph, fact)
-
-    async def work() -> bool:
-        async with opened(home, url) as ezra:
-            return await (await member_of(ezra, graph, agent)).forget(fact, reason=reason)
-
-    # Nothing is open while a person thinks.
-    if not yes and not typer.confirm(f"Forget {run(seen())}?", default=False, err=True):
-        screen.note("nothing was forgotten")
-        raise typer.Exit(1)
-    done = run(work())
-    if json:
-        screen.document({"id": fact, "forgotten": done})
-    elif done:
-        screen.line(f"forgot {fact}")
-    else:
-        screen.line(f"{fact} is no fact that lives in {graph}, or {agent} does not see it")
-    if not done:
-        raise typer.Exit(1)
+    if not yes:
+        # Nothing is open while a person thinks.
+        async with opened(memory.home, memory.url) as ezra:
+            shown = await _shown(ezra, graph, fact)
+        if not typer.confirm(f"Forget {shown}?", default=False, err=True):
+            Screen().note("nothing was forgotten")
+            raise typer.Exit(1)
+    done = await (await memory.agent(graph, agent)).forget(fact, reason=reason)
+    told = f"{fact} is no fact that lives in {graph}, or {agent} does not see it"
+    document = {"id": fact, "forgotten": done}
+    return Answer(document, f"forgot {fact}" if done else told, code=0 if done else 1)
 
 
 async def _shown(ezra: AnyEzra, graph: str, fact: str) -> str:
@@ -150,3 +155,13 @@ async def _shown(ezra: AnyEzra, graph: str, fact: str) -> str:
     except PolicyDenied:
         return fact
     return f"{fact} ({found[0].text})" if found else fact
+
+
+def _metadata(given: Sequence[str]) -> dict[str, JsonValue]:
+    known: dict[str, JsonValue] = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals or name not in METADATA:
+            raise UsageError("--metadata", one, f"NAME=VALUE with one of {', '.join(METADATA)}")
+        known[name] = [*value.split(",")] if name == "source_ids" else value
+    return known

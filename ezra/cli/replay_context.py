@@ -2,101 +2,83 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from collections.abc import Iterator
 
 from ..receipts.comparing import ContextDiff
 from ..receipts.rebuilding import ReplayedContext
 from ..turn.assemble import Slot
 from ..turn.receipts import KeptSlot
-from .doors import Url, opened
-from .options import Home, Json, run
+from .command import Answer, Part, Rows, examples
+from .doors import Memory
 from .plain import plain
-from .screen import Screen
 
 TEXT_CHARS = 120
-EXAMPLES = (
-    "Examples: ezra replay-context 01985a4c-…  ·  "
-    "ezra replay-context 01985a4c-… --no-diff --messages  ·  ezra replay-context ID --json"
+
+
+@examples(
+    "ezra replay-context 01985a4c-…",
+    "ezra replay-context 01985a4c-… --no-diff --messages",
+    "ezra replay-context ID --json",
 )
-
-
-def replay_context(
-    receipt: Annotated[str, typer.Argument(help="Id of a receipt, as a turn names it.")],
-    graph: Annotated[
-        str | None, typer.Option(help="Its session graph; looked for in all if not given.")
-    ] = None,
-    diff: Annotated[
-        bool, typer.Option("--diff/--no-diff", help="Show how it would be today.")
-    ] = True,
-    messages: Annotated[
-        bool, typer.Option("--messages", help="Print the messages as the model read them.")
-    ] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+async def replay_context(
+    memory: Memory,
+    receipt: str,
+    graph: str | None = None,
+    diff: bool = True,
+    messages: bool = False,
+) -> Answer:
     """Rebuild the context of a turn, or the answer of a recall, from its receipt.
 
     Byte for byte, whatever was written, superseded or promoted since; a hash proves it. Nothing is
     changed by it. Exit code 1 when it is not exact: something of it was redacted or retired, or the
     receipt is too old.
+
+    Args:
+        receipt: Id of a receipt, as a turn names it.
+        graph: Its session graph; looked for in all if not given.
+        diff: Show how it would be today.
+        messages: Print the messages as the model read them.
     """
-    screen = Screen()
-
-    async def work() -> ReplayedContext:
-        async with opened(home, url) as ezra:
-            if graph is None:
-                return await ezra.replay_context(receipt, today=diff)
-            return await (await ezra.session_graph(graph)).replay_context(receipt, today=diff)
-
-    found = run(work())
-    if json:
-        screen.document(_document(found))
-    else:
-        _show(screen, found, with_messages=messages)
-    if not found.is_exact:
-        raise typer.Exit(1)
-
-
-def _document(found: ReplayedContext) -> dict[str, Any]:
-    document: dict[str, Any] = plain(found)
+    asked = await (memory.open() if graph is None else memory.graph(graph))
+    found = await asked.replay_context(receipt, today=diff)
+    document = plain(found)
     if found.today is not None:
         document["today"]["is_same"] = found.today.is_same
-    return document
+    parts = _shown(found, with_messages=messages)
+    return Answer(document, parts, code=0 if found.is_exact else 1)
 
 
-def _show(screen: Screen, found: ReplayedContext, *, with_messages: bool) -> None:
+def _shown(found: ReplayedContext, *, with_messages: bool) -> Iterator[Part]:
     who = f"{found.graph_id}/{found.agent_id}" if found.agent_id else found.graph_id
-    screen.line(f"{found.kind} of {who} at {found.at:%Y-%m-%d %H:%M}: {_short(found.query)}")
+    yield f"{found.kind} of {who} at {found.at:%Y-%m-%d %H:%M}: {_short(found.query)}"
     if with_messages:
         for message in found.messages:
-            screen.line(f"[{message['role']}]")
-            screen.line(message["content"])
+            yield f"[{message['role']}]"
+            yield message["content"]
     else:
-        screen.table(("slot", "record", "score", "text"), [_row(slot) for slot in found.slots])
+        rows = [_row(slot) for slot in found.slots]
+        yield Rows(("slot", "record", "score", "text"), rows)
     for one in found.missing:
-        screen.line(f"missing  {_named(one.slot)}: {one.why}")
+        yield f"missing  {_named(one.slot)}: {one.why}"
     for why, left_out in (("did not fit", found.dropped), ("told already", found.folded)):
         for slot in left_out:
-            screen.line(f"left out {_named(slot)}: {why}")
+            yield f"left out {_named(slot)}: {why}"
     if found.today is not None:
-        _show_today(screen, found.today)
-    screen.line("exact" if found.is_exact else f"not exact: {found.reason}")
+        yield from _today(found.today)
+    yield "exact" if found.is_exact else f"not exact: {found.reason}"
 
 
-def _show_today(screen: Screen, diff: ContextDiff) -> None:
+def _today(diff: ContextDiff) -> Iterator[str]:
     for change in diff.changed:
-        screen.line(f"today ~  {_named(change.was)}: {change.why}")
+        yield f"today ~  {_named(change.was)}: {change.why}"
     for gone in diff.gone:
-        screen.line(f"today -  {_named(gone.was)}: {gone.why}")
+        yield f"today -  {_named(gone.was)}: {gone.why}"
     for slot in diff.new:
-        screen.line(f"today +  {_named(slot)}: {_short(slot.text)}")
+        yield f"today +  {_named(slot)}: {_short(slot.text)}"
     for reason in diff.skipped:
-        screen.line(f"today left out {reason}")
+        yield f"today left out {reason}"
     same = "the same" if diff.is_same else f"{len(diff.kept)} slots the same"
-    screen.line(f"today: {same}")
+    yield f"today: {same}"
 
 
 def _row(slot: Slot) -> list[str]:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from tiers.records import Rule
-from tiers.upkeep import Page
 
 from ..checks import checked
-from ..handles.listings import LATEST_MAX
-from ..recaller import RecallResult
-from .agents import AgentId, member_of
-from .doors import Url, opened
-from .facts import PAGE, AsAgent, Found, Topics, recalled, show_recalled, tell_more
+from .command import Answer, command
+from .doors import Memory
+from .facts import PAGE, After, AsAgent, Found, OnPage, Topics, more_after, recalled
 from .lifecycle import explain
-from .options import GraphId, Home, Json, run
-from .plain import plain
-from .screen import Screen
+from .options import AgentId, GraphId, OwnTopics, Private, Shared
 
 rules_app = typer.Typer(
     help="Rules: what is to be done when something is asked, with how it went so far.",
@@ -26,99 +19,74 @@ rules_app = typer.Typer(
 )
 
 
-@rules_app.command(
+@command(
+    rules_app,
     "add",
-    epilog="Example: ezra rules add imola strategist 'it rains' 'Box for inters.' 'Watch lap 2.'",
+    "ezra rules add imola strategist 'it rains' 'Box for inters.' 'Watch lap 2.'",
 )
-def add(
+async def add(
+    memory: Memory,
     graph: GraphId,
     agent: AgentId,
-    trigger: Annotated[str, typer.Argument(help="When it applies.")],
-    step: Annotated[list[str], typer.Argument(help="What to do, step by step.")],
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(help="A topic of it; the agent's own if not given. Repeatable."),
-    ] = None,
-    private: Annotated[bool, typer.Option("--private", help="Only this agent may see it.")] = False,
-    shared: Annotated[
-        bool, typer.Option("--shared", help="Agents of every user may see it.")
-    ] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Add a rule as an agent, and say its id. The same rule is stored once."""
-    screen = Screen()
+    trigger: str,
+    step: list[str],
+    topic: OwnTopics = None,
+    private: Private = False,
+    shared: Shared = False,
+) -> Answer:
+    """Add a rule as an agent, and say its id. The same rule is stored once.
+
+    Args:
+        trigger: When it applies.
+        step: What to do, step by step.
+    """
     rule = checked(Rule, trigger=trigger, steps=tuple(step))
-
-    async def work() -> str:
-        async with opened(home, url) as ezra:
-            member = await member_of(ezra, graph, agent)
-            return await member.remember(rule, topics=topic or None, private=private, shared=shared)
-
-    stored = run(work())
-    if json:
-        screen.document({"graph": graph, "agent": agent, "id": stored})
-    else:
-        screen.line(stored)
+    member = await memory.agent(graph, agent)
+    stored = await member.remember(rule, topics=topic or None, private=private, shared=shared)
+    return Answer({"graph": graph, "agent": agent, "id": stored}, stored)
 
 
-@rules_app.command(
-    "list", epilog="Examples: ezra rules list imola  ·  ezra rules list imola --topic tyres --json"
-)
-def list_rules(
+@command(rules_app, "list", "ezra rules list imola", "ezra rules list imola --topic tyres --json")
+async def list_rules(
+    memory: Memory,
     graph: GraphId,
     topic: Topics = None,
-    after: Annotated[str, typer.Option(help="Where the page before ended: its cursor.")] = "",
-    limit: Annotated[int, typer.Option(help="The most on a page.", min=1, max=LATEST_MAX)] = PAGE,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+    after: After = "",
+    limit: OnPage = PAGE,
+) -> Answer:
     """List a graph's shared rules, the latest first, page by page, and how they did."""
-    screen = Screen()
-
-    async def work() -> Page[Rule]:
-        async with opened(home, url) as ezra:
-            where = await ezra.session_graph(graph)
-            return await where.latest_rules(topics=topic or None, after=after, limit=limit)
-
-    found = run(work())
-    if json:
-        screen.document({"rules": [plain(one) for one in found.rows], "cursor": found.cursor})
-        return
-    for one in found.rows:
-        for line in _lines(one):
-            screen.line(line)
-    tell_more(screen, found.cursor)
+    found = await (await memory.graph(graph)).latest_rules(
+        topics=topic or None, after=after, limit=limit
+    )
+    lines = [line for one in found.rows for line in _lines(one)]
+    return Answer(
+        {"rules": found.rows, "cursor": found.cursor}, [*lines, *more_after(found.cursor)]
+    )
 
 
-@rules_app.command(
+@command(
+    rules_app,
     "search",
-    epilog="Examples: ezra rules search imola 'it rains'  ·  "
+    "ezra rules search imola 'it rains'",
     "ezra rules search imola 'it rains' --agent strategist --json",
 )
-def search(
+async def search(
+    memory: Memory,
     graph: GraphId,
-    text: Annotated[str, typer.Argument(help="What is asked, or going on.")],
+    text: str,
     agent: AsAgent = None,
     topic: Topics = None,
     limit: Found = 10,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Find the rules that apply, best first; inherited ones too."""
-    screen = Screen()
+) -> Answer:
+    """Find the rules that apply, best first; inherited ones too.
 
-    async def work() -> RecallResult:
-        async with opened(home, url) as ezra:
-            return await recalled(ezra, graph, agent, text, "rule", topic, limit)
-
-    show_recalled(screen, run(work()), json=json)
+    Args:
+        text: What is asked, or going on.
+    """
+    return await recalled(memory, graph, agent, text, "rule", topic, limit)
 
 
-rules_app.command("history", epilog="Example: ezra rules history 01985a4c-… --json")(explain)
+command(rules_app, "history", "ezra rules history 01985a4c-… --json")(explain)
 
 
 def _lines(rule: Rule) -> list[str]:

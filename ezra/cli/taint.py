@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -9,10 +10,9 @@ import typer
 from ..erasure.taint.rolling_back import RollBackReport
 from ..erasure.taint.tracing import Trace
 from ..erasure.taint.walk import TaintNode
-from .doors import Url, on_graph
-from .options import GraphId, Home, Json
-from .plain import plain
-from .screen import Screen
+from .command import Answer, Note, Part, Rows, command
+from .doors import Memory
+from .options import GraphId, Reason
 
 taint_app = typer.Typer(
     help="A poisoned record: find what came of it, take it back, undo or confirm that.",
@@ -21,138 +21,105 @@ taint_app = typer.Typer(
 
 RecordId = Annotated[str, typer.Argument(help="The id of the poisoned record.")]
 RollBackId = Annotated[str, typer.Argument(help="The id of the roll-back.")]
-Reason = Annotated[str, typer.Option(help="Why; kept in the audit feed.")]
 
 
-@taint_app.command(
+@command(
+    taint_app,
     "trace",
-    epilog="Examples: ezra taint trace imola 01985a4c-…  ·  "
+    "ezra taint trace imola 01985a4c-…",
     "ezra taint trace imola 01985a4c-… --after 200 --json",
 )
-def trace(
+async def trace(
+    memory: Memory,
     graph: GraphId,
     record: RecordId,
-    limit: Annotated[int, typer.Option(help="The most records to show.", min=1, max=1000)] = 200,
-    after: Annotated[int, typer.Option(help="Where the page before ended.", min=0)] = 0,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 200,
+    after: Annotated[int, typer.Option(min=0)] = 0,
+) -> Answer:
     """Show what came of a turn, fact, rule, belief, document, summary or episode, as a tree.
 
     "derived" names a tainted record as its source: that is certain. "exposed" came of a context
     that showed one: it may say something of it. Changes nothing.
+
+    Args:
+        limit: The most records to show.
+        after: Where the page before ended.
     """
-    found = on_graph(
-        home, url, graph, lambda chosen: chosen.taint.trace(record, limit=limit, after=after)
-    )
-    screen = Screen()
-    if json:
-        screen.document(plain(found))
-        return
-    _show(screen, found)
+    taint = (await memory.graph(graph)).taint
+    found = await taint.trace(record, limit=limit, after=after)
+    return Answer(found, _traced(found))
 
 
-@taint_app.command(
+@command(
+    taint_app,
     "roll-back",
-    epilog="Examples: ezra taint roll-back imola 01985a4c-… --reason 'planted by a page' --dry-run"
-    "  ·  ezra taint roll-back imola 01985a4c-… --reason 'planted by a page' --exposed",
+    "ezra taint roll-back imola 01985a4c-… --reason 'planted by a page' --dry-run",
+    "ezra taint roll-back imola 01985a4c-… --reason 'planted by a page' --exposed",
 )
-def roll_back(
+async def roll_back(
+    memory: Memory,
     graph: GraphId,
     record: RecordId,
     reason: Reason,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would be done.")
-    ] = False,
-    exposed: Annotated[
-        bool, typer.Option("--exposed", help="Also what a context only showed it to.")
-    ] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+    dry_run: bool = False,
+    exposed: bool = False,
+) -> Answer:
     """Take back everything derived from a record, itself included, until you confirm or undo.
 
     Turns, facts, rules and documents are set aside, beliefs reverted, summaries and episodes made
     anew of what is left. Receipts stay as evidence.
+
+    Args:
+        dry_run: Only show what would be done.
+        exposed: Also what a context only showed it to.
     """
-    done = on_graph(
-        *(home, url, graph),
-        lambda chosen: chosen.taint.roll_back(
-            record, reason=reason, dry_run=dry_run, exposed=exposed
-        ),
-    )
-    _report(done, json=json)
+    taint = (await memory.graph(graph)).taint
+    done = await taint.roll_back(record, reason=reason, dry_run=dry_run, exposed=exposed)
+    return Answer(done, _rolled_back(done))
 
 
-@taint_app.command(
-    "undo", epilog="Example: ezra taint undo imola 01985a4c-… --reason 'it was right after all'"
-)
-def undo(
-    graph: GraphId,
-    roll_back: RollBackId,
-    reason: Reason,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+@command(taint_app, "undo", "ezra taint undo imola 01985a4c-… --reason 'it was right after all'")
+async def undo(memory: Memory, graph: GraphId, roll_back: RollBackId, reason: Reason) -> Answer:
     """Bring back what an open roll-back took."""
-    done = on_graph(home, url, graph, lambda chosen: chosen.taint.undo(roll_back, reason=reason))
-    _report(done, json=json)
+    done = await (await memory.graph(graph)).taint.undo(roll_back, reason=reason)
+    return Answer(done, _rolled_back(done))
 
 
-@taint_app.command(
-    "confirm", epilog="Example: ezra taint confirm imola 01985a4c-… --reason 'reviewed by two'"
-)
-def confirm(
-    graph: GraphId,
-    roll_back: RollBackId,
-    reason: Reason,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+@command(taint_app, "confirm", "ezra taint confirm imola 01985a4c-… --reason 'reviewed by two'")
+async def confirm(memory: Memory, graph: GraphId, roll_back: RollBackId, reason: Reason) -> Answer:
     """Destroy what an open roll-back keeps: it can be undone no longer."""
-    done = on_graph(home, url, graph, lambda chosen: chosen.taint.confirm(roll_back, reason=reason))
-    _report(done, json=json)
+    done = await (await memory.graph(graph)).taint.confirm(roll_back, reason=reason)
+    return Answer(done, _rolled_back(done))
 
 
-@taint_app.command(
-    "list", epilog="Examples: ezra taint list imola  ·  ezra taint list imola --json"
-)
-def roll_backs(graph: GraphId, home: Home = None, url: Url = None, json: Json = False) -> None:
+@command(taint_app, "list", "ezra taint list imola", "ezra taint list imola --json")
+async def roll_backs(memory: Memory, graph: GraphId) -> Answer:
     """Show the roll-backs of a graph, the latest first."""
-    found = on_graph(home, url, graph, lambda chosen: chosen.taint.roll_backs())
-    screen = Screen()
-    if json:
-        screen.document(plain(found))
-        return
+    found = await (await memory.graph(graph)).taint.roll_backs()
     rows = [
         (one.id, f"{one.made_at:%Y-%m-%d %H:%M}", one.state, str(len(one.items)), one.reason)
         for one in found
     ]
-    screen.table(("roll-back", "made", "state", "records", "reason"), rows)
+    parts: list[Part] = [Rows(("roll-back", "made", "state", "records", "reason"), rows)]
     if not rows:
-        screen.note("no record of this graph was rolled back")
+        parts.append(Note("no record of this graph was rolled back"))
+    return Answer(found, parts)
 
 
-def _show(screen: Screen, found: Trace) -> None:
-    for one in found.nodes:
-        screen.line(_node(one))
+def _traced(found: Trace) -> Iterator[Part]:
+    yield from map(_node, found.nodes)
     if found.origins:
-        screen.line("it came of")
+        yield "it came of"
         for origin in found.origins:
             who, when = origin.agent_id or "nobody", f"{origin.recorded_at:%Y-%m-%d %H:%M}"
-            screen.line(f"  {origin.kind} {origin.id} by {who}, {when}: {origin.text}")
+            yield f"  {origin.kind} {origin.id} by {who}, {when}: {origin.text}"
     for exposure, kinds in found.counts.items():
         if exposure != "root":
             told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-            screen.line(f"{exposure}: {told}")
+            yield f"{exposure}: {told}"
     if found.cursor is not None:
-        screen.note(f"more: --after {found.cursor} of {found.total}")
-    for note in found.notes:
-        screen.note(note)
+        yield Note(f"more: --after {found.cursor} of {found.total}")
+    yield from map(Note, found.notes)
 
 
 def _node(one: TaintNode) -> str:
@@ -164,23 +131,18 @@ def _node(one: TaintNode) -> str:
     return f"{'  ' * one.depth}{one.exposure:8} {how}{one.kind} {one.id}{who}{state}{text}"
 
 
-def _report(done: RollBackReport, *, json: bool) -> None:
-    screen = Screen()
-    if json:
-        screen.document(plain(done))
-        return
+def _rolled_back(done: RollBackReport) -> Iterator[Part]:
     made = done.roll_back
     if made.state == "open":
         for one in made.items:
             again = " and made anew" if one.id in done.rebuilt else ""
-            screen.line(f"{one.done}{again}: {one.kind} {one.id} of {one.graph_id}")
+            yield f"{one.done}{again}: {one.kind} {one.id} of {one.graph_id}"
     if done.dry_run:
-        screen.line(f"{len(made.items)} records would be changed; nothing was done")
+        yield f"{len(made.items)} records would be changed; nothing was done"
         return
-    screen.line(f"roll-back {made.id}: {made.state}, {len(made.items)} records")
+    yield f"roll-back {made.id}: {made.state}, {len(made.items)} records"
     for kept in made.kept:
-        screen.note(f"stays away: {kept}")
-    for note in done.notes:
-        screen.note(note)
+        yield Note(f"stays away: {kept}")
+    yield from map(Note, done.notes)
     for store, why in done.waiting.items():
-        screen.line(f"not clean yet: {store}: {why}")
+        yield f"not clean yet: {store}: {why}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,27 +12,22 @@ from tiers.errors import NotFound, UsageError
 from tiers.records import Turn
 
 from ..handles.tool_outputs import RANGE_CHARS
+from ..receipts.context_report import REPORT_TURNS, ContextOfTurn
 from ..receipts.rebuilding import ReplayedContext
 from ..turn.assemble import Slot
 from ..turn.routing import Written
-from .agents import AgentId, member_of
+from .command import Answer, Note, Part, Rows, command
 from .default_command import by_default
-from .doors import Url, opened
-from .options import GraphId, Home, Json, in_utc, run
+from .doors import Memory
+from .options import AgentId, GraphId
 from .plain import plain
-from .platform import CONTEXTS_EXAMPLES, contexts
-from .screen import Screen
 from .standard_input import FROM_INPUT, said
 
 if TYPE_CHECKING:
     from ..handles.graph import Graph
     from ..handles.turn import OpenTurn
 
-SAY_EXAMPLES = (
-    "Examples: ezra turn imola strategist 'How long do the mediums last?'  ·  "
-    "ezra turn imola strategist 'Box now?' --reply 'Stay out.'  ·  "
-    "cat question.txt | ezra turn imola strategist - --complete --json"
-)
+SLOTS = ("slot", "record", "score", "tokens", "text")
 SLOT_CHARS = 100
 SAID_CHARS = 60
 TURNS_SHOWN = 20
@@ -47,143 +42,121 @@ turn_app = typer.Typer(
 )
 
 
-@turn_app.command("say", epilog=SAY_EXAMPLES)
-def say(
+@command(
+    turn_app,
+    "say",
+    "ezra turn imola strategist 'How long do the mediums last?'",
+    "ezra turn imola strategist 'Box now?' --reply 'Stay out.'",
+    "cat question.txt | ezra turn imola strategist - --complete --json",
+)
+async def say(
+    memory: Memory,
     graph: GraphId,
     agent: AgentId,
-    text: Annotated[str, typer.Argument(help="What is said; - reads standard input.")],
-    reply: Annotated[
-        str | None,
-        typer.Option(help="What the agent answers; the turn is remembered. - reads the input."),
-    ] = None,
-    complete: Annotated[
-        bool, typer.Option("--complete", help="Let the configured model answer.")
-    ] = False,
-    tool_output: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TOOL=TEXT", help="What a tool returned on the way. Repeatable."),
-    ] = None,
-    speaker: Annotated[str | None, typer.Option(help="Who says it.")] = None,
-    at: Annotated[
-        datetime | None, typer.Option(help="When it was said (UTC).", show_default="now")
-    ] = None,
-    topic: Annotated[
-        list[str] | None, typer.Option(help="A topic of the turn, of the agent's. Repeatable.")
-    ] = None,
-    private: Annotated[
-        bool, typer.Option("--private", help="Only this agent may see the turn.")
-    ] = False,
-    ref: Annotated[
-        str | None, typer.Option(help="Your name for the turn; under it it is stored once.")
-    ] = None,
-    mesh: Annotated[str | None, typer.Option(help="A connector to ask.")] = None,
-    slots: Annotated[
-        bool, typer.Option("--slots", help="Show the slots instead of the messages.")
-    ] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+    text: str,
+    reply: str | None = None,
+    complete: bool = False,
+    tool_output: Annotated[list[str] | None, typer.Option(metavar="TOOL=TEXT")] = None,
+    speaker: str | None = None,
+    at: Annotated[datetime | None, typer.Option(show_default="now")] = None,
+    topic: list[str] | None = None,
+    private: bool = False,
+    ref: str | None = None,
+    mesh: str | None = None,
+    slots: bool = False,
+) -> Answer:
     """Say something to an agent and print the context that its model is to answer.
 
     With --reply or --complete the turn is remembered; without them nothing is, but the receipt of
     what the context held.
+
+    Args:
+        text: What is said; - reads standard input.
+        reply: What the agent answers; the turn is remembered. - reads the input.
+        complete: Let the configured model answer.
+        tool_output: What a tool returned on the way. Repeatable.
+        speaker: Who says it.
+        at: When it was said (UTC).
+        topic: A topic of the turn, of the agent's. Repeatable.
+        private: Only this agent may see the turn.
+        ref: Your name for the turn; under it it is stored once.
+        mesh: A connector to ask.
+        slots: Show the slots instead of the messages.
     """
-    screen = Screen()
     _check_answer(text, reply, tool_output, complete=complete)
     message, outputs = said("text", text), _outputs(tool_output or [])
     answer = None if reply is None else said("--reply", reply)
-
-    asked: dict[str, Any] = {
-        "at": in_utc(at),
-        "speaker": speaker,
-        "topics": topic or None,
-        "private": private,
-        "ref": ref,
-        "mesh": mesh,
-    }
-
-    async def work() -> dict[str, Any]:
-        async with opened(home, url) as ezra:
-            member = await member_of(ezra, graph, agent)
-            turn = await member.turn(message, **asked)
-            response = await turn.complete() if complete else answer
-            written = None if response is None else await turn.reply(response, outputs)
-            return _told(turn, response, written)
-
-    found = run(work())
-    if json:
-        screen.document(_document(found))
-    else:
-        _show(screen, found, with_slots=slots)
+    member = await memory.agent(graph, agent)
+    turn = await member.turn(
+        message,
+        at=at,
+        speaker=speaker,
+        topics=topic or None,
+        private=private,
+        ref=ref,
+        mesh=mesh,
+    )
+    response = await turn.complete() if complete else answer
+    written = None if response is None else await turn.reply(response, outputs)
+    stored = None if written is None else plain(written.turn) | {"was_new": written.was_new}
+    found = _told(turn, response, written)
+    return Answer({**found, "turn": stored}, _shown(found, written, with_slots=slots))
 
 
-@turn_app.command(
+@command(
+    turn_app,
     "output",
-    epilog="Examples: ezra turn output imola strategist 01985a4c-…/0 --all  ·  "
+    "ezra turn output imola strategist 01985a4c-…/0 --all",
     "ezra turn output imola strategist 01985a4c-… --index 1 --start 6000 --length 2000 --json",
 )
-def output(
+async def output(
+    memory: Memory,
     graph: GraphId,
     agent: AgentId,
-    key: Annotated[
-        str, typer.Argument(help="Its key, as previews have it; or the turn's id or your name.")
-    ],
-    index: Annotated[
-        int | None, typer.Option(help="Which of the turn's outputs, from 0.", min=0)
-    ] = None,
-    start: Annotated[int, typer.Option(help="The first character.", min=0)] = 0,
-    length: Annotated[int, typer.Option(help="The most characters.", min=1)] = RANGE_CHARS,
-    whole: Annotated[bool, typer.Option("--all", help="To the end, however long.")] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Print a range of what a tool returned during a turn that the agent sees."""
-    screen = Screen()
+    key: str,
+    index: Annotated[int | None, typer.Option(min=0)] = None,
+    start: Annotated[int, typer.Option(min=0)] = 0,
+    length: Annotated[int, typer.Option(min=1)] = RANGE_CHARS,
+    whole: Annotated[bool, typer.Option("--all")] = False,
+) -> Answer:
+    """Print a range of what a tool returned during a turn that the agent sees.
 
-    async def work() -> Any:  # noqa: ANN401 - an OutputRange
-        async with opened(home, url) as ezra:
-            member = await member_of(ezra, graph, agent)
-            return await member.read_tool_output(key, index, start, None if whole else length)
-
-    found = run(work())
-    if json:
-        screen.document({**plain(found), "key": found.key, "next_start": found.next_start})
-        return
-    screen.line(found.text)
+    Args:
+        key: Its key, as previews have it; or the turn's id or your name.
+        index: Which of the turn's outputs, from 0.
+        start: The first character.
+        length: The most characters.
+        whole: To the end, however long.
+    """
+    member = await memory.agent(graph, agent)
+    found = await member.read_tool_output(key, index, start, None if whole else length)
+    parts: list[Part] = [found.text]
     if found.next_start is not None:
-        screen.note(f"there is more: --start {found.next_start} of {found.total} characters")
+        told = f"there is more: --start {found.next_start} of {found.total} characters"
+        parts.append(Note(told))
+    return Answer({**plain(found), "key": found.key, "next_start": found.next_start}, parts)
 
 
-@turn_app.command(
+@command(
+    turn_app,
     "list",
-    epilog="Examples: ezra turn list imola strategist  ·  "
+    "ezra turn list imola strategist",
     "ezra turn list imola strategist --before 120 --limit 50 --json",
 )
-def list_turns(
+async def list_turns(
+    memory: Memory,
     graph: GraphId,
     agent: AgentId,
-    before: Annotated[
-        int | None, typer.Option(help="Where the page before ended: its last number.", min=1)
-    ] = None,
-    limit: Annotated[int, typer.Option(help="The most turns.", min=1, max=1000)] = TURNS_SHOWN,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """List the turns of a member, the last one first, as who runs the graph sees them."""
-    screen = Screen()
+    before: Annotated[int | None, typer.Option(min=1)] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = TURNS_SHOWN,
+) -> Answer:
+    """List the turns of a member, the last one first, as who runs the graph sees them.
 
-    async def work() -> tuple[Turn, ...]:
-        async with opened(home, url) as ezra:
-            where = await ezra.session_graph(graph)
-            return await where.turns(agent, before=before, limit=limit)
-
-    found = run(work())
-    if json:
-        screen.document([plain(one) for one in found])
-        return
+    Args:
+        before: Where the page before ended: its last number.
+        limit: The most turns.
+    """
+    found = await (await memory.graph(graph)).turns(agent, before=before, limit=limit)
     rows = [
         (
             str(one.seq),
@@ -194,49 +167,72 @@ def list_turns(
         )
         for one in found
     ]
-    screen.table(("turn", "said", "by", "input", "response"), rows)
+    parts: list[Part] = [Rows(("turn", "said", "by", "input", "response"), rows)]
     if found and found[-1].seq > 1:
-        screen.note(f"there is more: --before {found[-1].seq}")
+        parts.append(Note(f"there is more: --before {found[-1].seq}"))
+    return Answer(found, parts)
 
 
-@turn_app.command(
+@command(
+    turn_app,
     "show",
-    epilog="Examples: ezra turn show imola strategist 12  ·  "
+    "ezra turn show imola strategist 12",
     "ezra turn show imola strategist radio-1 --json",
 )
-def show(
+async def show(memory: Memory, graph: GraphId, agent: AgentId, turn: str) -> Answer:
+    """Show a turn in full, and slot by slot what its model was given, rebuilt from its receipt.
+
+    Args:
+        turn: Its number, as list prints it, or your name for a shared one.
+    """
+    where = await memory.graph(graph)
+    found = await _turn(where, agent, turn)
+    receipt = (await where.receipts_of([found.id])).get(found.id)
+    context = None if receipt is None else await where.replay_context(receipt.id)
+    return Answer({"turn": found, "context": context}, _shown_again(found, context))
+
+
+@command(
+    turn_app,
+    "contexts",
+    "ezra turn contexts imola strategist",
+    "ezra turn contexts imola strategist --limit 30 --json",
+)
+async def contexts(
+    memory: Memory,
     graph: GraphId,
     agent: AgentId,
-    turn: Annotated[
-        str, typer.Argument(help="Its number, as list prints it, or your name for a shared one.")
-    ],
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
-    """Show a turn in full, and slot by slot what its model was given, rebuilt from its receipt."""
-    screen = Screen()
+    limit: Annotated[int, typer.Option(min=1, max=50)] = REPORT_TURNS,
+) -> Answer:
+    """Show what the last contexts of an agent began alike with, and how full its model was.
 
-    async def work() -> tuple[Turn, ReplayedContext | None]:
-        async with opened(home, url) as ezra:
-            where = await ezra.session_graph(graph)
-            found = await _turn(where, agent, turn)
-            receipt = (await where.receipts_of([found.id])).get(found.id)
-            return found, None if receipt is None else await where.replay_context(receipt.id)
+    Contexts are rebuilt from their receipts. An epoch ends where the tail of the conversation is
+    cut anew, or becomes short or long; that needs the model's window to be known.
 
-    found, context = run(work())
-    if json:
-        screen.document({"turn": plain(found), "context": plain(context)})
-        return
-    _show_turn(screen, found)
-    if context is None:
-        screen.note("there is no receipt of what it was given")
-        return
-    screen.table(
-        ("slot", "record", "score", "tokens", "text"), [slot_row(slot) for slot in context.slots]
+    Args:
+        limit: The most turns, 1 to 50.
+    """
+    found = await (await memory.agent(graph, agent)).context_report(limit)
+    head = ("turn", "epoch", "tail", "messages", "tokens", "begins alike", "model used")
+    rows = Rows(head, [_context_row(one) for one in found.turns])
+    return Answer(plain(found) | {"epochs": found.epochs}, [rows])
+
+
+def _context_row(one: ContextOfTurn) -> tuple[str, ...]:
+    alike = "-" if one.prefix_chars is None else f"{one.prefix_chars} characters"
+    used = "-"
+    if one.used_tokens is not None and one.window_tokens:
+        share = f"{one.used_tokens / one.window_tokens:.0%} of {one.window_tokens}"
+        used = share if one.is_reported else f"about {share}"
+    return (
+        str(one.seq),
+        "-" if one.epoch is None else str(one.epoch),
+        f"{one.tail_turns} turns{', short' if one.is_short else ''}",
+        str(one.messages),
+        str(one.tokens),
+        alike,
+        used,
     )
-    exact = "exact" if context.is_exact else f"not exact: {context.reason}"
-    screen.note(f"receipt {context.receipt_id}: {len(context.slots)} slots, {exact}")
 
 
 def slot_row(slot: Slot) -> tuple[str, str, str, str, str]:
@@ -268,12 +264,18 @@ async def _turn(graph: Graph, agent: str, turn: str) -> Turn:
     return found
 
 
-def _show_turn(screen: Screen, turn: Turn) -> None:
-    screen.line(f"turn {turn.seq}  {turn.id}  {turn.occurred_at:%Y-%m-%d %H:%M:%S} UTC")
-    screen.line(f"{turn.speaker}: {turn.input}")
-    screen.line(f"{turn.agent_id}: {turn.response}")
+def _shown_again(turn: Turn, context: ReplayedContext | None) -> Iterator[Part]:
+    yield f"turn {turn.seq}  {turn.id}  {turn.occurred_at:%Y-%m-%d %H:%M:%S} UTC"
+    yield f"{turn.speaker}: {turn.input}"
+    yield f"{turn.agent_id}: {turn.response}"
     for one in turn.tool_outputs:
-        screen.line(f"{one.tool}: {shortened(one.output)}")
+        yield f"{one.tool}: {shortened(one.output)}"
+    if context is None:
+        yield Note("there is no receipt of what it was given")
+        return
+    yield Rows(SLOTS, [slot_row(slot) for slot in context.slots])
+    exact = "exact" if context.is_exact else f"not exact: {context.reason}"
+    yield Note(f"receipt {context.receipt_id}: {len(context.slots)} slots, {exact}")
 
 
 def _check_answer(
@@ -311,46 +313,29 @@ def _told(turn: OpenTurn, response: str | None, written: Written | None) -> dict
         "skipped": turn.skipped,
         "step_ms": turn.step_ms,
         "response": response,
-        "written": written,
     }
 
 
-def _document(found: dict[str, Any]) -> dict[str, Any]:
-    written: Written | None = found["written"]
-    turn = None if written is None else plain(written.turn) | {"was_new": written.was_new}
-    document: dict[str, Any] = plain(
-        {name: one for name, one in found.items() if name != "written"}
-    )
-    return document | {"turn": turn}
-
-
-def _show(screen: Screen, found: dict[str, Any], *, with_slots: bool) -> None:
+def _shown(found: dict[str, Any], written: Written | None, *, with_slots: bool) -> Iterator[Part]:
     if with_slots:
-        screen.table(
-            ("slot", "record", "score", "tokens", "text"),
-            [slot_row(slot) for slot in found["slots"]],
-        )
+        yield Rows(SLOTS, [slot_row(slot) for slot in found["slots"]])
         for slot in found["dropped"]:
-            screen.line(f"did not fit: {'  '.join(slot_row(slot))}")
+            yield f"did not fit: {'  '.join(slot_row(slot))}"
     else:
         for message in found["messages"]:
-            screen.line(f"[{message['role']}]")
-            screen.line(message["content"])
+            yield f"[{message['role']}]"
+            yield message["content"]
     if found["response"] is not None:
-        screen.line("[assistant]")
-        screen.line(found["response"])
+        yield "[assistant]"
+        yield found["response"]
     receipt = found["receipt_id"] or "none"
-    screen.note(f"about {found['tokens']} tokens, {len(found['slots'])} slots; receipt {receipt}")
+    yield Note(f"about {found['tokens']} tokens, {len(found['slots'])} slots; receipt {receipt}")
     if found["degraded"]:
-        screen.note(f"degraded: {', '.join(found['degraded'])}")
+        yield Note(f"degraded: {', '.join(found['degraded'])}")
     for why in found["skipped"]:
-        screen.note(why)
-    written: Written | None = found["written"]
+        yield Note(why)
     if written is None:
-        screen.note("nothing was remembered: answer with --reply or --complete")
+        yield Note("nothing was remembered: answer with --reply or --complete")
     else:
         known = "" if written.was_new else ", known before"
-        screen.note(f"remembered as turn {written.turn.seq}, {written.turn.id}{known}")
-
-
-turn_app.command("contexts", epilog=CONTEXTS_EXAMPLES)(contexts)
+        yield Note(f"remembered as turn {written.turn.seq}, {written.turn.id}{known}")

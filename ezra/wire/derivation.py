@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, reduce
@@ -19,7 +19,7 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_t
 
 from pydantic import BeforeValidator, Field, TypeAdapter, create_model
 
-from ..operations import InPath, Offer, Sent, Told, offer_of
+from ..operations import InPath, Offer, Sent, Told, argument_words, offer_of
 from .operation import Asked, Need, Nothing, Operation
 from .points import COUNT_MAX, LISTED, ONE_OR_MORE, Count, Point, Time, whole
 
@@ -27,7 +27,6 @@ Method: TypeAlias = Callable[..., Any]
 
 _LISTS = (Iterable, Sequence)
 _PLAIN: Mapping[Any, Any] = {int: Count, datetime: Time}
-_ARGUMENT = re.compile(r"^ {4}(\w+): (.*)$")
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,13 @@ class Offered:
     @property
     def words(self) -> dict[str, str]:
         """What its docstring says of each parameter."""
-        return _words(self.method)[1]
+        return argument_words(self.method)
+
+    @property
+    def summary(self) -> str:
+        """What its docstring says first."""
+        lines = (inspect.getdoc(self.method) or "").splitlines()
+        return " ".join(lines[: lines.index("")] if "" in lines else lines)
 
     @cached_property
     def operation(self) -> Operation[Any, Any]:
@@ -104,7 +109,7 @@ class Offered:
             handle.asks.get(self.method_name) or self._asks(),
             TypeAdapter(self.hints["return"]),
             handle.changes if offer.changes else handle.reads,
-            _words(self.method)[0],
+            self.summary,
             repeats=offer.repeats,
         )
 
@@ -136,35 +141,10 @@ class Offered:
         return create_model(
             f"{title}Asked",
             __base__=Asked,
-            __doc__=_words(self.method)[0],
+            __doc__=self.summary,
             __module__=self.method.__module__,  # tells those of one name from each other
             **fields,
         )
-
-
-def _words(method: Method) -> tuple[str, dict[str, str]]:
-    """Return what a docstring says: its first sentence, and a text for each argument."""
-    lines = (inspect.getdoc(method) or "").splitlines()
-    summary = " ".join(lines[: lines.index("")] if "" in lines else lines)
-    return summary, dict(_arguments(iter(lines)))
-
-
-def _arguments(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each line of ``Args:``, with the lines that go on."""
-    if "Args:" not in lines:  # reads up to it
-        return
-    name, text = "", ""
-    for line in lines:
-        begins = _ARGUMENT.match(line)
-        if begins is None and line.startswith(" " * 8):
-            text += f" {line.strip()}"
-            continue
-        if name:
-            yield name, text
-        if begins is None:
-            return
-        name, text = begins.groups()
-    yield name, text
 
 
 def _as_sent(hint: Any, *, in_query: bool) -> Any:  # noqa: ANN401 - a type

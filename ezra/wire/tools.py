@@ -154,7 +154,7 @@ def derived(offered: Offered) -> ToolSpec:
     )
     made = _spec(
         method,
-        offer.tool.words or offered.operation.summary,
+        offer.tool.words or offered.summary,
         offer.tool.effect,
         offered.operation.needs,
         repeatable=offer.tool.effect == "reads" or (offer.repeats and offer.own_id is None),

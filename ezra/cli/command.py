@@ -1,0 +1,193 @@
+"""What a command is: a function that asks, and returns what came of it.
+
+Its options and their help follow from the function, as operations follow from methods: parameters
+without a default are arguments, the others options, and ``Args:`` of the docstring says what each
+is. The first parameter is what the command works with; its class is a dataclass, and the fields of
+it are the options that such commands have in common. A ``typer.Option`` or ``typer.Argument`` in
+an annotation says what Python cannot: bounds, other names, a metavar. A time without a zone is UTC.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast, get_args, get_type_hints
+
+import typer
+from typer.models import ArgumentInfo, OptionInfo
+
+from tiers.errors import EzraError
+
+from ..operations import argument_words
+from .helping import listed
+from .options import Json, in_utc
+from .plain import plain
+from .screen import Screen
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_ARGS = "\n\nArgs:"
+
+
+class Note(NamedTuple):
+    """A line for people, beside the results."""
+
+    text: str
+
+
+class Rows(NamedTuple):
+    """Rows under headings."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+Part: TypeAlias = str | Note | Rows | Callable[[Screen], None]
+"""What people read: a line, a note beside the results, a table, or what prints itself."""
+
+
+@dataclass
+class NoMemory:
+    """For a command that needs none."""
+
+    json: Json = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a command.
+
+    Attributes:
+        document: For programs: anything that ``plain`` knows.
+        parts: For people, in order; looked at only where people read.
+        notes: Lines beside the results for both.
+        code: The exit code.
+        error: What is raised when the rest was told.
+    """
+
+    document: Any
+    parts: str | Iterable[Part] = ()
+    notes: Iterable[str] = ()
+    code: int = 0
+    error: EzraError | None = None
+
+    def tell(self, *, json: bool) -> None:
+        """Print it, and end the command where its exit code is not 0."""
+        screen = Screen()
+        if json:
+            screen.document(plain(self.document))
+        else:
+            for part in [self.parts] if isinstance(self.parts, str) else self.parts:
+                _show(screen, part)
+        for note in self.notes:
+            screen.note(note)
+        if self.error is not None:
+            raise self.error
+        if self.code:
+            raise typer.Exit(self.code)
+
+
+def _show(screen: Screen, part: Part) -> None:
+    match part:
+        case str():
+            screen.line(part)
+        case Note(text):
+            screen.note(text)
+        case Rows(headings, rows):
+            screen.table(headings, rows)
+        case _:
+            part(screen)
+
+
+def command(app: typer.Typer, name: str, *examples: str, part: str = "") -> Callable[[_F], _F]:
+    """Make the decorated function a command of a group.
+
+    Args:
+        app: The group.
+        name: What is typed.
+        examples: Whole lines, as people type them.
+        part: Of the overview.
+    """
+
+    def register(function: _F) -> _F:
+        epilog = listed(examples)
+        panel = {"rich_help_panel": part} if part else {}
+        app.command(name, epilog=epilog, **cast("Any", panel))(_callable(function))
+        return function
+
+    return register
+
+
+def examples(*lines: str) -> Callable[[_F], _F]:
+    """Give a command that belongs to no group its examples."""
+
+    def note(function: _F) -> _F:
+        function.__examples__ = lines  # type: ignore[attr-defined]
+        return function
+
+    return note
+
+
+def add(app: typer.Typer, name: str, function: Callable[..., Any], part: str = "") -> None:
+    """Add a command that has its ``examples`` to a group, as ``command`` does."""
+    command(app, name, *function.__examples__, part=part)(function)  # type: ignore[attr-defined]
+
+
+def _callable(function: Callable[..., Any]) -> Callable[..., None]:
+    """Return what typer calls: options for parameters, an answer told."""
+    hints = get_type_hints(function, include_extras=True)
+    words = argument_words(function)
+    first, *own = inspect.signature(function).parameters.values()
+    kind = hints[first.name]
+    common = get_type_hints(kind, include_extras=True)
+    brought = [one.name for one in fields(kind) if one.init]
+
+    def call(**given: Any) -> None:  # noqa: ANN401 - what typer has read
+        place = kind(**{name: given.pop(name) for name in brought})
+        given = {
+            name: in_utc(one) if isinstance(one, datetime) else one for name, one in given.items()
+        }
+        done = function(place, **given)
+        answer = asyncio.run(_awaited(place, done)) if inspect.isawaitable(done) else done
+        answer.tell(json=place.json)
+
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+        for name, default, hint in (
+            *((one.name, one.default, _told(one, hints[one.name], words)) for one in own),
+            *((one.name, one.default, common[one.name]) for one in fields(kind) if one.init),
+        )
+    ]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {one.name: one.annotation for one in parameters}
+    call.__name__ = function.__name__
+    call.__doc__ = (inspect.getdoc(function) or "").partition(_ARGS)[0]
+    return call
+
+
+def _in_utc(given: Any) -> Any:  # noqa: ANN401 - what typer has read
+    return in_utc(given) if isinstance(given, datetime) else given
+
+
+async def _awaited(place: Any, done: Awaitable[Answer]) -> Answer:  # noqa: ANN401 - a door
+    async with place:
+        return await done
+
+
+def _told(parameter: inspect.Parameter, hint: Any, words: dict[str, str]) -> Any:  # noqa: ANN401
+    """Return the annotation of a parameter with what typer is to know of it."""
+    bare, *more = get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
+    found = [one for one in more if isinstance(one, ArgumentInfo | OptionInfo)]
+    if found:
+        about = copy(found[0])
+    elif parameter.default is inspect.Parameter.empty:
+        about = typer.Argument()
+    elif parameter.default is False:
+        about = typer.Option(f"--{parameter.name.replace('_', '-')}")
+    else:
+        about = typer.Option()
+    about.help = about.help or words.get(parameter.name)
+    return Annotated[bare, about]
