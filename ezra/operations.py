@@ -159,6 +159,17 @@ def operation(
     return offer
 
 
+def composed(method: _F) -> _F:
+    """Mark a method that is made of others of its handle: on a server's handle it is the same."""
+    method.__composed__ = True  # type: ignore[attr-defined]
+    return method
+
+
+def is_composed(method: object) -> bool:
+    """Whether a method is made of others of its handle."""
+    return getattr(method, "__composed__", False) is True
+
+
 def offer_of(method: object) -> Offer | None:
     """Return how a method is offered; ``None`` for one that is not."""
     found = getattr(method, "__operation__", None)

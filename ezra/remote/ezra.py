@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Any
 
 from metaagents.reindex.rules import Reembedding
 from tiers.errors import UsageError
-from tiers.records import Budget, MergeStrategy, Parent, Retention
 
 from ..contradiction import Callback, Resolver
 from ..handles.tenant import Tenant
 from ..wire import Nothing, graphs, handles
-from ..wire.graphs import CreateAsked
+from ..wire.graphs import GraphAnswer
 from .agent import RemoteAgent
 from .catalog import RemoteCatalog
 from .connection import Connection
@@ -21,7 +21,7 @@ from .handle import RemoteHandle
 _IN_PROCESS = "none: a function does not go over the wire; open the runtime in process"
 
 
-class RemoteEzra(RemoteHandle, Tenant, of=Tenant):
+class RemoteEzra(RemoteHandle, Tenant, of=Tenant, asks={"create_session_graph": graphs.CREATE}):
     """A memory runtime on a server. Made by ``Ezra.connect``.
 
     Each method is one call of the server and does what the method of the same name does of
@@ -31,42 +31,14 @@ class RemoteEzra(RemoteHandle, Tenant, of=Tenant):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection, handles.TENANT, {})
 
-    async def create_session_graph(
-        self,
-        session_graph_id: str,
-        *,
-        inherits_from: Sequence[str | Parent] = (),
-        merge_strategy: MergeStrategy | None = None,
-        resolver: Resolver | None = None,
-        inherit_rules: bool = True,
-        inherit_episodes: bool = False,
-        budget: Budget | None = None,
-        retention: Retention | None = None,
-        exist_ok: bool = False,
-    ) -> RemoteGraph:
-        """Create a session graph, or return the one that is there where that is as good.
-
-        Raises:
-            Conflict: The graph exists; with ``exist_ok``, it has other parents or another strategy.
-            NotFound: A parent does not exist.
-            UsageError: An argument is not acceptable; a resolver, and ``custom``, which needs one,
-                never are.
-        """
-        _check_resolver(resolver)
-        if merge_strategy == "custom":
+    async def _ask(self, name: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 - as the method
+        _check_resolver(given.pop("resolver", None))
+        if given.get("merge_strategy") == "custom":
             accepted = "last_write_wins, highest_trust or manual; a resolver lives in process only"
-            raise UsageError("merge_strategy", merge_strategy, accepted)
-        asked = CreateAsked.of(
-            session_graph_id=session_graph_id,
-            inherits_from=inherits_from,
-            merge_strategy=merge_strategy,
-            inherit_rules=inherit_rules,
-            inherit_episodes=inherit_episodes,
-            budget=budget,
-            retention=retention,
-            exist_ok=exist_ok,
-        )
-        return RemoteGraph(self._connection, await self.ask(graphs.CREATE, asked))
+            raise UsageError("merge_strategy", "custom", accepted)
+        answer = await super()._ask(name, given)
+        is_graph = isinstance(answer, GraphAnswer)
+        return RemoteGraph(self._connection, answer) if is_graph else answer
 
     async def session_graph(
         self, session_graph_id: str, *, resolver: Resolver | None = None

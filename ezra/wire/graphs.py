@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -111,6 +111,11 @@ class SpawnAsked(Asked):
     prompts: dict[AnyGrain, Text] = Field(default_factory=dict)
     inject: Inject = "off"
     model_window_tokens: int | None = Field(default=None, ge=WINDOW_MIN, le=WINDOW_MAX)
+
+    @classmethod
+    def of(cls, **given: Any) -> Self:  # noqa: ANN401 - its fields check them
+        """Return what is asked by a call of ``spawn_agent``, whose ``None`` is what is not said."""
+        return super().of(**{name: one for name, one in given.items() if one is not None})
 
 
 class BranchAsked(Asked):

@@ -371,7 +371,7 @@ async def test_a_token_spawns_within_its_bounds(behind: Ezra, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("ours", "theirs", "apart"),
     [
-        (Ezra, RemoteEzra, {"open", "connect", "settings", "embedder", "reembedding"}),
+        (Ezra, RemoteEzra, {"open", "connect", "settings", "embedder", "model", "reembedding"}),
         (Graph, RemoteGraph, set()),
         (Catalog, RemoteCatalog, {"opened"}),
     ],
