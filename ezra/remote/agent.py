@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tiers.errors import UsageError
 from tiers.records import Ancestor, Fact
 
 from ..handles.agent import Agent
-from ..handles.tool_outputs import RANGE_CHARS, OutputRange
 from ..handles.turn import Completion, OpenTurn, TurnAnswer
-from ..mesh import AnyAsk, ask_of
 from ..turn.output_checks import ToolOutputLike, outputs_of
 from ..turn.routing import Written
 from ..wire import Asked, Nothing, Operation, agents, graphs, handles
@@ -76,7 +73,14 @@ class RemoteTurn(OpenTurn):
         return done.response
 
 
-class RemoteAgent(RemoteAgentRecording, RemoteHandle, Agent, of=Agent):
+_ASKS: Mapping[str, Operation[Any, Any]] = {
+    "complete": agents.COMPLETE,
+    "read_tool_output": agents.TOOL_OUTPUT,
+    "turn": agents.TURN,
+}
+
+
+class RemoteAgent(RemoteAgentRecording, RemoteHandle, Agent, of=Agent, asks=_ASKS):
     """One agent of a session graph on a server.
 
     Made by ``spawn_agent`` and ``agent`` of a graph's handle.
@@ -133,52 +137,14 @@ class RemoteAgent(RemoteAgentRecording, RemoteHandle, Agent, of=Agent):
         """The graph's board as the agent sees it: messages, tasks, and what agents did."""
         return RemoteAgentBoard(self._connection, handles.AGENT_BOARD, self._names)
 
-    async def turn(
-        self,
-        message: str,
-        *,
-        at: datetime | None = None,
-        speaker: str | None = None,
-        topics: Iterable[str] | None = None,
-        private: bool = False,
-        ref: str | None = None,
-        mesh: AnyAsk | None = None,
-    ) -> RemoteTurn:
-        """Make the context for a message; the caller's own model answers it."""
-        asked = agents.TurnAsked.of(
-            message=message,
-            at=at,
-            speaker=speaker,
-            topics=topics,
-            private=private,
-            ref=ref,
-            mesh=None if mesh is None else ask_of(mesh),
-        )
-        return RemoteTurn(self, await self.ask(agents.TURN, asked))
-
-    async def complete(
-        self, message: str, *, at: datetime | None = None, speaker: str | None = None
-    ) -> Completion:
-        """Make the context, ask the server's model, remember the turn."""
-        asked = agents.CompleteAsked(message=message, at=at, speaker=speaker)
-        done = await self.ask(agents.COMPLETE, asked)
-        return Completion(done.response, done.model, RemoteTurn(self, done.turn), done.written)
-
-    async def read_tool_output(
-        self,
-        key: str,
-        index: int | None = None,
-        start: int = 0,
-        length: int | None = RANGE_CHARS,
-    ) -> OutputRange:
-        """Return a range of what a tool returned during a turn that the agent sees.
-
-        ``key`` is ``<turn id>/<index>``, or a turn's id or ``ref``; ``length=None`` reads all.
-        """
-        asked = agents.ToolOutputAsked(
-            index=index, start=start, length="all" if length is None else length
-        )
-        return await self.ask(agents.TOOL_OUTPUT, asked, key=key)
+    async def _ask(self, name: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 - as the method
+        answer = await super()._ask(name, given)
+        if isinstance(answer, TurnAnswer):
+            return RemoteTurn(self, answer)
+        if isinstance(answer, agents.CompletionAnswer):
+            turn = RemoteTurn(self, answer.turn)
+            return Completion(answer.response, answer.model, turn, answer.written)
+        return answer
 
     async def leave(self) -> None:
         """Leave the graph. Idempotent; the graph closes when its last agent has left."""

@@ -5,7 +5,7 @@ What people said or named travels in bodies. Addresses are for ids: proxies log 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 
@@ -15,7 +15,7 @@ from tiers.records import Fact, Rule, Source, ToolOutput
 from ..handles.recording import PastTurn, Recorded
 from ..handles.tool_outputs import RANGE_CHARS, OutputRange
 from ..handles.turn import Course, TurnAnswer
-from ..mesh import MeshAsk
+from ..mesh import AnyAsk, MeshAsk, ask_of
 from ..turn.output_checks import OUTPUTS_MAX
 from ..turn.routing import Written
 from .graphs import AGENT_PATH
@@ -38,6 +38,11 @@ class TurnAsked(Asked):
     private: bool = False
     ref: str | None = None
     mesh: str | MeshAsk | None = None
+
+    @classmethod
+    def of(cls, *, mesh: AnyAsk | None = None, **given: Any) -> Self:  # noqa: ANN401
+        """Return what is asked by a call of ``turn``."""
+        return super().of(**given, mesh=None if mesh is None else ask_of(mesh))
 
 
 class ReplyAsked(Asked):
@@ -98,6 +103,11 @@ class ToolOutputAsked(Asked):
     index: Count | None = None
     start: Count = 0
     length: Count | Literal["all"] = RANGE_CHARS
+
+    @classmethod
+    def of(cls, *, length: int | None = RANGE_CHARS, **given: Any) -> Self:  # noqa: ANN401
+        """Return what is asked by a call of ``read_tool_output``."""
+        return super().of(**given, length="all" if length is None else length)
 
 
 class RememberAsked(Asked):
