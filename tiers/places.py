@@ -223,6 +223,7 @@ _PROCESS = (
     Place("process", "tiers.warm.edge_store:_turns", "name", "nothing"),
     Place("process", "ezra.ranking.pool:_candidates", "text", "turnover"),
     Place("process", "ezra.remote.handle:_names", "name", "nothing"),
+    Place("process", "ezra.wire.derivation:hints", "none", "nothing"),
     Place("process", "ezra.wire.derivation:in_path", "none", "nothing"),
     Place("process", "ezra.wire.derivation:offered", "none", "nothing"),
     Place("process", "ezra.wire.derivation:operation", "none", "nothing"),

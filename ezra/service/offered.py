@@ -13,8 +13,7 @@ from . import graphs
 from .acting import acting
 from .caller import Caller
 from .desk import Desk
-from .handlers import handlers
-from .routes import Handler
+from .routes import Handler, handlers
 
 Names: TypeAlias = Mapping[str, str]
 
@@ -32,6 +31,8 @@ async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any
         first = await acting(desk, caller, names)
     elif holder == "catalog":
         first = await desk.catalog(caller)
+    elif holder == "tenant":
+        first = desk.ezra
     else:
         first = await desk.graph(names["graph_id"])
         if holder == "beliefs":  # a graph's, though their operations do not say so
@@ -42,7 +43,7 @@ async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any
 def _doing(offered: Offered) -> Handler[Any, Any]:
     async def do(desk: Desk, caller: Caller, names: Names, asked: Asked) -> Any:  # noqa: ANN401
         handle = await found(offered.handle, desk, caller, names)
-        given = {name: names[name] for name in offered.in_path}
+        given = {name: names[part] for name, part in offered.in_path.items()}
         return await getattr(handle, offered.method_name)(**given, **asked.said)
 
     return do
