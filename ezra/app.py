@@ -131,6 +131,11 @@ class Ezra:
         """The embedding model in use, or ``None`` when recall is by words only."""
         return self._parts.embedder.model_id if self._parts.embedder else None
 
+    @property
+    def model(self) -> str:
+        """The language model that ``agent.complete`` asks; an echo says that it is one."""
+        return self._parts.model.name
+
     async def create_session_graph(
         self,
         session_graph_id: str,

@@ -1,7 +1,8 @@
 """What a method of a handle is at the doors, said once, beside the method itself.
 
 The service makes a route of it, the remote client a call, the OpenAPI document an entry: name,
-parameters, bounds, answer and words are the method's own.
+parameters, bounds, answer and words are the method's own. With a ``Tool`` it is lent to models too,
+over MCP and by the adapters for frameworks.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import Field
 
+from tiers.fields import NAME_CHARS_MAX, TEXT_CHARS_MAX, TOPICS_MAX
+
 Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 IDS_MAX = 10_000
@@ -21,9 +24,72 @@ IDS_MAX = 10_000
 
 Ids: TypeAlias = Annotated[Sequence[str], Field(max_length=IDS_MAX)]
 
+Effect: TypeAlias = Literal["reads", "adds", "ends"]
+"""What a tool does to what is there: nothing, adds to it, or may end some of it.
+
+Superseding and forgetting end."""
+
+ITEMS_MAX = 50
+"""So many items one answer to a model has, unless a tool says otherwise."""
+
+Id = Annotated[str, Field(min_length=1, max_length=NAME_CHARS_MAX)]
+Name = Annotated[str, Field(max_length=NAME_CHARS_MAX)]
+"""Empty stands for none: an argument that may be text or nothing is read as JSON on the way."""
+Long = Annotated[str, Field(max_length=TEXT_CHARS_MAX)]
+Words = Annotated[Long, Field(min_length=1)]
+Pair = Annotated[tuple[Long, ...], Field(max_length=2)]
+Topics = Annotated[
+    tuple[Name, ...],
+    Field(max_length=TOPICS_MAX, description="Topics, among yours; all of yours if not given."),
+]
+Limit = Annotated[int, Field(ge=1, le=ITEMS_MAX, description="How many at most.")]
+Moment = Annotated[
+    str,
+    Field(
+        max_length=64,
+        description="Answer as of this time, ISO 8601 with its zone: 2026-05-14T12:00:00Z.",
+    ),
+]
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _ARGUMENT = re.compile(r"^ {4}(\w+): (.*)$")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """How a model is lent a method of an agent's handle, or of what such a handle has.
+
+    It is given the parameters that are ``Told``, and those that have no default.
+
+    Attributes:
+        effect: What calling it does to memory.
+        words: What a model reads before it calls it; the first sentence of the docstring if not
+            given.
+        name: What it calls it; the name of the method if not given.
+        everywhere: Whether frameworks lend it by the adapters, too, and not MCP alone.
+    """
+
+    effect: Effect
+    words: str = ""
+    name: str = ""
+    everywhere: bool = False
+
+
+@dataclass(frozen=True)
+class Told:
+    """Annotates a parameter that a model is given.
+
+    Attributes:
+        words: What the model reads of it, if its type does not say it.
+        hint: What it may say, where that is less than what the method takes.
+        default: What it is if the model says nothing; if not given the method's default, and empty
+            text for ``None``. Empty text or an empty list are ``None`` to such a method.
+    """
+
+    words: str = ""
+    hint: Any = None
+    default: Any = ...
 
 
 @dataclass(frozen=True)
@@ -39,6 +105,7 @@ class Offer:
         own_id: The parameter that who asks fills with an id of its own where none is given, so
             that a question whose answer was lost may be asked again.
         name: What it is called, where that is not ``<handle>.<method>``.
+        tool: How a model is lent it, if one is.
     """
 
     verb: Verb
@@ -47,6 +114,7 @@ class Offer:
     repeats: bool
     own_id: str | None
     name: str | None
+    tool: Tool | None
 
 
 @dataclass(frozen=True)
@@ -68,11 +136,12 @@ def operation(
     repeats: bool = True,
     own_id: str | None = None,
     name: str | None = None,
+    tool: Tool | None = None,
 ) -> Callable[[_F], _F]:
     """Offer the decorated method at every door; the arguments are those of ``Offer``."""
 
     def offer(method: _F) -> _F:
-        made = Offer(verb, path, changes, repeats, own_id, name)
+        made = Offer(verb, path, changes, repeats, own_id, name, tool)
         method.__operation__ = made  # type: ignore[attr-defined]
         return method
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from tiers.errors import UsageError
 from tiers.fields import ALL_TOPICS
 
 from ..service.caller import Role, roles_table
-from ..service.tokens import Token, TokenFile
+from ..service.tokens import DEFAULT_EXPIRY, Token, TokenFile, expiry_of
 from .command import Answer, Note, Rows, command
 from .doors import Folder
 from .options import settings_at
@@ -35,12 +33,8 @@ token_app = typer.Typer(
     help="Tokens: who may ask a server, and what.", no_args_is_help=True, epilog=ROLES
 )
 
-DEFAULT_EXPIRY = "90d"
-DAYS_MAX = 36_500
-HEADINGS = "id name role tenant graph agent user topics expires state".split()
-_SPAN = re.compile(r"(\d{1,6})([mhdw])")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_NEVER = "never"
+BOUNDS = ("tenant", "graph", "agent", "user", "topics")
+HEADINGS = ("id", "name", "role", *BOUNDS, "expires", "state")
 
 
 @command(
@@ -81,7 +75,7 @@ def create(
         agent_id=agent,
         user_id=user,
         topics=tuple(topic) if topic else (ALL_TOPICS,),
-        expires_at=_expiry(expires, datetime.now(UTC)),
+        expires_at=expiry_of(expires, datetime.now(UTC)),
     )
     until = f"until {made.expires_at:%Y-%m-%d %H:%M} UTC" if made.expires_at else "without an end"
     told = f"token {made.id} counts {until}; keep it now, it is not shown again"
@@ -111,21 +105,6 @@ def revoke(folder: Folder, token_id: str) -> Answer:
 def _tokens(home: Path | None) -> TokenFile:
     settings = settings_at(home)
     return TokenFile(settings.tokens_path, tenant=settings.tenant)
-
-
-def _expiry(text: str, now: datetime) -> datetime | None:
-    """Return the moment that a span of the command line ends.
-
-    Raises:
-        UsageError: It is no span.
-    """
-    if text == _NEVER:
-        return None
-    found = _SPAN.fullmatch(text)
-    span = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else timedelta()
-    if not timedelta() < span <= timedelta(days=DAYS_MAX):
-        raise UsageError("expires", text, f"such as 12h, 30d or 4w, at most {DAYS_MAX}d, or never")
-    return now + span
 
 
 def _shown(token: Token) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Unpack
+from typing import Annotated, Unpack
 
 from metaagents.learning.core import CoreBlock
 from tiers.errors import PolicyDenied, UsageError
@@ -15,10 +15,8 @@ from tiers.records import (
     Ancestor,
     Commitment,
     Fact,
-    Hit,
     Kind,
     Scope,
-    SearchQuery,
     Source,
     Standing,
     Turn,
@@ -30,13 +28,13 @@ from ..checks import check_source, checked
 from ..documents import DocumentsOfAgent
 from ..guarding import Write, admitted
 from ..mesh import AnyAsk, ask_of
-from ..operations import operation
+from ..operations import Limit, Long, Name, Pair, Told, Tool, Words, operation
 from ..parts import Parts
 from ..recall.asking import ask
 from ..recall.injecting import bringing
 from ..recall.memory_search import MemorySearch, search_memory
-from ..recall.request import Narrowing, ScopeName, request_of
-from ..recaller import Degradation, RecallResult, with_vector
+from ..recall.request import DaysAgo, Narrowing, ScopeName, request_of
+from ..recaller import Degradation, RecallResult
 from ..rights.access import Access
 from ..rights.policy import scope_of, topics_for
 from ..turn.routing import Request
@@ -218,15 +216,26 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         )
         return await ask(self._parts, await self._reading(), request)
 
-    @operation("POST", "/search-memory")
+    @operation(
+        "POST",
+        "/search-memory",
+        tool=Tool(
+            "reads",
+            "List what happened in a window of days, each line beginning with its day or period. "
+            "For questions about when. If nothing is found, follow the hint.",
+            everywhere=True,
+        ),
+    )
     async def search_memory(
         self,
-        text: str | None = None,
+        text: Annotated[str | None, Told("What it is about; empty lists the latest.", Long)] = None,
         *,
-        grain: AnyGrain = "working",
-        min_days_ago: int = 0,
-        max_days_ago: int = 365,
-        max_results: int = 10,
+        grain: Annotated[
+            AnyGrain, Told("working: single turns; else episodes of that length.")
+        ] = "working",
+        min_days_ago: Annotated[int, Told(hint=DaysAgo)] = 0,
+        max_days_ago: Annotated[int, Told(hint=DaysAgo)] = 365,
+        max_results: Annotated[int, Told(hint=Limit)] = 10,
     ) -> MemorySearch:
         """Return what happened in a window of days, as lines that begin with the day or period.
 
@@ -279,40 +288,33 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             self._parts, scope, key, index=index, start=start, length=length
         )
 
-    @operation("POST", "/recall-archival")
-    async def recall_archival(
-        self,
-        query: str,
-        *,
-        user_id: str | None = None,
-        scope_topics: Iterable[str] | None = None,
-        limit: int = 10,
-    ) -> tuple[Hit, ...]:
-        """Return archival facts only; ``user_id`` and ``scope_topics`` narrow the agent's scope."""
-        now = self._parts.clock()
-        asked = checked(
-            SearchQuery, text=query, kinds=("fact",), tier="archival", limit=limit, now=now
-        )
-        topics = None if scope_topics is None else checked(Turn, topics=scope_topics).topics
-        scope = await self._scope()
-        state = Degradation(self._parts.settings.step_timeout_seconds, self._parts.telemetry)
-        asked = with_vector(asked, await self._parts.recaller.vector(query, (), state))
-        found = await self._parts.semantic.recall_archival(
-            scope, asked, user_id=user_id, scope_topics=topics, limit=limit
-        )
-        return tuple(hit.model_copy(update={"cosine": None}) for hit in found)
-
-    @operation("POST", "/beliefs", changes=True, repeats=False)
+    @operation(
+        "POST",
+        "/beliefs",
+        changes=True,
+        repeats=False,
+        tool=Tool(
+            "ends",
+            "Commit to a belief that others rely on; the history keeps it, with who and when. A "
+            "belief that contradicts it is settled at once: look at status and superseded_by.",
+            name="commit_belief",
+            everywhere=True,
+        ),
+    )
     async def commit(
         self,
-        claim: str,
+        claim: Annotated[str, Told("What you hold to be true.", Words)],
         *,
-        topic: str | None = None,
-        key: tuple[str, str] | None = None,
-        value: str | None = None,
+        topic: Annotated[str | None, Told("One of your topics.", Name)] = None,
+        key: Annotated[
+            tuple[str, str] | None, Told("[subject, attribute]: what it is about.", Pair, ())
+        ] = None,
+        value: Annotated[str | None, Told("What the attribute is held to be.", Long)] = None,
         sources: Iterable[str] = (),
-        private: bool = False,
-        ref: str | None = None,
+        private: Annotated[bool, Told("Whether only you may see it.")] = False,
+        ref: Annotated[
+            str | None, Told("Your name for it: the same ref commits once.", Name)
+        ] = None,
         source: Source = "agent",
     ) -> Believed:
         """Commit to a belief. What contradicts it is settled by the graph's merge strategy.
@@ -344,6 +346,8 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         """
         if not claim.strip():
             raise UsageError("claim", claim, "text that is not blank")
+        if key is not None and len(key) < len(("subject", "attribute")):
+            raise UsageError("key", key, "[subject, attribute]")
         check_source(source)
         given = None if topic is None else checked(Turn, topics=(topic,)).topics
         scope, allowed = await self._writing(given, "commit")

@@ -1,4 +1,4 @@
-"""What an agent's handle does with facts and rules: remember, forget, look up, list."""
+"""What an agent's handle does with facts and rules: remember, forget, look up, list, search."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 from tiers.errors import UsageError
-from tiers.records import Fact, FactTier, Scope, Source, Standing, Turn
+from tiers.records import Fact, FactTier, Hit, Scope, SearchQuery, Source, Standing, Turn
 from tiers.upkeep import Page
 
 from ..checks import check_source, checked, checked_id
 from ..operations import Ids, operation
 from ..parts import Parts
+from ..recaller import Degradation, with_vector
 from .listings import LATEST_MAX, facts_page
 from .remembering import Memory, check_superseded, forget, forget_all, memory_of, store, supersede
 
@@ -144,6 +145,29 @@ class AgentFacts(ABC):
         Those that gave way or were forgotten are among them, and say so.
         """
         return await self._parts.semantic.facts(await self._scope(), ids)
+
+    @operation("POST", "/recall-archival")
+    async def recall_archival(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        scope_topics: Iterable[str] | None = None,
+        limit: int = 10,
+    ) -> tuple[Hit, ...]:
+        """Return archival facts only; ``user_id`` and ``scope_topics`` narrow the agent's scope."""
+        now = self._parts.clock()
+        asked = checked(
+            SearchQuery, text=query, kinds=("fact",), tier="archival", limit=limit, now=now
+        )
+        topics = None if scope_topics is None else checked(Turn, topics=scope_topics).topics
+        scope = await self._scope()
+        state = Degradation(self._parts.settings.step_timeout_seconds, self._parts.telemetry)
+        asked = with_vector(asked, await self._parts.recaller.vector(query, (), state))
+        found = await self._parts.semantic.recall_archival(
+            scope, asked, user_id=user_id, scope_topics=topics, limit=limit
+        )
+        return tuple(hit.model_copy(update={"cosine": None}) for hit in found)
 
     @operation("GET", "/facts")
     async def latest_facts(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from tiers.board import CARDS_MAX, Board, Card, CardQuery, TaskStatus
 from tiers.errors import NotFound, UsageError
@@ -13,12 +15,14 @@ from tiers.records import Scope
 from tiers.upkeep import Page
 
 from ..checks import checked
-from ..operations import operation
+from ..operations import Limit, Name, Told, Tool, operation
 from ..paging import check_page, cursor_of, place_of
 from ..parts import Parts
 
 Reading: TypeAlias = Callable[[], Awaitable[Scope]]
 """Returns the scope to read with, as it stands."""
+
+_Statuses: TypeAlias = Annotated[tuple[TaskStatus, ...], Field(max_length=5)]
 
 
 class BoardReader:
@@ -94,15 +98,19 @@ class BoardReader:
         )
         return await page_of(self._parts.board, self._reading, query, limit, after)
 
-    @operation("POST", "/tasks/list")
+    @operation(
+        "POST",
+        "/tasks/list",
+        tool=Tool("reads", "List tasks of this graph, those changed last first.", "list_tasks"),
+    )
     async def tasks(
         self,
         *,
-        agent_id: str | None = None,
-        statuses: Sequence[TaskStatus] = (),
+        agent_id: Annotated[str | None, Told("Only tasks that this agent started.", Name)] = None,
+        statuses: Annotated[Sequence[TaskStatus], Told("All states if empty.", _Statuses)] = (),
         tag: str | None = None,
         parent: str | None = None,
-        limit: int = 10,
+        limit: Annotated[int, Told(hint=Limit)] = 10,
         after: str = "",
     ) -> Page[Card]:
         """Return tasks, those changed last first, page by page.

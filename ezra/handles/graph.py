@@ -48,6 +48,7 @@ from .agent_memory import AgentMemory, memory_of
 from .branches import StepTaker, branch, run_forward
 from .graph_board import GraphBoard
 from .graph_erasure import ErasureOfGraph
+from .graph_facts import FactsOfGraph
 from .graph_past import GraphPast
 from .knowledge import Knowledge
 from .listings import LatestOfGraph
@@ -55,7 +56,13 @@ from .quarantine import QuarantineOfGraph
 
 
 class Graph(
-    DocumentsOfGraph, ErasureOfGraph, GraphPast, LatestOfGraph, GraphRows, QuarantineOfGraph
+    DocumentsOfGraph,
+    ErasureOfGraph,
+    FactsOfGraph,
+    GraphPast,
+    LatestOfGraph,
+    GraphRows,
+    QuarantineOfGraph,
 ):
     """N agents that work together, and what they remember."""
 

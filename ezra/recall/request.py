@@ -236,6 +236,8 @@ KINDS_NAMED_MAX = len(KINDS) + len(KIND_ALIASES)
 KindNamed: TypeAlias = Annotated[Kind, BeforeValidator(kind_named)]
 """A kind, or what platforms call it: ``chat_message``, ``document_chunk``."""
 
+DaysAgo: TypeAlias = Annotated[int, Field(ge=0, le=DAYS_MAX)]
+
 Kinds: TypeAlias = Annotated[Sequence[KindNamed], Field(max_length=KINDS_NAMED_MAX)]
 
 

@@ -1,7 +1,8 @@
 """Pushing back: who writes waits while more waits to be indexed than the index keeps up with.
 
-A wait is bounded and never refuses a write. Where nothing is being indexed, because the warm tier
-is away or no meta-agent runs, waiting would help nobody and there is none.
+Writers wait in line and go on one by one as the queue gets shorter, so that nobody waits much
+longer than the others. A wait is bounded and never refuses a write. Where nothing is being indexed,
+because the warm tier is away or no meta-agent runs, waiting would help nobody and there is none.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ log = logging.getLogger(__name__)
 WRITES_PER_LOOK = 16
 """So many writes go by between two looks at the queue while it is short."""
 SHORT_SHARE = 0.75
-"""Who waits goes on when the queue is down to this share of what is allowed."""
+"""Nobody waits in line any more when the queue is down to this share of what is allowed."""
 POLL_SECONDS = 0.05
 WAIT_SECONDS_MAX = 10.0
 STALLED_SECONDS = 60.0
@@ -39,10 +40,12 @@ class Backlog:
         self._depth = depth
         self._wake = wake
         self._most = most
+        self._line = asyncio.Lock()  # hands itself on in the order in which it was asked for
         self._writes = 0
+        self._queued = 0  # when somebody looked last, and what has gone on since
         self._is_long = False
+        self._shortened_at = 0.0
         self._stalled_until = 0.0
-        self._seen = (0.0, 0, 0)
 
     async def make_room(self, writes: int = 1) -> None:
         """Wait until there is room for more, 10 s at most. Called before a write.
@@ -52,36 +55,40 @@ class Backlog:
         """
         looked = self._writes // WRITES_PER_LOOK
         self._writes += writes
-        if not self._is_long and self._writes // WRITES_PER_LOOK == looked:
-            return
+        if not self._is_long:
+            if self._writes // WRITES_PER_LOOK == looked:
+                return
+            await self._look()
+            self._is_long = self._queued > self._most
         now = asyncio.get_running_loop().time
-        if now() < self._stalled_until:
+        if not self._is_long or now() < self._stalled_until:
             return
-        began, first = now(), await self._look()
-        self._is_long = first > self._most
-        while self._is_long:
+        began = now()
+        try:
+            async with asyncio.timeout(WAIT_SECONDS_MAX), self._line:
+                await self._room()
+        except TimeoutError:
+            if self._shortened_at < began:
+                self._stalled_until = now() + STALLED_SECONDS
+                left = self._queued
+                log.warning("%d items wait to be indexed, and none is: writes go on", left)
+        self._queued += writes
+
+    async def _room(self) -> None:
+        """Wait, first in line, until less is queued than may be."""
+        now = asyncio.get_running_loop().time
+        seen = self._most
+        while self._is_long and self._queued >= self._most:
             self._wake()
             await asyncio.sleep(POLL_SECONDS)
-            left = await self._look()
-            self._is_long = left > self._most * SHORT_SHARE
-            if self._is_long and now() - began > WAIT_SECONDS_MAX:
-                if left >= first:
-                    self._stalled_until = now() + STALLED_SECONDS
-                    log.warning("%d items wait to be indexed, and none is: writes go on", left)
-                return
+            await self._look()
+            self._is_long = self._queued > self._most * SHORT_SHARE
+            if self._queued < seen:
+                self._shortened_at = now()
+            seen = self._queued
 
-    async def _look(self) -> int:
-        """Return how much is queued; all that wait at one time share one question.
-
-        An answer is too old once so many have written since that it would be asked again anyway.
-        """
-        now = asyncio.get_running_loop().time()
-        seen_at, seen, by_then = self._seen
-        if now - seen_at < POLL_SECONDS / 2 and self._writes - by_then < WRITES_PER_LOOK:
-            return seen
+    async def _look(self) -> None:
         try:
-            depth = await self._depth()
+            self._queued = await self._depth()
         except TierError:
-            depth = 0  # the write itself will say that the tier is away
-        self._seen = (now, depth, self._writes)
-        return depth
+            self._queued = 0  # the write itself will say that the tier is away

@@ -36,7 +36,7 @@ from .admission import Admission
 from .caller import Caller
 from .connections import ConnectionLimits
 from .console import Console, pages
-from .credentials import Credentials
+from .credentials import Credentials, file_of
 from .desk import Desk
 from .exporting import add_export
 from .feed import Feeds, Pace, add_feed
@@ -89,7 +89,7 @@ def service_app(
         title="ezra", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False
     )
     app.state.stopping = asyncio.Event()
-    app.state.desk = Desk(ezra, seconds)
+    app.state.desk = Desk(ezra, seconds, tokens=file_of(tokens))
     app.state.tokens = tokens
     app.state.connections = ConnectionLimits(
         head_seconds=settings.serve_head_seconds,

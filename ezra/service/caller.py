@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 from tiers.errors import PolicyDenied
@@ -47,6 +47,8 @@ class Caller:
         agent_id: The only agent as whom it acts; every agent if ``None``.
         user_id: The only user for whom its agents work; any if ``None``.
         topics: The most that its agents may hold; ``("*",)`` sets no limit.
+        token_id: The token of this server by which it came; ``None`` if it needed none, or an
+            identity provider vouches for it.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Caller:
     agent_id: str | None = None
     user_id: str | None = None
     topics: tuple[str, ...] = (ALL_TOPICS,)
+    token_id: str | None = field(default=None, compare=False)
 
     @property
     def is_limited(self) -> bool:
@@ -83,6 +86,14 @@ class Caller:
             # A graph as a whole holds records of every user and topic.
             limits = f"{held}, of one user or some topics, through agents alone"
             raise PolicyDenied(self.name, operation, ("every user and topic",), limits)
+
+    def may(self, need: Need, graph_id: str | None, agent_id: str | None = None) -> bool:
+        """Return whether ``check`` lets it through: what a page offers, nothing is asked yet."""
+        try:
+            self.check(need, "be offered", graph_id, agent_id)
+        except PolicyDenied:
+            return False
+        return True
 
     def check_member(self, operation: str, topics: Sequence[str], user_id: str | None) -> None:
         """Refuse an agent that holds more, or works for somebody else, than the token allows.

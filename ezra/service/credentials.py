@@ -64,6 +64,13 @@ def credentials_of(settings: Settings) -> Credentials:
     return TokensOrIdentity(tokens, provider)
 
 
+def file_of(credentials: Credentials | None) -> TokenFile | None:
+    """Return the file of a server's own tokens; ``None`` where it has none."""
+    if isinstance(credentials, TokensOrIdentity):
+        return credentials.file
+    return credentials if isinstance(credentials, TokenFile) else None
+
+
 class TokensOrIdentity:
     """Credentials of both sorts.
 
@@ -75,6 +82,11 @@ class TokensOrIdentity:
     def __init__(self, tokens: TokenFile, provider: IdentityProvider) -> None:
         self._tokens = tokens
         self._provider = provider
+
+    @property
+    def file(self) -> TokenFile:
+        """The server's own tokens."""
+        return self._tokens
 
     async def needed(self) -> bool:
         """Return whether nobody gets in without showing something: so it is with a provider."""

@@ -13,7 +13,9 @@ from ..handles.graph import Graph
 from ..handles.turn import OpenTurn
 from ..telemetry import Telemetry
 from .caller import Caller
+from .issuing import Issuing
 from .open_turns import OpenTurns, TurnBounds
+from .tokens import TokenFile
 
 AGENTS_MAX = 10_000
 
@@ -25,15 +27,23 @@ class Desk:
         ezra: The runtime.
         seconds: Monotonic seconds.
         bounds: How many turns may wait for their reply, and how large.
+        tokens: The server's own tokens, if it has a file of them.
 
     Attributes:
+        issuing: Makes and revokes tokens; ``None`` without a file of them.
         turns: Those that wait.
     """
 
     def __init__(
-        self, ezra: Ezra, seconds: Callable[[], float], bounds: TurnBounds | None = None
+        self,
+        ezra: Ezra,
+        seconds: Callable[[], float],
+        bounds: TurnBounds | None = None,
+        *,
+        tokens: TokenFile | None = None,
     ) -> None:
         self.ezra = ezra
+        self.issuing = None if tokens is None else Issuing(tokens, ezra)
         self.spawning = asyncio.Lock()
         self._agents: OrderedDict[tuple[str, str], Agent] = OrderedDict()
         self.turns = OpenTurns(seconds, bounds)

@@ -1,4 +1,4 @@
-"""The tools of MCP: those of every surface, and what a session of a model needs besides.
+"""The tools of MCP: those that methods of handles are offered as, and what is not one such call.
 
 The docstring of a method of ``MemoryTools`` is what a model reads before it calls the tool.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Annotated, Any
+from types import MethodType
+from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
@@ -15,32 +16,24 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tiers.board import RECIPIENTS_MAX, Priority
 from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
 from tiers.fields import OUTPUT_CHARS_MAX
 
 from ..handles.agent import Agent
+from ..handles.cards import Tags
 from ..handles.turn import USAGE_MAX
+from ..operations import Id, Long, Name, Topics, Words
 from ..turn.output_checks import ToolOutputLike
 from ..wire import Need
-from ..wire.tools import (
-    Id,
-    Long,
-    Name,
-    ToolSpec,
-    Topics,
-    agent_tools,
-    argument_problems,
-    problem_told,
-    short,
-    tool_spec,
-)
+from ..wire.agent_tools import AgentTools, lends
+from ..wire.tool_answers import CardShown
+from ..wire.tools import ToolSpec, all_tools, argument_problems, problem_told, short
 from .desk import Desk
 from .mcp_agents import Seat, Seats
 from .mcp_answers import Explained, Finished, Handoff, Started, TaintTraced
 from .mcp_beliefs import explained
-from .mcp_board import BoardTools
 from .mcp_handoff import handoff_of
-from .mcp_mesh import MeshTools
 from .mcp_taint import traced
 
 OUTPUTS_MAX = 64
@@ -55,8 +48,8 @@ class ToolOutputGiven(BaseModel):
     output: Annotated[str, Field(max_length=OUTPUT_CHARS_MAX)]
 
 
-class MemoryTools(MeshTools, BoardTools):
-    """The tools over one desk.
+class MemoryTools(AgentTools):
+    """The tools over one desk that are written by hand.
 
     Args:
         desk: Hands out handles, and keeps turns that wait for their reply.
@@ -73,6 +66,51 @@ class MemoryTools(MeshTools, BoardTools):
         self._seats = seats
         self._seat = seat
 
+    @lends("adds")
+    async def send_message(
+        self,
+        text: Words,
+        to: Annotated[
+            tuple[Id, ...],
+            Field(max_length=RECIPIENTS_MAX, description="Agents; nobody named: everybody."),
+        ] = (),
+        subject: Name = "",
+        reply_to: Annotated[Name, Field(description="Id of the message that you answer.")] = "",
+        priority: Priority = "normal",
+        tags: Annotated[Tags, Field(description="For finding it.")] = (),
+    ) -> CardShown:
+        """Send a message to other agents of this graph, or answer one in its thread.
+
+        An answer goes to who wrote the message; leave `to` and `subject` out then.
+        """
+        board = (await self.agent()).board
+        if reply_to:
+            sent = await board.reply(reply_to, text, priority=priority, tags=tags)
+        else:
+            sent = await board.send(to, text, subject=subject, priority=priority, tags=tags)
+        return CardShown.of(sent)
+
+    @lends("adds")
+    async def update_task(
+        self,
+        task_id: Annotated[Id, Field(description="The id of a task, as list_tasks shows it.")],
+        status: Annotated[
+            Literal["in_progress", "suspended", "completed", "failed", ""],
+            Field(description="Its new state; completed and failed are final."),
+        ] = "",
+        note: Annotated[
+            Long, Field(description="What is to be said of it; how it ended, at its end.")
+        ] = "",
+    ) -> CardShown:
+        """Say that a task is worked on, suspended, completed or failed, or note something of it."""
+        board, said = (await self.agent()).board, note or None
+        if status == "completed":
+            return CardShown.of(await board.finish_task(task_id, said))
+        if status == "failed":
+            return CardShown.of(await board.fail_task(task_id, said))
+        return CardShown.of(await board.update_task(task_id, status=status or None, note=said))
+
+    @lends("reads")
     async def explain_belief(self, belief_id: Id) -> Explained:
         """Say where a belief came from, what it replaced, and what replaced it."""
         seat = await self._seat()
@@ -82,6 +120,7 @@ class MemoryTools(MeshTools, BoardTools):
             raise NotFound("agent", seat.agent.id)
         return await explained(graph, member, belief_id)
 
+    @lends("adds")
     async def start_turn(
         self,
         message: Annotated[Long, Field(min_length=1, description="What was said to you.")],
@@ -107,6 +146,7 @@ class MemoryTools(MeshTools, BoardTools):
         self._desk.keep(seat.caller, seat.graph_id, seat.agent.id, turn)
         return Started.of(turn)
 
+    @lends("adds")
     async def finish_turn(
         self,
         turn_id: Id,
@@ -127,6 +167,7 @@ class MemoryTools(MeshTools, BoardTools):
         self._desk.settle(seat.graph_id, seat.agent.id, turn.id, written.turn.id)
         return Finished(turn_id=written.turn.id, seq=written.turn.seq, was_new=written.was_new)
 
+    @lends("reads")
     async def trace_taint(
         self,
         record_id: Id,
@@ -143,6 +184,7 @@ class MemoryTools(MeshTools, BoardTools):
             raise NotFound("agent", seat.agent.id)
         return await traced(graph, member, record_id, limit)
 
+    @lends("reads")
     async def session_handoff(
         self, turns: Annotated[int, Field(ge=1, le=20, description="How many last turns.")] = 5
     ) -> Handoff:
@@ -201,33 +243,8 @@ def tools_of(
         drop: Forgets the handle of whoever asks: its agent has left.
         check: Refuses whoever asks what a tool needs, unless they may.
     """
-    specs = (
-        *agent_tools(),
-        tool_spec(MemoryTools.mesh_sources, "reads", is_repeatable=True),
-        tool_spec(MemoryTools.ask_mesh, "reads", is_repeatable=True),
-        tool_spec(MemoryTools.inbox, "reads", is_repeatable=True),
-        tool_spec(MemoryTools.list_tasks, "reads", is_repeatable=True),
-        tool_spec(MemoryTools.send_message, "adds", is_repeatable=False),
-        tool_spec(MemoryTools.ack_messages, "adds", is_repeatable=True),
-        tool_spec(MemoryTools.start_task, "adds", is_repeatable=False),
-        tool_spec(MemoryTools.update_task, "adds", is_repeatable=False),
-        tool_spec(MemoryTools.log_action, "adds", is_repeatable=False),
-        tool_spec(MemoryTools.explain_belief, "reads", is_repeatable=True),
-        tool_spec(MemoryTools.trace_taint, "reads", is_repeatable=True),
-        tool_spec(MemoryTools.session_handoff, "reads", is_repeatable=True),
-        tool_spec(MemoryTools.start_turn, "adds", is_repeatable=False),
-        tool_spec(MemoryTools.finish_turn, "adds", is_repeatable=False),
-    )
-    return [_tool(getattr(tools, spec.name), spec, drop, check) for spec in specs]
-
-
-def needs_of(spec: ToolSpec) -> Need:
-    """Return what somebody must be allowed who calls a tool.
-
-    What a live source answers is kept and told in the audit feed, so that asking one is an act.
-    """
-    is_looking = spec.effect == "reads" and spec.name != MemoryTools.ask_mesh.__name__
-    return "see" if is_looking else "act"
+    specs = all_tools(MemoryTools)
+    return [_tool(MethodType(spec.method, tools), spec, drop, check) for spec in specs]
 
 
 def _tool(
@@ -246,4 +263,4 @@ def _tool(
     made = Tool.from_function(function, description=spec.description, annotations=hints)
     parts = {name: getattr(made, name) for name in Tool.model_fields}
     parts["parameters"] = {**made.parameters, "additionalProperties": False}
-    return MemoryTool(**parts, drop=drop, check=partial(check, needs_of(spec), spec.name))
+    return MemoryTool(**parts, drop=drop, check=partial(check, spec.needs, spec.name))

@@ -14,7 +14,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -28,6 +28,11 @@ from .caller import Caller, Role
 
 TOKENS_MAX = 10_000
 SETTING = "EZRA_TOKENS_FILE"
+DEFAULT_EXPIRY = "90d"
+NEVER = "never"
+DAYS_MAX = 36_500
+_SPAN = re.compile(r"(\d{1,6})([mhdw])")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _FILE_BYTES_MAX = 1 << 26
 _WAIT_SECONDS = 10.0
 _ID_CHARS = "abcdefghijklmnopqrstuvwxyz234567"
@@ -89,12 +94,32 @@ class Token(Record):
             agent_id=self.agent_id,
             user_id=self.user_id,
             topics=self.topics,
+            token_id=self.id,
         )
 
 
 class _Kept(Record):
     version: int = Field(default=1, ge=1, le=1)
     tokens: tuple[Token, ...] = Field(default=(), max_length=TOKENS_MAX)
+
+
+def expiry_of(text: str, now: datetime) -> datetime | None:
+    """Return the moment that a span said in words ends; ``None`` for one that never does.
+
+    Args:
+        text: Minutes, hours, days or weeks, as ``12h``, ``30d`` or ``4w``; or ``never``.
+        now: When it begins.
+
+    Raises:
+        UsageError: It is no span.
+    """
+    if text == NEVER:
+        return None
+    found = _SPAN.fullmatch(text)
+    span = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else timedelta()
+    if not timedelta() < span <= timedelta(days=DAYS_MAX):
+        raise UsageError("expires", text, f"such as 12h, 30d or 4w, at most {DAYS_MAX}d, or never")
+    return now + span
 
 
 _FILE = TypeAdapter(_Kept)

@@ -9,9 +9,10 @@ caller is checked before anything is read. A handle of ``ezra/remote`` derives f
 own class, so that editors and type checkers see the same methods; each asks the server, and a
 class that left one to a memory on this side could not be made. What a method does not say alone
 (a turn that waits for its reply, the handle that a method returns, a file) is written by hand in
-``wire``, ``service`` and ``remote``. Tests run one body through both doors. What a model is told
-of a tool (name, description, arguments) is said once too, in ``wire/tools.py``: MCP
-(``service/mcp*.py``) and every adapter take it from there.
+``wire``, ``service`` and ``remote``. Tests run one body through both doors. With a ``Tool`` the
+method is lent to models, too, with the parameters that are ``Told``: ``wire/tools.py`` makes the
+tools that MCP (``service/mcp*.py``) and every adapter have, of those methods and of what
+``wire/agent_tools.py`` has by hand.
 """
 
 from .operation import NEEDS, Asked, Need, Nothing, Operation

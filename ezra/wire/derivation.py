@@ -19,7 +19,7 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_t
 
 from pydantic import BeforeValidator, Field, TypeAdapter, create_model
 
-from ..operations import Offer, Sent, argument_words, offer_of
+from ..operations import Offer, Sent, Told, argument_words, offer_of
 from .operation import Asked, Need, Nothing, Operation
 from .points import COUNT_MAX, LISTED, ONE_OR_MORE, Count, Point, Time, whole
 
@@ -83,19 +83,27 @@ class Offered:
         return inspect.signature(self.method)
 
     @cached_property
+    def hints(self) -> dict[str, Any]:
+        """The types of its parameters and of what it returns, with their bounds."""
+        return get_type_hints(self.method, include_extras=True)
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """What its docstring says of each parameter."""
+        return _words(self.method)[1]
+
+    @cached_property
     def operation(self) -> Operation[Any, Any]:
         """The operation; made when it is first asked for, since models take their time."""
         handle, offer = self.handle, self.offer
-        hints = get_type_hints(self.method, include_extras=True)
-        summary, said = _words(self.method)
         return Operation(
             offer.name or f"{handle.name}.{self.method_name}",
             offer.verb,
             handle.path + offer.path,
-            handle.asks.get(self.method_name) or self._asks(hints, said),
-            TypeAdapter(hints["return"]),
+            handle.asks.get(self.method_name) or self._asks(),
+            TypeAdapter(self.hints["return"]),
             handle.changes if offer.changes else handle.reads,
-            summary,
+            _words(self.method)[0],
             repeats=offer.repeats,
         )
 
@@ -104,15 +112,15 @@ class Offered:
         """The parameters that stand in the path, in order."""
         return tuple(re.findall(r"\{(\w+)\}", self.offer.path))
 
-    def _asks(self, hints: dict[str, Any], said: dict[str, str]) -> type[Asked]:
+    def _asks(self) -> type[Asked]:
         fields: dict[str, Any] = {}
         in_query = self.offer.verb in ("GET", "DELETE")
         for name, parameter in list(self.signature.parameters.items())[1:]:
             if name in self.in_path:
                 continue
             default = ... if parameter.default is inspect.Parameter.empty else parameter.default
-            about = Field(default=default, description=said.get(name))
-            fields[name] = (_as_sent(hints[name], in_query=in_query), about)
+            about = Field(default=default, description=self.words.get(name))
+            fields[name] = (_as_sent(self.hints[name], in_query=in_query), about)
         if not fields:
             return Nothing
         title = "".join(part.title() for part in self.method_name.split("_"))
@@ -170,8 +178,8 @@ def _many(one: Any) -> Any:  # noqa: ANN401 - types
 
 
 def _apart(hint: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - a type
-    """Return a type without its bounds, and these."""
+    """Return a type without its bounds, and these; what a model is told is none."""
     if get_origin(hint) is not Annotated:
         return hint, ()
     bare, *bounds = get_args(hint)
-    return bare, tuple(bounds)
+    return bare, tuple(one for one in bounds if not isinstance(one, Told))

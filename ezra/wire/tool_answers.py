@@ -6,16 +6,20 @@ end nothing, and it holds nothing that a tokenizer or no eye sees.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 
+from tiers.board import Card, Priority, TaskStatus
 from tiers.fencing import flat, inert
+from tiers.mesh import FieldType, MeshResult
 from tiers.records import BeliefStatus, Commitment, HistoricBelief, Hit, Kind
+from tiers.upkeep import Page
 
 from ..handles.tool_outputs import OutputRange
+from ..mesh import SourceAbout
 from ..recall.memory_search import MemorySearch
 from ..recaller import RecallResult
 
@@ -23,6 +27,9 @@ SHOWN_CHARS_MAX = 4_000
 """Of one text; the stored output of a tool is read in ranges instead."""
 
 IDS_MAX = 50
+
+ROWS_SHOWN = 50
+"""Of a live source; a model reads no more, and who needs all of them asks the handle."""
 
 Key: TypeAlias = tuple[str, str]
 
@@ -207,6 +214,128 @@ class Beliefs(Answer):
         """Return the latest beliefs as they are shown."""
         latest = beliefs[-limit:]
         return cls(beliefs=tuple(map(Belief.of, latest)), left_out=len(beliefs) - len(latest))
+
+
+class CardShown(Answer):
+    """A message, a task or an action, as far as a model needs it."""
+
+    id: str
+    type: str
+    agent_id: str
+    to: tuple[str, ...]
+    thread: str
+    reply_to: str | None
+    status: TaskStatus | None
+    priority: Priority
+    title: str
+    text: str
+    tags: tuple[str, ...]
+    changed_at: datetime
+
+    @classmethod
+    def of(cls, card: Card) -> CardShown:
+        """Return a card as it is shown."""
+        given = {name: getattr(card, name) for name in cls.model_fields}
+        return cls(**{**given, "title": shown(card.title), "text": shown(card.text)})
+
+
+class CardsShown(Answer):
+    """Cards, the latest first; with ``has_more`` there are older ones."""
+
+    cards: tuple[CardShown, ...]
+    has_more: bool
+
+    @classmethod
+    def of(cls, page: Page[Card]) -> CardsShown:
+        """Return a page of cards as it is shown."""
+        return cls(cards=tuple(map(CardShown.of, page.rows)), has_more=page.cursor is not None)
+
+
+class Acked(Answer):
+    """The messages that were not read before."""
+
+    ids: tuple[str, ...]
+
+    @classmethod
+    def of(cls, ids: tuple[str, ...]) -> Acked:
+        """Return the ids of messages as they are shown."""
+        return cls(ids=ids)
+
+
+class LiveSources(Answer):
+    """The sources that the agent may ask."""
+
+    sources: tuple[SourceAbout, ...]
+
+    @classmethod
+    def of(cls, sources: tuple[SourceAbout, ...]) -> LiveSources:
+        """Return sources as they are shown."""
+        return cls(sources=sources)
+
+
+class LiveAnswer(Answer):
+    """What a source says now, with where it came from."""
+
+    source: str
+    question: str
+    text: str
+    rows: tuple[dict[str, JsonValue], ...]
+    rows_total: int | None
+    truncated: bool
+    field_types: dict[str, FieldType]
+    queried_at: datetime
+    synced_at: datetime | None
+    as_of: datetime | None
+    confidence: float
+    time_travel_available: bool
+
+    @classmethod
+    def of(cls, found: MeshResult) -> LiveAnswer:
+        """Return a result as it is shown."""
+        given: dict[str, Any] = {name: getattr(found, name) for name in cls.model_fields}
+        given["text"] = shown(found.text)
+        given["rows"] = tuple(map(_row, found.rows[:ROWS_SHOWN]))
+        given["truncated"] = found.truncated or len(found.rows) > ROWS_SHOWN
+        return cls(**given)
+
+
+class Whole(Answer):
+    """What was answered, where nothing says what of it a model needs."""
+
+    answer: JsonValue
+
+    @classmethod
+    def of(cls, answer: JsonValue) -> Whole:
+        """Return an answer as it is shown: all of it, each text as a model may read it."""
+        return cls(answer=_readable(answer))
+
+
+ANSWERS: Mapping[str, type[Answer]] = {
+    "search_memory": Days,
+    "commit_belief": Belief,
+    "inbox": CardsShown,
+    "list_tasks": CardsShown,
+    "start_task": CardShown,
+    "log_action": CardShown,
+    "ack_messages": Acked,
+    "mesh_sources": LiveSources,
+    "ask_mesh": LiveAnswer,
+}
+"""What a model is shown of what a method of a handle returns, by the name of the tool.
+
+What is not named here is shown as a whole."""
+
+
+def _row(row: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: inert(cell) if isinstance(cell, str) else cell for name, cell in row.items()}
+
+
+def _readable(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return shown(value)
+    if isinstance(value, dict):
+        return {inert(name): _readable(one) for name, one in value.items()}
+    return [_readable(one) for one in value] if isinstance(value, list) else value
 
 
 def shown(text: str) -> str:

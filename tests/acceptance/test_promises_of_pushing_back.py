@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,36 @@ async def test_r9_22_where_nothing_is_indexed_writes_go_on(
         await held.make_room()
     assert looks == waited
     assert time.monotonic() - began < backlog.STALLED_SECONDS
+
+
+async def test_writers_go_on_one_by_one_in_the_order_in_which_they_came(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As fast as the index is: none waits for the whole queue, and none rushes past another."""
+    monkeypatch.setattr(backlog, "POLL_SECONDS", 0.001)
+    queued, looks = 30, 0
+    went: list[tuple[int, int]] = []
+
+    async def depth() -> int:
+        nonlocal queued, looks
+        looks, queued = looks + 1, max(0, queued - 2)
+        return queued
+
+    held = Backlog(depth, lambda: None, 20)
+    await held.make_room(WRITES_PER_LOOK - 1)
+
+    async def write(number: int) -> None:
+        nonlocal queued
+        await held.make_room()
+        queued += 1
+        went.append((number, looks))
+        assert queued <= 21
+
+    await asyncio.gather(*(write(number) for number in range(100)))
+    numbers, at = zip(*went, strict=True)
+    assert numbers == tuple(range(100))
+    assert at[0] == 6  # 30 entries, two less at each look, until there is room under 20
+    assert max(later - before for before, later in pairwise(at)) == 1
 
 
 async def test_r9_22_how_long_the_oldest_has_waited_is_shown(tmp_path: Path) -> None:

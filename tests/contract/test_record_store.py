@@ -32,6 +32,7 @@ from tiers.cold.memory import MemoryRecordStore
 from tiers.cold.port import (
     Delete,
     Find,
+    Near,
     Put,
     RecordStore,
     Replace,
@@ -316,6 +317,40 @@ async def test_what_lies_beside_records_is_that_of_memory(
                 for one_ in (model, store)
             ]
             assert sets[0] == sets[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "memory"])
+async def test_what_lies_next_to_places_is_that_of_memory(
+    engine: str, tmp_path: Path, seed: int
+) -> None:
+    """Some fields of what is in sight, either way, a list for each place; none for no place."""
+    random = Random(seed)
+    model = MemoryRecordStore()
+    told = 0
+    async with ENGINES[engine](tmp_path, COLLECTIONS) as store:
+        for _ in range(60):
+            request = _random_write(random)
+            for one_ in (model, store):
+                with suppress(TierRejected):
+                    await do(one_, request)
+            scope = _random_scope(random)
+            order = random.choice((("changed_at", "id"), ("-changed_at", "-id")))
+            where = (_random_condition(random),) if random.random() < 0.5 else ()
+            find = Find(NOTES, scope, "latest", where, order, random.randint(1, 4))
+            moments = [NOW + timedelta(minutes=random.randint(0, 9)) for _ in range(3)]
+            places = tuple((microseconds(at), f"n{random.randint(1, 12)}") for at in moments)
+            asked_of = (
+                Near(find, places[: random.randint(0, 3)], ("changed_at", "id", "state")),
+                Near(find, places[:1], ("rank",)),
+                find,
+            )
+            expected = await do(model, *asked_of)
+            found = await do(store, *asked_of)
+            assert found == expected
+            assert len(found[0]) == len(asked_of[0].places)
+            told += sum(map(len, found[0]))
+    assert told >= 5
 
 
 async def _answer(store: RecordStore, find: Find[Note], of: tuple[str, ...]) -> Any:

@@ -129,6 +129,17 @@ async def test_hits_found_by_meaning_say_how_close_they_are(store: WarmStore) ->
         assert all("cosine" not in hit.model_dump_json() for hit in found)
 
 
+async def test_hits_found_by_words_alone_say_how_close_they_are(store: WarmStore) -> None:
+    """So that nobody embeds them again: their own vectors are compared."""
+    near = [entry_of(SCOPE, n, "rain", vector=(0.0, 0.6, 0.8, 0.0)) for n in range(100, 220)]
+    far = entry_of(SCOPE, 1, "box now", vector=(0.6, 0.8, 0.0, 0.0))
+    await store.upsert(SCOPE, [*near, far])
+    query = query_of("box now", vector=(0.0, 0.6, 0.8, 0.0), limit=5)
+    found = {hit.id: hit.cosine for hit in await store.search(SCOPE, query)}
+    assert found.pop(far.id) == pytest.approx(0.48, abs=1e-4)
+    assert [*found.values()] == pytest.approx([1.0] * 4)
+
+
 @pytest.mark.parametrize("year", [1, 1600, 1969, 2254, 9999])
 async def test_times_of_any_year_come_back(store: WarmStore, year: int) -> None:
     """Times far from now are stored exactly, also before 1970."""

@@ -30,10 +30,13 @@ from ezra.service.mcp import CALLER_STATE, McpDoor, mcp_server
 from ezra.service.mcp_bridge import mcp_bridge
 from ezra.service.tokens import TokenFile
 from ezra.wire.tool_answers import SHOWN_CHARS_MAX
+from ezra.wire.tools import agent_tools
 
 GRAPH = "race-weekend-imola-2026"
 STRATEGIST = Caller("ci", "agent", GRAPH, "strategist", None, ("tyres", "strategy"))
 ENGINEER = Caller("ci", "agent", GRAPH, "engineer", None, ("tyres", "engine"))
+
+TOLD = Path(__file__).with_name("mcp_tools.json")
 
 READS = {
     "ask_mesh",
@@ -90,6 +93,24 @@ async def test_the_tools_are_these_and_say_what_they_do(ezra: Ezra) -> None:
             assert one.output_schema
             assert one.input_schema["additionalProperties"] is False
             assert 20 < len(one.description or "") < 400
+
+
+async def test_what_a_model_is_told_of_each_tool_stays_as_it_is(ezra: Ezra) -> None:
+    """Words, arguments, answers and hints of every tool, over MCP and by the adapters.
+
+    Prompts and programs of others rely on them: a change of ``mcp_tools.json`` is one that users
+    see.
+    """
+    async with asking(ezra, STRATEGIST) as client:
+        listed = {one.name: one for one in (await client.list_tools()).tools}
+    told_before = {one["name"]: one for one in json.loads(TOLD.read_text())}
+    assert listed.keys() == told_before.keys()
+    for name, one in listed.items():
+        assert one.model_dump(mode="json", exclude_none=True) == told_before[name]
+    for spec in agent_tools():
+        before = told_before[spec.name]
+        assert spec.description == before["description"]
+        assert spec.parameters == before["input_schema"]
 
 
 async def test_a_turn_is_opened_finished_recalled_and_read_word_for_word(

@@ -6,11 +6,11 @@ from itertools import permutations
 
 import pytest
 
-from tiers.warm.ranking import Candidate, best, goes_on, through_ties
+from tiers.warm.ranking import Candidate, best, goes_on, rounded, through_ties
 
 
 def _leg(*found: tuple[str, float]) -> list[Candidate]:
-    return [Candidate(score, f"point-{name}") for name, score in found]
+    return [Candidate(rounded(score), f"point-{name}") for name, score in found]
 
 
 def test_one_leg_keeps_its_own_scores() -> None:

@@ -24,6 +24,7 @@ from .port import (
     Count,
     Delete,
     Find,
+    Near,
     Postings,
     Put,
     Replace,
@@ -128,6 +129,8 @@ class _Transaction:
             return [kept.record for kept in self._found(request)]
         if isinstance(request, Count):
             return _counted(request, self._found(request.found))
+        if isinstance(request, Near):
+            return [_rows(request, self._found(request.at(place))) for place in request.places]
         if isinstance(request, Postings):
             return _posted(request, self._found(request.found))
         if not self._may_write:
@@ -234,6 +237,10 @@ def _counted(request: Count[Any], found: Sequence[Kept]) -> dict[tuple[Any, ...]
 
 def _counted_by(kept: Kept, name: str) -> Value:
     return topics_text(kept.seen.topics) if name == TOPICS else kept.seen.fields[name]
+
+
+def _rows(request: Near[Any], found: Sequence[Kept]) -> list[tuple[Value, ...]]:
+    return [tuple(kept.seen.fields[name] for name in request.of) for kept in found]
 
 
 def _posted(request: Postings[Any], found: Sequence[Kept]) -> list[tuple[Any, ...]]:

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from ..records import Owned, Record, Scope
-from .conditions import Condition, Fields, Holds, Lists, Seen, Stretch, Value
+from .conditions import Beyond, Condition, Fields, Holds, Lists, Seen, Stretch, Value
 from .ownership import private_to
 
 R = TypeVar("R", bound=Record)
@@ -258,6 +258,28 @@ class Count(Generic[R]):
 
 
 @dataclass(frozen=True)
+class Near(Generic[R]):
+    """What lies next to some places in the order of an index: a list of rows for each place.
+
+    The records themselves are not read, so who asks around many places pays little for each.
+
+    Attributes:
+        found: A question in the order of its index, which says where to go from a place, and how
+            far at most.
+        places: Values of the fields of that order; what lies at a place itself is left out.
+        of: The fields of which a row is made.
+    """
+
+    found: Find[R]
+    places: tuple[tuple[str | int | float, ...], ...]
+    of: tuple[str, ...]
+
+    def at(self, place: tuple[str | int | float, ...]) -> Find[R]:
+        """Return the question for the records next to one place."""
+        return replace(self.found, where=(Beyond(self.found.order, place), *self.found.where))
+
+
+@dataclass(frozen=True)
 class Put(Generic[R]):
     """Store a new record. One whose id or unique key is taken ends the transaction."""
 
@@ -282,7 +304,8 @@ class Delete(Generic[R]):
     found: Find[R]
 
 
-Request: TypeAlias = Find[Any] | Postings[Any] | Count[Any] | Put[Any] | Replace[Any] | Delete[Any]
+Question: TypeAlias = Find[Any] | Near[Any] | Postings[Any] | Count[Any]
+Request: TypeAlias = Question | Put[Any] | Replace[Any] | Delete[Any]
 Steps: TypeAlias = Generator[Sequence[Request], Sequence[Any], T]
 """A transaction: yields requests that do not wait for each other, and returns what it came to."""
 
@@ -360,7 +383,11 @@ def scope_of(steps: Steps[Any]) -> Scope:
         return Scope(tenant="ezra", graph_id="ezra")
     finally:
         steps.close()
-    return request.found.scope if isinstance(request, Postings | Count | Delete) else request.scope
+    return (
+        request.found.scope
+        if isinstance(request, Near | Postings | Count | Delete)
+        else request.scope
+    )
 
 
 def every(*found: Find[R]) -> Steps[list[R]]:

@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TypeAlias
 
-from qdrant_edge import FieldCondition, Filter, HasIdCondition, MatchAny, MatchValue, RangeFloat
+from qdrant_edge import (
+    FieldCondition,
+    Filter,
+    HasIdCondition,
+    HasVectorCondition,
+    IsEmptyCondition,
+    IsNullCondition,
+    MatchAny,
+    MatchValue,
+    NestedCondition,
+    RangeFloat,
+)
 
 from .filters import (
     Absent,
@@ -23,12 +35,29 @@ CONDITIONS_REMEMBERED = 2_000
 """Of names: those of a scope come with each of its questions."""
 
 
+Part: TypeAlias = (
+    FieldCondition
+    | IsEmptyCondition
+    | IsNullCondition
+    | HasIdCondition
+    | HasVectorCondition
+    | NestedCondition
+    | Filter
+)
+"""What the engine takes as a condition."""
+
+
 def rendered(predicate: Predicate) -> Filter:
     """Return the engine's filter."""
-    return Filter(must=[_condition(condition) for condition in predicate])
+    return Filter(must=parts(predicate))
 
 
-def _condition(condition: Condition) -> FieldCondition | HasIdCondition | Filter:
+def parts(predicate: Predicate) -> list[Part]:
+    """Return what must hold, each in the engine's terms."""
+    return [_condition(condition) for condition in predicate]
+
+
+def _condition(condition: Condition) -> Part:
     match condition:
         case AnyOf(key, values, common):
             return _any_of(key, values, common=common)

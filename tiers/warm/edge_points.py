@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from uuid import UUID
 
 from qdrant_edge import (
     CountRequest,
@@ -20,11 +22,17 @@ from qdrant_edge import (
 )
 
 from .disk import READ_BYTES_MIN, WRITE_BYTES_MIN, check_room
-from .edge_filter import rendered
+from .edge_filter import Part, parts
 from .edge_folder import EngineCall, OpenShard
+from .filters import After, Between, PointIds, Predicate, UpTo
 from .guard import Bounds, check_filter, check_found, check_points
-from .ranking import Candidate, Payload, Stored
-from .store import ALL, Chosen, Leg, NewPoint, Offset, Show
+from .ranking import Candidate, FoundId, Held, Stored, rounded
+from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, dense_of
+
+FILTERS_REMEMBERED = 1_000
+"""Of scopes and kinds: their questions differ in the moment alone."""
+
+_PASSING = (After, UpTo, Between, PointIds)
 
 
 class EdgePoints:
@@ -72,7 +80,10 @@ class EdgePoints:
         """Return the best points of each leg."""
         with self._call(chosen.operation):
             answers = self._answers(chosen, legs, limit)
-            return [[Candidate(one.score, str(one.id)) for one in points] for points in answers]
+            return [
+                [Candidate(rounded(one.score), _number(one.id)) for one in points]
+                for points in answers
+            ]
 
     async def nearest_stored(self, chosen: Chosen, leg: Leg, limit: int) -> list[Stored]:
         """Return the best points of one leg with what is stored for them.
@@ -82,21 +93,28 @@ class EdgePoints:
         with self._call(chosen.operation):
             (points,) = self._answers(chosen, [leg], limit, with_payload=True)
             # The engine makes a payload anew whenever it is looked at.
-            found = [Stored(one.score, one.payload or {}) for one in points]
+            found = [Stored(rounded(one.score), one.payload or {}) for one in points]
             check_found(chosen.operation, chosen.bounds, [one.payload for one in found])
             return found
 
-    async def found(self, chosen: Chosen, point_ids: Sequence[str]) -> dict[str, Payload]:
+    async def found(
+        self, chosen: Chosen, found_ids: Sequence[FoundId], show: Show = ALL
+    ) -> dict[FoundId, Held]:
         """Return what is stored under ids that ``nearest`` gave, by id.
 
         They still meet the condition: nothing else has run since.
         """
         with self._call(chosen.operation):
             points = self._shard.engine.retrieve(
-                list(point_ids), with_payload=True, with_vector=False
+                [UUID(int=int(one)) for one in found_ids],
+                with_payload=True,
+                with_vector=list(show.vectors) or False,
             )
-            stored: dict[str, Payload] = {str(point.id): point.payload or {} for point in points}
-            check_found(chosen.operation, chosen.bounds, stored.values())
+            stored: dict[FoundId, Held] = {
+                _number(one.id): Held(one.payload or {}, dense_of(one)) for one in points
+            }
+            payloads = [held.payload for held in stored.values()]
+            check_found(chosen.operation, chosen.bounds, payloads)
             return stored
 
     def flush(self, operation: str) -> None:
@@ -126,11 +144,28 @@ class EdgePoints:
         return [self._shard.engine.query(request) for request in requests]
 
 
+def _number(point_id: Offset) -> int:
+    """Return a point's id as a number, which compares at once; its text takes a while to make."""
+    return point_id.int if isinstance(point_id, UUID) else int(point_id)
+
+
 def _checked(chosen: Chosen) -> Filter:
-    """Return the engine's filter, which the guard has looked at."""
-    theirs = rendered(chosen.condition)
-    check_filter(chosen.operation, chosen.bounds, theirs)
-    return theirs
+    """Return the engine's filter, which the guard has looked at.
+
+    Most of it is the same from question to question: that is rendered and looked at once. Moments
+    and ids come on top, and only narrow it.
+    """
+    lasting = tuple(one for one in chosen.condition if not isinstance(one, _PASSING))
+    passing = tuple(one for one in chosen.condition if isinstance(one, _PASSING))
+    known = _lasting(chosen.operation, chosen.bounds, lasting)
+    return Filter(must=[*known, *parts(passing)])
+
+
+@lru_cache(maxsize=FILTERS_REMEMBERED)
+def _lasting(operation: str, bounds: Bounds, condition: Predicate) -> tuple[Part, ...]:
+    theirs = parts(condition)
+    check_filter(operation, bounds, Filter(must=theirs))
+    return tuple(theirs)
 
 
 def _corpus(chosen: Chosen, leg: Leg) -> IdfParams | None:

@@ -31,7 +31,7 @@ from .checks import check_positive
 from .edge_folder import INDEXED_FROM, OpenShard, opened_shard
 from .edge_points import EdgePoints
 from .payload import DENSE, kinds_stored
-from .ranking import Payload, Stored, answer_of_one, answer_of_sights, with_ties
+from .ranking import FoundId, Payload, Stored, answer_of_one, answer_of_sights, with_ties
 from .store import Asked, IndexStore, StepSizes
 
 STEP_POINTS = 32
@@ -72,7 +72,7 @@ class EdgeWarmStore(IndexStore):
         self._shard = shard
         self._points: EdgePoints = points
         self._changing = asyncio.Lock()
-        self._turns: OrderedDict[str, str] = OrderedDict()
+        self._turns: OrderedDict[FoundId, str] = OrderedDict()
         self._unflushed = 0
         self._used_at = 0.0
 
@@ -90,7 +90,8 @@ class EdgeWarmStore(IndexStore):
         names = {one.found_id: self._turns.get(one.found_id) for one in found}
         sighted = {point: name for point, name in names.items() if name and name in known}
         told = [one.found_id for one in found if one.found_id not in sighted]
-        payloads = await self._points.found(asked.chosen, told) if told else {}
+        stored = await self._points.found(asked.chosen, told) if told else {}
+        payloads = {found_id: held.payload for found_id, held in stored.items()}
         self._note_turns(payloads)
         are_cosines = asked.legs[0].using == DENSE
         return answer_of_sights(
@@ -140,7 +141,7 @@ class EdgeWarmStore(IndexStore):
                 # What is unwritten is in the engine's log, and in the queue of work before that.
                 _LOG.warning("warm tier: closed without a flush: %s", full.reason)
 
-    def _note_turns(self, payloads: Mapping[str, Payload]) -> None:
+    def _note_turns(self, payloads: Mapping[FoundId, Payload]) -> None:
         for point, payload in payloads.items():
             if kinds_stored(payload)[0] == "turn":
                 self._turns[point] = payload["id"]

@@ -13,8 +13,8 @@ from .qdrant_calls import QdrantCalls
 from .qdrant_collection import dense_params
 from .qdrant_filter import rendered
 from .qdrant_options import QdrantOptions
-from .ranking import Candidate, Payload
-from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, Vector
+from .ranking import Candidate, FoundId, Held, rounded
+from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, Vector, dense_of
 
 
 class QdrantPoints:
@@ -110,14 +110,17 @@ class QdrantPoints:
             ),
         )
         return [
-            [Candidate(one.score, str(one.id)) for one in response.points] for response in responses
+            [Candidate(rounded(one.score), str(one.id)) for one in response.points]
+            for response in responses
         ]
 
-    async def found(self, chosen: Chosen, point_ids: Sequence[str]) -> dict[str, Payload]:
+    async def found(
+        self, chosen: Chosen, found_ids: Sequence[FoundId], show: Show = ALL
+    ) -> dict[FoundId, Held]:
         """Return what is stored under ids that ``nearest`` gave, as far as it still is."""
-        still = (*chosen.condition, PointIds(tuple(point_ids)))
-        points, _ = await self.page(chosen._replace(condition=still), len(point_ids))
-        return {str(point.id): point.payload or {} for point in points}
+        still = (*chosen.condition, PointIds(tuple(map(str, found_ids))))
+        points, _ = await self.page(chosen._replace(condition=still), len(found_ids), show=show)
+        return {str(one.id): Held(one.payload or {}, dense_of(one)) for one in points}
 
     def _params(self, chosen: Chosen, leg: Leg) -> models.SearchParams | None:
         """Return how meaning is compared, or where it is counted how rare words are."""

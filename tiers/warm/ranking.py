@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from operator import itemgetter
+from operator import itemgetter, mul
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from qdrant_edge import Bm25, Bm25Config, SparseVector
@@ -44,18 +44,29 @@ class Bm25Words:
         return self._bm25.embed_query(_ends(text))
 
 
+FoundId: TypeAlias = int | str
+"""What an engine names a point by; whatever of its id is cheapest to tell apart by."""
+
+
 class Candidate(NamedTuple):
-    """What one of several legs found: its score there, and the engine's id."""
+    """What one of several legs found: its score there, ``rounded``, and the engine's id."""
 
     score: float
-    found_id: str
+    found_id: FoundId
 
 
 class Stored(NamedTuple):
-    """What the only leg of a search found: its score, and what is stored for it."""
+    """What the only leg of a search found: its score, ``rounded``, and what is stored for it."""
 
     score: float
     payload: Payload
+
+
+class Held(NamedTuple):
+    """What is stored under an id: the payload, and the direction of its meaning where asked for."""
+
+    payload: Payload
+    vector: Sequence[float] | None = None
 
 
 FoundT = TypeVar("FoundT", Candidate, Stored)
@@ -81,7 +92,7 @@ async def with_ties(
 
 def goes_on(leg: Sequence[FoundT], most: int, asked: int) -> bool:
     """Whether an engine that was asked for so many may have more that tie with the ``most``-th."""
-    return len(leg) == asked > most and score_of(leg[-1]) == score_of(leg[most - 1])
+    return len(leg) == asked > most and leg[-1].score == leg[most - 1].score
 
 
 def through_ties(leg: Sequence[FoundT], most: int) -> list[FoundT]:
@@ -91,11 +102,11 @@ def through_ties(leg: Sequence[FoundT], most: int) -> list[FoundT]:
     """
     if len(leg) <= most:
         return list(leg)
-    least = score_of(leg[most - 1])
-    return list(leg[:most]) + [one for one in leg[most:] if score_of(one) >= least]
+    least = leg[most - 1].score
+    return list(leg[:most]) + [one for one in leg[most:] if one.score >= least]
 
 
-def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[str, float]:
+def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[FoundId, float]:
     """Return the engine's ids of the best candidates with their scores.
 
     Of one leg the scores are its own. Several are fused by reciprocal rank (Cormack, Clarke and
@@ -108,39 +119,48 @@ def best(legs: Sequence[Sequence[Candidate]], rrf_k: int, limit: int) -> dict[st
         rrf_k: How much the first ranks are favoured; smaller favours them more.
         limit: How many to return, and besides those that tie with the last.
     """
-    scores: dict[str, float] = {}
+    scores: dict[FoundId, float] = {}
     for leg in legs:
-        weights = (
-            [score_of(one) for one in leg] if len(legs) == 1 else _reciprocal_ranks(leg, rrf_k)
-        )
-        for candidate, weight in zip(leg, weights, strict=True):
-            scores[candidate.found_id] = scores.get(candidate.found_id, 0.0) + weight
+        weights = _reciprocal_ranks(leg, rrf_k) if len(legs) > 1 else [one.score for one in leg]
+        for (_, found_id), weight in zip(leg, weights, strict=True):
+            scores[found_id] = scores.get(found_id, 0.0) + weight
     ordered = sorted(scores.values(), reverse=True)
     least = ordered[limit - 1] if len(ordered) > limit else -math.inf
     return {found_id: score for found_id, score in scores.items() if score >= least}
 
 
 def answer(
-    scores: Mapping[str, float],
-    stored: Mapping[str, Payload],
+    scores: Mapping[FoundId, float],
+    stored: Mapping[FoundId, Held],
     scope: Scope,
     limit: int,
-    cosines: Mapping[str, float],
+    cosines: Mapping[FoundId, float],
 ) -> tuple[Hit, ...]:
     """Return what was found as hits, best first, ties by id; what is gone meanwhile is left out.
 
     Args:
         scores: By the engine's ids, at least those of the answer.
-        stored: Payloads by the engine's ids.
+        stored: What is stored, by the engine's ids.
         scope: Who asks.
         limit: How many to return.
-        cosines: To the question, by the engine's ids, of those that were found by meaning.
+        cosines: To the question, by the engine's ids, where known.
 
     Raises:
         CorruptRecord: A payload is not one that ``payload_of`` makes.
     """
     there = [found_id for found_id in scores if found_id in stored]
-    return _shown([(scores[one], cosines.get(one), stored[one]) for one in there], scope, limit)
+    found = [(scores[one], cosines.get(one), stored[one].payload) for one in there]
+    return _shown(found, scope, limit)
+
+
+def cosines_to(asked: Sequence[float], stored: Mapping[FoundId, Held]) -> dict[FoundId, float]:
+    """Return how close what is stored is to a direction, by id; vectors are kept of unit length."""
+    length = math.hypot(*asked)
+    return {
+        found_id: sum(map(mul, asked, held.vector)) / length
+        for found_id, held in stored.items()
+        if held.vector is not None and length
+    }
 
 
 def answer_of_one(
@@ -151,14 +171,14 @@ def answer_of_one(
     Raises:
         CorruptRecord: A payload is not one that ``payload_of`` makes.
     """
-    found = [(score_of(one), score_of(one) if are_cosines else None, one.payload) for one in leg]
+    found = [(one.score, one.score if are_cosines else None, one.payload) for one in leg]
     return _shown(found, scope, limit)
 
 
 def answer_of_sights(
     leg: Sequence[Candidate],
-    sighted: Mapping[str, str],
-    stored: Mapping[str, Payload],
+    sighted: Mapping[FoundId, str],
+    stored: Mapping[FoundId, Payload],
     scope: Scope,
     limit: int,
     *,
@@ -178,9 +198,9 @@ def answer_of_sights(
         CorruptRecord: A payload is not one that ``payload_of`` makes.
     """
     found: list[tuple[float, str, Payload | None]] = [
-        (-score_of(one), sighted[one.found_id], None)
+        (-one.score, sighted[one.found_id], None)
         if one.found_id in sighted
-        else (-score_of(one), str(stored[one.found_id].get("id")), stored[one.found_id])
+        else (-one.score, str(stored[one.found_id].get("id")), stored[one.found_id])
         for one in leg
         if one.found_id in sighted or one.found_id in stored
     ]
@@ -202,16 +222,17 @@ def _shown(
 
 
 def _reciprocal_ranks(leg: Sequence[Candidate], rrf_k: int) -> list[float]:
-    scores = [score_of(one) for one in leg]
-    ranks: dict[float, int] = {}
+    scores = [one.score for one in leg]
+    weights: dict[float, float] = {}
     for rank, score in enumerate(sorted(scores, reverse=True)):
-        ranks.setdefault(score, rank)
-    return [1 / (rrf_k + ranks[score]) for score in scores]
+        if score not in weights:
+            weights[score] = 1 / (rrf_k + rank)
+    return [weights[score] for score in scores]
 
 
-def score_of(candidate: Candidate | Stored) -> float:
+def rounded(score: float) -> float:
     """Return a score without the digits in which two computations of the same sum differ."""
-    return float(f"{candidate.score:.{SCORE_DIGITS}g}")
+    return float(f"{score:.{SCORE_DIGITS}g}")
 
 
 def _ends(text: str) -> str:

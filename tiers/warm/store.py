@@ -34,7 +34,17 @@ from .payload import (
     payload_of,
     point_id,
 )
-from .ranking import Bm25Words, Candidate, Payload, answer, best, score_of, with_ties
+from .ranking import (
+    Bm25Words,
+    Candidate,
+    FoundId,
+    Held,
+    Payload,
+    answer,
+    best,
+    cosines_to,
+    with_ties,
+)
 
 Offset: TypeAlias = int | str | uuid.UUID
 Vector: TypeAlias = list[float] | SparseVector
@@ -127,7 +137,9 @@ class IndexPoints(Protocol):
         count those of everybody.
         """
 
-    async def found(self, chosen: Chosen, point_ids: Sequence[str]) -> dict[str, Payload]:
+    async def found(
+        self, chosen: Chosen, found_ids: Sequence[FoundId], show: Show = ALL
+    ) -> dict[FoundId, Held]:
         """Return what is stored under ids that ``nearest`` gave for the same, by id."""
 
 
@@ -257,7 +269,7 @@ class IndexStore:
         while True:
             size = min(self._steps.points, limit - len(rows))
             points, offset = await self._points.page(chosen, size, offset, Show(vectors=(DENSE,)))
-            rows += (entry_of(point.payload or {}, _dense(point)) for point in points)
+            rows += (entry_of(point.payload or {}, dense_of(point)) for point in points)
             if offset is None or len(rows) == limit:
                 break
             await asyncio.sleep(0)
@@ -298,10 +310,14 @@ class IndexStore:
         if not scores:
             return ()
         self._use("search")
-        payloads = await self._points.found(asked.chosen, list(scores))
         meant = (found for leg, found in zip(asked.legs, legs, strict=True) if leg.using == DENSE)
-        cosines = {one.found_id: score_of(one) for found in meant for one in found}
-        return answer(scores, payloads, scope, query.limit, cosines)
+        cosines = {one.found_id: one.score for found in meant for one in found}
+        by_words_alone = asked.legs[0].using == DENSE and not cosines.keys() >= scores.keys()
+        show = Show(vectors=(DENSE,)) if by_words_alone else ALL
+        stored = await self._points.found(asked.chosen, list(scores), show)
+        if by_words_alone and query.vector is not None:
+            cosines = cosines_to(query.vector, stored) | cosines
+        return answer(scores, stored, scope, query.limit, cosines)
 
     async def _nearest(self, asked: Asked) -> list[list[Candidate]]:
         async def nearest(limit: int) -> list[list[Candidate]]:
@@ -384,7 +400,8 @@ def _cut(entries: Sequence[IndexEntry], sizes: StepSizes) -> list[list[IndexEntr
     return steps
 
 
-def _dense(point: StoredPoint) -> tuple[float, ...] | None:
+def dense_of(point: StoredPoint) -> tuple[float, ...] | None:
+    """Return the direction of a point's meaning, of unit length, where it was asked for."""
     vectors = point.vector or {}
     return tuple(vectors[DENSE]) if DENSE in vectors else None
 

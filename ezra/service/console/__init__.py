@@ -17,14 +17,18 @@ from . import (
     audit,
     belief_story,
     beliefs,
+    decisions,
     facts,
     graphs,
     knowledge,
     overview,
+    playground,
     quarantine,
     searching,
+    searching_all,
     subjects,
     taint,
+    tokens,
     turns,
     upkeep,
 )
@@ -34,11 +38,14 @@ from .pages import PREFIX, pages
 _SHOWN_BY = (
     overview,
     graphs,
+    searching_all,
     agents,
     turns,
+    playground,
     beliefs,
     belief_story,
     facts,
+    decisions,
     knowledge,
     searching,
     audit,
@@ -46,6 +53,7 @@ _SHOWN_BY = (
     taint,
     quarantine,
     upkeep,
+    tokens,
 )
 """Importing them filled ``pages``; the navigation has them in this order."""
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tiers.errors import PolicyDenied
 from tiers.records import AuditEvent, AuditFilter, Summary, Turn, Usage
 
 from ...handles.agent_memory import AgentMemory
@@ -63,7 +62,7 @@ async def one_agent(desk: Desk, caller: Caller, names: Names, query: Query) -> V
     """Show one agent: to who audits all of it, to who acts as it what it sees itself."""
     del query
     graph_id, agent_id = names["graph_id"], names["agent_id"]
-    if not _audits(caller, graph_id, agent_id):
+    if not caller.may("read", graph_id, agent_id):
         agent = await acting(desk, caller, names, watches=True)
         core, used = await asyncio.gather(agent.core(), agent.usage())
         return View("agents_own.html", {"agent": agent, "core": core, "used": used}, agent_id)
@@ -149,11 +148,3 @@ def _place_of(event: AuditEvent, record_id: str) -> str:
     if event.kind in _OF_FACTS and record_id:
         return href("graphs", event.graph_id, "facts", record_id)
     return ""
-
-
-def _audits(caller: Caller, graph_id: str, agent_id: str) -> bool:
-    try:
-        caller.check("read", "console agent", graph_id, agent_id)
-    except PolicyDenied:
-        return False
-    return True

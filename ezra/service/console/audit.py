@@ -40,6 +40,7 @@ KINDS = (
     "promoted",
     "demoted",
     "superseded",
+    "corrected",
     "judged",
     "forgotten",
     "evicted",
@@ -54,6 +55,8 @@ KINDS = (
     "guarded",
     "guard redacted",
     "guard blocked",
+    "token made",
+    "token revoked",
 )
 """Suggested in the form, which takes any other kind as well."""
 

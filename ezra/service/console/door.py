@@ -5,13 +5,14 @@ The gate asks it whose token a browser's session stands for, and lets it say ref
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TypeAlias
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Scope
 
@@ -166,9 +167,31 @@ class Console:
         page: Page | None = None,
     ) -> Response:
         frame = self._frame(request, names or {}, page)
-        content = await self._drawn.page(view, frame)
         headers = {**SECURITY, "vary": FRAGMENT}
-        return Response(content, view.status, headers, "text/html; charset=utf-8")
+        kind = "text/html; charset=utf-8"
+        if view.later is None:
+            return Response(await self._drawn.page(view, frame), view.status, headers, kind)
+        gap = secrets.token_hex()
+        content = await self._drawn.page(view, {**frame, "later": gap})
+        shown, _, rest = content.partition(gap)
+        parts = self._in_parts(shown, self._later(view.later, frame), rest)
+        return StreamingResponse(parts, view.status, headers, kind)
+
+    async def _in_parts(self, shown: str, later: Awaitable[str], rest: str) -> AsyncIterator[str]:
+        """Give the beginning of a page, then what takes its time, then its end."""
+        yield shown
+        yield await later
+        yield rest
+
+    async def _later(self, ask: Callable[[], Awaitable[View]], frame: Mapping[str, object]) -> str:
+        """Return a fragment of a page whose beginning is shown already; an error stands there."""
+        try:
+            view = await ask()
+        except EzraError as error:
+            said = problem_of(error)
+            values = {"said": {**said, "status": status_of(error, said)}}
+            view = View("error_part.html", values)
+        return await self._drawn.page(view, frame)
 
     def _frame(self, request: Request, names: Names, page: Page | None) -> dict[str, object]:
         """Return what every template knows."""

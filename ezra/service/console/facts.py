@@ -9,6 +9,7 @@ from datetime import datetime
 from pydantic import Field
 
 from tiers.errors import NotFound
+from tiers.learning import is_live
 from tiers.records import AuditEvent, AuditFilter, Fact, FactTier
 
 from ...handles.graph import Graph
@@ -21,7 +22,16 @@ ROWS = 50
 """So many rows come at once."""
 
 MOVES = (
-    *("promoted", "demoted", "superseded", "deduplicated", "forgotten", "retired", "redacted"),
+    *(
+        "promoted",
+        "demoted",
+        "superseded",
+        "corrected",
+        "deduplicated",
+        "forgotten",
+        "retired",
+        "redacted",
+    ),
 )
 """What the audit feed says becomes of facts."""
 
@@ -75,6 +85,11 @@ class Life:
     events: tuple[AuditEvent, ...]
     others: dict[str, Fact]
     core: tuple[Segment, ...]
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it has not ended."""
+        return is_live(self.fact)
 
 
 @pages.page("/graphs/{graph_id}/facts", needs="read", asks=ShelfAsked, label="Facts", key="f")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tiers.errors import PolicyDenied
 from tiers.records import Text
 
 from ..caller import Caller
@@ -33,7 +32,7 @@ async def waiting(desk: Desk, caller: Caller, names: Names, asked: WaitingAsked)
     texts = await graph.quarantine.list(after=asked.after, limit=TEXTS_PER_PAGE)
     values = {
         "texts": texts,
-        "may_decide": _may_operate(caller, names["graph_id"]),
+        "may_decide": caller.may("operate", names["graph_id"]),
         "cursor": texts[-1].id if len(texts) == TEXTS_PER_PAGE else None,
     }
     return View("quarantine.html", values, "Quarantine")
@@ -57,11 +56,3 @@ async def discard(desk: Desk, _: Caller, names: Names, asked: DecisionAsked) -> 
     graph = await desk.graph(names["graph_id"])
     await graph.quarantine.discard(names["text_id"], reason=asked.reason)
     return Sent(href("graphs", graph.id, "quarantine"))
-
-
-def _may_operate(caller: Caller, graph_id: str) -> bool:
-    try:
-        caller.check("operate", "console quarantine", graph_id, None)
-    except PolicyDenied:
-        return False
-    return True

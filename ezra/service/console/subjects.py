@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from tiers.errors import PolicyDenied
 from tiers.fields import NAME_CHARS_MAX
 from tiers.records import Text
 
@@ -120,8 +119,5 @@ def _view(caller: Caller, names: Names, asked: SubjectAsked | None, **values: ob
 
 def _may_erase(caller: Caller, names: Names) -> bool:
     """Return whether a caller may erase from the graph of the page; nothing is asked of memory."""
-    try:
-        caller.check("operate", "console subject", names.get("graph_id"), None)
-    except PolicyDenied:
-        return False
-    return "graph_id" in names
+    graph_id = names.get("graph_id")
+    return graph_id is not None and caller.may("operate", graph_id)

@@ -122,7 +122,7 @@ async def turn_rows(desk: Desk, _: Caller, names: Names, query: TurnsQuery) -> V
 async def one_turn(desk: Desk, _: Caller, names: Names, query: ContextQuery) -> View:
     """Show a turn, and the context that it was answered with."""
     graph = await desk.graph(names["graph_id"])
-    turn = await _turn(graph, names["agent_id"], names["seq"])
+    turn = await turn_of(graph, names["agent_id"], names["seq"])
     receipt = (await graph.receipts_of([turn.id])).get(turn.id)
     context = None if receipt is None else await _context(graph, receipt.id, query)
     values = {"turn": turn, "context": context, "asked": query, "here": _here(names)}
@@ -167,7 +167,7 @@ def _row(turn: Turn, receipt: Receipt | None) -> TurnRow:
     )
 
 
-async def _turn(graph: Graph, agent_id: str, seq: str) -> Turn:
+async def turn_of(graph: Graph, agent_id: str, seq: str) -> Turn:
     """Return a turn of an agent by its number.
 
     Raises:
@@ -196,7 +196,7 @@ def shown_context(told: ReplayedContext) -> ShownContext:
         told=told,
         tokens=tokens,
         budget=budget,
-        shares=_shares(given, max(budget or 0, tokens)),
+        shares=shares_of(given, max(budget or 0, tokens)),
         free=None if budget is None else max(0, budget - tokens),
         over=tuple(
             (str(one.get("id")), one.get("score"))
@@ -211,7 +211,7 @@ def shown_context(told: ReplayedContext) -> ShownContext:
     )
 
 
-def _shares(given: Iterable[Slot | KeptSlot], whole: int) -> tuple[Share, ...]:
+def shares_of(given: Iterable[Slot | KeptSlot], whole: int) -> tuple[Share, ...]:
     """Return what each kind of slot takes of the whole, side by side."""
     sums: dict[str, list[int]] = {}
     for slot in given:

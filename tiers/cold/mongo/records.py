@@ -22,8 +22,10 @@ from ..port import (
     Count,
     Delete,
     Find,
+    Near,
     Postings,
     Put,
+    Question,
     Replace,
     Request,
     Steps,
@@ -36,7 +38,6 @@ from .driver import DriverName, connected, settled
 from .rendering import (
     BODY,
     Document,
-    Question,
     document,
     found_by,
     keys,
@@ -139,7 +140,7 @@ class _Transaction:
     async def answered(self, requests: Sequence[Request]) -> Sequence[Any]:
         """Return what requests come to: questions by one command, then each after the other."""
         with translated(self._operation), self._session.limited():
-            questions = [one for one in requests if isinstance(one, Find | Count | Postings)]
+            questions = [one for one in requests if not isinstance(one, Put | Replace | Delete)]
             if len(questions) == len(requests) > 1:
                 return await self._asked(questions)
             alike = [list(some) for _, some in groupby(requests, key=_sort_of)]
@@ -159,7 +160,7 @@ class _Transaction:
     async def _answer(self, request: Question | Delete[Any]) -> Any:  # noqa: ANN401 - of any request
         if isinstance(request, Find):
             return await self._found(request)
-        if isinstance(request, Count | Postings):
+        if not isinstance(request, Delete):
             return (await self._asked([request]))[0]
         if not self._session.is_atomic:
             raise TierRejected("cold", self._operation, "a write while reading")
@@ -178,16 +179,25 @@ class _Transaction:
 
     async def _asked(self, questions: Sequence[Question]) -> Sequence[Any]:
         """Answer several questions by one command: a union, whose parts are told apart by ``n``."""
+        parts = [(question, find) for question in questions for find in found_by(question)]
+        answers: list[list[Document]] = [[] for _ in parts]
+        if parts:
+            await self._united(parts, answers)
+        each = iter(answers)
+        return [_told(one, [next(each) for _ in found_by(one)]) for one in questions]
+
+    async def _united(
+        self, parts: Sequence[tuple[Question, Find[Any]]], answers: Sequence[list[Document]]
+    ) -> None:
         first, *rest = (
-            (found_by(question), stages_of(question, number))
-            for number, question in enumerate(questions)
+            (find, stages_of(question, find, number))
+            for number, (question, find) in enumerate(parts)
         )
         union = [
             {"$unionWith": {"coll": find.collection.name, "pipeline": stages}}
             for find, stages in rest
         ]
         find, stages = first
-        answers: list[list[Document]] = [[] for _ in questions]
         aggregated = self._raw(find.collection).aggregate(
             [*stages, *union],
             session=self._transaction,
@@ -196,7 +206,6 @@ class _Transaction:
         )
         for row in await (await settled(aggregated)).to_list(length=RECORDS_MAX):
             answers[row["n"]].append(row)
-        return [_told(*one) for one in zip(questions, answers, strict=True)]
 
     async def _written(self, requests: Sequence[Put[Any] | Replace[Any]]) -> None:
         collection = requests[0].collection
@@ -237,7 +246,11 @@ def _sort_of(request: Request) -> tuple[type, str]:
     return type(request), request.collection.name if isinstance(request, Put | Replace) else ""
 
 
-def _told(question: Question, rows: Sequence[Document]) -> Any:  # noqa: ANN401 - of any question
+def _told(question: Question, parts: Sequence[Sequence[Document]]) -> Any:  # noqa: ANN401
+    if isinstance(question, Near):
+        fields = question.of
+        return [[tuple(value_of(row, one) for one in fields) for row in rows] for rows in parts]
+    (rows,) = parts
     if isinstance(question, Count):
         return _counted(question, rows)
     if isinstance(question, Postings):

@@ -42,7 +42,9 @@ from ..port import (
     Collection,
     Count,
     Find,
+    Near,
     Postings,
+    Question,
     topics_text,
 )
 from ..sight import reached
@@ -192,17 +194,15 @@ def order(find: Find[Any]) -> Keys:
     ]
 
 
-Question: TypeAlias = Find[Any] | Count[Any] | Postings[Any]
+def found_by(question: Question) -> list[Find[Any]]:
+    """Return the questions for the records that a question is about."""
+    if isinstance(question, Near):
+        return [question.at(place) for place in question.places]
+    return [question if isinstance(question, Find) else question.found]
 
 
-def found_by(question: Question) -> Find[Any]:
-    """Return the question for the records that a question is about."""
-    return question if isinstance(question, Find) else question.found
-
-
-def stages_of(question: Question, number: int) -> list[Document]:
-    """Return the stages that answer one of several questions; ``n`` says which it was."""
-    find = found_by(question)
+def stages_of(question: Question, find: Find[Any], number: int) -> list[Document]:
+    """Return the stages that answer a part of one of several questions; ``n`` says which it was."""
     stages: list[Document] = [{"$match": where(find)}]
     if isinstance(question, Count):
         key = {name: f"${name}" for name in question.of}
@@ -218,6 +218,8 @@ def stages_of(question: Question, number: int) -> list[Document]:
     if isinstance(question, Postings):
         wanted = (_list(question.list), _times(question.list), *question.of, "n")
         stages.append({"$project": dict.fromkeys(wanted, 1)})
+    if isinstance(question, Near):
+        stages.append({"$project": dict.fromkeys((*question.of, "n"), 1)})
     return stages
 
 

@@ -25,8 +25,9 @@ from ..port import (
     Delete,
     Find,
     Lookup,
-    Postings,
+    Near,
     Put,
+    Question,
     Replace,
     Request,
     Steps,
@@ -34,7 +35,7 @@ from ..port import (
 )
 from ..sight import check, check_delete, check_write
 from .database import Database, Synchronous
-from .rendering import Statement, columns, counted, found, postings
+from .rendering import Statement, columns, counted, found, near, postings
 from .schema import prepare
 from .topic_sets import TopicSets
 
@@ -128,12 +129,8 @@ class _Transaction:
         return [self._answer(request) for request in requests]
 
     def _answer(self, request: Request) -> Any:  # noqa: ANN401 - of any request
-        if isinstance(request, Find):
-            return self._found(request)
-        if isinstance(request, Count):
-            return self._counted(request)
-        if isinstance(request, Postings):
-            return self._rows(request.found, postings(request, self._sight))
+        if not isinstance(request, Put | Replace | Delete):
+            return self._told(request)
         if not self._may_write:
             raise TierRejected("cold", self._operation, "a write while reading")
         if isinstance(request, Delete):
@@ -142,6 +139,16 @@ class _Transaction:
         if isinstance(request, Put):
             return self._put(request)
         return self._replaced(request)
+
+    def _told(self, question: Question) -> Any:  # noqa: ANN401 - of any question
+        if isinstance(question, Find):
+            return self._found(question)
+        if isinstance(question, Count):
+            return self._counted(question)
+        if isinstance(question, Near):
+            statements = near(question, self._sight)
+            return [self._rows(question.found, one) for one in statements]
+        return self._rows(question.found, postings(question, self._sight))
 
     def _found(self, find: Find[Any]) -> list[Any]:
         wanted = "t.*" if self._may_write else "t.body"

@@ -30,7 +30,7 @@ from ..conditions import (
     Within,
     direction,
 )
-from ..port import OWNERS, RECORDED, TOPICS, Collection, Count, Find, Postings
+from ..port import OWNERS, RECORDED, TOPICS, Collection, Count, Find, Near, Postings
 from ..sight import reached
 
 PADDED = (1, 2, 4, 16, 64)
@@ -137,6 +137,16 @@ def _all_postings(request: Postings[Any], sight: Sight) -> Statement:
     tied = " AND ".join(f"m.{name} = t.{name}" for name in ("row", *OWNERS[collection.extent]))
     joined = f" CROSS JOIN {side} m INDEXED BY {side}__row ON {tied}"
     return found(request.found, sight, f"m.value, m.times{fields}", joined=joined)
+
+
+def near(request: Near[Any], sight: Sight) -> Iterator[Statement]:
+    """Yield the statement that answers for each place; they differ in the place alone."""
+    slots: Any = tuple(object() for _ in request.found.order)
+    wanted = ", ".join(f't."{name}"' for name in request.of)
+    text, values = found(request.at(slots), sight, wanted)
+    first = values.index(slots[0])
+    for place in request.places:
+        yield Statement(text, [*values[:first], *place, *values[first + len(place) :]])
 
 
 def counted(request: Count[Any], sight: Sight) -> Statement:

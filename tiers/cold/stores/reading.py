@@ -10,7 +10,7 @@ from ...forms import hit_of
 from ...records import Hit, Kind, Owned, Scope, SearchQuery
 from ..conditions import Among
 from ..ownership import in_order
-from ..port import Collection, Steps, every
+from ..port import Collection, Steps, counts, every
 from .belief_projection import BELIEFS
 from .belief_spans import active_then
 from .episodes import EPISODES, SUMMARIES
@@ -37,12 +37,13 @@ READERS: Mapping[Kind, Collection[Any]] = {
 def live_among(scope: Scope, query: SearchQuery, ids: Sequence[str]) -> Steps[list[str]]:
     """Return those of some records of the scope's graph that a question may find."""
     kinds = Among("kind", tuple(stored_kinds(query.kinds)))
-    found = yield from every(among(SEARCHABLE, scope, ids, kinds, *conditions(query)))
+    asked = among(SEARCHABLE, scope, ids, kinds, *conditions(query))
+    found: Iterable[tuple[Any, ...]] = yield from counts(asked, "id", "kind")
     if query.as_of is None:
-        return [one.id for one in found]
-    beliefs = [one.id for one in found if one.kind == "belief"]
+        return [one for one, _ in found]
+    beliefs = [one for one, kind in found if kind == "belief"]
     were = yield from active_then(scope, query.as_of, beliefs)
-    return [one.id for one in found if one.kind != "belief" or one.id in were]
+    return [one for one, kind in found if kind != "belief" or one in were]
 
 
 def records_of(scope: Scope, found: Iterable[Found | Filed]) -> Steps[list[Owned]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import pairwise
-from typing import TypeAlias
+from itertools import chain, pairwise
+from typing import Any, TypeAlias
 
 from ...errors import UsageError
 from ...forms import said_text
@@ -16,7 +16,7 @@ from ...sighting import Known, Sighted
 from ..bm25 import asked_terms
 from ..conditions import Absent, Among, Beyond, Is, Within
 from ..ownership import check_limit
-from ..port import Find, Steps, asked, count, every, one
+from ..port import Find, Near, Steps, count, counts, every, one
 from .belief_log import EVENTS, seq_by
 from .belief_projection import BELIEFS
 from .belief_spans import spans_at
@@ -32,6 +32,9 @@ IDS_MAX, TURNS_EACH_WAY_MAX = 200, 16
 _ORDER = ("recorded_at", "id")
 _FALLING = ("-recorded_at", "-id")
 _KEPT = (Absent("redacted_at"),)
+
+Place: TypeAlias = tuple[int, str]
+"""Where a turn stands in the order of recording: when, in microseconds, and its id."""
 
 
 class ColdRecollection(OverEngine):
@@ -56,10 +59,11 @@ class ColdRecollection(OverEngine):
                 ``TURNS_EACH_WAY_MAX``.
         """
         _check_around(turn_ids, before, after)
-        found = await self._store.read(
-            "around", lambda: _around(scope, turn_ids, before, after, as_of)
+        nothing: Sequence[str] = ()
+        stretches = await self._store.read(
+            "around", lambda: _around(scope, turn_ids, before, after, as_of, nothing)
         )
-        return tuple(tuple(map(_said, stretch)) for stretch in found)
+        return tuple(tuple(one for one in run if not isinstance(one, Sighted)) for run in stretches)
 
     async def sight_around(
         self,
@@ -77,12 +81,8 @@ class ColdRecollection(OverEngine):
             UsageError: As ``around``.
         """
         _check_around(turn_ids, before, after)
-        found = await self._store.read(
-            "around", lambda: _around(scope, turn_ids, before, after, as_of)
-        )
-        return tuple(
-            tuple(Sighted(one.id, 0.0, "cold") if one.id in known else _said(one) for one in run)
-            for run in found
+        return await self._store.read(
+            "around", lambda: _around(scope, turn_ids, before, after, as_of, known)
         )
 
     @reading
@@ -205,42 +205,50 @@ def _later(scope: Scope, kinds: Sequence[Kind], as_of: datetime) -> Steps[int]:
 
 
 def _around(
-    scope: Scope, turn_ids: Sequence[str], before: int, after: int, as_of: datetime | None
-) -> Steps[list[list[KeptTurn]]]:
+    scope: Scope,
+    turn_ids: Sequence[str],
+    before: int,
+    after: int,
+    as_of: datetime | None,
+    known: Known,
+) -> Steps[tuple[tuple[Said | Sighted, ...], ...]]:
     """Return the stretches around turns, oldest first, cut where turns lie between."""
     until = by_then("recorded_at", as_of)
-    middles = yield from every(among(TURNS, scope, turn_ids, *_KEPT, *until))
-    finds = []
-    for middle in middles:
-        place = (microseconds(middle.recorded_at), middle.id)
-        # One more before tells whether the stretch before is next to it.
-        finds.append(Find(TURNS, scope, "full", (Beyond(_FALLING, place),), _FALLING, before + 1))
-        if after:
-            behind = (Beyond(_ORDER, place), *until)
-            finds.append(Find(TURNS, scope, "full", behind, _ORDER, after))
-    found = yield from asked(*finds)
-    earlier, later = (found[::2], found[1::2]) if after else (found, [()] * len(middles))
-    chains = list(zip(earlier, middles, later, strict=True))
-    return _stretches(chains, before)
+    middles: Iterable[tuple[Any, ...]] = yield from counts(
+        among(TURNS, scope, turn_ids, *_KEPT, *until), *_ORDER
+    )
+    places: tuple[Place, ...] = tuple((at, turn_id) for at, turn_id in middles)
+    # One more before tells whether the stretch before is next to it.
+    earlier = Find(TURNS, scope, "full", order=_FALLING, limit=before + 1)
+    later = Find(TURNS, scope, "full", where=until, order=_ORDER, limit=after)
+    beside = [Near(earlier, places, _ORDER), *([Near(later, places, _ORDER)] if after else ())]
+    found: Sequence[Sequence[Sequence[Place]]] = yield beside
+    behind = found[1] if after else [()] * len(places)
+    stretches = _stretches(list(zip(found[0], places, behind, strict=True)), before)
+    unknown = [turn_id for _, turn_id in chain(*stretches) if turn_id not in known]
+    turns = yield from every(*([among(TURNS, scope, unknown)] if unknown else ()))
+    told = {turn.id: _said(turn) for turn in turns}
+    return tuple(
+        tuple(told[one] if one in told else Sighted(one, 0.0, "cold") for _, one in run)
+        for run in stretches
+    )
 
 
 def _stretches(
-    chains: Sequence[tuple[Sequence[KeptTurn], KeptTurn, Sequence[KeptTurn]]], before: int
-) -> list[list[KeptTurn]]:
-    """Return what was said, in order, cut where it is not known that one follows the other."""
-    said: dict[str, KeptTurn] = {}
-    follows: set[tuple[str, str]] = set()
+    chains: Sequence[tuple[Sequence[Place], Place, Sequence[Place]]], before: int
+) -> list[list[Place]]:
+    """Return the places of turns, in order, cut where it is not known that one follows another."""
+    places: set[Place] = set()
+    follows: set[tuple[Place, Place]] = set()
     for earlier, middle, later in chains:
-        run = [*reversed(earlier[:before]), middle, *later]
-        said |= {turn.id: turn for turn in run}
-        known = [*reversed(earlier), middle, *later]
-        follows |= {(one.id, other.id) for one, other in pairwise(known)}
-    stretches: list[list[KeptTurn]] = []
-    for turn in sorted(said.values(), key=lambda one: (one.recorded_at, one.id)):
-        if stretches and (stretches[-1][-1].id, turn.id) in follows:
-            stretches[-1].append(turn)
+        places.update(earlier[:before], (middle,), later)
+        follows.update(pairwise((*reversed(earlier), middle, *later)))
+    stretches: list[list[Place]] = []
+    for place in sorted(places):
+        if stretches and (stretches[-1][-1], place) in follows:
+            stretches[-1].append(place)
         else:
-            stretches.append([turn])
+            stretches.append([place])
     return stretches
 
 

@@ -1,0 +1,64 @@
+"""What holds for a card before it is stored: whom it is for, who would see it, its id. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from tiers.board import EVERYBODY, TAGS_MAX, Card
+from tiers.errors import UsageError
+from tiers.history.sight import sees
+from tiers.ids import derived_id
+from tiers.records import UNRECORDED, AgentRecord, Scope
+
+from ..operations import Id
+from ..rights.policy import scope_of
+from .tasks import begun_id
+
+Files: TypeAlias = Annotated[tuple[Id, ...], Field(max_length=100)]
+MessageIds: TypeAlias = Annotated[tuple[Id, ...], Field(min_length=1, max_length=100)]
+Tags: TypeAlias = Annotated[tuple[Id, ...], Field(max_length=TAGS_MAX)]
+
+
+def aside(scope: Scope, card: Card, log: Card | None) -> tuple[Scope, Card, Card | None]:
+    """Return a card under an id that follows from its writer and the one it asked for."""
+    own = own_id(scope, card.id)
+    thread = own if card.thread == card.id else card.thread
+    told = None if log is None else log.model_copy(update={"thread": own, "id": begun_id(own)})
+    return scope, card.model_copy(update={"id": own, "thread": thread}), told
+
+
+def own_id(scope: Scope, asked: str) -> str:
+    """Return the id of what an agent writes under an id that is hidden from it; repeats find it."""
+    writer = (scope.tenant, scope.graph_id, scope.agent_id or "", scope.user_id or "")
+    return derived_id(UNRECORDED, "card", *writer, *scope.topics, asked)
+
+
+def recipients_of(to: str | Sequence[str]) -> tuple[str, ...]:
+    """Return whom a message is for, each once; nobody in particular is everybody.
+
+    Raises:
+        UsageError: Everybody is named beside others.
+    """
+    names = (to,) if isinstance(to, str) else tuple(to)
+    if EVERYBODY in names and len(set(names)) > 1:
+        raise UsageError("to", EVERYBODY, "everybody, or names of agents, not both")
+    return () if EVERYBODY in names else tuple(dict.fromkeys(names))
+
+
+def not_blank(field: str, text: str) -> str:
+    """Return what must say something, and refuse what is blank.
+
+    Raises:
+        UsageError: It is.
+    """
+    if not text.strip():
+        raise UsageError(field, text, "text that is not blank")
+    return text
+
+
+def reaches(card: Card, member: AgentRecord) -> bool:
+    """Whether a member sees a card by its topics and its user."""
+    return sees(scope_of(member), card)

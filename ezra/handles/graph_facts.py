@@ -1,0 +1,171 @@
+"""The part of a graph's handle that changes single facts for a person who looks at them.
+
+For those who run a graph: shared facts of every agent, user and topic, each change with its reason.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from metaagents.learning.moves import move
+from tiers.errors import Conflict, NotFound, UsageError
+from tiers.knowledge import is_apart
+from tiers.learning import is_live
+from tiers.records import Fact, FactTier, GraphState, Scope, Text
+
+from ..checks import checked
+from ..operations import operation
+from ..parts import Parts
+from .remembering import forget, store, supersede
+
+_REASON = "why; it is kept in the audit feed"
+
+
+class FactsOfGraph:
+    """Forgetting, correcting, promoting and demoting facts as the graph's operator."""
+
+    _parts: Parts
+    _scope: Scope
+
+    @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)
+    async def forget(self, fact_id: str, *, reason: Text) -> bool:
+        """Forget a shared fact; ``False`` when it is forgotten or superseded already.
+
+        As ``agent.forget`` does, with all shared facts that say the same for the same user: in no
+        search and no context from now on. ``redact`` destroys the content at once.
+
+        Args:
+            fact_id: A fact of this graph that is not private.
+            reason: Why; kept in the audit feed.
+
+        Raises:
+            NotFound: The graph has no such fact, or it is private.
+            UsageError: The reason is blank.
+            BudgetExceeded: The graph has no write left.
+        """
+        standing = await self._parts.membership.of_graph(self._scope)
+        async with self._parts.meter.write(self._scope, standing) as charge:
+            done = await forget(self._parts, self._scope, fact_id, reason)
+            charge.is_void = not done
+        return done
+
+    @operation("POST", "/facts/{fact_id}/correct", changes=True, repeats=False)
+    async def correct(
+        self,
+        fact_id: str,
+        *,
+        reason: Text,
+        text: Text | None = None,
+        subject: Text | None = None,
+        predicate: Text | None = None,
+        object: Text | None = None,  # noqa: A002 - the third of a triple is called that
+    ) -> str:
+        """Put a statement in the place of a shared fact; return the id of the fact that says it.
+
+        It has the user, topics, tier and type of the former one, which gives way to it, as do
+        all shared facts that say the same for the same user; they stay in history. The words count
+        as a user's. A call that was cut off may be repeated.
+
+        Args:
+            fact_id: A live fact of this graph that is not private.
+            reason: Why; kept in the audit feed.
+            text: What is right; made of the three below if not given.
+            subject: Of the right statement, where it is one in three parts.
+            predicate: Of it.
+            object: Of it.
+
+        Raises:
+            NotFound: The graph has no such fact, or it is private.
+            Conflict: It has ended, or the graph is archived.
+            UsageError: The reason is blank, or it says what the fact says already.
+            BudgetExceeded: The graph has no write left.
+            WriteRefused: The write guard keeps the words out of memory.
+        """
+        former = await self._live(fact_id, reason)
+        words = {"text": text, "subject": subject, "predicate": predicate, "object": object}
+        said: dict[str, Any] = {name: one for name, one in words.items() if one is not None}
+        right = checked(Fact, **said, tier=former.tier, fact_type=former.fact_type)
+        if all(getattr(right, name) == getattr(former, name) for name in words):
+            raise UsageError("text", right.text, "other words than the fact has")
+        scope = self._scope.model_copy(update={"user_id": former.user_id})
+        standing = await self._parts.membership.of_graph(self._scope)
+        async with self._parts.meter.write(scope, standing) as charge:
+            new_id, was_new = await store(self._parts, scope, right, former.topics, private=False)
+            charge.is_void = not was_new
+        twins = await self._parts.review.twins(self._scope, fact_id)
+        for old_id in (*twins, fact_id):  # the named one last, so that this may be repeated
+            if old_id != new_id:
+                await supersede(self._parts, self._scope, old_id, new_id)
+        ids, now = (fact_id, new_id), self._parts.clock()
+        await self._parts.log.append_audit(self._scope, "corrected", ids, reason, now)
+        return new_id
+
+    @operation("POST", "/facts/{fact_id}/promote", changes=True, repeats=False)
+    async def promote(self, fact_id: str, *, reason: Text) -> bool:
+        """Make a shared archival fact core: it is in every context, and inherited.
+
+        It may leave core again when there are more core facts than ``core_cap``. ``False`` when it
+        is core already.
+
+        Args:
+            fact_id: A live fact of this graph that is not private.
+            reason: Why; kept in the audit feed.
+
+        Raises:
+            NotFound: The graph has no such fact, or it is private.
+            Conflict: It has ended, or the graph is archived.
+            UsageError: The reason is blank, an agent alone says it (``correct`` makes it a user's
+                words), or it is read by its address alone.
+        """
+        return await self._moved(fact_id, "core", reason)
+
+    @operation("POST", "/facts/{fact_id}/demote", changes=True, repeats=False)
+    async def demote(self, fact_id: str, *, reason: Text) -> bool:
+        """Make a shared core fact archival: only recall finds it; ``False`` when it is already.
+
+        It becomes core again when enough further turns have used it.
+
+        Args:
+            fact_id: A live fact of this graph that is not private.
+            reason: Why; kept in the audit feed.
+
+        Raises:
+            NotFound: The graph has no such fact, or it is private.
+            Conflict: It has ended, or the graph is archived.
+            UsageError: The reason is blank.
+        """
+        return await self._moved(fact_id, "archival", reason)
+
+    async def _moved(self, fact_id: str, tier: FactTier, reason: str) -> bool:
+        fact = await self._live(fact_id, reason)
+        standing = await self._parts.membership.of_graph(self._scope)
+        if standing.graph.state is GraphState.ARCHIVED:
+            what = f"session graph {self._scope.graph_id!r}"
+            raise Conflict(what, "active or closed", "archived")
+        if fact.tier == tier:
+            return False
+        if tier == "core" and (fact.source == "agent" or is_apart(fact)):
+            accepted = "a fact that a user or a tool has said, and that recall finds"
+            raise UsageError("fact_id", fact_id, accepted)
+        done = await move(
+            self._parts.semantic, self._scope, fact, tier, reason, self._parts.clock()
+        )
+        self._parts.wake_learning()
+        return done
+
+    async def _live(self, fact_id: str, reason: str) -> Fact:
+        """Return a shared fact of the own graph that has not ended.
+
+        Raises:
+            NotFound: There is none of that id.
+            Conflict: It has ended.
+            UsageError: The reason is blank.
+        """
+        if not reason.strip():
+            raise UsageError("reason", reason, _REASON)
+        found = await self._parts.semantic.facts(self._scope, [fact_id])
+        if not found:
+            raise NotFound("fact", fact_id)
+        if not is_live(found[0]):
+            raise Conflict(f"fact {fact_id}", "one that has not ended", "one that has")
+        return found[0]

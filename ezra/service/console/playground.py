@@ -1,0 +1,125 @@
+"""The playground of an agent: say something, see its context, then what a model makes of it.
+
+A turn is opened as for any caller: it has a receipt and is charged. It becomes part of the memory
+when somebody asks for that, and not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated
+
+from pydantic import StringConstraints
+
+from tiers.fields import NAME_CHARS_MAX
+from tiers.records import Text
+
+from ...handles.turn import OpenTurn
+from ..acting import acting
+from ..caller import Caller
+from ..desk import Desk
+from .pages import Names, Query, Sent, View, href, pages
+from .turns import Number, shares_of
+
+WHY: Mapping[str, str] = {
+    "system": "who it is, and how to read what follows: in every context",
+    "belief": "an active belief that it may see; pinned ones come first",
+    "core": "a core fact: in every context of who may see it",
+    "rule": "a playbook whose trigger is about the message",
+    "injected": "known about the message, brought unasked as the agent was spawned",
+    "archival": "a fact that is about the message",
+    "warm": "a summary or an older turn that is about the message",
+    "hot": "said in the last turns of the conversation",
+    "mesh": "a live source told it",
+    "input": "the message itself",
+}
+"""Why a slot of a kind is in a context."""
+
+
+class PlaygroundQuery(Query):
+    """Which turn has just been remembered."""
+
+    kept: Number | None = None
+
+
+class SaidAsked(Query):
+    """What is said to the agent, and by whom."""
+
+    message: Text
+    speaker: Annotated[
+        str | None, StringConstraints(max_length=NAME_CHARS_MAX, strip_whitespace=True)
+    ] = None
+
+
+class RememberAsked(Query):
+    """Which turn is remembered, and with which answer."""
+
+    turn: str
+    answer: str = ""
+
+
+@pages.page(
+    "/graphs/{graph_id}/agents/{agent_id}/playground",
+    needs="act",
+    asks=PlaygroundQuery,
+    label="Playground",
+    key="y",
+)
+async def playground(desk: Desk, caller: Caller, names: Names, query: PlaygroundQuery) -> View:
+    """Ask what is said to the agent."""
+    await acting(desk, caller, names)
+    return _view(desk, names, None, None, query.kept)
+
+
+@pages.action("/graphs/{graph_id}/agents/{agent_id}/playground", needs="act", asks=SaidAsked)
+async def say(desk: Desk, caller: Caller, names: Names, asked: SaidAsked) -> View:
+    """Show the context that the agent has for a message; the answer follows when it is there."""
+    agent = await acting(desk, caller, names)
+    turn = await agent.turn(asked.message, speaker=asked.speaker)
+    desk.keep(caller, agent.graph_id, agent.id, turn)
+    return _view(desk, names, asked, turn)
+
+
+@pages.action(
+    "/graphs/{graph_id}/agents/{agent_id}/playground/remember", needs="act", asks=RememberAsked
+)
+async def remember(desk: Desk, caller: Caller, names: Names, asked: RememberAsked) -> Sent:
+    """Make a turn part of the memory; leads to it, or back, as the caller may see."""
+    await acting(desk, caller, names)
+    written = await desk.turn(*_of(names), asked.turn).reply(asked.answer)
+    desk.settle(*_of(names), asked.turn, written.turn.id)
+    at = ("graphs", names["graph_id"], "agents", names["agent_id"])
+    if caller.may("read", names["graph_id"], names["agent_id"]):
+        return Sent(href(*at, "turns", str(written.turn.seq)))
+    return Sent(href(*at, "playground", kept=written.turn.seq))
+
+
+def _of(names: Names) -> tuple[str, str]:
+    return names["graph_id"], names["agent_id"]
+
+
+def _view(
+    desk: Desk,
+    names: Names,
+    asked: SaidAsked | None,
+    turn: OpenTurn | None,
+    kept: int | None = None,
+) -> View:
+    async def answer(opened: OpenTurn) -> View:
+        values = {"turn": opened, "answer": await opened.complete()}
+        return View("playground_answer.html", values)
+
+    budget = desk.ezra.settings.context_tokens
+    values = {
+        "asked": asked,
+        "turn": turn,
+        "kept": kept,
+        "model": desk.ezra.model,
+        "why": WHY,
+        "budget": budget,
+        "shares": () if turn is None else shares_of(turn.slots, max(budget, turn.tokens)),
+    }
+    title = f"Playground of {names['agent_id']}"
+    later = None if turn is None else partial(answer, turn)
+    return View("playground.html", values, title, later=later)

@@ -1,0 +1,97 @@
+"""The tokens of the server: who may ask, making one, revoking one; for its administrators."""
+
+from __future__ import annotations
+
+from typing import Annotated, get_args
+
+from pydantic import StringConstraints
+
+from tiers.errors import UsageError
+from tiers.fields import ALL_TOPICS, NAME_CHARS_MAX
+from tiers.records import Text
+
+from ..caller import Caller, Role, roles_table
+from ..desk import Desk
+from ..issuing import Issuing
+from ..tokens import DEFAULT_EXPIRY, Token, expiry_of
+from .pages import Names, Query, Sent, View, href, pages
+
+SHOWN_MAX = 500
+"""So many of the latest tokens are shown."""
+
+Word = Annotated[
+    str, StringConstraints(min_length=1, max_length=NAME_CHARS_MAX, strip_whitespace=True)
+]
+
+
+class TokenAsked(Query):
+    """What a new token is for; ``topics`` are parted by commas."""
+
+    name: Word
+    role: Role = "agent"
+    graph: Word | None = None
+    agent: Word | None = None
+    user: Word | None = None
+    topics: str = ""
+    expires: Word = DEFAULT_EXPIRY
+
+
+class RevokeAsked(Query):
+    """Why a token counts no more."""
+
+    reason: Text
+
+
+@pages.page("/tokens", needs="operate", label="Tokens", key="c")
+async def tokens(desk: Desk, caller: Caller, _: Names, __: Query) -> View:
+    """Show what is known of tokens; never the tokens themselves."""
+    return await _view(desk, caller)
+
+
+@pages.action("/tokens", needs="operate", asks=TokenAsked)
+async def make(desk: Desk, caller: Caller, _: Names, asked: TokenAsked) -> View:
+    """Make a token and show it, once."""
+    now = desk.ezra._parts.clock()  # noqa: SLF001 - no handle tells the time of the runtime
+    named = tuple(one.strip() for one in asked.topics.split(",") if one.strip())
+    made, shown = await _issuing(desk).make(
+        caller,
+        asked.name,
+        asked.role,
+        graph_id=asked.graph,
+        agent_id=asked.agent,
+        user_id=asked.user,
+        topics=named or (ALL_TOPICS,),
+        expires_at=expiry_of(asked.expires, now),
+    )
+    return await _view(desk, caller, made, shown)
+
+
+@pages.action("/tokens/{token_id}/revoke", needs="operate", asks=RevokeAsked)
+async def revoke(desk: Desk, caller: Caller, names: Names, asked: RevokeAsked) -> Sent:
+    """Let nobody in with a token any more."""
+    await _issuing(desk).revoke(caller, names["token_id"], reason=asked.reason)
+    return Sent(href("tokens"))
+
+
+def _issuing(desk: Desk) -> Issuing:
+    if desk.issuing is None:
+        raise UsageError("tokens", None, "a server that has a file of tokens")
+    return desk.issuing
+
+
+async def _view(desk: Desk, caller: Caller, made: Token | None = None, shown: str = "") -> View:
+    known = () if desk.issuing is None else await desk.issuing.issued(caller)
+    own = next((one for one in known if one.id == caller.token_id), None)
+    heading, *rows = roles_table()
+    values = {
+        "known": known[:SHOWN_MAX],
+        "left_out": max(0, len(known) - SHOWN_MAX),
+        "own": own,
+        "made": made,
+        "shown": shown,
+        "roles": get_args(Role),
+        "table_head": heading,
+        "table": rows,
+        "default_expiry": DEFAULT_EXPIRY,
+    }
+    return View("tokens.html", values, "Tokens")
