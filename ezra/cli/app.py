@@ -79,6 +79,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("bench", CARRYING, "bench", "bench"),
     Entry("migrate", CARRYING, "migrate", "migrate"),
     Entry("serve", SERVING, "serve", "serve"),
+    Entry("call", SERVING, "call", "call"),
     Entry("token", SERVING, "tokens", "token_app"),
     Entry("mcp", SERVING, "mcp", "mcp_app"),
 )

@@ -26,17 +26,15 @@ async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any
         NotFound: There is none.
         PolicyDenied: It is more than the caller's token allows.
     """
-    holder, *attributes = handle.name.split(".")
     first: Any
-    if holder == "agent":
-        first = await acting(desk, caller, names)
-    elif holder == "catalog":
-        first = await desk.catalog(caller)
-    else:
-        first = await desk.graph(names["graph_id"])
-        if holder == "beliefs":  # a graph's, though their operations do not say so
-            attributes = [holder]
-    return reduce(getattr, attributes, first)
+    match handle.names:
+        case ():
+            first = await desk.catalog(caller)
+        case (graph_id,):
+            first = await desk.graph(names[graph_id])
+        case _:
+            first = await acting(desk, caller, names)
+    return reduce(getattr, handle.attributes, first)
 
 
 def _doing(offered: Offered) -> Handler[Any, Any]:
