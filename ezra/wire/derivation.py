@@ -49,6 +49,19 @@ class Handle:
     changes: Need
     asks: Mapping[str, type[Asked]] = field(default_factory=dict)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in its path: none, that of a graph, or those of a graph and an agent."""
+        return tuple(re.findall(r"\{(\w+)\}", self.path))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Where it is, from the agent, graph, catalog or tenant of its path on."""
+        holder, *attributes = self.name.split(".")
+        if holder == "beliefs":  # a graph's, though their operations do not say so
+            return (holder,)
+        return tuple(attributes)
+
     @cached_property
     def offered(self) -> dict[str, Offered]:
         """What it offers, by the name of the method, in the order in which it is written."""
