@@ -9,8 +9,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from .command import add
-from .helping import ABOUT, with_examples
+from .help import ABOUT
 from .screen import Screen
 
 HELP = "ezra: the memory runtime under fleets of AI agents."
@@ -33,38 +32,36 @@ class Entry(NamedTuple):
         part: Of the overview.
         module: In this package.
         attribute: The function; of a group, its ``typer.Typer``.
-        examples: The name beside it that holds a command's examples; a group has its own.
     """
 
     name: str
     part: str
     module: str
     attribute: str
-    examples: str = ""
 
 
 ENTRIES: tuple[Entry, ...] = (
-    Entry("init", BEGIN, "start", "init", "EXAMPLES"),
-    Entry("doctor", BEGIN, "doctor", "doctor", "EXAMPLES"),
-    Entry("status", BEGIN, "status", "status", "EXAMPLES"),
-    Entry("top", BEGIN, "top", "top", "EXAMPLES"),
+    Entry("init", BEGIN, "init", "init"),
+    Entry("doctor", BEGIN, "doctor", "doctor"),
+    Entry("status", BEGIN, "status", "status"),
+    Entry("top", BEGIN, "top", "top"),
     Entry("embedder", BEGIN, "embedder", "embedder_app"),
     Entry("graph", MEMORY, "graphs", "graph_app"),
     Entry("agent", MEMORY, "agents", "agent_app"),
     Entry("turn", MEMORY, "turns", "turn_app"),
-    Entry("remember", MEMORY, "remembering", "remember"),
+    Entry("remember", MEMORY, "facts", "remember"),
     Entry("recall", MEMORY, "recall", "recall"),
-    Entry("remember-fact", MEMORY, "remembering", "remember_fact"),
+    Entry("remember-fact", MEMORY, "facts", "remember_fact"),
     Entry("inject", MEMORY, "recall", "inject"),
-    Entry("forget", MEMORY, "remembering", "forget"),
+    Entry("forget", MEMORY, "facts", "forget"),
     Entry("search-memory", MEMORY, "recall", "search_memory"),
     Entry("core", MEMORY, "lifecycle", "core"),
     Entry("facts", MEMORY, "facts", "facts_app"),
     Entry("knowledge", MEMORY, "knowledge", "knowledge_app"),
     Entry("rules", MEMORY, "rules", "rules_app"),
-    Entry("ingest", MEMORY, "ingest", "ingest", "EXAMPLES"),
+    Entry("ingest", MEMORY, "ingest", "ingest"),
     Entry("documents", MEMORY, "documents", "documents_app"),
-    Entry("beliefs", MEMORY, "believing", "beliefs_app"),
+    Entry("beliefs", MEMORY, "beliefs", "beliefs_app"),
     Entry("bridge", MEMORY, "bridge", "bridge_app"),
     Entry("mesh", MEMORY, "mesh", "mesh_app"),
     Entry("audit", PAST, "audit", "audit_app"),
@@ -73,15 +70,16 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("taint", CARE, "taint", "taint_app"),
     Entry("lifecycle", CARE, "lifecycle", "lifecycle_app"),
     Entry("quarantine", CARE, "quarantine", "quarantine_app"),
-    Entry("worker", CARE, "worker", "worker", "WORKER_EXAMPLES"),
-    Entry("search-index", CARE, "worker", "search_index", "INDEX_EXAMPLES"),
-    Entry("export", CARRYING, "carrying", "export_graph", "EXPORT_EXAMPLES"),
-    Entry("import", CARRYING, "carrying", "import_graph", "IMPORT_EXAMPLES"),
-    Entry("replay", CARRYING, "replay", "replay", "EXAMPLES"),
+    Entry("worker", CARE, "worker", "worker"),
+    Entry("search-index", CARE, "worker", "search_index"),
+    Entry("export", CARRYING, "transfer", "export_graph"),
+    Entry("import", CARRYING, "transfer", "import_graph"),
+    Entry("replay", CARRYING, "replay", "replay"),
     Entry("eval", CARRYING, "evaluate", "eval_app"),
-    Entry("bench", CARRYING, "bench", "bench", "EXAMPLES"),
-    Entry("migrate", CARRYING, "migrate", "migrate", "EXAMPLES"),
-    Entry("serve", SERVING, "serve", "serve", "EXAMPLES"),
+    Entry("bench", CARRYING, "bench", "bench"),
+    Entry("migrate", CARRYING, "migrate", "migrate"),
+    Entry("serve", SERVING, "serve", "serve"),
+    Entry("call", SERVING, "call", "call"),
     Entry("token", SERVING, "tokens", "token_app"),
     Entry("mcp", SERVING, "mcp", "mcp_app"),
 )
@@ -109,7 +107,7 @@ def app_of(arguments: Sequence[str] = ()) -> typer.Typer:
     app.callback(epilog=ABOUT)(_options)
     for entry in entries:
         _add(entry, app)
-    return with_examples(app)
+    return app
 
 
 def _add(entry: Entry, app: typer.Typer) -> None:
@@ -118,11 +116,9 @@ def _add(entry: Entry, app: typer.Typer) -> None:
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=entry.name, rich_help_panel=entry.part)
         return
-    if not entry.examples:
-        add(app, entry.name, found, entry.part)
-        return
-    examples = getattr(module, entry.examples)
-    app.command(entry.name, epilog=examples, rich_help_panel=entry.part)(found)
+    from .command import add  # noqa: PLC0415 - to say the version needs no command
+
+    add(app, entry.name, found, entry.part)
 
 
 def _version(asked: bool) -> None:

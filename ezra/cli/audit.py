@@ -16,7 +16,7 @@ from tiers.records import AuditEvent, AuditFilter
 from ..beliefs.commit import Point
 from ..beliefs.proofs import anchor_of
 from ..receipts.readings import Readings
-from .beliefs import (
+from .belief_lines import (
     CLAIMS,
     claim_of,
     claim_row,
@@ -25,14 +25,12 @@ from .beliefs import (
     history_of,
     lines_of,
     lines_of_diff,
+    point_of,
     row_of,
 )
-from .command import Answer, NoMemory, Note, Part, Rows, command
-from .default_command import by_default
+from .command import Answer, NoMemory, Note, Part, Rows, by_default, command, plain
 from .doors import Memory
-from .moments import point_of
 from .options import GraphId, MaybeGraph
-from .plain import plain
 from .screen import Screen
 
 audit_app = typer.Typer(

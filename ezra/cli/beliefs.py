@@ -1,121 +1,408 @@
-"""How beliefs, their differences and their explanations are shown."""
+"""The commands about beliefs: commit, look, take back, keep first, trust, prove."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 
-from tiers.records import BeliefEvent, Commitment
+from tiers.errors import UsageError
+from tiers.records import BeliefEvent, Changed, HistoricBelief, LoggedBelief
 
-from ..beliefs.difference import BeliefDiff
-from ..beliefs.spans import Explanation
+from ..beliefs.replayed_turn import ReplayedTurn
+from . import audit
+from .belief_lines import CLAIMS, BeliefId, claim_of, claim_row, history_of, point_of
+from .command import Answer, Note, Part, Rows, command, plain
 from .doors import Memory
+from .options import AgentId, GraphId, Private
 
-if TYPE_CHECKING:
-    from ..beliefs.history import History
+beliefs_app = typer.Typer(
+    help="Beliefs: what agents committed to, who contradicted it, and what became of it.",
+    no_args_is_help=True,
+)
 
-BeliefId = Annotated[str, typer.Argument(help="The belief's id.")]
+HEADS_SHOWN = 100
 
-CLAIM_CHARS = 100
-CLAIMS = ("belief", "recorded", "agent", "topic", "trust", "claim")
-"""The headings of beliefs that are held."""
-
-
-async def history_of(memory: Memory, graph: str) -> History:
-    """Return the history of a graph's beliefs."""
-    return (await memory.graph(graph)).beliefs
-
-
-def claim_row(one: Commitment) -> tuple[str, ...]:
-    """Return a belief under ``CLAIMS``."""
-    return (*row_of(one), f"{one.trust:.2f}", claim_of(one))
+Reason = Annotated[str, typer.Option(help="Why; kept in the log.")]
+After = Annotated[int, typer.Option(help="Where the page before ended.", min=0)]
+Events = Annotated[int, typer.Option(help="The most events to read.", min=1, max=10_000)]
+Size = Annotated[int | None, typer.Option(help="Of the head; the whole log if not given.", min=1)]
 
 
-def document_of_diff(found: BeliefDiff) -> dict[str, Any]:
-    """Return a difference for programs."""
-    return {
-        "began": [one.model_dump(mode="json") for one in found.began],
-        "ended": [one.model_dump(mode="json") for one in found.ended],
-        "changed": [[before.id, after.id] for before, after in found.changed],
-        "kept": found.kept,
-    }
+@command(
+    beliefs_app,
+    "commit",
+    "ezra beliefs commit imola strategist 'Start on mediums.' --topic tyres",
+    "ezra beliefs commit imola strategist 'Mediums.' --key start compound --value medium --json",
+)
+async def commit(
+    memory: Memory,
+    graph: GraphId,
+    agent: AgentId,
+    claim: str,
+    topic: str | None = None,
+    key: Annotated[tuple[str, str] | None, typer.Option(metavar="SUBJECT ATTRIBUTE")] = None,
+    value: str | None = None,
+    source: list[str] | None = None,
+    private: Private = False,
+    ref: str | None = None,
+) -> Answer:
+    """Commit to a belief as an agent; what contradicts it is settled by the graph's strategy.
 
+    Says who won where another belief stood against it.
 
-def lines_of_diff(found: BeliefDiff) -> list[str]:
-    """Return a difference for people, topic by topic."""
-    if found.is_empty:
-        return [f"no difference; {found.kept} beliefs in both"]
-    lines: list[str] = []
-    for topic, part in found.by_topic().items():
-        lines.append(f"{topic or 'without a topic'}:")
-        lines += [f"  - {one.agent_id}: {claim_of(one)}" for one in part.ended]
-        lines += [f"  + {one.agent_id}: {claim_of(one)}" for one in part.began]
-    return [*lines, f"{found.kept} beliefs in both"]
-
-
-def row_of(one: Commitment) -> tuple[str, str, str, str]:
-    """Return id, time, agent and topic of a belief, for a table."""
-    return one.id, f"{one.recorded_at:%Y-%m-%d %H:%M:%S}", one.agent_id, one.topic or "-"
-
-
-def claim_of(one: Commitment) -> str:
-    """Return what a belief says, on one line."""
-    about = f"{one.key[0]}/{one.key[1]} = {one.value}: " if one.key else ""
-    flat = " ".join(f"{about}{one.claim}".split())
-    return flat if len(flat) <= CLAIM_CHARS else f"{flat[: CLAIM_CHARS - 1]}…"
-
-
-def document_of(found: Explanation) -> dict[str, Any]:
-    """Return an explanation for programs."""
-    return {
-        "belief": found.belief.model_dump(mode="json"),
-        "trust_today": found.trust,
-        "events": [
-            {**one.event.model_dump(mode="json"), "content": one.said} for one in found.events
-        ],
-        "contradictions": [dict(one) for one in found.contradictions],
-        "superseded": [one.model_dump(mode="json") for one in found.superseded],
-        "superseded_by": found.superseded_by,
-        "turns": [one.model_dump(mode="json") for one in found.turns],
-        "facts": [one.model_dump(mode="json") for one in found.facts],
-        "tool_outputs": [one.model_dump(mode="json") for one in found.tool_outputs],
-        "receipt": found.receipt,
-    }
-
-
-def lines_of(found: Explanation) -> list[str]:
-    """Return an explanation for people."""
-    belief = found.belief
-    by = f"  by {belief.agent_id} at {belief.recorded_at:%Y-%m-%d %H:%M:%S} UTC"
-    trusted = f"trusted {belief.trust:.2f} then and {found.trust:.2f} today"
-    lines = [claim_of(belief), f"{by}, {trusted}; {belief.status}"]
-    lines += [f"  took the place of {one.id}: {claim_of(one)}" for one in found.superseded]
-    if found.superseded_by is not None:
-        lines.append(f"  replaced by {found.superseded_by.id}: {claim_of(found.superseded_by)}")
-    lines += [_decision(one) for one in found.contradictions]
-    lines += [
-        f"  said in turn {turn.id}: {turn.speaker}: {' '.join(turn.input.split())}"
-        for turn in found.turns
-    ]
-    lines += [f"  tool {one.tool}: {' '.join(one.output.split())}" for one in found.tool_outputs]
-    lines += [f"  rests on fact {one.id}: {one.text}" for one in found.facts]
-    if found.receipt is not None:
-        lines.append(f"  its turn saw what receipt {found.receipt.id} keeps")
-    return lines + [_event(entry.event) for entry in found.events]
-
-
-def _decision(one: Mapping[str, Any]) -> str:
-    return (
-        f"  held against {one['rival_id']} (found by {one['found_by']}): {one['winner']} won by "
-        f"{one['strategy']}, trust {one['trust_new']:.2f} to {one['trust_old']:.2f}. "
-        f"{one['reason']}"
-    ).rstrip()
-
-
-def _event(event: BeliefEvent) -> str:
-    return (
-        f"  #{event.seq} {event.recorded_at:%Y-%m-%d %H:%M:%S} turn {event.turn} {event.kind} by "
-        f"{event.agent_id or 'the runtime'}  {event.hash[:16]}"
+    Args:
+        claim: The belief in words.
+        topic: One of the agent's topics; all of them if not given.
+        key: What it is about.
+        value: What the attribute is held to be.
+        source: Id of a turn or fact that it rests on. Repeatable.
+        ref: Your name for it; under it it is committed once.
+    """
+    found = await (await memory.agent(graph, agent)).commit(
+        claim,
+        topic=topic,
+        key=key,
+        value=value,
+        sources=tuple(source or ()),
+        private=private,
+        ref=ref,
     )
+    lines = [f"{found.id}  {claim_of(found)}"]
+    if isinstance(found, HistoricBelief) and found.status != "active":
+        stands = found.superseded_by or "another belief"
+        lines.append(f"  {found.status}: {stands} stands instead")
+    return Answer(found, lines)
+
+
+@command(
+    beliefs_app,
+    "active",
+    "ezra beliefs active imola",
+    "ezra beliefs active imola --agent strategist --as-of 15 --json",
+)
+async def active(
+    memory: Memory,
+    graph: GraphId,
+    agent: str | None = None,
+    as_of: Annotated[str | None, typer.Option(show_default="now")] = None,
+) -> Answer:
+    """Show what is believed, in order of commitment.
+
+    Args:
+        agent: As this member sees it; default: the whole graph.
+        as_of: At this time or turn.
+    """
+    point = None if as_of is None else point_of("--as-of", as_of)
+    if agent is not None:
+        found = await (await memory.agent(graph, agent)).beliefs(point)
+    else:
+        history = await history_of(memory, graph)
+        found = await (history.active() if point is None else history.as_of(point))
+    return Answer(found, [Rows(CLAIMS, list(map(claim_row, found)))])
+
+
+@command(
+    beliefs_app,
+    "contradictions",
+    "ezra beliefs contradictions imola",
+    "ezra beliefs contradictions imola --after 1000 --json",
+)
+async def contradictions(
+    memory: Memory, graph: GraphId, after: After = 0, limit: Events = 1_000
+) -> Answer:
+    """Show which beliefs were held against each other, who won, and why."""
+    page = await (await history_of(memory, graph)).logged(after, limit)
+    found = [(one.event, one.said) for one in page if one.event.kind == "contradicted"]
+    return Answer(
+        [{**plain(event), "decision": said} for event, said in found],
+        [line for event, said in found for line in _decision(event, said)],
+        notes=_more(page, limit),
+    )
+
+
+@command(
+    beliefs_app,
+    "log",
+    "ezra beliefs log imola",
+    "ezra beliefs log imola --after 500 --json",
+)
+async def log(
+    memory: Memory,
+    graph: GraphId,
+    after: After = 0,
+    limit: Events = 1_000,
+    contents: bool = False,
+) -> Answer:
+    """Show the log, event by event: who changed what when.
+
+    Args:
+        contents: With what was said; --json only.
+    """
+    page = await (await history_of(memory, graph)).logged(after, limit)
+    rows = [_event_row(one.event) for one in page]
+    return Answer(
+        page if contents else [one.event for one in page],
+        [Rows(("seq", "recorded", "turn", "kind", "by", "belief"), rows)],
+        notes=_more(page, limit),
+    )
+
+
+@command(beliefs_app, "replay", "ezra beliefs replay imola 15 --json")
+async def replay(memory: Memory, graph: GraphId, turn: int) -> Answer:
+    """Show what a turn said, and what it did to the beliefs.
+
+    Args:
+        turn: A turn of the graph, from 1.
+    """
+    found = await (await history_of(memory, graph)).replay(turn)
+    return Answer(found, _replayed(turn, found))
+
+
+@command(beliefs_app, "retract", "ezra beliefs retract imola 01985a4c-… --reason 'it was a test'")
+async def retract(memory: Memory, graph: GraphId, belief: BeliefId, reason: Reason) -> Answer:
+    """Take an active belief back; what it had superseded is active again.
+
+    So a contradiction is settled the other way: retract the one that won.
+    """
+    done = await (await history_of(memory, graph)).revert(belief, reason=reason)
+    return Answer(done, _changed(done))
+
+
+@command(
+    beliefs_app,
+    "rewind",
+    "ezra beliefs rewind imola --turn 15 --reason 'what came after was a test'",
+    "ezra beliefs rewind imola --time 2026-05-14T15:04 --reason mistaken --json",
+)
+async def rewind(
+    memory: Memory,
+    graph: GraphId,
+    reason: Reason,
+    turn: Annotated[int | None, typer.Option(min=0)] = None,
+    time: str | None = None,
+    seq: Annotated[int | None, typer.Option(min=0)] = None,
+) -> Answer:
+    """Let exactly those beliefs be active again that were at a moment. The log goes on.
+
+    Args:
+        turn: A turn of the graph, from 1.
+        time: A time (UTC unless it says so).
+        seq: An event of the log.
+    """
+    at = None if time is None else point_of("--time", time)
+    history = await history_of(memory, graph)
+    done = await history.rewind(at, turn=turn, seq=seq, reason=reason)
+    return Answer(done, _changed(done))
+
+
+@command(beliefs_app, "redact", "ezra beliefs redact imola 01985a4c-… --reason 'GDPR 17'")
+async def redact(memory: Memory, graph: GraphId, belief: BeliefId, reason: Reason) -> Answer:
+    """Destroy a belief's content for good, in every store and every branch. The chain holds."""
+    done = await (await history_of(memory, graph)).redact(belief, reason=reason)
+    count = sum(len(ids) for ids in done.ids.values())
+    lines = [f"{belief} redacted, {count} records and receipts in all"]
+    lines += [f"not clean yet: {store}: {why}" for store, why in done.waiting.items()]
+    return Answer(done, lines)
+
+
+@command(
+    beliefs_app,
+    "pin",
+    "ezra beliefs pin imola 01985a4c-…",
+    "ezra beliefs pin imola 01985a4c-… --agent strategist",
+)
+async def pin(memory: Memory, graph: GraphId, belief: BeliefId, agent: str | None = None) -> Answer:
+    """Let an active belief come first in every context of those who see it.
+
+    Args:
+        agent: In the contexts of this member only.
+    """
+    if agent is not None:
+        pinned = await (await memory.agent(graph, agent)).pin(belief)
+    else:
+        pinned = await (await history_of(memory, graph)).pin(belief)
+    return Answer(pinned, f"pinned {pinned.id}: {claim_of(pinned)}")
+
+
+@command(beliefs_app, "unpin", "ezra beliefs unpin imola 01985a4c-…")
+async def unpin(memory: Memory, graph: GraphId, belief: BeliefId) -> Answer:
+    """Let a belief no longer come first."""
+    unpinned = await (await history_of(memory, graph)).unpin(belief)
+    return Answer(unpinned, f"unpinned {unpinned.id}: {claim_of(unpinned)}")
+
+
+# What the auditor's commands say too.
+command(
+    beliefs_app,
+    "history",
+    "ezra beliefs history imola --agent strategist --status superseded --json",
+)(audit.query)
+command(beliefs_app, "as-of", "ezra beliefs as-of imola 2026-05-14T15:04 --json")(audit.as_of)
+command(beliefs_app, "diff", "ezra beliefs diff imola 10 15")(audit.diff)
+command(beliefs_app, "explain", "ezra beliefs explain imola 01985a4c-… --json")(audit.explain)
+command(beliefs_app, "verify", "ezra beliefs verify imola")(audit.check)
+command(
+    beliefs_app,
+    "export-proof",
+    "ezra beliefs export-proof imola -o imola.jsonl; ezra audit verify imola.jsonl",
+)(audit.export)
+command(beliefs_app, "sign", "ezra beliefs sign imola > head.json")(audit.sign)
+
+
+@command(
+    beliefs_app,
+    "trust",
+    "ezra beliefs trust imola strategist --topic tyres --set 0.5 --reason 'a guess'",
+)
+async def trust(
+    memory: Memory,
+    graph: GraphId,
+    agent: Annotated[str | None, typer.Argument()] = None,
+    topic: str | None = None,
+    to: Annotated[float | None, typer.Option("--set")] = None,
+    reason: Reason = "",
+) -> Answer:
+    """Show how far agents are trusted about what, or set it for one.
+
+    Args:
+        agent: One agent; all if not given.
+        topic: About this topic.
+        to: Set it, 0 to 1; needs --reason.
+    """
+    if agent is not None and to is not None:
+        history = await history_of(memory, graph)
+        was = await history.set_trust(agent, to, topic=topic, reason=reason)
+        document = {"agent": agent, "topic": topic, "trust": to, "was": was}
+        return Answer(document, f"{agent} about {topic or 'the rest'}: {was:g} to {to:g}")
+    if to is not None:
+        raise UsageError("--set", to, "the agent with it")
+    found = [
+        one
+        for one in await (await history_of(memory, graph)).trusts()
+        if agent in (None, one.agent_id) and topic in (None, one.topic)
+    ]
+    rows = [(one.agent_id, one.topic or "-", f"{one.trust:.2f}") for one in found]
+    return Answer(found, [Rows(("agent", "topic", "trust"), rows)])
+
+
+@command(beliefs_app, "heads", "ezra beliefs heads imola --json")
+async def heads(
+    memory: Memory,
+    graph: GraphId,
+    after: Annotated[int, typer.Option(min=0)] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = HEADS_SHOWN,
+) -> Answer:
+    """List the signed heads of the log; keep one elsewhere as an anchor.
+
+    Args:
+        after: Only of more events.
+        limit: The most heads.
+    """
+    found = await (await history_of(memory, graph)).heads(after, limit)
+    rows = [
+        (str(one.size), f"{one.signed_at:%Y-%m-%d %H:%M:%S}", one.root, one.public_key)
+        for one in found
+    ]
+    parts: list[Part] = [Rows(("events", "signed", "root", "key"), rows)]
+    if len(found) == limit:
+        parts.append(Note(f"there may be more: --after {found[-1].size}"))
+    return Answer(found, parts)
+
+
+@command(beliefs_app, "prove", "ezra beliefs prove imola 12 --size 40 --json")
+async def prove(
+    memory: Memory,
+    graph: GraphId,
+    seq: Annotated[int, typer.Argument(min=1)],
+    size: Size = None,
+) -> Answer:
+    """Prove that an event is in the log, by the hashes that lead to the root of a head.
+
+    Args:
+        seq: An event of the log.
+    """
+    found = await (await history_of(memory, graph)).prove(seq, size)
+    holds = "is the root" if found.holds() else "IS NOT THE ROOT"
+    lines = [
+        f"event {found.event.seq} {found.event.hash}",
+        *(f"  {digest}" for digest in found.proof),
+        f"{found.root} {holds} of the first {found.size} events",
+    ]
+    return Answer({**plain(found), "holds": found.holds()}, lines)
+
+
+@command(beliefs_app, "prove-growth", "ezra beliefs prove-growth imola 40 --json")
+async def prove_growth(
+    memory: Memory,
+    graph: GraphId,
+    old: Annotated[int, typer.Argument(min=1)],
+    size: Size = None,
+) -> Answer:
+    """Prove that the log of so many events is the beginning of a later one (RFC 9162).
+
+    Args:
+        old: How many events there were.
+    """
+    found = await (await history_of(memory, graph)).prove_growth(old, size)
+    return Answer({"old_size": old, "size": size, "proof": found}, found)
+
+
+@command(beliefs_app, "origin", "ezra beliefs origin what-if")
+async def origin(memory: Memory, graph: GraphId) -> Answer:
+    """Show where a graph was branched from another. Exit code 1 for one that was not."""
+    found = await (await history_of(memory, graph)).origin()
+    if found is None:
+        return Answer(None, f"{graph} is no branch", code=1)
+    left = f"{graph} left {found.graph_id} at event {found.seq}, turn {found.turn}"
+    return Answer(found, left)
+
+
+def _replayed(turn: int, found: ReplayedTurn) -> Iterator[str]:
+    if found.turn is None:
+        yield f"turn {turn}: none is stored"
+    else:
+        yield f"turn {turn}: {found.turn.speaker}: {' '.join(found.turn.input.split())}"
+    for event in found.events:
+        yield "  ".join(_event_row(event))
+    before, after = ({one.id: one for one in them} for them in (found.before, found.after))
+    for name, belief in before.items():
+        if name not in after:
+            yield f"- {claim_of(belief)}"
+    for name, belief in after.items():
+        if name not in before:
+            yield f"+ {claim_of(belief)}"
+    yield f"{len(before)} beliefs before, {len(after)} after"
+
+
+def _changed(done: Changed) -> Iterator[str]:
+    for ended in done.ended:
+        yield f"- {ended}"
+    for restored in done.restored:
+        yield f"+ {restored}"
+    yield f"{len(done.ended)} ended, {len(done.restored)} active again"
+
+
+def _decision(event: BeliefEvent, said: Mapping[str, Any] | None) -> list[str]:
+    head = f"#{event.seq}  {event.recorded_at:%Y-%m-%d %H:%M:%S}  {event.belief_id}"
+    if not said:
+        return [f"{head}  (its content was destroyed)"]
+    winner = f"{said['winner']} won by {said['strategy']}, found by {said['found_by']}"
+    reason = f"  {said['reason']}" if said["reason"] else ""
+    return [f"{head}  against {said['rival_id']}", f"  {winner}.{reason}"]
+
+
+def _event_row(event: BeliefEvent) -> tuple[str, ...]:
+    return (
+        str(event.seq),
+        f"{event.recorded_at:%Y-%m-%d %H:%M:%S}",
+        str(event.turn),
+        event.kind,
+        event.agent_id or "ezra",
+        event.belief_id or "-",
+    )
+
+
+def _more(page: Sequence[LoggedBelief], limit: int) -> list[str]:
+    return [f"there may be more: --after {page[-1].event.seq}"] if len(page) == limit else []

@@ -13,52 +13,50 @@ from ..evaluation.speed.picture import picture
 from ..evaluation.speed.results import Report, headings
 from ..evaluation.speed.sections import SECTIONS, Plan
 from ..evaluation.speed.sections import bench as measured
-from .doors import NoUrl, only_here
-from .options import Json, run
+from .command import Answer, examples
+from .doors import Machine
 from .screen import Screen
 
-EXAMPLES = (
-    "Examples: ezra bench --quick  ·  ezra bench turn --against ../older  ·  "
-    "ezra bench growth --sizes 1000,100000,1000000 --picture growth.svg  ·  ezra bench --json"
+
+@examples(
+    "ezra bench --quick",
+    "ezra bench turn --against ../older",
+    "ezra bench growth --sizes 1000,100000,1000000 --picture growth.svg",
+    "ezra bench --json",
 )
-
-
-def bench(
+async def bench(
+    machine: Machine,
     sections: Annotated[
         list[str] | None,
         typer.Argument(help=f"What to measure: {', '.join(SECTIONS)}.", show_default="all"),
     ] = None,
-    agents: Annotated[
-        str, typer.Option(help="How many agents think at the same time, by commas.")
-    ] = ",".join(map(str, Plan.agents)),
-    sizes: Annotated[
-        str, typer.Option(help="Turns in the memory that grows, by commas, rising.")
-    ] = ",".join(map(str, Plan.sizes)),
-    turns: Annotated[int, typer.Option(help="Turns of each agent.", min=2)] = Plan.turns,
-    think: Annotated[
-        float, typer.Option(help="Seconds, on the average, that a model would think.", min=0.0)
-    ] = Plan.think,
-    questions: Annotated[int, typer.Option(help="Questions at each size.", min=2)] = Plan.questions,
-    against: Annotated[
-        Path | None,
-        typer.Option(help="Another checkout of ezra, whose turns are measured beside."),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Much less of everything.")] = False,
-    image: Annotated[
-        Path | None, typer.Option("--picture", help="Draw how times grow into this SVG file.")
-    ] = None,
-    url: NoUrl = None,
-    json: Json = False,
-) -> None:
+    agents: str = ",".join(map(str, Plan.agents)),
+    sizes: str = ",".join(map(str, Plan.sizes)),
+    turns: Annotated[int, typer.Option(min=2)] = Plan.turns,
+    think: Annotated[float, typer.Option(min=0.0)] = Plan.think,
+    questions: Annotated[int, typer.Option(min=2)] = Plan.questions,
+    against: Path | None = None,
+    quick: bool = False,
+    image: Annotated[Path | None, typer.Option("--picture")] = None,
+) -> Answer:
     """Measure speed: the same made-up talk each time, in embedded memories that are gone then.
 
     Processor time comes first, for the clocks of shared machines lie. Each part runs in processes
     of its own; let nothing else run beside it. Without --quick it takes up to an hour. Baselines
     answer the same questions: BM25, a cosine over everything, both fused, and LangGraph's store in
     memory where it is installed. Compare within one run only.
+
+    Args:
+        agents: How many agents think at the same time, by commas.
+        sizes: Turns in the memory that grows, by commas, rising.
+        turns: Turns of each agent.
+        think: Seconds, on the average, that a model would think.
+        questions: Questions at each size.
+        against: Another checkout of ezra, whose turns are measured beside.
+        quick: Much less of everything.
+        image: Draw how times grow into this SVG file.
     """
-    only_here("bench", url, tell=False)
-    screen = Screen()
+    machine.only("bench", tell=False)
     plan = Plan(
         tuple(sections or ()),
         agents=_numbers("agents", agents),
@@ -70,13 +68,10 @@ def bench(
     )
     if image is not None:
         _drawn(image, "")  # what cannot be written is known before an hour of work
-    found = run(measured(plan.quick() if quick else plan, screen.progress))
+    found = await measured(plan.quick() if quick else plan, Screen().progress)
     if image is not None:
         _drawn(image, picture(found))
-    if json:
-        screen.document(found.as_json())
-    else:
-        _show(screen, found)
+    return Answer(found.as_json(), [lambda screen: _show(screen, found)])
 
 
 def _show(screen: Screen, found: Report) -> None:

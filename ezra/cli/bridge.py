@@ -20,7 +20,7 @@ from .bridge_hooks import hooks_app
 from .bridge_notes_graph import graph_app
 from .bridge_tasks import suspend_tasks, task_app
 from .command import Answer, Note, Part, add, command
-from .standard_input import said
+from .options import said
 
 bridge_app = typer.Typer(
     help="Memory of coding agents: memories, messages, tasks; works while the server is away.",

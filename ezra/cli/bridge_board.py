@@ -14,9 +14,8 @@ from tiers.errors import UsageError
 
 from ..bridge.reading import written_at
 from .bridge_door import Door, Priority, Tags, listed_tags
-from .command import Answer, Note, Part, examples
-from .plain import plain
-from .standard_input import said
+from .command import Answer, Note, Part, examples, plain
+from .options import said
 from .turns import shortened
 
 Body = Annotated[str, typer.Argument(help="What it says; - for standard input.")]

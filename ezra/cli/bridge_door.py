@@ -33,8 +33,7 @@ from ..bridge.outbox import Kind, outbox_of
 from ..bridge.reading import TO_BEGIN
 from ..bridge.sending import Outcome
 from .command import Answer, Note, Part
-from .doors import TOKEN_VARIABLE, Url, token, token_in
-from .indexing import index_what_was_written
+from .doors import TOKEN_VARIABLE, Url, index_what_was_written, token, token_in
 from .options import Json, settings_at
 from .screen import Screen
 

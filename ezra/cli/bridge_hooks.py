@@ -28,7 +28,6 @@ from ..bridge.hook_state import HookState
 from ..bridge.outbox import outbox_of
 from .bridge_door import AWAY, Door
 from .command import Answer, NoMemory, Note, Part, command
-from .screen import Screen
 
 ROUNDS_MAX = 5
 """So often a run looks for what was queued meanwhile; the next hook starts another one."""
@@ -268,9 +267,7 @@ async def drain(door: Door, quiet: bool = False) -> Answer:
         if done.state == "away" or (is_empty and not state.has_new()):
             break
     if done is None:
-        if not quiet:
-            Screen().note("another process does it already")
-        raise typer.Exit
+        return Answer(notes=[] if quiet else ["another process does it already"])
     return Answer(done, () if quiet else _done(done), code=AWAY if done.state == "away" else 0)
 
 

@@ -18,8 +18,7 @@ from ..bridge.notes.syncing import Synced, SyncReport, sync_memories
 from . import bridge_notes_graph
 from .bridge_door import Door
 from .bridge_notes_graph import indexer
-from .command import Answer, Note, Part, command, examples
-from .plain import plain
+from .command import Answer, Note, Part, command, examples, plain
 from .screen import Screen
 
 entity_app = typer.Typer(

@@ -24,8 +24,8 @@ from ..bridge.outbox import Item, outbox_of
 from ..bridge.sending import Sent
 from .bridge_door import AWAY, Door
 from .command import Answer, Note, Part, Rows, examples
+from .options import FROM_INPUT
 from .screen import Screen
-from .standard_input import FROM_INPUT
 from .turns import shortened
 
 COUNTED = ("memories", "messages", "tasks", "actions")
@@ -247,7 +247,7 @@ async def export(door: Door, file: Annotated[str, typer.Argument()] = FROM_INPUT
         raise UsageError("--json", door.json, "a file to write to: the lines are JSON already")
     lines = await carrying.exported(await door.bridge(names=False))
     if file == FROM_INPUT:
-        return Answer(None, (_json_line(line) for line in lines))
+        return Answer(..., (_json_line(line) for line in lines))
     path = Path(file)
     text = "".join(json_lines.dumps(one, ensure_ascii=False) + "\n" for one in lines)
     draft = path.with_name(f".{path.name}.part")

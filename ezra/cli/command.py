@@ -13,19 +13,20 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
-from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args, get_type_hints
 
 import typer
+from pydantic import BaseModel
+from typer.core import TyperGroup
 from typer.models import ArgumentInfo, OptionInfo
 
 from tiers.errors import EzraError
 
 from ..operations import argument_words
-from .helping import listed
+from .help import listed
 from .options import Json, in_utc
-from .plain import plain
 from .screen import Screen
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -61,14 +62,14 @@ class Answer:
     """What came of a command.
 
     Attributes:
-        document: For programs: anything that ``plain`` knows.
+        document: For programs: anything that ``plain`` knows; ``...`` where they were told.
         parts: For people, in order; looked at only where people read.
         notes: Lines beside the results for both.
         code: The exit code.
         error: What is raised when the rest was told.
     """
 
-    document: Any
+    document: Any = ...
     parts: str | Iterable[Part] = ()
     notes: Iterable[str] = ()
     code: int = 0
@@ -77,9 +78,9 @@ class Answer:
     def tell(self, *, json: bool) -> None:
         """Print it, and end the command where its exit code is not 0."""
         screen = Screen()
-        if json:
+        if json and self.document is not ...:
             screen.document(plain(self.document))
-        else:
+        elif not json:
             for part in [self.parts] if isinstance(self.parts, str) else self.parts:
                 _show(screen, part)
         for note in self.notes:
@@ -102,7 +103,22 @@ def _show(screen: Screen, part: Part) -> None:
             part(screen)
 
 
-def command(app: typer.Typer, name: str, *examples: str, part: str = "") -> Callable[[_F], _F]:
+def plain(value: Any) -> Any:  # noqa: ANN401 - any report
+    """Return a report as dictionaries, lists and plain values."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(one) for one in value]
+    return value
+
+
+def command(
+    app: typer.Typer, name: str, *examples: str, part: str | None = None, below: str = ""
+) -> Callable[[_F], _F]:
     """Make the decorated function a command of a group.
 
     Args:
@@ -110,12 +126,12 @@ def command(app: typer.Typer, name: str, *examples: str, part: str = "") -> Call
         name: What is typed.
         examples: Whole lines, as people type them.
         part: Of the overview.
+        below: What its help says below the examples.
     """
 
     def register(function: _F) -> _F:
-        epilog = listed(examples)
-        panel = {"rich_help_panel": part} if part else {}
-        app.command(name, epilog=epilog, **cast("Any", panel))(_callable(function))
+        epilog = listed(examples) + (f"\n{below}" if below else "")
+        app.command(name, epilog=epilog, rich_help_panel=part)(_callable(function))
         return function
 
     return register
@@ -131,7 +147,7 @@ def examples(*lines: str) -> Callable[[_F], _F]:
     return note
 
 
-def add(app: typer.Typer, name: str, function: Callable[..., Any], part: str = "") -> None:
+def add(app: typer.Typer, name: str, function: Callable[..., Any], part: str | None = None) -> None:
     """Add a command that has its ``examples`` to a group, as ``command`` does."""
     command(app, name, *function.__examples__, part=part)(function)  # type: ignore[attr-defined]
 
@@ -191,3 +207,24 @@ def _told(parameter: inspect.Parameter, hint: Any, words: dict[str, str]) -> Any
         about = typer.Option()
     about.help = about.help or words.get(parameter.name)
     return Annotated[bare, about]
+
+
+def by_default(name: str, *, when_alone: bool = False) -> type[TyperGroup]:
+    """Return a group in which arguments that begin with no command are those of ``name``.
+
+    What is called like a command of the group needs the command's name before it.
+
+    Args:
+        name: The command.
+        when_alone: Whether it also runs without any argument.
+    """
+
+    class ByDefault(TyperGroup):
+        """Puts the name in front where there is none."""
+
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's
+            is_named = bool(args) and (args[0] in ctx.help_option_names or args[0] in self.commands)
+            is_meant = bool(args) or when_alone
+            return super().parse_args(ctx, args if is_named or not is_meant else [name, *args])
+
+    return ByDefault

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from importlib.metadata import packages_distributions, version
 from typing import Any
 
-import typer
-
 from tiers.errors import EzraError
 from tiers.fleet import SessionGraph
 from tiers.health import TierHealth
@@ -17,11 +15,10 @@ from tiers.health import TierHealth
 from ..app import Ezra
 from ..assembly.engines import check_up
 from ..settings import Settings
-from .doors import NoUrl, only_here, refuse_nothing
-from .options import Home, Json, run, settings_at
-from .screen import Screen
+from .command import Answer, examples
+from .doors import Folder, refuse_nothing
+from .options import settings_at
 
-EXAMPLES = "Examples: ezra doctor  ·  ezra doctor --home /srv/ezra --json"
 LOGS_MAX = 1_000
 VERIFY_SECONDS_MAX = 30.0
 """After so long no further log is begun: the report says how many were verified."""
@@ -30,23 +27,17 @@ NAMED_MAX = 5
 OURS = ("ezra", "tiers", "metaagents")
 
 
-def doctor(home: Home = None, url: NoUrl = None, json: Json = False) -> None:
+@examples("ezra doctor", "ezra doctor --home /srv/ezra --json")
+async def doctor(folder: Folder) -> Answer:
     """Check the installation and every tier: reachable, version, indexes, permissions, speed.
 
     Says what to do about each problem, and verifies the belief logs. Exit code 1 when a tier does
     not answer, the memory cannot be opened or a log is not whole. Of a server, 'ezra status --url'
     tells how its tiers answer.
     """
-    only_here("doctor", url)
-    screen = Screen()
-    report, healthy = run(examined(settings_at(home)))
-    if json:
-        screen.document(report)
-    else:
-        for line in lines_of(report):
-            screen.line(line)
-    if not healthy:
-        raise typer.Exit(1)
+    folder.only("doctor")
+    report, healthy = await examined(settings_at(folder.home))
+    return Answer(report, lines_of(report), code=0 if healthy else 1)
 
 
 def foreign_owners() -> dict[str, list[str]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -11,12 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, TypeVar
 
 import typer
 
-from tiers.errors import ConfigError, UsageError
+from tiers.errors import ConfigError, EzraError, TierError, UsageError
 
 from ..app import Ezra
 from ..assembly.engines import has_memory
 from ..settings import Settings
-from .indexing import index_what_was_written
 from .options import Home, Json, run, settings_at
 from .screen import Screen
 
@@ -33,6 +34,11 @@ URL_VARIABLE = "EZRA_URL"
 TOKEN_VARIABLE = "EZRA_TOKEN"  # noqa: S105 - the name of a variable
 TOKEN_FILE_VARIABLE = "EZRA_TOKEN_FILE"  # noqa: S105 - the name of a variable
 TOKEN_FILE_BYTES_MAX = 65_536
+INDEXING_SECONDS = 10.0
+"""So long a command goes on for what it wrote, and for what others left behind."""
+SERVER_SECONDS = 1.0
+"""Who presses a key to complete a word waits no longer for a server."""
+COMPLETED_MAX = 100
 
 Url = Annotated[
     str | None,
@@ -274,3 +280,55 @@ def only_here(command: str, url: str | None, *, tell: bool = True) -> None:
         raise UsageError("--url", url, f"none: {why}")
     if tell and os.environ.get(URL_VARIABLE, "").strip():
         Screen().note(f"{URL_VARIABLE} is not asked: {why}")
+
+
+async def index_what_was_written(ezra: Ezra) -> None:
+    """Put into the vector index what waits for it; say so where some of it still waits then.
+
+    Behind an embedded memory nobody works once the command is over, so it indexes before it ends:
+    what it wrote is found by meaning when it returns.
+    """
+    parts = ezra._parts  # noqa: SLF001 - a runtime indexes by itself; a command cannot wait for it
+    until = time.monotonic() + INDEXING_SECONDS
+    try:
+        while (await parts.index_worker.run_once()).claimed and time.monotonic() < until:
+            pass
+        waiting = await parts.queue.waiting(tenant=parts.settings.tenant)
+    except TierError as error:
+        # What was written is written: the command has done what it was asked for.
+        Screen().note(f"degraded: found by words, and not yet by meaning: {error}")
+        return
+    if waiting["index"]:
+        Screen().note(
+            f"degraded: {waiting['index']:,} records are found by words, and not yet by meaning;"
+            " any later command, 'ezra lifecycle run' or a running server goes on with them"
+        )
+
+
+def graph_ids(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the ids of graphs that begin so, in alphabetical order.
+
+    None where the store cannot be read at once: nobody wants an error, or to wait, for a key that
+    was pressed, and a folder of data is never made by it.
+    """
+    home, url = context.params.get("home"), context.params.get("url")
+    try:
+        found = asyncio.run(_known_graphs(None if home is None else Path(home), url))
+    except (EzraError, TimeoutError):
+        return []
+    return sorted(name for name in found if name.startswith(incomplete))[:COMPLETED_MAX]
+
+
+async def _known_graphs(home: Path | None, url: str | None) -> list[str]:
+    address = server_of(home, url)
+    if address is not None:
+        async with (
+            asyncio.timeout(SERVER_SECONDS),
+            Ezra.connect(address, token(), timeout_seconds=SERVER_SECONDS) as remote,
+        ):
+            return [one.id for one in await remote.session_graphs()]
+    settings = settings_at(home, background=False)
+    if not await has_memory(settings):
+        return []
+    async with Ezra.open(settings) as embedded:
+        return [one.id for one in await embedded.session_graphs()]

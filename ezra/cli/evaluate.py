@@ -18,19 +18,13 @@ from ..evaluation.metrics import Figures
 from ..evaluation.results import Asked, Evaluation, System, floor_of, shortfalls
 from ..evaluation.run import K_DEFAULT, Options, checked_options, evaluate, steps_of
 from ..evaluation.sets import EvaluationSet, read_set
-from .default_command import by_default
-from .doors import NoUrl, only_here
-from .evaluate_learning import EXAMPLES as LEARNING_EXAMPLES
+from .command import Answer, add, by_default, command
+from .doors import Machine
 from .evaluate_learning import evaluate_learning
-from .helping import laid_out
-from .options import Json, run, settings_at
+from .help import listed
+from .options import run, settings_at
 from .screen import Screen
 
-EXAMPLES = (
-    "Examples: ezra eval set.json  ·  ezra eval set.jsonl --k 10 --kinds all --json  ·  "
-    "ezra eval set.json --conversations 1-3 --every 4 --per-question ranks.jsonl  ·  "
-    "ezra eval set.json --min recall@10=0.8 --min mrr=0.5"
-)
 TABLE_COLUMNS = 100
 """Of the tables where nothing says how wide the screen is."""
 
@@ -38,68 +32,60 @@ _KINDS: tuple[Kind, ...] = get_args(Kind)
 _K_DEFAULT = ",".join(map(str, K_DEFAULT))
 
 
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A category to leave out, by name or number; 'none' asks all. Repeatable.",
-        show_default="adversarial",
-    ),
-]
-Kept = Annotated[
-    Path | None,
-    typer.Option("--home", help="Keep the data here.", show_default="a temporary folder"),
-]
-
 eval_app = typer.Typer(
     cls=by_default("file"),
     help="Measure recall on a set of your own, and learning on sets that come with ezra. "
     "`ezra eval FILE` is `ezra eval file FILE`.",
-    epilog=laid_out("Examples: ezra eval set.json  ·  ezra eval learning"),
+    epilog=listed(("ezra eval set.json", "ezra eval learning")),
     no_args_is_help=True,
 )
-eval_app.command("learning", epilog=LEARNING_EXAMPLES)(evaluate_learning)
+add(eval_app, "learning", evaluate_learning)
 
 
-@eval_app.command("file", epilog=EXAMPLES)
+@command(
+    eval_app,
+    "file",
+    "ezra eval set.json",
+    "ezra eval set.jsonl --k 10 --kinds all --json",
+    "ezra eval set.json --conversations 1-3 --every 4 --per-question ranks.jsonl",
+    "ezra eval set.json --min recall@10=0.8 --min mrr=0.5",
+)
 def evaluate_set(
-    file: Annotated[Path, typer.Argument(help="The set: JSON, JSON lines, or LoCoMo's own form.")],
-    k: Annotated[str, typer.Option("--k", help="Where rankings are cut, 1 to 100.")] = _K_DEFAULT,
-    kinds: Annotated[
-        str, typer.Option(help="What recall is asked for: kinds, by commas, or 'all'.")
-    ] = "turn",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Only turns count, not what names them as its source.")
-    ] = False,
-    together: Annotated[
-        bool, typer.Option("--together", help="All conversations in one installation.")
-    ] = False,
-    conversations: Annotated[
-        str | None, typer.Option(help="Only these: ids, numbers or ranges, by commas: 1-3,5.")
-    ] = None,
-    every: Annotated[int, typer.Option(help="Ask only every n-th question.", min=1)] = 1,
-    exclude: Exclude = None,
-    baselines: Annotated[
-        bool, typer.Option(help="Ask BM25, dense and RRF the same questions.")
-    ] = True,
-    per_question: Annotated[
-        Path | None, typer.Option(help="Write each question's ranks here, as JSON lines.")
-    ] = None,
-    minimum: Annotated[
-        list[str] | None,
-        typer.Option("--min", help="Exit with 1 when ezra is below: recall@10=0.8. Repeatable."),
-    ] = None,
-    home: Kept = None,
-    url: NoUrl = None,
-    json: Json = False,
-) -> None:
+    machine: Machine,
+    file: Path,
+    k: str = _K_DEFAULT,
+    kinds: str = "turn",
+    strict: bool = False,
+    together: bool = False,
+    conversations: str | None = None,
+    every: Annotated[int, typer.Option(min=1)] = 1,
+    exclude: Annotated[list[str] | None, typer.Option(show_default="adversarial")] = None,
+    baselines: bool = True,
+    per_question: Path | None = None,
+    minimum: Annotated[list[str] | None, typer.Option("--min")] = None,
+    home: Annotated[Path | None, typer.Option(show_default="a temporary folder")] = None,
+) -> Answer:
     """Measure recall on a set: conversations, questions, and the turns that answer them.
 
     Each conversation is played into a graph of its own, in an installation of its own that is
     gone afterwards, and every question is asked. No model judges: what counts is where the
     evidence stands among the hits. Settings are those of the environment, the home excepted.
+
+    Args:
+        file: The set: JSON, JSON lines, or LoCoMo's own form.
+        k: Where rankings are cut, 1 to 100.
+        kinds: What recall is asked for: kinds, by commas, or 'all'.
+        strict: Only turns count, not what names them as its source.
+        together: All conversations in one installation.
+        conversations: Only these: ids, numbers or ranges, by commas: 1-3,5.
+        every: Ask only every n-th question.
+        exclude: A category to leave out, by name or number; 'none' asks all. Repeatable.
+        baselines: Ask BM25, dense and RRF the same questions.
+        per_question: Write each question's ranks here, as JSON lines.
+        minimum: Exit with 1 when ezra is below: recall@10=0.8. Repeatable.
+        home: Keep the data here.
     """
-    only_here("eval", url, tell=False)
-    screen = Screen()
+    machine.only("eval", tell=False)
     options = checked_options(
         Options(
             ks=_numbers(k),
@@ -116,18 +102,13 @@ def evaluate_set(
     if per_question is not None:
         # What cannot be written is known before hours of work, not after them.
         _write(per_question, (), "a")
-    found = _evaluated(screen, whole, options, home)
+    found = _evaluated(Screen(), whole, options, home)
     if per_question is not None:
         _write(per_question, found.asked, "w")
-    if json:
-        screen.document(found.as_json())
-    else:
-        _show(screen, found)
     missed = list(shortfalls(found, floors))
-    for line in missed:
-        screen.note(line)
-    if missed:
-        raise typer.Exit(1)
+    return Answer(
+        found.as_json(), [lambda screen: _show(screen, found)], missed, code=1 if missed else 0
+    )
 
 
 def _evaluated(

@@ -13,11 +13,10 @@ from tiers.records import AgentRecord, Ancestor, Budget, MergeStrategy, Parent, 
 
 from ..checks import checked
 from ..erasure.redaction import Whose
-from .beliefs import document_of_diff, lines_of_diff
-from .command import Answer, Note, Part, command
+from .belief_lines import document_of_diff, lines_of_diff
+from .command import Answer, Note, Part, command, plain
 from .doors import Memory
 from .options import GraphId, ModelCalls, Reason, Tokens, Writes
-from .plain import plain
 from .turns import shortened
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -17,17 +16,11 @@ from ..app import Ezra
 from ..documents.folders import Found, patterns_of
 from ..documents.following import Following, changes_in
 from ..documents.ingesting import FileDone, Ingested, Ingestion, Plan
+from .command import Answer, examples
 from .documents import AsAgent, Tenant, documents_of
-from .doors import AnyEzra, Url, opened
-from .options import GraphOption, Home, Json, run
+from .doors import AnyEzra, Memory
+from .options import GraphOption, stopped_by_signals
 from .screen import Screen
-
-EXAMPLES = (
-    "Examples: ezra ingest handbook --graph imola --topics-from-folder  ·  "
-    "ezra ingest rules.pdf notes --tenant --topic rules --json  ·  "
-    "ezra ingest docs --graph imola --exclude 'drafts/*' --prune --dry-run  ·  "
-    "ezra ingest docs --graph imola --watch"
-)
 
 INDEX = "index"
 POLL_SECONDS = 0.2
@@ -35,58 +28,49 @@ PATIENCE_POLLS = 600
 """So often in a row nothing may have been indexed before it is left to whoever comes next."""
 
 
-def ingest(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="Files, and folders with all that is in them.", show_default=False),
-    ],
+@examples(
+    "ezra ingest handbook --graph imola --topics-from-folder",
+    "ezra ingest rules.pdf notes --tenant --topic rules --json",
+    "ezra ingest docs --graph imola --exclude 'drafts/*' --prune --dry-run",
+    "ezra ingest docs --graph imola --watch",
+)
+async def ingest(
+    memory: Memory,
+    paths: Annotated[list[Path], typer.Argument(show_default=False)],
     graph: GraphOption = None,
     tenant: Tenant = False,
     agent: AsAgent = None,
-    shelf: Annotated[str, typer.Option(help="What names are unique in.")] = "files",
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(help="A topic of every document; else its own. Repeatable."),
-    ] = None,
-    topics_from_folder: Annotated[
-        bool,
-        typer.Option(
-            "--topics-from-folder", help="The folder in PATH is the topic, where a file says none."
-        ),
-    ] = False,
-    include: Annotated[
-        list[str] | None, typer.Option(help="Only such files: '*.md'. Repeatable.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(help="No such files: 'drafts/*'. Repeatable.")
-    ] = None,
-    prune: Annotated[
-        bool, typer.Option("--prune", help="Remove documents whose file is gone.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Even if that is more than half of them.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be done.")
-    ] = False,
-    even_if_redacted: Annotated[
-        bool, typer.Option("--even-if-redacted", help="Bring back what was redacted, too.")
-    ] = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Go on with what changes, until Ctrl-C.")
-    ] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+    shelf: str = "files",
+    topic: list[str] | None = None,
+    topics_from_folder: bool = False,
+    include: list[str] | None = None,
+    exclude: list[str] | None = None,
+    prune: bool = False,
+    force: bool = False,
+    dry_run: bool = False,
+    even_if_redacted: bool = False,
+    watch: bool = False,
+) -> Answer:
     """Make documents of files: Markdown, text, HTML, PDF, Word; recall cites heading and page.
 
     A file that did not change is not written again, and of one that did only the passages that
     are new are embedded. Hidden files and formats that are not read are left out of folders.
     A document that was redacted stays so, and is counted, unless --even-if-redacted is given.
     Exit code 1 when a file could not be read; the others are there.
+
+    Args:
+        paths: Files, and folders with all that is in them.
+        shelf: What names are unique in.
+        topic: A topic of every document; else its own. Repeatable.
+        topics_from_folder: The folder in PATH is the topic, where a file says none.
+        include: Only such files: '*.md'. Repeatable.
+        exclude: No such files: 'drafts/*'. Repeatable.
+        prune: Remove documents whose file is gone.
+        force: Even if that is more than half of them.
+        dry_run: Only say what would be done.
+        even_if_redacted: Bring back what was redacted, too.
+        watch: Go on with what changes, until Ctrl-C.
     """
-    screen = Screen()
     if watch and dry_run:
         raise UsageError("--watch", "--dry-run", "one of them: what is watched is written")
     plan = Plan(
@@ -100,11 +84,16 @@ def ingest(
         dry_run=dry_run,
         even_if_redacted=even_if_redacted,
     )
-    failed = run(
-        _work(_Run(screen, plan, json=json), home, url, (graph, agent, tenant), watch=watch)
-    )
-    if failed:
-        raise typer.Exit(1)
+    stopped = stopped_by_signals() if watch else None
+    ezra = await memory.open(background=not dry_run, creates=not dry_run)
+    this = _Run(Screen(), plan, json=memory.json)
+    ingestion = Ingestion(await documents_of(ezra, graph, agent, tenant=tenant), plan)
+    found, done = await this.once(ezra, ingestion)
+    this.show(done, lines=watch)
+    if stopped is not None:
+        await _follow(this, Following(ingestion, found, done), stopped)
+        return Answer()
+    return Answer(code=1 if any(one.state == "failed" for one in done.files) else 0)
 
 
 class _Run:
@@ -173,29 +162,6 @@ def document_of(done: Ingested) -> dict[str, Any]:
     }
 
 
-async def _work(
-    this: _Run,
-    home: Home,
-    url: Url,
-    whose: tuple[str | None, str | None, bool],
-    *,
-    watch: bool,
-) -> bool:
-    """Put files, and go on where that is asked for; return whether any failed."""
-    graph, agent, tenant = whose
-    stopped = _stopped_by_signals() if watch else None
-    lasts = not this.plan.dry_run
-    async with opened(home, url, background=lasts, creates=lasts) as ezra:
-        documents = await documents_of(ezra, graph, agent, tenant=tenant)
-        ingestion = Ingestion(documents, this.plan)
-        found, done = await this.once(ezra, ingestion)
-        this.show(done, lines=watch)
-        if stopped is None:
-            return any(one.state == "failed" for one in done.files)
-        await _follow(this, Following(ingestion, found, done), stopped)
-        return False
-
-
 async def _follow(this: _Run, following: Following, stopped: asyncio.Event) -> None:
     """Put what changes until somebody stops it."""
     this.screen.note("watching; stop with Ctrl-C")
@@ -206,14 +172,6 @@ async def _follow(this: _Run, following: Following, stopped: asyncio.Event) -> N
         if done is not None:
             this.show(done, lines=True)
     this.screen.note("stopped; what was put is kept")
-
-
-def _stopped_by_signals() -> asyncio.Event:
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, stopped.set)
-    return stopped
 
 
 async def _index(ezra: AnyEzra, screen: Screen) -> None:

@@ -10,10 +10,9 @@ import typer
 from tiers.errors import UsageError
 
 from ..handles.explanation import Story
-from .command import Answer, Part, Rows, command, examples
+from .command import Answer, Part, Rows, command, examples, plain
 from .doors import Memory
 from .options import GraphId
-from .plain import plain
 
 lifecycle_app = typer.Typer(
     help="The meta-agents: passes, conservation, retention, queued work.", no_args_is_help=True

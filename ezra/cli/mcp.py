@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,9 +20,10 @@ from tiers.records import ALL_TOPICS, Turn
 from ..app import Ezra
 from ..checks import checked
 from ..settings import Settings
+from .command import Answer, Note, Part, command
 from .doors import refuse_nothing
+from .help import listed
 from .options import Home, Json, run, settings_at
-from .screen import Screen
 
 if TYPE_CHECKING:
     from ..service.caller import Caller
@@ -50,8 +51,12 @@ Create = Annotated[bool, typer.Option("--create", help="Create the graph when it
 
 @mcp_app.command(
     "run",
-    epilog="Examples: ezra mcp run --graph imola --agent strategist --topic tyres  ·  "
-    "EZRA_TOKEN=… ezra mcp run --graph imola --agent strategist --url http://127.0.0.1:8700",
+    epilog=listed(
+        (
+            "ezra mcp run --graph imola --agent strategist --topic tyres",
+            "EZRA_TOKEN=… ezra mcp run --graph imola --agent strategist --url http://127.0.0.1:8700",
+        )
+    ),
 )
 def run_stdio(
     graph: Annotated[str, typer.Option(help="The session graph.")],
@@ -178,33 +183,45 @@ CLIENTS: Mapping[str, _Client] = {
 """By name. Where a client can take the token from elsewhere, no file holds it."""
 
 
-@mcp_app.command(
+@dataclass
+class Asked:
+    """What the entry leads to, and how it is told."""
+
+    url: Url = None
+    home: Home = None
+    json: Json = False
+
+
+@command(
+    mcp_app,
     "config",
-    epilog="Examples: ezra mcp config --graph imola --agent strategist  ·  "
+    "ezra mcp config --graph imola --agent strategist",
     "ezra mcp config --client vscode --url https://memory.example.com",
 )
 def config(
+    asked: Asked,
     client: Annotated[str, typer.Option(help=f"{', '.join(CLIENTS)}.")] = "claude",
-    graph: Annotated[str | None, typer.Option(help="The session graph.")] = None,
-    agent: Annotated[str | None, typer.Option(help="The agent whose memory it is.")] = None,
+    graph: str | None = None,
+    agent: str | None = None,
     topic: Topics = None,
     user: User = None,
     create: Create = False,
-    url: Url = None,
-    home: Home = None,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Print what to paste into a client's configuration, ready but for the token.
 
     Without --url the client starts 'ezra mcp run'. With it the client asks the server, whose token
     says which agent it is; --graph and --agent name one where it does not.
+
+    Args:
+        graph: The session graph.
+        agent: The agent whose memory it is.
     """
     if client not in CLIENTS:
         raise UsageError("--client", client, ", ".join(CLIENTS))
-    chosen = CLIENTS[client]
+    chosen, url = CLIENTS[client], asked.url
     names = {"--graph": graph, "--agent": agent}
     if url is None:
-        more = _options({"--topic": topic, "--user": user, "--home": _home(home)})
+        more = _options({"--topic": topic, "--user": user, "--home": _home(asked.home)})
         program = _program(names, (*more, *(["--create"] if create else [])), {})
         document = chosen.stdio(program)
     elif chosen.address is None:
@@ -212,21 +229,18 @@ def config(
         document = chosen.stdio(program)
     else:
         document = chosen.http(_endpoint(url, graph, agent))
-    _show(chosen, document, () if url else _variables(), json=json)
+    variables = () if url else _variables()
+    return Answer(
+        {"file": chosen.file, "configuration": document, "variables": variables},
+        _told(chosen, document, variables),
+    )
 
 
-def _show(
-    client: _Client, document: dict[str, Any], variables: tuple[str, ...], *, json: bool
-) -> None:
-    screen = Screen()
-    if json:
-        about = {"file": client.file, "configuration": document, "variables": list(variables)}
-        screen.document(about)
-        return
-    screen.note(f"into {client.file}, beside what is there:")
-    screen.document(document)
+def _told(client: _Client, document: dict[str, Any], variables: tuple[str, ...]) -> Iterator[Part]:
+    yield Note(f"into {client.file}, beside what is there:")
+    yield lambda screen: screen.document(document)
     if variables:
-        screen.note(f"set here, and for the client to set too: {', '.join(variables)}")
+        yield Note(f"set here, and for the client to set too: {', '.join(variables)}")
 
 
 def _program(

@@ -15,8 +15,8 @@ from tiers.records import MeshResult
 from ..mesh import SourceAbout, sources_of_file
 from ..mesh.checking import checked_source
 from .command import Answer, Note, Part, Rows, command
-from .completing import graph_ids
 from .doors import Machine, Memory
+from .options import completed_graphs
 from .screen import Screen
 
 mesh_app = typer.Typer(
@@ -27,7 +27,9 @@ mesh_app = typer.Typer(
 Source = Annotated[str, typer.Argument(help="The source.")]
 Graph = Annotated[
     str | None,
-    typer.Option("--graph", help="The session graph of the agent.", autocompletion=graph_ids),
+    typer.Option(
+        "--graph", help="The session graph of the agent.", autocompletion=completed_graphs
+    ),
 ]
 AsAgent = Annotated[str | None, typer.Option("--agent", help="As this agent may; with --graph.")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,9 +11,16 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from tiers.errors import UsageError
+from tiers.fields import TEXT_CHARS_MAX
+
 from ..settings import Settings
 
 _T = TypeVar("_T")
+
+FROM_INPUT = "-"
+"""An argument that stands for standard input, or output."""
+_BYTES_PER_CHARACTER = 4
 
 
 def in_utc(moment: datetime | None) -> datetime | None:
@@ -29,16 +37,16 @@ Home = Annotated[
 ]
 
 
-def _graph_ids(context: typer.Context, incomplete: str) -> list[str]:
+def completed_graphs(context: typer.Context, incomplete: str) -> list[str]:
     """Return the graphs that a shell may complete; they are behind the doors, which need this."""
-    from .completing import graph_ids  # noqa: PLC0415
+    from .doors import graph_ids  # noqa: PLC0415
 
     return graph_ids(context, incomplete)
 
 
-GraphId = Annotated[str, typer.Argument(help="The session graph.", autocompletion=_graph_ids)]
+GraphId = Annotated[str, typer.Argument(help="The session graph.", autocompletion=completed_graphs)]
 GraphOption = Annotated[
-    str | None, typer.Option("--graph", help="The session graph.", autocompletion=_graph_ids)
+    str | None, typer.Option("--graph", help="The session graph.", autocompletion=completed_graphs)
 ]
 AgentId = Annotated[str, typer.Argument(help="The agent.")]
 Reason = Annotated[str, typer.Option(help="Why; kept in the audit feed.")]
@@ -55,7 +63,7 @@ Private = Annotated[bool, typer.Option("--private", help="Only this agent may se
 Shared = Annotated[bool, typer.Option("--shared", help="Agents of every user may see it.")]
 MaybeGraph = Annotated[
     str | None,
-    typer.Argument(help="The session graph; all if not given.", autocompletion=_graph_ids),
+    typer.Argument(help="The session graph; all if not given.", autocompletion=completed_graphs),
 ]
 
 
@@ -65,6 +73,38 @@ def settings_at(home: Path | None, *, background: bool = True) -> Settings:
     return settings if background else settings.model_copy(update={"background": False})
 
 
+def stopped_by_signals() -> asyncio.Event:
+    """Return what is set when somebody stops the process: by SIGTERM, or by SIGINT as Ctrl-C."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stopped.set)
+    return stopped
+
+
 def run(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a command's work to its end."""
     return asyncio.run(work)
+
+
+def said(name: str, text: str) -> str:
+    """Return what an argument says: itself, or for ``-`` all of standard input.
+
+    One line end at the end of the input is not part of it.
+
+    Raises:
+        UsageError: The input is too long, or no UTF-8.
+    """
+    if text != FROM_INPUT:
+        return text
+    most = TEXT_CHARS_MAX * _BYTES_PER_CHARACTER
+    found = typer.get_binary_stream("stdin").read(most + 1)
+    try:
+        read = found.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # What was read up to the limit may end inside a character, and is too long anyway.
+        accepted = "text in UTF-8" if len(found) <= most else f"{TEXT_CHARS_MAX} characters at most"
+        raise UsageError(name, FROM_INPUT, accepted) from error
+    if len(read) > TEXT_CHARS_MAX:
+        raise UsageError(name, FROM_INPUT, f"{TEXT_CHARS_MAX} characters at most")
+    return read.removesuffix("\n").removesuffix("\r")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,69 +13,49 @@ from ..app import Ezra
 from ..replay.formats import derive_topics, read_script
 from ..replay.play import Replayer
 from ..replay.script import Script
-from .doors import AnyEzra, Url, opened
-from .options import Home, Json, run
+from .command import Answer, examples
+from .doors import AnyEzra, Memory
 from .screen import Screen
 
-EXAMPLES = (
-    "Examples: ezra replay chat.jsonl --ask 'Who won?'  ·  "
-    "ezra replay weekend.md --graph imola --inherits-from monaco  ·  "
-    "ezra replay years.jsonl --record  ·  "
-    "EZRA_TOKEN=… ezra replay chat.jsonl --url http://127.0.0.1:8765 --json"
+
+@examples(
+    "ezra replay chat.jsonl --ask 'Who won?'",
+    "ezra replay weekend.md --graph imola --inherits-from monaco",
+    "ezra replay years.jsonl --record",
+    "EZRA_TOKEN=… ezra replay chat.jsonl --url http://127.0.0.1:8765 --json",
 )
-
-
-def replay(
-    files: Annotated[list[Path], typer.Argument(help="Conversations: JSONL, JSON or Markdown.")],
-    graph: Annotated[
-        str | None, typer.Option(help="Session graph to play into; default: the first file's name.")
-    ] = None,
-    inherits_from: Annotated[
-        list[str] | None, typer.Option(help="A graph whose core facts are inherited. Repeatable.")
-    ] = None,
-    ask: Annotated[
-        list[str] | None, typer.Option(help="A question to answer from recall. Repeatable.")
-    ] = None,
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(help="A topic of every agent and untopiced line; derived if not given."),
-    ] = None,
-    format_: Annotated[
-        str | None,
-        typer.Option("--format", help="jsonl, openai, markdown or locomo; told from the file."),
-    ] = None,
-    record: Annotated[
-        bool,
-        typer.Option(
-            "--record", help="Record turns in bulk, without making contexts: much faster."
-        ),
-    ] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+async def replay(
+    memory: Memory,
+    files: list[Path],
+    graph: str | None = None,
+    inherits_from: list[str] | None = None,
+    ask: list[str] | None = None,
+    topic: list[str] | None = None,
+    format_: Annotated[str | None, typer.Option("--format")] = None,
+    record: bool = False,
+) -> Answer:
     """Play conversations through the runtime, one agent per speaker, and report.
 
     Replaying a file again adds nothing; a replay that was killed goes on where it stopped.
+
+    Args:
+        files: Conversations: JSONL, JSON or Markdown.
+        graph: Session graph to play into; default: the first file's name.
+        inherits_from: A graph whose core facts are inherited. Repeatable.
+        ask: A question to answer from recall. Repeatable.
+        topic: A topic of every agent and untopiced line; derived if not given.
+        format_: jsonl, openai, markdown or locomo; told from the file.
+        record: Record turns in bulk, without making contexts: much faster.
     """
-    screen = Screen()
     script = read_script(files, format=format_, now=datetime.now(UTC), topics=topic)
     topics = {one.id: tuple(topic) for one in script.conversations} if topic else _derived(script)
-
-    async def work() -> None:
-        async with opened(home, url, background=True, creates=True) as ezra:
-            _tell_of_words(ezra, screen)
-            with screen.progress("turns", len(script)) as advance:
-                replayer = Replayer(
-                    ezra, script, topics, lambda _line, _new: advance(), records=record
-                )
-                report = await replayer.play(graph or files[0].stem, inherits_from or [], ask or [])
-            if json:
-                screen.document(asdict(report))
-            else:
-                screen.replay(report)
-
-    run(work())
+    screen = Screen()
+    ezra = await memory.open(background=True, creates=True)
+    _tell_of_words(ezra, screen)
+    with screen.progress("turns", len(script)) as advance:
+        replayer = Replayer(ezra, script, topics, lambda _line, _new: advance(), records=record)
+        report = await replayer.play(graph or files[0].stem, inherits_from or [], ask or [])
+    return Answer(report, [partial(Screen.replay, report=report)])
 
 
 def _tell_of_words(ezra: AnyEzra, screen: Screen) -> None:

@@ -8,9 +8,8 @@ from ..receipts.comparing import ContextDiff
 from ..receipts.rebuilding import ReplayedContext
 from ..turn.assemble import Slot
 from ..turn.receipts import KeptSlot
-from .command import Answer, Part, Rows, examples
+from .command import Answer, Part, Rows, examples, plain
 from .doors import Memory
-from .plain import plain
 
 TEXT_CHARS = 120
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from json import dumps
 from typing import Annotated
 
@@ -11,51 +9,43 @@ import typer
 
 from ..app import Ezra
 from ..settings import Settings
-from .doors import NoUrl, only_here
-from .options import Home, Json, run, settings_at
+from .command import Answer, examples
+from .doors import Folder
+from .options import settings_at, stopped_by_signals
 from .screen import Screen
 
-EXAMPLES = (
-    "Examples: ezra serve  ·  ezra serve --port 0 --json  ·  "
-    "ezra token create lap-timer && ezra serve --host 0.0.0.0"
+
+@examples(
+    "ezra serve",
+    "ezra serve --port 0 --json",
+    "ezra token create lap-timer && ezra serve --host 0.0.0.0",
 )
-
-
-def serve(
-    host: Annotated[
-        str | None,
-        typer.Option(
-            help="Where to listen; beyond loopback only with a token that counts.",
-            show_default="EZRA_SERVE_HOST or 127.0.0.1",
-        ),
-    ] = None,
+async def serve(
+    folder: Folder,
+    host: Annotated[str | None, typer.Option(show_default="EZRA_SERVE_HOST or 127.0.0.1")] = None,
     port: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            max=65_535,
-            help="The port; 0 takes a free one.",
-            show_default="EZRA_SERVE_PORT or 8765",
-        ),
+        typer.Option(min=0, max=65_535, show_default="EZRA_SERVE_PORT or 8765"),
     ] = None,
-    access_log: Annotated[
-        bool, typer.Option(help="Log every request on standard error: ids, never content.")
-    ] = True,
-    home: Home = None,
-    url: NoUrl = None,
-    json: Json = False,
-) -> None:
+    access_log: bool = True,
+) -> Answer:
     """Serve the memory over HTTP until stopped: /console, /v1 (REST), /mcp, and /docs about them.
 
     Without tokens only this machine may ask, and may do everything. Stops cleanly on SIGTERM and
     SIGINT: nothing new is accepted, what runs is finished, the tiers are closed.
+
+    Args:
+        host: Where to listen; beyond loopback only with a token that counts.
+        port: The port; 0 takes a free one.
+        access_log: Log every request on standard error: ids, never content.
     """
-    only_here("serve", url, tell=False)
+    folder.only("serve", tell=False)
     given = {"serve_host": host, "serve_port": port}
-    chosen = settings_at(home).model_copy(
+    chosen = settings_at(folder.home).model_copy(
         update={name: value for name, value in given.items() if value is not None}
     )
-    run(_served(chosen, Screen(), has_access=access_log, json=json))
+    await _served(chosen, Screen(), has_access=access_log, json=folder.json)
+    return Answer()
 
 
 async def _served(settings: Settings, screen: Screen, *, has_access: bool, json: bool) -> None:
@@ -66,10 +56,7 @@ async def _served(settings: Settings, screen: Screen, *, has_access: bool, json:
     from ..service.listening import listening  # noqa: PLC0415
     from ..service.logs import log_to_stderr  # noqa: PLC0415
 
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, stopped.set)
+    stopped = stopped_by_signals()
     tokens = credentials_of(settings)
     await check_place(settings.serve_host, tokens)
     log_to_stderr(has_access=has_access, style=settings.serve_log)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -9,62 +11,56 @@ import typer
 from metaagents.reindex.rules import Reembedding
 
 from ..moving.graph_status import Health
-from .doors import Url, name_of, opened
-from .options import Home, Json, MaybeGraph, run
+from .command import Answer, Note, Part, Rows, examples
+from .doors import Memory, name_of
+from .options import MaybeGraph
+from .picture import Picture, picture_of
 from .screen import Screen
-from .watching import Picture, picture_of
 
-EXAMPLES = (
-    "Examples: ezra status  ·  ezra status imola --json  ·  ezra status --url http://127.0.0.1:8765"
-)
 GRAPHS_SHOWN = 100
 HEADINGS = ("graph", "state", "members", "hot", "warm", "turns", "facts", "beliefs", "waiting")
 
 
-def status(
+@examples(
+    "ezra status",
+    "ezra status imola --json",
+    "ezra status --url http://127.0.0.1:8765",
+)
+async def status(
+    memory: Memory,
     graph: MaybeGraph = None,
-    limit: Annotated[
-        int, typer.Option(help="The most graphs to show: those in use first.", min=1, max=10_000)
-    ] = GRAPHS_SHOWN,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = GRAPHS_SHOWN,
+) -> Answer:
     """Show what each tier holds, whether it answers, and the work that waits.
 
     The embedded rings live in the process that speaks: in a new one the hot tier is empty until
     an agent's next turn rebuilds its ring from cold. A server's are those of its agents.
+
+    Args:
+        limit: The most graphs to show: those in use first.
     """
-    screen = Screen()
-
-    async def work() -> Picture:
-        async with opened(home, url, background=True) as ezra:
-            return await picture_of(ezra, name_of(home, url), graph, graphs=limit)
-
-    found = run(work())
-    if json:
-        screen.document(found.document())
-    else:
-        _show(screen, found, is_one=graph is not None)
+    ezra = await memory.open(background=True)
+    found = await picture_of(ezra, name_of(memory.home, memory.url), graph, graphs=limit)
+    return Answer(found.document(), _shown(found, is_one=graph is not None))
 
 
-def _show(screen: Screen, found: Picture, *, is_one: bool) -> None:
+def _shown(found: Picture, *, is_one: bool) -> Iterator[Part]:
     if is_one:
         for name, one in found.graphs.items():
-            screen.status(name, one)
+            yield partial(Screen.status, name=name, status=one)
     elif found.graphs:
-        screen.table(HEADINGS, rows_of(found))
+        yield Rows(HEADINGS, rows_of(found))
     if found.more:
-        screen.note(f"{found.more} more graphs: --limit {len(found.graphs) + found.more}")
+        yield Note(f"{found.more} more graphs: --limit {len(found.graphs) + found.more}")
     if found.health is not None:
-        screen.line(f"{found.where}: {health_line(found.health)}")
+        yield f"{found.where}: {health_line(found.health)}"
     if found.waiting is not None:
         count = len(found.graphs) + found.more
         graphs = "1 session graph" if count == 1 else f"{count} session graphs"
         about = "of all session graphs" if is_one else graphs
-        screen.line(f"{about}; waiting work: {work_line(found.waiting)}")
+        yield f"{about}; waiting work: {work_line(found.waiting)}"
     if found.reembedding is not None:
-        screen.line(reembedding_line(found.reembedding))
+        yield reembedding_line(found.reembedding)
 
 
 def rows_of(found: Picture) -> list[tuple[str, ...]]:

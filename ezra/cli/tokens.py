@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -12,10 +12,9 @@ from tiers.fields import ALL_TOPICS
 
 from ..service.caller import Role, roles_table
 from ..service.tokens import DEFAULT_EXPIRY, Token, TokenFile, expiry_of
-from .doors import NoUrl, only_here
-from .helping import laid_out
-from .options import Home, Json, settings_at
-from .screen import Screen
+from .command import Answer, Note, Rows, command
+from .doors import Folder
+from .options import settings_at
 
 
 def _roles() -> str:
@@ -34,48 +33,42 @@ token_app = typer.Typer(
     help="Tokens: who may ask a server, and what.", no_args_is_help=True, epilog=ROLES
 )
 
+BOUNDS = ("tenant", "graph", "agent", "user", "topics")
+HEADINGS = ("id", "name", "role", *BOUNDS, "expires", "state")
 
-@token_app.command(
+
+@command(
+    token_app,
     "create",
-    epilog=laid_out(
-        "Examples: ezra token create strategist --graph imola --agent strategist --topic tyres"
-        "  ·  ezra token create console --role reader --expires 30d  ·  "
-        "ezra token create backup --role operator --expires never --json"
-    )
-    + "\n"
-    + ROLES,
+    "ezra token create strategist --graph imola --agent strategist --topic tyres",
+    "ezra token create console --role reader --expires 30d",
+    "ezra token create backup --role operator --expires never --json",
+    below=ROLES,
 )
 def create(
-    name: Annotated[str, typer.Argument(help="What audit and logs call its bearer.")],
-    role: Annotated[
-        Role,
-        typer.Option(
-            help="agent acts as agents; reader reads and writes nothing; operator does all."
-        ),
-    ] = "agent",
-    graph: Annotated[str | None, typer.Option(help="The only graph that it reaches.")] = None,
-    agent: Annotated[str | None, typer.Option(help="The only agent as whom it acts.")] = None,
-    user: Annotated[
-        str | None, typer.Option(help="The only user for whom its agents work.")
-    ] = None,
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A topic that its agents may hold; what each was spawned with if not given. "
-            "Repeatable."
-        ),
-    ] = None,
-    expires: Annotated[
-        str, typer.Option(help="How long it counts: 12h, 30d, 4w, or never.")
-    ] = DEFAULT_EXPIRY,
-    home: Home = None,
-    url: NoUrl = None,
-    json: Json = False,
-) -> None:
-    """Make a token and print it, once: nobody can tell it again. It counts at once."""
-    only_here("token create", url)
-    screen = Screen()
-    made, secret = _tokens(home).create(
+    folder: Folder,
+    name: str,
+    role: Role = "agent",
+    graph: str | None = None,
+    agent: str | None = None,
+    user: str | None = None,
+    topic: list[str] | None = None,
+    expires: str = DEFAULT_EXPIRY,
+) -> Answer:
+    """Make a token and print it, once: nobody can tell it again. It counts at once.
+
+    Args:
+        name: What audit and logs call its bearer.
+        role: agent acts as agents; reader reads and writes nothing; operator does all.
+        graph: The only graph that it reaches.
+        agent: The only agent as whom it acts.
+        user: The only user for whom its agents work.
+        topic: A topic that its agents may hold; what each was spawned with if not given.
+            Repeatable.
+        expires: How long it counts: 12h, 30d, 4w, or never.
+    """
+    folder.only("token create")
+    made, secret = _tokens(folder.home).create(
         name,
         role,
         graph_id=graph,
@@ -84,53 +77,29 @@ def create(
         topics=tuple(topic) if topic else (ALL_TOPICS,),
         expires_at=expiry_of(expires, datetime.now(UTC)),
     )
-    if json:
-        screen.document({**_shown(made), "token": secret})
-        return
-    screen.line(secret)
     until = f"until {made.expires_at:%Y-%m-%d %H:%M} UTC" if made.expires_at else "without an end"
-    screen.note(f"token {made.id} counts {until}; keep it now, it is not shown again")
+    told = f"token {made.id} counts {until}; keep it now, it is not shown again"
+    return Answer({**_shown(made), "token": secret}, (secret, Note(told)))
 
 
-@token_app.command("list", epilog="Example: ezra token list --json")
-def tokens(home: Home = None, url: NoUrl = None, json: Json = False) -> None:
+@command(token_app, "list", "ezra token list --json")
+def tokens(folder: Folder) -> Answer:
     """Show all tokens and what they allow; never the tokens themselves."""
-    only_here("token list", url)
-    screen = Screen()
-    found = _tokens(home).tokens()
-    if json:
-        screen.document([_shown(one) for one in found])
-        return
-    headings = (
-        "id",
-        "name",
-        "role",
-        "tenant",
-        "graph",
-        "agent",
-        "user",
-        "topics",
-        "expires",
-        "state",
-    )
-    screen.table(headings, [_row(one) for one in found])
+    folder.only("token list")
+    found = _tokens(folder.home).tokens()
+    return Answer([_shown(one) for one in found], [Rows(HEADINGS, list(map(_row, found)))])
 
 
-@token_app.command("revoke", epilog="Example: ezra token revoke 3kx5c2qvw7ha")
-def revoke(
-    token_id: Annotated[str, typer.Argument(help="The id of a token, as list shows it.")],
-    home: Home = None,
-    url: NoUrl = None,
-    json: Json = False,
-) -> None:
-    """Let nobody in with a token any more, at once and for ever."""
-    only_here("token revoke", url)
-    screen = Screen()
-    revoked = _tokens(home).revoke(token_id)
-    if json:
-        screen.document(_shown(revoked))
-    else:
-        screen.line(f"token {revoked.id} ({revoked.name}) counts no more")
+@command(token_app, "revoke", "ezra token revoke 3kx5c2qvw7ha")
+def revoke(folder: Folder, token_id: str) -> Answer:
+    """Let nobody in with a token any more, at once and for ever.
+
+    Args:
+        token_id: The id of a token, as list shows it.
+    """
+    folder.only("token revoke")
+    revoked = _tokens(folder.home).revoke(token_id)
+    return Answer(_shown(revoked), f"token {revoked.id} ({revoked.name}) counts no more")
 
 
 def _tokens(home: Path | None) -> TokenFile:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
@@ -20,17 +18,14 @@ from tiers.errors import EzraError, UsageError
 from tiers.records import AuditEvent
 
 from ..moving.graph_status import Health
-from .doors import AnyEzra, Url, name_of, opened
-from .options import Home, Json, MaybeGraph, run
+from .command import Answer, examples
+from .doors import AnyEzra, Memory, name_of
+from .options import MaybeGraph, stopped_by_signals
+from .picture import Picture, picture_of
 from .screen import Screen
 from .status import HEADINGS, reembedding_line, rows_of, work_line
 from .tables import plain_table, toned
-from .watching import Picture, picture_of
 
-EXAMPLES = (
-    "Examples: ezra top  ·  ezra top imola --interval 5  ·  "
-    "EZRA_TOKEN=… ezra top --url http://127.0.0.1:8765  ·  ezra top --once --json"
-)
 SECONDS = 2.0
 SECONDS_MIN = 0.2
 SECONDS_MAX = 3_600.0
@@ -51,26 +46,33 @@ _Looks: TypeAlias = AsyncGenerator[Picture | EzraError]
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def top(
+@examples(
+    "ezra top",
+    "ezra top imola --interval 5",
+    "EZRA_TOKEN=… ezra top --url http://127.0.0.1:8765",
+    "ezra top --once --json",
+)
+async def top(
+    memory: Memory,
     graph: MaybeGraph = None,
-    interval: Annotated[
-        float, typer.Option(help="Seconds between two looks.", min=SECONDS_MIN, max=SECONDS_MAX)
-    ] = SECONDS,
-    once: Annotated[bool, typer.Option("--once", help="Look once and print it.")] = False,
-    home: Home = None,
-    url: Url = None,
-    json: Json = False,
-) -> None:
+    interval: Annotated[float, typer.Option(min=SECONDS_MIN, max=SECONDS_MAX)] = SECONDS,
+    once: bool = False,
+) -> Answer:
     """Watch a memory live: tiers and how fast they answer, graphs or members, work, audit events.
 
     A graph shows its members, without one all graphs are shown. Ends with Ctrl-C or SIGTERM and
     leaves the terminal as it was. With --json every look is one line. One process owns a folder of
     embedded data: to watch one that is in use, give the --url of its server.
+
+    Args:
+        interval: Seconds between two looks.
+        once: Look once and print it.
     """
     screen = Screen()
-    if not (once or json or screen.is_terminal):
+    if not (once or memory.json or screen.is_terminal):
         raise UsageError("output", "not a terminal", "a terminal, or --once, or --json")
-    run(_watched(screen, Wanted(graph, interval, once=once, json=json), home, url))
+    await _watched(screen, Wanted(graph, interval, once=once, json=memory.json), memory)
+    return Answer()
 
 
 @dataclass(frozen=True)
@@ -98,16 +100,11 @@ class Past:
             self.answers[name].append(pulse.milliseconds)
 
 
-async def _watched(screen: Screen, wanted: Wanted, home: Path | None, url: str | None) -> None:
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, stopped.set)
-    where = name_of(home, url)
-    async with (
-        opened(home, url) as ezra,
-        aclosing(looks(ezra, where, wanted, stopped)) as seen,
-    ):
+async def _watched(screen: Screen, wanted: Wanted, memory: Memory) -> None:
+    stopped = stopped_by_signals()
+    where = name_of(memory.home, memory.url)
+    ezra = await memory.open()
+    async with aclosing(looks(ezra, where, wanted, stopped)) as seen:
         first = await anext(seen, None)
         if isinstance(first, EzraError):
             # What is wrong from the beginning is said before the terminal is taken.

@@ -16,12 +16,9 @@ from ..receipts.context_report import REPORT_TURNS, ContextOfTurn
 from ..receipts.rebuilding import ReplayedContext
 from ..turn.assemble import Slot
 from ..turn.routing import Written
-from .command import Answer, Note, Part, Rows, command
-from .default_command import by_default
+from .command import Answer, Note, Part, Rows, by_default, command, plain
 from .doors import Memory
-from .options import AgentId, GraphId
-from .plain import plain
-from .standard_input import FROM_INPUT, said
+from .options import FROM_INPUT, AgentId, GraphId, said
 
 if TYPE_CHECKING:
     from ..handles.graph import Graph

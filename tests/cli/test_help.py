@@ -12,7 +12,7 @@ import typer
 from support.doors import run
 
 from ezra.cli.app import app_of
-from ezra.cli.helping import laid_out
+from ezra.cli.help import listed
 
 app = app_of()
 
@@ -58,20 +58,23 @@ def test_the_overview_says_what_exit_codes_mean() -> None:
 
 
 def test_examples_are_cut_where_a_shell_takes_a_cut() -> None:
-    """A long one goes on after a backslash, never inside quotes; laying out twice does nothing."""
+    """A long one goes on after a backslash, never inside quotes."""
     long = "ezra recall imola 'How long do the mediums last in the heat of the day?' --kind turn"
-    told = laid_out(f"Examples: ezra status  ·  {long} --explain")
+    told = listed(("ezra status", f"{long} --explain"))
     lines = told.splitlines()
     assert lines[:3] == ["", "[bold]Examples[/]", "  ezra status"]
     assert lines[3].endswith(" \\")
     assert max(map(len, lines)) <= 78
     assert " ".join(part.strip(" \\") for part in lines[3:]) == f"{long} --explain"
-    assert laid_out(told) == told
 
 
 @pytest.mark.parametrize(
     ("arguments", "unneeded"),
-    [(["--version"], "ezra.app"), (["init", "--help"], "ezra.cli.bridge")],
+    [
+        (["--version"], "ezra.app"),
+        (["--version"], "ezra.settings"),
+        (["init", "--help"], "ezra.cli.bridge"),
+    ],
 )
 def test_a_command_waits_for_no_other(arguments: list[str], unneeded: str) -> None:
     """What is not called is not loaded: counted in modules, since clocks lie."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from rich.console import Console
 
+from ezra.cli.picture import Picture
 from ezra.cli.top import Past, Wanted, looks, view
-from ezra.cli.watching import Picture
 from ezra.moving.graph_status import GraphStatus, Health, TierPulse
 from tiers.errors import TierUnavailable
 from tiers.records import AuditEvent, Budget, Usage

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,10 @@ from tiers.embedding.installed import find_model
 
 from ..app import Ezra
 from ..settings import Settings
-from .doors import NoUrl, only_here
-from .options import Home, Json, run, settings_at
-from .screen import Screen
+from .command import Answer, examples
+from .doors import Folder
+from .options import settings_at
 
-EXAMPLES = "Examples: ezra init  ·  ezra init --home /srv/ezra --json"
 BEGIN = (
     "ezra graph create imola",
     "ezra agent spawn imola strategist --topic tyres",
@@ -57,34 +57,35 @@ class _Found:
         }
 
 
-def init(home: Home = None, url: NoUrl = None, json: Json = False) -> None:
+@examples("ezra init", "ezra init --home /srv/ezra --json")
+async def init(folder: Folder) -> Answer:
     """Make a home for a memory, check what it needs, and say the next three commands.
 
     Nothing secret is written, no token and no key, and nothing that is there is changed: it may be
     run as often as one likes. Commands that store something anew make their home too; those that
     read refuse a folder without a memory and name it.
     """
-    only_here("init", url, tell=False)
-    screen = Screen()
-    found = run(_made(home))
-    if json:
-        screen.document(found.document())
-        return
+    folder.only("init", tell=False)
+    found = await _made(folder.home)
+    return Answer(found.document(), _told(found))
+
+
+def _told(found: _Found) -> Iterator[str]:
     if found.home is None:
-        screen.line("every tier is on a server; no folder is needed")
+        yield "every tier is on a server; no folder is needed"
     else:
         graphs = "1 session graph" if found.graphs == 1 else f"{found.graphs} session graphs"
-        screen.line(f"{found.home}: {'made' if found.is_new else 'here already'}, {graphs}")
+        yield f"{found.home}: {'made' if found.is_new else 'here already'}, {graphs}"
     if found.model is None:
         more = f"; '{INSTALL}' lets it understand meaning" if found.lacks_model else ""
-        screen.line(f"no embedding model: recall is by words only{more}")
+        yield f"no embedding model: recall is by words only{more}"
     else:
-        screen.line(f"embedding model: {found.model}")
-    screen.line("next:")
+        yield f"embedding model: {found.model}"
+    yield "next:"
     for name, value in found.environment.items():
-        screen.line(f"  export {name}={shlex.quote(value)}")
+        yield f"  export {name}={shlex.quote(value)}"
     for command in found.next:
-        screen.line(f"  {command}")
+        yield f"  {command}"
 
 
 async def _made(home: Path | None) -> _Found:

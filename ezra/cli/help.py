@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-import typer
 from rich.markup import escape
 
 COLUMNS = 76
@@ -28,31 +27,7 @@ ABOUT = (
     "  EZRA_…           every other setting is in docs/settings.md"
 )
 
-_SEPARATOR = "  ·  "
-_LABEL = re.compile(r"^Examples?: ")
 _WORD = re.compile(r"(?:'[^']*'|\S)+")
-
-
-def with_examples(app: typer.Typer) -> typer.Typer:
-    """Lay out the examples of every command of an app and of its groups; returns the app.
-
-    They are written as ``Examples: one  ·  another``, which reads well in code.
-    """
-    for command in app.registered_commands:
-        if command.epilog is not None:
-            command.epilog = laid_out(command.epilog)
-    for group in app.registered_groups:
-        if group.typer_instance is not None:
-            with_examples(group.typer_instance)
-    return app
-
-
-def laid_out(examples: str) -> str:
-    """Return ``Examples: one  ·  another`` as help prints it; again it changes nothing."""
-    said = _LABEL.sub("", examples)
-    if said == examples:
-        return examples
-    return listed(one.strip() for one in said.split(_SEPARATOR))
 
 
 def listed(examples: Iterable[str]) -> str:

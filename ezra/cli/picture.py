@@ -14,8 +14,8 @@ from tiers.records import AgentRecord, AuditEvent, AuditFilter, SessionGraph, Us
 
 from ..app import Ezra
 from ..moving.graph_status import GraphStatus, Health
+from .command import plain
 from .doors import AnyEzra
-from .plain import plain
 
 _FROM_THE_END = AuditFilter(before=2**53 - 1)
 _T = TypeVar("_T")

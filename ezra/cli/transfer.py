@@ -1,0 +1,117 @@
+"""``ezra export`` and ``ezra import``: a session graph as one file, and back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from pathlib import Path
+
+import typer
+
+from tiers.errors import UsageError
+
+from ..moving.carried_file import checked_file, lines_of, put_in
+from ..moving.carrying import TABLES
+from ..remote.saving import SavedFile
+from .command import Answer, examples
+from .doors import Memory
+from .options import FROM_INPUT, GraphId
+from .screen import NOBODY_READS, Screen
+
+
+@examples(
+    "ezra export imola imola.ezra",
+    "ezra export imola - | gzip > imola.ezra.gz",
+    "ezra export imola imola.ezra --json",
+)
+async def export_graph(memory: Memory, graph: GraphId, file: str) -> Answer:
+    """Write everything that a session graph holds into one file: turns, facts, beliefs, receipts.
+
+    Private records included: keep the file as you keep the data. It is there when all of it is,
+    and only its owner can read it. Nobody may write into the graph meanwhile.
+
+    Args:
+        file: The file to write; - is standard output.
+    """
+    is_output = file == FROM_INPUT
+    if is_output and memory.json:
+        raise UsageError("--json", memory.json, "a file: standard output is what is exported")
+    found = await memory.graph(graph)
+    try:
+        with Screen().progress("tables", len(TABLES) - 1) as advance:
+            lines = lines_of(found, lambda _table, _rows: advance())
+            count = await (_printed(lines) if is_output else _saved(lines, Path(file)))
+    except BrokenPipeError:
+        _let_go_of_output()
+        raise typer.Exit(NOBODY_READS) from None
+    told = () if is_output else f"{file}: {graph}, {count} lines"
+    return Answer({"graph": graph, "file": file, "lines": count}, told)
+
+
+@examples(
+    "ezra import imola.ezra",
+    "ezra import imola.ezra --check --json",
+    "ezra import imola.ezra --url http://127.0.0.1:8765",
+)
+async def import_graph(memory: Memory, file: Path, check: bool = False) -> Answer:
+    """Put an exported session graph into a memory that has none of its id, with all its ids.
+
+    The file is checked to its end before anything is written. An import that was cut off is
+    finished by repeating it; until then the graph is not there.
+
+    Args:
+        file: What export wrote.
+        check: Only look whether it is whole; needs no store.
+    """
+    if str(file) == FROM_INPUT:
+        accepted = "a file: it is read twice, first to check it, which standard input cannot be"
+        raise UsageError("file", FROM_INPUT, accepted)
+    carried = await asyncio.to_thread(checked_file, file)
+    new, told = 0, "the file is whole"
+    if not check:
+        ezra = await memory.open(creates=True)
+        with Screen().progress("rows", carried.total + 1) as advance:
+            new = await put_in(ezra, file, carried, _each(advance))
+        told = f"{new} rows are new; meaning is searched as they are indexed"
+    name = carried.graph.id
+    rows = ", ".join(f"{count} {table}" for table, count in carried.rows.items() if count)
+    document = {"graph": name, "rows": carried.rows, "sha256": carried.sha256, "new": new}
+    return Answer(document, (f"{name}: {rows or 'nothing'}", told))
+
+
+def _each(advance: Callable[[], None]) -> Callable[[str, int], None]:
+    def told(_: str, rows: int) -> None:
+        for _row in range(rows):
+            advance()
+
+    return told
+
+
+async def _saved(lines: AsyncIterator[bytes], path: Path) -> int:
+    count, saved = 0, SavedFile(path)
+    with closing(saved):
+        await asyncio.to_thread(saved.open)
+        async for line in lines:
+            await asyncio.to_thread(saved.write, line)
+            count += 1
+        await asyncio.to_thread(saved.finish)
+    return count
+
+
+async def _printed(lines: AsyncIterator[bytes]) -> int:
+    count, output = 0, typer.get_binary_stream("stdout")
+    async for line in lines:
+        await asyncio.to_thread(output.write, line)
+        count += 1
+    await asyncio.to_thread(output.flush)
+    return count
+
+
+def _let_go_of_output() -> None:
+    """Send what is still buffered nowhere: who reads has gone, and the end of a process flushes."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
