@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from metaagents.guard.policy import Verdict, strictest
 from tiers.errors import WriteRefused
+from tiers.fleet import CATALOG
 from tiers.ids import derived_id
 from tiers.knowledge import is_apart
 from tiers.quarantine import Detector, Finding, Held, Quarantined
@@ -29,7 +30,6 @@ from tiers.records import (
     Scope,
     Source,
 )
-from tiers.registry import CATALOG
 
 from .parts import Parts
 

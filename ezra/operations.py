@@ -128,6 +128,17 @@ class Sent:
     hint: Any
 
 
+@dataclass(frozen=True)
+class InPath:
+    """Annotates a parameter that stands in the path under another name.
+
+    Attributes:
+        name: As it stands there.
+    """
+
+    name: str
+
+
 def operation(
     verb: Verb,
     path: str = "",
@@ -146,6 +157,17 @@ def operation(
         return method
 
     return offer
+
+
+def composed(method: _F) -> _F:
+    """Mark a method that is made of others of its handle: on a server's handle it is the same."""
+    method.__composed__ = True  # type: ignore[attr-defined]
+    return method
+
+
+def is_composed(method: object) -> bool:
+    """Whether a method is made of others of its handle."""
+    return getattr(method, "__composed__", False) is True
 
 
 def offer_of(method: object) -> Offer | None:

@@ -1,4 +1,4 @@
-"""What a runtime is made of, as ports: handles hold this and never a concrete store."""
+"""What a runtime is made of: handles hold this, and never an engine."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from metaagents.clock import MetaAgentClock
@@ -18,35 +19,11 @@ from metaagents.lifecycle.retirement import Retirement
 from metaagents.reindex.agent import Reembedder
 from metaagents.reindex.archival import ArchivalKeeper
 from metaagents.work import Worker, WorkReport
-from tiers.belief_log import BeliefHistory, BeliefStore, HeadStore
-from tiers.board import Board
-from tiers.documents import DocumentShelf
+from tiers.cold.opened import ColdStores
 from tiers.errors import TierError
-from tiers.evidence import Evidence
-from tiers.grains import GrainStore
 from tiers.ids import IdFactory
-from tiers.knowledge import KnowledgeGraph
-from tiers.learning import FactReview, Playbooks
-from tiers.ports import (
-    Embedder,
-    EpisodicStore,
-    HotStore,
-    LanguageModel,
-    LexicalIndex,
-    ProceduralStore,
-    RecordLog,
-    SemanticStore,
-    TurnStore,
-    WarmStore,
-    WorkQueue,
-)
-from tiers.quarantine import Quarantine
-from tiers.recollection import Recollection, Timeline
+from tiers.ports import Embedder, HotStore, LanguageModel, WarmStore
 from tiers.records import Scope, WorkDraft
-from tiers.registry import FleetStore, GraphStore, UsageStore
-from tiers.taint import TaintStore
-from tiers.turn_desk import TurnDesk
-from tiers.upkeep import ColdArchive, Redactor
 
 from .contradiction import Handlers, Settler
 from .models.reranking import Reranker
@@ -61,6 +38,9 @@ from .telemetry import Telemetry
 from .turn.fetch import Fetcher
 from .turn.router import Router
 from .turn.under_way import TurnsUnderWay
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import FleetStore, Recollection
 
 GRAPHS_REMEMBERED = 256
 SPEAKERS_MAX = 1_000
@@ -111,8 +91,8 @@ class SpeakerNames:
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Everything the handles act through."""
+class Parts(ColdStores):
+    """Everything the handles act through: the stores of the cold tier, and what stands beside."""
 
     settings: Settings
     telemetry: Telemetry
@@ -122,33 +102,6 @@ class Parts:
     model: LanguageModel
     hot: HotStore
     warm: WarmStore
-    graphs: GraphStore
-    fleet: FleetStore
-    usage: UsageStore
-    desk: TurnDesk
-    turns: TurnStore
-    episodic: EpisodicStore
-    semantic: SemanticStore
-    procedural: ProceduralStore
-    grains: GrainStore
-    shelf: DocumentShelf
-    review: FactReview
-    knowledge: KnowledgeGraph
-    playbooks: Playbooks
-    beliefs: BeliefStore
-    history: BeliefHistory
-    heads: HeadStore
-    evidence: Evidence
-    queue: WorkQueue
-    log: RecordLog
-    words: LexicalIndex
-    recollection: Recollection
-    timeline: Timeline
-    board: Board
-    quarantine: Quarantine
-    redactor: Redactor
-    taint: TaintStore
-    archive: ColdArchive
     membership: Membership
     meter: Meter
     signer: Signer

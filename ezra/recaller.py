@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import mul
-from typing import NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_args
 
 from metaagents.reindex.index import SwitchingIndex
 from tiers.errors import ConfigError, TierError
-from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector
+from tiers.ports import Embedder, Vector
 from tiers.records import Hit, Kind, Scope, SearchQuery, Turn
 from tiers.sighting import Known, Seen
 from tiers.standing import WIDEST, RecordKey, standing_only
@@ -20,6 +20,9 @@ from tiers.standing import WIDEST, RecordKey, standing_only
 from .ranking.cues import codes_in, meant_by, shared_words, stems_in, without_names
 from .ranking.priors import INHERITED_FACTOR
 from .telemetry import Telemetry, Watched
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import LexicalIndex, SemanticStore
 
 log = logging.getLogger(__name__)
 

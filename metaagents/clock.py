@@ -13,12 +13,14 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
-from tiers.leases import Lease, LeaseStore
+if TYPE_CHECKING:
+    from tiers.cold.stores import Lease, LeaseStore
+
 
 log = logging.getLogger(__name__)
 

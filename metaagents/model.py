@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel
 
 from tiers.errors import EzraError, NotFound, TierRejected, TierTimeout
 from tiers.ports import LanguageModel
 from tiers.records import Budget, Scope, Usage
-from tiers.registry import GraphStore, UsageStore
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import GraphStore, UsageStore
 
 M = TypeVar("M", bound=BaseModel)
 _T = TypeVar("_T")

@@ -16,12 +16,14 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tiers.errors import DiskFull, EzraError, TierError, TierTimeout
-from tiers.leases import RenewableWork
 from tiers.records import Scope, Work, WorkDraft, WorkKind
 from tiers.together import together
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import WorkQueue
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +124,7 @@ class Worker:
 
     def __init__(
         self,
-        queue: RenewableWork,
+        queue: WorkQueue,
         handlers: Mapping[WorkKind, WorkHandler],
         owner: str,
         clock: Callable[[], datetime],

@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from functools import cache
 
 import hypothesis
 import pytest
+import typer.testing
 from support.cold_backends import is_left_to_the_slow_run
 from support.session import SESSION
 
@@ -25,8 +27,13 @@ hypothesis.settings.load_profile("ezra")
 
 @pytest.fixture(scope="session", autouse=True)
 def _shared() -> Iterator[None]:
-    """Close what tests share when the last one has run."""
-    with SESSION:
+    """Close what tests share when the last one has run.
+
+    That is also the command line that runs in this process: making all its commands takes longer
+    than most of them do, so a runner makes those of an app once.
+    """
+    with SESSION, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
         yield
 
 

@@ -1,23 +1,19 @@
 """The board of a graph: messages between its agents, tasks, and what each of them did.
 
-A card is one of these. The rules of ``tiers.ports`` hold. What state a task may go to from which
-is decided here too, by ``moved``.
+A card is one of these. What state a task may go to from which is decided here too, by ``moved``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Annotated, Literal, NamedTuple, Protocol, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
 from .errors import Conflict
 from .fields import NAME_CHARS_MAX, Moment, Name, Record, Text
-from .fleet import Scope
 from .owned import Owned
-from .recollection import Place
 
 CardKind: TypeAlias = Literal["message", "task", "action"]
 Priority: TypeAlias = Literal["low", "normal", "high", "urgent"]
@@ -189,78 +185,3 @@ class CardCount(NamedTuple):
     state: str
     agent_id: str
     number: int
-
-
-class Board(Protocol):
-    """Cards of session graphs.
-
-    Visible as every record is (topics, user, privacy), and of messages those only that are for the
-    scope's agent, for all, or written by it; the runtime itself, a scope without an agent, sees
-    all. The engine's query carries all of this. Redacted cards are in ``cards`` and nowhere else.
-
-    Every change leaves an event in the audit feed of the graph (``posted``, ``changed``, ``read``)
-    with the ids of the cards and their kind or state, in the same step where the engine has
-    transactions.
-    """
-
-    async def post(self, scope: Scope, card: Card, log: Card | None = None) -> tuple[Card, bool]:
-        """Store a card and return it, and whether it is new.
-
-        One of its id that the same agent wrote is returned as it stands, and nothing is written:
-        posting again, under an id that the caller chose, is harmless. ``log`` is a second card, an
-        action, that is stored in the same step.
-
-        Raises:
-            Conflict: The id is another agent's card, or a card of another kind, or the graph is
-                archived.
-        """
-
-    async def change(self, scope: Scope, card: Card, log: Card) -> bool:
-        """Replace a visible task; ``card.version`` is one more than the stored one's.
-
-        ``False``, writing nothing, when it is not: somebody else was faster, or there is none.
-        Writer, kind, owner, ``to``, ``recorded_at`` and ``read_by`` stay as they are. ``log``, an
-        action that says what was done, is stored in the same step.
-
-        Raises:
-            Conflict: The id of ``log`` is taken, or the graph is archived.
-            UsageError: It is not a task.
-        """
-
-    async def mark_read(
-        self, scope: Scope, ids: Sequence[str], reader: str, now: datetime
-    ) -> tuple[str, ...]:
-        """Note that an agent has read messages; return the ids of those it had not read before.
-
-        Only messages that an inbox of it has, at most ``CARDS_MAX``.
-        ``changed_at`` and ``version`` stay.
-
-        Raises:
-            Conflict: The graph is archived, and there would be something to write.
-            UsageError: There are too many, or the scope is another agent's.
-        """
-
-    async def cards(self, scope: Scope, ids: Sequence[str]) -> tuple[Card, ...]:
-        """Return the visible cards among ``ids``, redacted ones too, in the order asked."""
-
-    async def latest(
-        self, scope: Scope, query: CardQuery, *, behind: Place | None = None, limit: int = 100
-    ) -> tuple[Card, ...]:
-        """Return visible cards, the latest change first, ties by id downwards; behind a place.
-
-        ``limit`` is 1 to ``CARDS_MAX``.
-        """
-
-    async def counts(self, scope: Scope, since: datetime, until: datetime) -> tuple[CardCount, ...]:
-        """Return how many visible cards were recorded in ``[since, until)``, in order of day.
-
-        Raises:
-            UsageError: That would be more than ``COUNTS_MAX`` rows.
-        """
-
-    async def unread(self, scope: Scope, agent_ids: Sequence[str]) -> Mapping[str, int]:
-        """Return how many visible messages each of the agents has not read yet.
-
-        Raises:
-            UsageError: They are more than ``AGENTS_MAX``.
-        """

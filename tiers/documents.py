@@ -2,7 +2,6 @@
 
 A document stands on a shelf of its graph under a name: a file of a watched folder, a note of an
 agent. What is true of the whole tenant stands in its catalog, which every graph reads.
-The rules of ``tiers.ports`` hold.
 """
 
 from __future__ import annotations
@@ -10,14 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Annotated, NamedTuple, Protocol, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 from pydantic import Field, JsonValue, StringConstraints
 
 from .errors import UsageError
 from .fields import UNRECORDED, Moment, Name, Record, Text
-from .fleet import Scope
 from .ids import derived_id
 from .owned import Owned
 
@@ -170,95 +167,3 @@ class Revised(NamedTuple):
     added: int
     kept: int
     retired: int
-
-
-class DocumentShelf(Protocol):
-    """Documents and their passages. Passages are searched by ``LexicalIndex`` and ``WarmStore``."""
-
-    async def revise(
-        self,
-        scope: Scope,
-        document: Document,
-        passages: Sequence[PassageDraft],
-        *,
-        even_if_redacted: bool = False,
-    ) -> Revised:
-        """Store a document, or its next revision, with its passages, in one step.
-
-        Passages that the former revision has too, word for word and under the same headings, stay
-        (all of them are new where topics, privacy or user changed). The rest of the former is
-        retired and leaves the word index; what is new enters it, and its ``index`` work is queued,
-        as it is for the retired. Former revisions stay readable by ``revisions``. A document of
-        the same digest, title, properties, topics and privacy that is not removed is returned as
-        it is. One audit event ``revised`` names document and revision.
-
-        Args:
-            scope: Whose graph.
-            document: As it is to be; ``id``, as ``document_id`` derives it, and ``revision``, one
-                more than the stored one's (which is what its writer has seen; 1 for a new one).
-            passages: In order.
-            even_if_redacted: Whether it may bring back a document that was redacted.
-
-        Raises:
-            WasRedacted: It was redacted, and may not come back.
-            Conflict: The stored revision is not the one before, so that somebody else was faster.
-            UsageError: There are more than ``PASSAGES_MAX`` passages.
-        """
-
-    async def remove(
-        self, scope: Scope, document_ids: Sequence[str], reason: str, now: datetime
-    ) -> tuple[str, ...]:
-        """Remove documents and return which were there: their passages are in no answer any more.
-
-        Rows and revisions stay, for questions to the past. One audit event ``removed`` for all.
-        """
-
-    async def documents(
-        self, scope: Scope, ids: Sequence[str], *, as_of: datetime | None = None
-    ) -> tuple[Document, ...]:
-        """Return the visible ones among ``ids``, removed ones too, in the order asked.
-
-        Of the own graph, and of ancestors that carry ``document``. With ``as_of``, and of an
-        ancestor that is read as of a moment, of each the revision that was current then.
-        """
-
-    async def on_shelf(
-        self,
-        scope: Scope,
-        shelf: str | None,
-        *,
-        behind: str = "",
-        limit: int = 1000,
-        removed: bool = False,
-        as_of: datetime | None = None,
-    ) -> tuple[Document, ...]:
-        """Return visible documents of the own graph in the order of shelf and name.
-
-        Args:
-            scope: Who asks.
-            shelf: Of this shelf; of all if ``None``.
-            behind: After the document of this id.
-            limit: The most, 1 to 1,000.
-            removed: Whether removed ones come too.
-            as_of: As they stood at that moment: of each the revision that was current then; with
-                it, what is removed at the moment counts as removed.
-        """
-
-    async def revisions(
-        self, scope: Scope, document_id: str, *, before: int | None = None, limit: int = 100
-    ) -> tuple[Document, ...]:
-        """Return revisions of a document as they were, the latest first, lower than ``before``."""
-
-    async def passages(self, scope: Scope, ids: Sequence[str]) -> tuple[Passage, ...]:
-        """Return the visible passages among ``ids``, retired ones too, in the order asked.
-
-        Of the own graph, and of ancestors that carry ``document``.
-        """
-
-    async def passages_of(
-        self, scope: Scope, document_id: str, *, behind: int = -1, limit: int = 1000
-    ) -> tuple[Passage, ...]:
-        """Return the current passages of a visible document of the own graph by ``number``."""
-
-    async def count(self, scope: Scope) -> tuple[int, int]:
-        """Return how many documents and current passages of the own graph the scope sees."""

@@ -1,13 +1,11 @@
-"""The port of what proves that a history is as it was. The rules of ``tiers.ports`` hold."""
+"""What proves that a history is as it was."""
 
 from __future__ import annotations
-
-from typing import Protocol
 
 from pydantic import Field
 
 from .fields import Record
-from .records import AuditEvent, Scope
+from .records import AuditEvent
 
 
 class ChainedAudit(AuditEvent):
@@ -43,28 +41,3 @@ class EvidenceMarks(Record):
     events: int = Field(default=0, ge=0)
     audit: int = Field(default=0, ge=0)
     heads: int = Field(default=0, ge=0)
-
-
-class Evidence(Protocol):
-    """What a verification reads besides the log, its projection and its heads.
-
-    Every method is asked with the scope of a whole graph.
-    """
-
-    async def audited(
-        self, scope: Scope, after: int = 0, limit: int = 1000
-    ) -> tuple[ChainedAudit, ...]:
-        """Return the audit feed of the graph after a ``seq``, in order, as it is chained."""
-
-    async def last_audited(self, scope: Scope) -> ChainedAudit | None:
-        """Return the last event of the feed."""
-
-    async def marks(self, scope: Scope) -> EvidenceMarks:
-        """Return how far everything has come."""
-
-    async def misfiled(self, scope: Scope) -> tuple[str, ...]:
-        """Return in words which rows, of those that look-ups go by, are not as they were written.
-
-        They are made of the stored beliefs and of the log, which are verified by themselves:
-        rows that are missing, that are too many and that differ are all told.
-        """

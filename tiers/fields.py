@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import Annotated, Literal, Self, TypeAlias, cast
+from typing import Annotated, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -118,7 +118,35 @@ class Record(BaseModel):
     @classmethod
     def known(cls, fields: Mapping[str, object]) -> Self:
         """Return a record of values that were checked before; those not given are as by default."""
-        return cast("Self", _blank(cls)).model_copy(update=fields)
+        is_whole = len(fields) == len(cls.__pydantic_fields__)
+        values = {**fields} if is_whole else {**_blank(cls).__dict__, **fields}
+        return _of_values(cls, values, {*fields})
+
+    def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:
+        """Return a copy in which some values, which were checked before, are others.
+
+        It comes to what pydantic's does, which also looks for what no record has: values of
+        unknown or private fields. Every write copies records, so that care would be most of it.
+        """
+        if deep:
+            return super().model_copy(update=update, deep=True)
+        changed = update or {}
+        values = {**self.__dict__, **changed}
+        return _of_values(type(self), values, {*self.__pydantic_fields_set__, *changed})
+
+
+R = TypeVar("R", bound=Record)
+_set = object.__setattr__
+
+
+def _of_values(model: type[R], values: dict[str, object], given: set[str]) -> R:
+    """Return a record of values, of which some were given; none of them is looked at."""
+    record = model.__new__(model)
+    _set(record, "__dict__", values)
+    _set(record, "__pydantic_fields_set__", given)
+    _set(record, "__pydantic_extra__", None)
+    _set(record, "__pydantic_private__", None)
+    return record
 
 
 @cache

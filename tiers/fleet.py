@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
 from .fields import ALL_TOPICS, UNRECORDED, Grain, Kind, Moment, Name, Record, Text, Topics
 from .plans import checked_plan
+
+CATALOG = "@catalog"
+"""The id of a tenant's catalog: a graph that every other graph of the tenant inherits from."""
+
+SCOPES_REMEMBERED = 1_024
+"""Scopes of whole graphs that are made once."""
 
 
 class Ancestor(Record):
@@ -59,7 +66,7 @@ class Scope(Record):
     @classmethod
     def of_graph(cls, tenant: str, graph_id: str) -> Scope:
         """Return the scope of the runtime itself: every agent, user and topic of a graph."""
-        return cls(tenant=tenant, graph_id=graph_id, topics=(ALL_TOPICS,), every_user=True)
+        return _whole(tenant, graph_id)
 
     @property
     def sees_all_topics(self) -> bool:
@@ -81,6 +88,12 @@ class Scope(Record):
     def during(self, turn_id: str | None) -> Scope:
         """Return the scope of somebody who changes beliefs in a turn."""
         return self.model_copy(update={"turn_id": turn_id})
+
+
+@lru_cache(maxsize=SCOPES_REMEMBERED)
+def _whole(tenant: str, graph_id: str) -> Scope:
+    """Return the scope of a whole graph; every write asks for that of its own again."""
+    return Scope(tenant=tenant, graph_id=graph_id, topics=(ALL_TOPICS,), every_user=True)
 
 
 class GraphState(StrEnum):

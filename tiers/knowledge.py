@@ -1,4 +1,4 @@
-"""The knowledge graph: facts with subject, predicate and object are its edges. The port.
+"""The knowledge graph: facts with subject, predicate and object are its edges.
 
 Nothing is stored for it besides facts, so scope, history, redaction and export are theirs. A
 fact's subject and object are names of entities. Names are compared as ``spelled`` has them: case,
@@ -7,7 +7,7 @@ compatibility forms, underscores and white space make no difference. A fact with
 those that further such facts join to them, ``ALIAS_STEPS_MAX`` facts away at most. Such a fact
 is no step of a path and no neighbour: it names, and tells nothing else.
 
-The rules of ``tiers.ports`` hold. What a reader may see is what ``SemanticStore.facts`` shows: of
+What a reader may see is what ``SemanticStore.facts`` shows: of
 the own graph everything visible; of an ancestor its core facts as ``core`` has them, and archival
 ones if it carries ``fact``. Of that, reads have what stands: facts that are live, or with
 ``as_of`` those that had been recorded by then and neither superseded nor forgotten by then. What
@@ -16,14 +16,9 @@ an ancestor has forgotten is forgotten below it at every moment.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Protocol
-
 from pydantic import Field
 
-from .recollection import Place
-from .records import Fact, Record, Scope
+from .records import Fact, Record
 
 ALIAS = "alias"
 """The predicate that joins two names."""
@@ -92,72 +87,3 @@ class Neighbour(Record):
 
     fact: Fact
     distance: int = Field(ge=1)
-
-
-class KnowledgeGraph(Protocol):
-    """What facts say about entities and how these hang together."""
-
-    async def entities(
-        self, scope: Scope, names: Sequence[str], limit: int, *, as_of: datetime | None = None
-    ) -> tuple[Entity, ...]:
-        """Return the entities that some of the names name, in the order in which they do.
-
-        Each once, however many of the names are its own. What no fact names is left out.
-
-        Args:
-            scope: Who asks.
-            names: In any spelling, at most ``NAMES_MAX``; blank ones name nothing.
-            limit: 1 to ``NAMES_MAX``.
-            as_of: Facts as they stood then.
-        """
-
-    async def neighbours(
-        self,
-        scope: Scope,
-        names: Sequence[str],
-        depth: int,
-        limit: int,
-        *,
-        as_of: datetime | None = None,
-    ) -> tuple[Neighbour, ...]:
-        """Return the facts within some steps of any of the names, nearest first, then by id.
-
-        A step leads from a name to the facts that have it as subject or object, and from each of
-        them to the name at its other end.
-
-        Args:
-            scope: Who asks.
-            names: As for ``entities``.
-            depth: Steps, 1 to ``NEIGHBOUR_DEPTH_MAX``.
-            limit: 1 to ``NEIGHBOURS_MAX``. Work ends with it: a name of very many facts costs
-                one look at them.
-            as_of: As for ``entities``.
-        """
-
-    async def path(
-        self, scope: Scope, start: str, end: str, depth: int, *, as_of: datetime | None = None
-    ) -> tuple[Fact, ...] | None:
-        """Return a shortest chain of facts from one name to another, each sharing a name.
-
-        Of several the one whose ids come first. Empty when both name one entity; ``None`` when
-        there is none of at most ``depth`` facts, 1 to ``PATH_DEPTH_MAX``, or none among the
-        ``PATH_FACTS_MAX`` facts that are nearest to either end.
-        """
-
-    async def statements(
-        self,
-        scope: Scope,
-        subject: str,
-        predicate: str | None = None,
-        limit: int = NAMES_MAX,
-        *,
-        live_only: bool = False,
-        behind: Place | None = None,
-    ) -> tuple[Fact, ...]:
-        """Return what was ever stated of an entity, oldest first: live facts and ended ones.
-
-        Under any name that it has now, ``alias`` facts included; of one predicate, or of all; with
-        ``live_only`` what still stands. Redacted facts are left out. ``limit`` is 1 to
-        ``NAMES_MAX``; with ``behind`` only what comes after that place in this order, which is
-        when a fact was recorded, and its id.
-        """

@@ -1,18 +1,15 @@
 """What the write guard found, and what it has put aside until a person decides.
 
-The rules of ``tiers.ports`` hold. What is put aside is in no search, no context and no other store.
+What is put aside is in no search, no context and no other store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
 from .fields import Moment, Record, Source, Text
-from .fleet import Scope
 from .owned import Owned
 
 Detector: TypeAlias = Literal[
@@ -99,45 +96,3 @@ class Quarantined(Owned):
     reason: str = ""
     decided_at: Moment | None = None
     released_id: str | None = None
-
-
-class Quarantine(Protocol):
-    """Texts that were put aside, of session graphs; asked by the runtime for a whole graph."""
-
-    async def hold(self, scope: Scope, record: Quarantined) -> Quarantined:
-        """Put a text aside, with an audit event ``quarantined``; one of its id stays as it is.
-
-        Raises:
-            Conflict: The id is another text's, the graph is archived, or ``HELD_MAX`` texts wait.
-        """
-
-    async def quarantined(self, scope: Scope, ids: Sequence[str]) -> tuple[Quarantined, ...]:
-        """Return those of these ids, whoever wrote them, in the order asked."""
-
-    async def in_quarantine(
-        self, scope: Scope, *, behind: str = "", limit: int = HELD_PAGE_MAX
-    ) -> tuple[Quarantined, ...]:
-        """Return the texts that wait for a decision, the oldest first, behind an id.
-
-        ``limit`` is 1 to ``HELD_PAGE_MAX``. What was redacted waits no more.
-        """
-
-    async def decide(
-        self,
-        scope: Scope,
-        record_id: str,
-        state: State,
-        reason: str,
-        now: datetime,
-        *,
-        released_id: str | None = None,
-    ) -> bool:
-        """Write down what became of a text that waits, with an audit event named as the state.
-
-        It loses its content in the same step: what it says is in the record that it became, or
-        nowhere. ``False``, writing nothing, when it does not wait any more.
-
-        Raises:
-            NotFound: There is none of that id in the graph.
-            UsageError: The reason is blank, or the state is no decision.
-        """

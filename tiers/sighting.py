@@ -8,11 +8,9 @@ what is asked of the engine as ever.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
 from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from .recollection import Said, WordStatistics
+from .recollection import WordStatistics
 from .records import Hit, Scope, SearchQuery
 
 
@@ -62,33 +60,3 @@ class SightsMeaning(Protocol):
 
     async def sight(self, scope: Scope, query: SearchQuery, known: Known) -> tuple[Seen, ...]:
         """Return what ``search`` does, in its order, turns of ``known`` by their ids alone."""
-
-
-@runtime_checkable
-class SightsWords(Protocol):
-    """A ``LexicalIndex`` that tells only what is not known."""
-
-    async def sight_words(
-        self, scope: Scope, queries: Sequence[SearchQuery], known: Known
-    ) -> tuple[SightedWords, ...]:
-        """Return for each query what ``search_words`` does, turns of ``known`` by ids alone.
-
-        Queries of the same words and kinds count them once.
-        """
-
-
-@runtime_checkable
-class SightsConversations(Protocol):
-    """A ``Recollection`` that tells only what is not known."""
-
-    async def sight_around(
-        self,
-        scope: Scope,
-        turn_ids: Sequence[str],
-        before: int,
-        after: int,
-        known: Known,
-        *,
-        as_of: datetime | None = None,
-    ) -> tuple[tuple[Said | Sighted, ...], ...]:
-        """Return what ``around`` does, in its order, turns of ``known`` by their ids alone."""

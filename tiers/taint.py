@@ -7,14 +7,11 @@ from there. Beliefs are reverted instead, by events of their log.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from .fields import Moment, Record
-from .fleet import Scope
 
 SET_ASIDE = "[set aside]"
 """What a record says while a roll-back keeps its content."""
@@ -127,65 +124,3 @@ class RollBack(Record):
     def graph_ids(self) -> tuple[str, ...]:
         """The graphs of which records were changed, its own first."""
         return tuple(dict.fromkeys((self.graph_id, *(one.graph_id for one in self.items))))
-
-
-class TaintStore(Protocol):
-    """What rests on what, and roll-backs. Scopes are those of whole graphs."""
-
-    async def described(self, scope: Scope, ids: Sequence[str]) -> tuple[Resting, ...]:
-        """Return the records of the scope's graph among some ids, in no order."""
-
-    async def resting_on(self, scope: Scope, ids: Sequence[str]) -> tuple[Resting, ...]:
-        """Return the records of the scope's graph that rest on some of whichever graph.
-
-        At first hand: summaries, episodes, facts, rules, beliefs, documents, passages and cards
-        that name one of them, as ``Redactor.redact`` reaches them, and beliefs that were committed
-        in one of the turns.
-
-        Raises:
-            UsageError: There are more than 500 ids.
-        """
-
-    async def set_aside(
-        self,
-        roll_back: RollBack,
-        now: datetime,
-        *,
-        dry_run: bool = False,
-    ) -> RollBack | None:
-        """Carry out a roll-back, or what was added to an open one, in one transaction.
-
-        Records lose their content as by a redaction, which is kept apart; beliefs are reverted, and
-        what they or facts had taken the place of stands again, which the answer names. One audit
-        event ``rolled back`` in each graph. ``None``, writing nothing, while another roll-back of
-        the same record is open.
-
-        Args:
-            roll_back: With what is to be changed.
-            now: When.
-            dry_run: Only return what it would come to; nothing is written.
-
-        Raises:
-            Conflict: It is open no longer.
-        """
-
-    async def undo(self, scope: Scope, roll_back_id: str, reason: str, now: datetime) -> RollBack:
-        """Bring everything back as it was, in one transaction; an undone one stays as it is.
-
-        Raises:
-            NotFound: The scope's graph has no such roll-back.
-            Conflict: It was confirmed.
-        """
-
-    async def confirm(
-        self, scope: Scope, roll_back_id: str, reason: str, now: datetime
-    ) -> RollBack:
-        """Destroy what an open roll-back keeps; a confirmed one stays as it is.
-
-        Raises:
-            NotFound: The scope's graph has no such roll-back.
-            Conflict: It was undone.
-        """
-
-    async def roll_backs(self, scope: Scope) -> tuple[RollBack, ...]:
-        """Return the latest 1,000 roll-backs of records of the scope's graph, the last first."""

@@ -1,4 +1,4 @@
-"""Ports that serve the whole store instead of one agent: generations, upkeep, moving house.
+"""What serves a whole store instead of one agent: generations, upkeep, moving house.
 
 What asks here is the runtime itself, for one tenant at a time. The rules of ``tiers.ports`` hold:
 all or nothing, absence is a value, time is an argument.
@@ -20,7 +20,6 @@ from .ports import WarmStore
 from .quarantine import Quarantined
 from .records import (
     AgentRecord,
-    Commitment,
     Episode,
     Fact,
     IndexEntry,
@@ -38,7 +37,6 @@ from .records import (
     TrustRow,
     Turn,
     Usage,
-    WorkDraft,
 )
 
 R = TypeVar("R", bound=Record)
@@ -198,24 +196,6 @@ class ArchivalVectors(Protocol):
         """
 
 
-class ColdUpkeep(Protocol):
-    """What the runtime does when it opens, and what building an index needs."""
-
-    async def take_over(self) -> None:
-        """Free at once what owners that died had claimed, where only one owner can be.
-
-        A store that several processes share does nothing: there, leases run out.
-        """
-
-    async def searchable_after(
-        self, tenant: str, cursor: str, limit: int, now: datetime
-    ) -> Page[RecordRef]:
-        """Return searchable, unexpired, current records after a cursor; ``""`` begins."""
-
-    async def count_searchable(self, tenant: str, now: datetime) -> int:
-        """Return how many records ``searchable_after`` has to give."""
-
-
 class Redacted(Record):
     """What a redaction reached, as ids by kind: ``turn``, ``summary``, ``fact``, ``receipt``, …"""
 
@@ -227,130 +207,6 @@ class Redacted(Record):
         return tuple(
             sorted({one for kind, ids in self.ids.items() if kind != "receipt" for one in ids})
         )
-
-
-class Redactor(Protocol):
-    """Destroys content on request. Rows, ids, ``seq``, coverage and lengths of chains stay."""
-
-    async def redact(
-        self, scope: Scope, record_ids: Sequence[str], reason: str, now: datetime
-    ) -> Redacted:
-        """Destroy the content of records of the scope's graph, and of all that was made of them.
-
-        Records are turns, summaries, episodes, facts, rules, beliefs, documents, passages,
-        cards and quarantined texts, of any agent, user and topic. A belief's content and salts are
-        destroyed in the log, which gains a ``redacted`` event for each, and what contradicted it no
-        longer says why. A document goes with all of its revisions and passages, a passage with its
-        document, a task with the actions that tell of its changes.
-
-        What was made of a record: summaries that cover it, episodes that have it as a child, facts,
-        beliefs and rules that name it as a source, and so on from these; and receipts that name any
-        of them, whose question is blanked. Texts become ``[redacted]``, ``redacted_at`` is set,
-        words leave the word index, and an ``index`` work item for each record is queued, by which
-        it leaves the warm index. One audit event ``redacted`` names the asked records and the
-        reason.
-
-        All or nothing where the engine has transactions; otherwise repeating the call finishes
-        what was begun. What is redacted already is passed over; if all is, nothing is written.
-        A record that retention has emptied is passed over too, but what was made of it is not.
-
-        Raises:
-            NotFound: One of the ids is no such record of the graph.
-            UsageError: ``reason`` is blank, or there are more than 1,000 ids.
-        """
-
-    async def holding(
-        self,
-        scope: Scope,
-        *,
-        subject: str | None = None,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        cursor: str = "",
-        limit: int = 1000,
-    ) -> Page[RecordRef]:
-        """Return records that speak of a subject, belong to a user, or an agent wrote; pages.
-
-        What no agent wrote has the empty ``agent_id``.
-
-        Of every kind that can be redacted, whoever could see them, that have their content. A
-        record speaks of a subject when one of its texts (claim, key, value, speaker, tool output,
-        subject and object included) holds it as whole words, whatever the case and the white
-        space between its words; NFKC forms are compared. A name is found by its parts as well, in
-        any order and the last alone, and a number however it is written (``tiers.cold.mentions``).
-        So is what retention has emptied, by what it said then: what was made of it may say so
-        still, and is reached by redacting it. A page may hold fewer rows than
-        ``limit`` and still name a cursor: it has looked through a bounded number of records.
-
-        Raises:
-            UsageError: Not exactly one of the three is given, or a subject or user is blank.
-        """
-
-    async def blank_receipts(
-        self,
-        scope: Scope,
-        *,
-        subject: str | None = None,
-        agent_ids: Sequence[str] = (),
-        record_ids: Sequence[str] = (),
-        before: datetime | None = None,
-        since: datetime | None = None,
-        retiring: Retiring | None = None,
-    ) -> tuple[str, ...]:
-        """Blank receipts that speak of a subject, agents were given, name records, or are old.
-
-        Of the scope's graph; for what no record of it holds: a question that found nothing, a turn
-        that was never replied to, a record of a graph that it inherits from. Returns the ids of
-        those that were not blank before. May be repeated.
-
-        Args:
-            scope: Whose graph.
-            subject: Those that speak of it.
-            agent_ids: Those that one of these agents was given.
-            record_ids: Those that name one of these records.
-            before: Those that were recorded before this moment.
-            since: With ``before``: what was recorded earlier than this is blank already and need
-                not be looked at, as far as ids tell when they were made.
-            retiring: Why, and when: the audit feed names them as ``retired`` in the same step.
-
-        Raises:
-            UsageError: None of them is given, or the subject is blank.
-        """
-
-    async def rewrite(
-        self, scope: Scope, record: Summary | Episode, work: Sequence[WorkDraft] = ()
-    ) -> bool:
-        """Give a redacted summary or episode a new text, made of what is left of its sources.
-
-        Clears ``redacted_at`` and makes the text findable. ``False``, writing nothing, when the
-        record is not there, or not redacted as ``record.redacted_at`` says: what it was made of
-        was redacted again meanwhile.
-        """
-
-    async def redacted(
-        self, scope: Scope, record_ids: Sequence[str]
-    ) -> tuple[
-        Turn
-        | Summary
-        | Episode
-        | Fact
-        | Rule
-        | Commitment
-        | Document
-        | Passage
-        | Card
-        | Quarantined,
-        ...,
-    ]:
-        """Return the redacted records of the scope's graph among ids, whoever could see them.
-
-        Not those that retention has emptied: their content is gone for another reason.
-        """
-
-    async def left_of(
-        self, scope: Scope, record: Summary | Episode
-    ) -> tuple[Turn | Summary | Episode, ...]:
-        """Return what is not redacted of that which a record was made of, in order."""
 
 
 class FactUse(Record):
@@ -457,33 +313,3 @@ ARCHIVE_ROWS: dict[Table, type[Record]] = {
     "work": QueuedWork,
 }
 """What a row of each table is, in the order in which tables are moved: causes before effects."""
-
-
-class ColdArchive(Protocol):
-    """Everything a cold tier holds, table by table, in records that no engine owns.
-
-    What follows from the records (coverage, consolidation, word index) does not move: importing a
-    row brings it about again.
-    """
-
-    async def tenants(self) -> tuple[str, ...]:
-        """Return every tenant that has a graph, sorted."""
-
-    async def export_rows(self, tenant: str, table: Table, cursor: str, limit: int) -> Page[Record]:
-        """Return rows after a cursor in a stable order; ``""`` begins.
-
-        Events come in the order of their numbers, and work in that of queueing. ``limit`` is
-        1 to ``PAGE_ROWS_MAX``. Rows are of the type ``ARCHIVE_ROWS`` names.
-        """
-
-    async def import_rows(self, tenant: str, table: Table, rows: Sequence[Record]) -> int:
-        """Store rows as they are, in order, and return how many are new.
-
-        A row that is there already, equal, is passed over, so that repeating is harmless.
-
-        Raises:
-            Conflict: A row of the same identity is there and differs; nothing of the call stays.
-        """
-
-    async def count_rows(self, tenant: str, table: Table) -> int:
-        """Return how many rows a table has for the tenant."""

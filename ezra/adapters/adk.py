@@ -22,7 +22,6 @@ from ..handles.graph import Graph
 from ..remote.ezra import RemoteEzra
 from ..wire.tools import ToolSpec, agent_tools
 from .adk_events import USER, name_of, ref_of, said_in, words_of
-from .lending import answered
 
 with needs("adk", "ezra.adapters.adk"):
     from google.adk.agents.readonly_context import ReadonlyContext
@@ -234,7 +233,7 @@ class MemoryTool(BaseTool):
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> dict[str, Any]:
         """Return what memory answers; ``{"error": …}`` for a call that is to be mended."""
         agent = await self._agent(tool_context) if callable(self._agent) else self._agent
-        return await answered(self._spec, agent, args)
+        return await self._spec.answered(agent, args)
 
 
 def _entry(hit: Hit, user_id: str) -> MemoryEntry:

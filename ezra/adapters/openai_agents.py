@@ -23,7 +23,6 @@ from ..handles.agent import Agent
 from ..handles.agent_facts import FORGOTTEN_MAX
 from ..wire.tools import ToolSpec, agent_tools
 from .keeping import Shelf
-from .lending import answered
 from .said import Piece, item_of, pieces_of
 
 with needs("openai-agents", "ezra.adapters.openai_agents"):
@@ -191,7 +190,7 @@ def memory_tools(agent: Agent | Finding) -> list[FunctionTool]:
 def _tool(spec: ToolSpec, agent: Agent | Finding) -> FunctionTool:
     async def invoke(context: ToolContext[Any], arguments: str) -> str:
         asking = await agent(context) if callable(agent) else agent
-        return dumps(await answered(spec, asking, arguments), ensure_ascii=False)
+        return dumps(await spec.answered(asking, arguments), ensure_ascii=False)
 
     return FunctionTool(
         name=spec.name,

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from metaagents.learning.agent import IndexHandler, LearningAgent
 from metaagents.learning.core import CorePolicy
@@ -36,7 +36,6 @@ from metaagents.reindex.archival import ArchivalKeeper
 from metaagents.reindex.generations import OpenGenerations
 from metaagents.reindex.index import SwitchingIndex
 from metaagents.work import Worker, WorkHandler
-from tiers.cold.stores import ColdStores
 from tiers.errors import DiskFull
 from tiers.ids import IdFactory, system_clock
 from tiers.ports import Embedder, HotStore, LanguageModel
@@ -70,6 +69,9 @@ from .engines import (
     warm_generations,
 )
 from .schedule import with_clock
+
+if TYPE_CHECKING:
+    from tiers.cold.opened import ColdStores
 
 
 @asynccontextmanager
@@ -149,6 +151,7 @@ def _parts(
     worker = partial(_worker, settings, stores, owner, clock)
     way = _way(settings, stores, minds.keeper, model, mesh, ids, clock)
     return Parts(
+        **vars(cold),
         settings=settings,
         telemetry=stores.telemetry,
         clock=clock,
@@ -157,33 +160,6 @@ def _parts(
         model=model,
         hot=stores.hot,
         warm=warm,
-        graphs=cold.graphs,
-        fleet=cold.fleet,
-        usage=cold.usage,
-        desk=cold.desk,
-        turns=cold.turns,
-        episodic=cold.episodic,
-        semantic=cold.semantic,
-        procedural=cold.procedural,
-        grains=cold.grains,
-        shelf=cold.shelf,
-        review=cold.review,
-        knowledge=cold.knowledge,
-        playbooks=cold.playbooks,
-        beliefs=cold.beliefs,
-        history=cold.history,
-        heads=cold.heads,
-        evidence=cold.evidence,
-        queue=cold.queue,
-        log=cold.log,
-        words=cold.words,
-        recollection=cold.recollection,
-        timeline=cold.timeline,
-        board=cold.board,
-        quarantine=cold.quarantine,
-        redactor=cold.redactor,
-        taint=cold.taint,
-        archive=cold.archive,
         membership=way.membership,
         meter=way.meter,
         signer=Signer(settings, clock),

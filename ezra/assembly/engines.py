@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tiers import hot
 from tiers.cold.owner import own_folder
@@ -22,7 +23,6 @@ from tiers.cold.sqlite import (
     sqlite_cold_store,
 )
 from tiers.cold.sqlite.health import sqlite_health
-from tiers.cold.stores import ColdStores
 from tiers.errors import ConfigError
 from tiers.extras import needs
 from tiers.health import TierHealth
@@ -46,6 +46,9 @@ from ..moving.ends import shown
 from ..moving.house import House
 from ..settings import Settings, fastembed_name
 from .embedders import embedder_health, required, secret
+
+if TYPE_CHECKING:
+    from tiers.cold.opened import ColdStores
 
 GEMINI_MODEL = "gemini-2.5-flash"
 OPENAI_MODEL = "gpt-4o-mini"

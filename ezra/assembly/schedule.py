@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from metaagents.clock import Beat, MetaAgentClock
-from tiers.leases import LeaseStore
 from tiers.records import GraphState, Scope
 
 from ..beliefs.proofs import Witness
 from ..erasure.redaction import retire
 from ..parts import Parts
 from ..rights.backlog import Backlog
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import LeaseStore
 
 
 async def with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: AsyncExitStack) -> Parts:

@@ -15,7 +15,7 @@ import typer
 from tiers.errors import NotFound, UsageError
 
 from ..wire.derivation import Handle, Offered
-from ..wire.handles import HANDLES
+from ..wire.handles import HANDLES, TENANT
 from .command import Answer, Rows, examples
 from .doors import Memory
 
@@ -52,7 +52,7 @@ async def call(
     named = dict(zip(wanted, names or (), strict=True))
     said = offered.operation.asks.of(**_values(asked or ())).said
     handle = await _held(memory, offered.handle, named)
-    in_path = {name: named[name] for name in offered.in_path}
+    in_path = {name: named[part] for name, part in offered.in_path.items()}
     found = await getattr(handle, offered.method_name)(**in_path, **said)
     document = json.loads(offered.operation.answers.dump_json(found))
     return Answer(document, [lambda screen: screen.document(document)])
@@ -65,13 +65,15 @@ def _operations() -> Iterator[tuple[str, Offered]]:
 
 
 def _names(offered: Offered) -> tuple[str, ...]:
-    return offered.handle.names + offered.in_path
+    return (*offered.handle.names, *offered.in_path.values())
 
 
 async def _held(memory: Memory, handle: Handle, named: dict[str, str]) -> Any:  # noqa: ANN401
-    """Return a handle of the agent, graph or catalog that is named."""
+    """Return a handle of the agent, graph, catalog or tenant that is named."""
     first: Any
     match handle.names:
+        case () if handle is TENANT:
+            first = await memory.open()
         case ():
             first = await (await memory.open()).catalog()
         case (graph_id,):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from tiers.belief_log import BeliefHistory, BeliefStore, RivalSearch
 from tiers.beliefs import (
     TRUST_AT_FIRST,
     BeliefQuery,
@@ -28,6 +28,9 @@ from .judges import ContradictionJudge
 from .records import FOUND_BY_KEY, Contradiction
 from .rules import compare
 from .strategies import Handlers, agreement, settle, tell
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import BeliefHistory, BeliefStore, RivalSearch
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,8 @@ import math
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from tiers.belief_log import BeliefHistory, RivalSearch
 from tiers.beliefs import BeliefQuery, Commitment
 from tiers.errors import BudgetExceeded, ConfigError, TierError, UsageError
 from tiers.fleet import Scope
@@ -20,6 +19,9 @@ from tiers.records import SearchQuery
 from .frames import speaks_of_speaker
 from .judges import JUDGED_CHARS_MAX, ContradictionJudge, RulesJudge, judged_or_by_rules
 from .records import Judgement
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import BeliefHistory, RivalSearch
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from tiers.records import ALL_TOPICS, Scope, Standing
 
 from ..checks import checked
 from ..guarding import Write, admitted
-from ..operations import Sent, operation
+from ..operations import Sent, composed, operation
 from ..parts import Parts
 from ..rights.access import Access
 from .draft import SHELF, Draft, drafted, texts_of
@@ -53,6 +53,7 @@ class Documents:
         operator = _Operator(parts, scope)
         return cls(parts, Access(operator.reading, operator.writing, operator.standing))
 
+    @composed
     @operation("POST", "", changes=True, repeats=False)
     async def put(
         self,

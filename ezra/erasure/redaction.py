@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from metaagents.lifecycle.agent import REDACTED_MEANWHILE
 from tiers.errors import ConfigError, TierError, UsageError
+from tiers.fleet import CATALOG
 from tiers.history.receipts import ErasureReceipt
 from tiers.ids import derived_id
 from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Scope, SessionGraph
-from tiers.registry import CATALOG
 from tiers.upkeep import Redacted, RewritableFiles
 
 from ..parts import Parts

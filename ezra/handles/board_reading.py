@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import Field
 
-from tiers.board import CARDS_MAX, Board, Card, CardQuery, TaskStatus
+from tiers.board import CARDS_MAX, Card, CardQuery, TaskStatus
 from tiers.errors import NotFound, UsageError
 from tiers.recollection import Place
 from tiers.records import Scope
@@ -18,6 +18,9 @@ from ..checks import checked
 from ..operations import Limit, Name, Told, Tool, operation
 from ..paging import check_page, cursor_of, place_of
 from ..parts import Parts
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import Board
 
 Reading: TypeAlias = Callable[[], Awaitable[Scope]]
 """Returns the scope to read with, as it stands."""

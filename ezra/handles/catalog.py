@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Unpack
 
 from tiers.errors import Conflict, UsageError
+from tiers.fleet import CATALOG
 from tiers.records import (
     ALL_TOPICS,
     AuditEvent,
@@ -20,7 +21,6 @@ from tiers.records import (
     Text,
     Turn,
 )
-from tiers.registry import CATALOG
 
 from ..checks import checked
 from ..documents import DocumentsOfGraph

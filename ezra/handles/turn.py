@@ -32,6 +32,38 @@ class TurnRef:
     receipt_id: str | None
 
 
+@dataclass(frozen=True)
+class Course:
+    """How a turn went so far.
+
+    Attributes:
+        degraded: Tiers and capabilities that did not take part.
+        tiers_used: Tiers that answered.
+        skipped: For each leg left out, why.
+        step_ms: Milliseconds per router step.
+    """
+
+    degraded: tuple[str, ...]
+    tiers_used: tuple[str, ...]
+    skipped: tuple[str, ...]
+    step_ms: dict[str, float]
+
+
+@dataclass(frozen=True)
+class TurnAnswer:
+    """An open turn: the attributes of ``OpenTurn``."""
+
+    id: str
+    messages: list[dict[str, str]]
+    slots: tuple[Slot, ...]
+    dropped: tuple[Slot, ...]
+    tokens: int
+    shadowed: tuple[Fact, ...]
+    core: CoreBlock
+    receipt_id: str | None
+    course: Course
+
+
 class OpenTurn:
     """A turn whose context is ready and whose answer is not there yet.
 
@@ -56,64 +88,85 @@ class OpenTurn:
         self._writing = asyncio.Lock()
 
     @property
+    def answer(self) -> TurnAnswer:
+        """All of it as one value, as it goes over a network."""
+        state, context = self._state, self._state.context
+        return TurnAnswer(
+            id=state.turn_id,
+            messages=context.messages,
+            slots=context.slots,
+            dropped=context.dropped,
+            tokens=context.tokens,
+            shadowed=state.shadowed,
+            core=state.core,
+            receipt_id=state.receipt_id,
+            course=Course(
+                degraded=tuple(state.state.lost),
+                tiers_used=tuple(state.state.used),
+                skipped=tuple(state.state.skipped),
+                step_ms=state.step_ms,
+            ),
+        )
+
+    @property
     def messages(self) -> list[dict[str, str]]:
         """The context as messages; a copy, so that a caller may change it."""
-        return [dict(message) for message in self._state.context.messages]
+        return [dict(message) for message in self.answer.messages]
 
     @property
     def slots(self) -> tuple[Slot, ...]:
         """What went into the context, in salience order."""
-        return self._state.context.slots
+        return self.answer.slots
 
     @property
     def dropped(self) -> tuple[Slot, ...]:
         """What did not fit the token budget."""
-        return self._state.context.dropped
+        return self.answer.dropped
 
     @property
     def tokens(self) -> int:
         """Estimated tokens of the context."""
-        return self._state.context.tokens
+        return self.answer.tokens
 
     @property
     def degraded(self) -> tuple[str, ...]:
         """Tiers and capabilities that did not take part."""
-        return tuple(self._state.state.lost)
+        return self.answer.course.degraded
 
     @property
     def tiers_used(self) -> tuple[str, ...]:
         """Tiers that answered."""
-        return tuple(self._state.state.used)
+        return self.answer.course.tiers_used
 
     @property
     def skipped(self) -> tuple[str, ...]:
         """For each leg left out, why."""
-        return tuple(self._state.state.skipped)
+        return self.answer.course.skipped
 
     @property
     def shadowed(self) -> tuple[Fact, ...]:
         """Inherited core facts hidden behind a nearer definition."""
-        return self._state.shadowed
+        return self.answer.shadowed
 
     @property
     def core(self) -> CoreBlock:
         """The core facts that are in every context, with their cost."""
-        return self._state.core
+        return self.answer.core
 
     @property
     def id(self) -> str:
         """The id that the turn is stored under when it is replied to."""
-        return self._state.turn_id
+        return self.answer.id
 
     @property
     def receipt_id(self) -> str | None:
         """Names the stored receipt of what the turn saw."""
-        return self._state.receipt_id
+        return self.answer.receipt_id
 
     @property
     def step_ms(self) -> dict[str, float]:
         """Milliseconds per router step, so far."""
-        return dict(self._state.step_ms)
+        return dict(self.answer.course.step_ms)
 
     async def reply(
         self,

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tiers.errors import TierError
+from tiers.fleet import CATALOG
 from tiers.records import Ancestor, Budget, GraphState, Scope, Usage
-from tiers.registry import CATALOG
 
 from ..parts import Parts
 

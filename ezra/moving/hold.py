@@ -6,12 +6,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from tiers.errors import Conflict
 from tiers.ids import Clock
-from tiers.leases import Lease, LeaseStore
 
 from .report import Progress, Step
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import Lease, LeaseStore
 
 LEASE_NAME = "move"
 LEASE_SECONDS = 120.0

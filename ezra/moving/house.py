@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tiers.leases import LeaseStore
-from tiers.upkeep import ColdArchive, WarmGenerations
+from tiers.upkeep import WarmGenerations
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import ColdArchive, LeaseStore
 
 
 @dataclass(frozen=True)

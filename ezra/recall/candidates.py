@@ -16,8 +16,6 @@ from tiers.sighting import (
     Seen,
     Sighted,
     SightedWords,
-    SightsConversations,
-    SightsWords,
 )
 from tiers.together import together
 
@@ -97,7 +95,7 @@ async def _count_words(search: Search, own: Sequence[SearchQuery]) -> None:
     if search.request.mode == "semantic":
         return
     as_of = search.request.as_of
-    if isinstance(search.parts.words, SightsWords) and len(own) == 1 and as_of is None:
+    if len(own) == 1 and as_of is None:
         return  # comes with what is found by them
     kinds = tuple(dict.fromkeys(kind for query in own for kind in query.kinds))
     unknown: WordStatistics | None = None
@@ -436,11 +434,7 @@ async def remember_outcomes(search: Search) -> None:
 
 
 async def _words(search: Search, queries: Sequence[SearchQuery]) -> tuple[SightedWords, ...]:
-    words = search.parts.words
-    if isinstance(words, SightsWords):
-        return await words.sight_words(search.scope, queries, search.pool.known)
-    found = [await words.search_words(search.scope, query) for query in queries]
-    return tuple(SightedWords(one, None) for one in found)
+    return await search.parts.words.sight_words(search.scope, queries, search.pool.known)
 
 
 async def _sight(search: Search, leg: str, query: SearchQuery) -> tuple[Seen, ...]:
@@ -449,12 +443,9 @@ async def _sight(search: Search, leg: str, query: SearchQuery) -> tuple[Seen, ..
 
 
 async def _around(search: Search, turn_ids: Sequence[str]) -> Sequence[Sequence[Said | Sighted]]:
-    recollection, as_of = search.parts.recollection, search.request.as_of
-    if isinstance(recollection, SightsConversations):
-        return await recollection.sight_around(
-            search.scope, turn_ids, BEFORE, AFTER, search.pool.known, as_of=as_of
-        )
-    return await recollection.around(search.scope, turn_ids, BEFORE, AFTER, as_of=as_of)
+    return await search.parts.recollection.sight_around(
+        search.scope, turn_ids, BEFORE, AFTER, search.pool.known, as_of=search.request.as_of
+    )
 
 
 async def _warm(search: Search, leg: str, query: SearchQuery) -> tuple[Hit, ...]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import datetime
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from metaagents.learning.core import CoreBlock
 from tiers.errors import UsageError
 from tiers.records import Ancestor, Fact
 
 from ..handles.agent import Agent
-from ..handles.tool_outputs import RANGE_CHARS, OutputRange
-from ..handles.turn import Completion, OpenTurn
-from ..mesh import AnyAsk, ask_of
-from ..turn.assemble import Slot
+from ..handles.turn import Completion, OpenTurn, TurnAnswer
 from ..turn.output_checks import ToolOutputLike, outputs_of
 from ..turn.routing import Written
 from ..wire import Asked, Nothing, Operation, agents, graphs, handles
@@ -35,70 +31,14 @@ class RemoteTurn(OpenTurn):
     The server keeps it for an hour, unless others of the same token need its room.
     """
 
-    def __init__(self, agent: RemoteAgent, answer: agents.TurnAnswer) -> None:
+    def __init__(self, agent: RemoteAgent, answer: TurnAnswer) -> None:
         self._agent = agent
         self._answer = answer
-        self._course = answer.course
 
     @property
-    def id(self) -> str:
-        """The id that the turn is stored under when it is replied to."""
-        return self._answer.id
-
-    @property
-    def messages(self) -> list[dict[str, str]]:
-        """The context as messages; a copy, so that a caller may change it."""
-        return [dict(message) for message in self._answer.messages]
-
-    @property
-    def slots(self) -> tuple[Slot, ...]:
-        """What went into the context, in salience order."""
-        return self._answer.slots
-
-    @property
-    def dropped(self) -> tuple[Slot, ...]:
-        """What did not fit the token budget."""
-        return self._answer.dropped
-
-    @property
-    def tokens(self) -> int:
-        """Estimated tokens of the context."""
-        return self._answer.tokens
-
-    @property
-    def degraded(self) -> tuple[str, ...]:
-        """Tiers and capabilities that did not take part."""
-        return self._course.degraded
-
-    @property
-    def tiers_used(self) -> tuple[str, ...]:
-        """Tiers that answered."""
-        return self._course.tiers_used
-
-    @property
-    def skipped(self) -> tuple[str, ...]:
-        """For each leg left out, why."""
-        return self._course.skipped
-
-    @property
-    def shadowed(self) -> tuple[Fact, ...]:
-        """Inherited core facts hidden behind a nearer definition."""
-        return self._answer.shadowed
-
-    @property
-    def core(self) -> CoreBlock:
-        """The core facts that are in every context, with their cost."""
-        return self._answer.core
-
-    @property
-    def receipt_id(self) -> str | None:
-        """Names the stored receipt of what the turn saw."""
-        return self._answer.receipt_id
-
-    @property
-    def step_ms(self) -> dict[str, float]:
-        """Milliseconds per router step, so far."""
-        return dict(self._course.step_ms)
+    def answer(self) -> TurnAnswer:
+        """All of it as one value, as the server said it."""
+        return self._answer
 
     async def reply(
         self,
@@ -119,7 +59,7 @@ class RemoteTurn(OpenTurn):
             usage_tokens=usage_tokens,
         )
         done = await self._agent.ask(agents.TURN_REPLY, asked, turn_id=self.id)
-        self._course = done.course
+        self._answer = replace(self._answer, course=done.course)
         return done.written
 
     async def complete(self) -> str:
@@ -129,11 +69,18 @@ class RemoteTurn(OpenTurn):
             NotFound: The server does not keep the turn any more: open it anew.
         """
         done = await self._agent.ask(agents.TURN_COMPLETE, Nothing(), turn_id=self.id)
-        self._course = done.course
+        self._answer = replace(self._answer, course=done.course)
         return done.response
 
 
-class RemoteAgent(RemoteAgentRecording, RemoteHandle, Agent, of=Agent):
+_ASKS: Mapping[str, Operation[Any, Any]] = {
+    "complete": agents.COMPLETE,
+    "read_tool_output": agents.TOOL_OUTPUT,
+    "turn": agents.TURN,
+}
+
+
+class RemoteAgent(RemoteAgentRecording, RemoteHandle, Agent, of=Agent, asks=_ASKS):
     """One agent of a session graph on a server.
 
     Made by ``spawn_agent`` and ``agent`` of a graph's handle.
@@ -190,52 +137,14 @@ class RemoteAgent(RemoteAgentRecording, RemoteHandle, Agent, of=Agent):
         """The graph's board as the agent sees it: messages, tasks, and what agents did."""
         return RemoteAgentBoard(self._connection, handles.AGENT_BOARD, self._names)
 
-    async def turn(
-        self,
-        message: str,
-        *,
-        at: datetime | None = None,
-        speaker: str | None = None,
-        topics: Iterable[str] | None = None,
-        private: bool = False,
-        ref: str | None = None,
-        mesh: AnyAsk | None = None,
-    ) -> RemoteTurn:
-        """Make the context for a message; the caller's own model answers it."""
-        asked = agents.TurnAsked.of(
-            message=message,
-            at=at,
-            speaker=speaker,
-            topics=topics,
-            private=private,
-            ref=ref,
-            mesh=None if mesh is None else ask_of(mesh),
-        )
-        return RemoteTurn(self, await self.ask(agents.TURN, asked))
-
-    async def complete(
-        self, message: str, *, at: datetime | None = None, speaker: str | None = None
-    ) -> Completion:
-        """Make the context, ask the server's model, remember the turn."""
-        asked = agents.CompleteAsked(message=message, at=at, speaker=speaker)
-        done = await self.ask(agents.COMPLETE, asked)
-        return Completion(done.response, done.model, RemoteTurn(self, done.turn), done.written)
-
-    async def read_tool_output(
-        self,
-        key: str,
-        index: int | None = None,
-        start: int = 0,
-        length: int | None = RANGE_CHARS,
-    ) -> OutputRange:
-        """Return a range of what a tool returned during a turn that the agent sees.
-
-        ``key`` is ``<turn id>/<index>``, or a turn's id or ``ref``; ``length=None`` reads all.
-        """
-        asked = agents.ToolOutputAsked(
-            index=index, start=start, length="all" if length is None else length
-        )
-        return await self.ask(agents.TOOL_OUTPUT, asked, key=key)
+    async def _ask(self, name: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 - as the method
+        answer = await super()._ask(name, given)
+        if isinstance(answer, TurnAnswer):
+            return RemoteTurn(self, answer)
+        if isinstance(answer, agents.CompletionAnswer):
+            turn = RemoteTurn(self, answer.turn)
+            return Completion(answer.response, answer.model, turn, answer.written)
+        return answer
 
     async def leave(self) -> None:
         """Leave the graph. Idempotent; the graph closes when its last agent has left."""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tiers.errors import UsageError
-from tiers.fleet import Inject
-from tiers.plans import AnyGrain
-from tiers.records import Budget, Parent, Retention, Turn
+from tiers.records import Turn
 
 from ..beliefs.difference import BeliefDiff
 from ..handles.branches import TURNS_MAX, Step, StepTaker
 from ..handles.graph import Graph
-from ..wire import Nothing, graphs, handles
-from ..wire.graphs import ConfigureAsked, GraphAnswer, InheritAsked, SpawnAsked
+from ..wire import Operation, graphs, handles
+from ..wire.graphs import AgentAnswer, GraphAnswer, RevokedAnswer
 from .agent import RemoteAgent
 from .connection import Connection
 from .documents import RemoteDocuments
@@ -23,8 +20,17 @@ from .handle import RemoteHandle
 from .handles import RemoteGraphBoard, RemoteKnowledge, RemoteQuarantine, RemoteTaint
 from .history import RemoteHistory
 
+_ASKS: Mapping[str, Operation[Any, Any]] = {
+    "agent": graphs.MEMBER,
+    "branch": graphs.BRANCH,
+    "configure": graphs.CONFIGURE,
+    "inherit": graphs.INHERIT,
+    "revoke": graphs.REVOKE,
+    "spawn_agent": graphs.SPAWN,
+}
 
-class RemoteGraph(RemoteHandle, Graph, of=Graph):
+
+class RemoteGraph(RemoteHandle, Graph, of=Graph, asks=_ASKS):
     """N agents that work together, and what they remember, on a server."""
 
     def __init__(self, connection: Connection, shown: GraphAnswer) -> None:
@@ -76,96 +82,19 @@ class RemoteGraph(RemoteHandle, Graph, of=Graph):
         """What the write guard has put aside: to look at, release or discard."""
         return RemoteQuarantine(self._connection, handles.GRAPH_QUARANTINE, self._names)
 
-    async def spawn_agent(
-        self,
-        agent_id: str,
-        *,
-        topics: Iterable[str] | None = None,
-        role: str = "",
-        user_id: str | None = None,
-        sources: Iterable[str] | None = None,
-        denied_topics: Iterable[str] | None = None,
-        denied_sources: Iterable[str] | None = None,
-        budget: Budget | None = None,
-        prompts: Mapping[AnyGrain, str] | None = None,
-        inject: Inject = "off",
-        model_window_tokens: int | None = None,
-    ) -> RemoteAgent:
-        """Add an agent; one of the same id is re-attached with all that is given here.
-
-        Raises:
-            PolicyDenied: The token allows no such topics, or another user.
-            Conflict: The graph is archived.
-            UsageError: An argument is not acceptable.
-        """
-        asked = SpawnAsked.of(
-            topics=() if topics is None else topics,
-            role=role,
-            user_id=user_id,
-            sources=sources,
-            denied_topics=denied_topics,
-            denied_sources=denied_sources,
-            budget=budget,
-            prompts=dict(prompts or {}),
-            inject=inject,
-            model_window_tokens=model_window_tokens,
-        )
-        shown = await self.ask(graphs.SPAWN, asked, agent_id=agent_id)
-        return RemoteAgent(self._connection, self.id, shown)
-
-    async def agent(self, agent_id: str) -> RemoteAgent:
-        """Return the handle of a member as it is, and change nothing about it.
-
-        Raises:
-            NotFound: The graph never had such a member.
-            UsageError: It has left; ``spawn_agent`` lets it come back.
-        """
-        shown = await self.ask(graphs.MEMBER, Nothing(), agent_id=agent_id)
-        return RemoteAgent(self._connection, self.id, shown)
-
-    async def inherit(self, parent: str | Parent) -> None:
-        """Inherit from one more graph, after those it inherits from already.
-
-        Raises:
-            NotFound: The parent does not exist.
-            Conflict: The graph inherits from it already, or is archived.
-            UsageError: The parent inherits from this graph, near or far.
-        """
-        self._shown = await self.ask(graphs.INHERIT, InheritAsked(parent=parent))
-
-    async def revoke(self, parent_id: str) -> bool:
-        """Inherit from a parent no longer; ``False`` when it is none."""
-        done = await self.ask(graphs.REVOKE, Nothing(), parent_id=parent_id)
-        self._shown = GraphAnswer(id=self.id, inherits_from=done.inherits_from)
-        return done.revoked
-
-    async def configure(
-        self, *, budget: Budget | None = None, retention: Retention | None = None
-    ) -> None:
-        """Replace the graph's budget or retention; what is not given stays."""
-        asked = ConfigureAsked(budget=budget, retention=retention)
-        self._shown = await self.ask(graphs.CONFIGURE, asked)
-
-    async def branch(
-        self,
-        *,
-        session_graph_id: str,
-        turn: int | None = None,
-        time: datetime | None = None,
-    ) -> RemoteGraph:
-        """Make a graph that begins with what this one believed at a moment, and goes on alone.
-
-        Args:
-            session_graph_id: Of the branch; unique in the tenant.
-            turn: Leave after this turn of the graph.
-            time: Leave at this time.
-
-        Raises:
-            Conflict: The branch exists.
-            UsageError: Both a turn and a time are given, or more than 10,000 beliefs were active.
-        """
-        asked = graphs.BranchAsked(session_graph_id=session_graph_id, turn=turn, time=time)
-        return RemoteGraph(self._connection, await self.ask(graphs.BRANCH, asked))
+    async def _ask(self, name: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 - as the method
+        answer = await super()._ask(name, given)
+        if isinstance(answer, AgentAnswer):
+            return RemoteAgent(self._connection, self.id, answer)
+        if isinstance(answer, RevokedAnswer):
+            self._shown = GraphAnswer(id=self.id, inherits_from=answer.inherits_from)
+            return answer.revoked
+        if not isinstance(answer, GraphAnswer):
+            return answer
+        if answer.id != self.id:
+            return RemoteGraph(self._connection, answer)
+        self._shown = answer
+        return None
 
     async def diff(self, other: Graph) -> BeliefDiff:
         """Return how what ``other`` believes now differs from what this graph believes now.

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from metaagents.lifecycle.keeper import GraphKeeper
 from tiers.errors import NotFound, UsageError
-from tiers.ports import RecordLog
 from tiers.records import AgentRecord, GraphState, Scope, Standing
-from tiers.registry import FleetStore, GraphStore
 
 from .policy import scope_of
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import FleetStore, GraphStore, RecordLog
 
 
 class Membership:

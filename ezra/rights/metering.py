@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from tiers.errors import BudgetExceeded, EzraError, TierTimeout
-from tiers.ports import RecordLog
 from tiers.records import Budget, Scope, Standing, Usage
-from tiers.registry import UsageStore
 from tiers.turn_desk import Charge
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import RecordLog, UsageStore
 
 
 @dataclass

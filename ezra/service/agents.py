@@ -7,38 +7,15 @@ from typing import TypeAlias
 
 from ..handles.recording import Recorded
 from ..handles.tool_outputs import OutputRange
-from ..handles.turn import OpenTurn
+from ..handles.turn import OpenTurn, TurnAnswer
 from ..wire import Nothing
 from ..wire import agents as wire
 from .acting import acting
 from .caller import Caller
 from .desk import Desk
-from .handlers import handlers
+from .routes import handlers
 
 Names: TypeAlias = Mapping[str, str]
-
-
-def _course(turn: OpenTurn) -> wire.Course:
-    return wire.Course(
-        degraded=turn.degraded,
-        tiers_used=turn.tiers_used,
-        skipped=turn.skipped,
-        step_ms=turn.step_ms,
-    )
-
-
-def _shown(turn: OpenTurn) -> wire.TurnAnswer:
-    return wire.TurnAnswer(
-        id=turn.id,
-        messages=turn.messages,
-        slots=turn.slots,
-        dropped=turn.dropped,
-        tokens=turn.tokens,
-        shadowed=turn.shadowed,
-        core=turn.core,
-        receipt_id=turn.receipt_id,
-        course=_course(turn),
-    )
 
 
 async def _open(desk: Desk, caller: Caller, names: Names) -> OpenTurn:
@@ -48,12 +25,12 @@ async def _open(desk: Desk, caller: Caller, names: Names) -> OpenTurn:
 
 
 @handlers.does(wire.TURN)
-async def turn(desk: Desk, caller: Caller, names: Names, asked: wire.TurnAsked) -> wire.TurnAnswer:
+async def turn(desk: Desk, caller: Caller, names: Names, asked: wire.TurnAsked) -> TurnAnswer:
     """Open a turn and keep it until it is replied to."""
     agent = await acting(desk, caller, names)
     opened = await agent.turn(**asked.said)
     desk.keep(caller, names["graph_id"], names["agent_id"], opened)
-    return _shown(opened)
+    return opened.answer
 
 
 @handlers.does(wire.TURN_REPLY)
@@ -64,7 +41,7 @@ async def reply(
     found = await _open(desk, caller, names)
     written = await found.reply(**asked.said)
     desk.settle(names["graph_id"], names["agent_id"], found.id, written.turn.id)
-    return wire.ReplyAnswer(written=written, course=_course(found))
+    return wire.ReplyAnswer(written=written, course=found.answer.course)
 
 
 @handlers.does(wire.TURN_COMPLETE)
@@ -74,7 +51,7 @@ async def complete_turn(
     """Ask the model about an open turn."""
     found = await _open(desk, caller, names)
     response = await found.complete()
-    return wire.ResponseAnswer(response=response, course=_course(found))
+    return wire.ResponseAnswer(response=response, course=found.answer.course)
 
 
 @handlers.does(wire.RECORD)
@@ -102,5 +79,5 @@ async def complete(
     desk.keep(caller, names["graph_id"], names["agent_id"], done.turn)
     desk.settle(names["graph_id"], names["agent_id"], done.turn.id, done.written.turn.id)
     return wire.CompletionAnswer(
-        response=done.response, model=done.model, turn=_shown(done.turn), written=done.written
+        response=done.response, model=done.model, turn=done.turn.answer, written=done.written
     )

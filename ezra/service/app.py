@@ -23,14 +23,11 @@ from ..app import Ezra
 from ..settings import Settings
 from . import (
     agents,
-    audit,
-    carrying,
     graphs,
     health,
     offered,
     openapi,
     reference,
-    upkeep,
 )
 from .admission import Admission
 from .caller import Caller
@@ -41,23 +38,19 @@ from .desk import Desk
 from .exporting import add_export
 from .feed import Feeds, Pace, add_feed
 from .gate import Gate, Rules
-from .handlers import handlers
 from .health import Pulse, add_health
 from .mcp_door import MCP_PATH, mcp_door
 from .metrics import add_metrics
 from .openapi import Document
-from .routes import router_of
-from .saying import NotJson, on_error, on_http, on_invalid
+from .problem_answers import NotJson, on_error, on_http, on_invalid
+from .routes import handlers, router_of
 from .turnstile import Turnstile
 from .watching import Watching
 
 _DONE_BY = (
     agents,
-    audit,
-    carrying,
     graphs,
     offered,
-    upkeep,
 )
 """Importing them filled ``handlers``."""
 

@@ -22,7 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from tiers.errors import TierUnavailable, UsageError
 
 from . import health
-from .saying import problem_answer
+from .problem_answers import problem_answer
 
 SPARE = 32
 """So many connections more than may be at work are let in: to be told so, or to ask for health."""

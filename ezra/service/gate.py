@@ -25,8 +25,14 @@ from tiers.errors import EzraError
 from .admission import Admission, peer_of
 from .caller import LOCAL, Caller
 from .limits import BodyTooSlow, Buckets, Disconnected, again, body_of, check_one_length
+from .problem_answers import (
+    SECURITY_HEADERS,
+    Unauthorized,
+    WrongHost,
+    failure_answer,
+    problem_answer,
+)
 from .repeats import HEADER, Repeats, fingerprint_of, key_of
-from .saying import SECURITY_HEADERS, Unauthorized, WrongHost, failure_answer, problem_answer
 from .watching import operation_of
 
 log = logging.getLogger("ezra.service")

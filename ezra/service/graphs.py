@@ -1,14 +1,17 @@
-"""Does what is asked of session graphs and their members."""
+"""Does what is asked of session graphs and their members, where a handle does not do all of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from metaagents.reindex.rules import Reembedding
 from tiers.records import SessionGraph
 
 from ..beliefs.difference import BeliefDiff
 from ..handles.agent import Agent
 from ..handles.graph import Graph
+from ..moving.carrying import record_of
 from ..rights.membership import has_left
 from ..wire import Nothing
 from ..wire import graphs as wire
@@ -20,11 +23,11 @@ from ..wire.graphs import (
     RevokedAnswer,
     SpawnAsked,
 )
-from ..wire.handles import GRAPH
+from ..wire.handles import GRAPH, TENANT
 from .acting import acting
 from .caller import Caller
 from .desk import Desk
-from .handlers import handlers
+from .routes import handlers
 
 Names = Mapping[str, str]
 
@@ -46,12 +49,6 @@ def _agent(agent: Agent) -> AgentAnswer:
 async def create(desk: Desk, _: Caller, __: Names, asked: CreateAsked) -> GraphAnswer:
     """Create a session graph."""
     return _shown(await desk.ezra.create_session_graph(**asked.said))
-
-
-@handlers.does(wire.LIST)
-async def graphs(desk: Desk, _: Caller, __: Names, ___: Nothing) -> tuple[SessionGraph, ...]:
-    """Return all graphs of the tenant."""
-    return await desk.ezra.session_graphs()
 
 
 @handlers.does(wire.GET)
@@ -151,3 +148,23 @@ async def diff_of_graphs(
     caller.check(operation.needs, operation.name, asked.other_id, None)
     other = await desk.graph(asked.other_id)
     return await (await desk.graph(names["graph_id"])).diff(other)
+
+
+_IMPORT = TENANT.offered["import_rows"].operation
+
+
+@handlers.does(_IMPORT)
+async def import_rows(desk: Desk, caller: Caller, names: Names, asked: Any) -> int:  # noqa: ANN401
+    """Put rows of a graph in, which inherits from no graph that the caller may not read."""
+    if asked.table == "graphs" and caller.graph_id is not None:
+        for place, row in enumerate(asked.rows):
+            record = record_of(asked.table, row, place)
+            for parent in record.inherits_from if isinstance(record, SessionGraph) else ():
+                caller.check(_IMPORT.needs, _IMPORT.name, parent, None)
+    return await desk.ezra.import_rows(names["graph_id"], asked.table, asked.rows)
+
+
+@handlers.does(wire.REEMBEDDING)
+async def reembedding(desk: Desk, _: Caller, __: Names, ___: Nothing) -> Reembedding | None:
+    """Return how far re-embedding has come, which in process is an attribute."""
+    return desk.ezra.reembedding

@@ -11,8 +11,8 @@ import asyncio
 from datetime import datetime
 
 from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
+from tiers.fleet import CATALOG
 from tiers.records import Scope
-from tiers.registry import CATALOG
 
 from ..app import Ezra
 from .caller import Caller, Role

@@ -19,9 +19,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tiers.board import RECIPIENTS_MAX, Priority
 from tiers.errors import EzraError, NotFound, PolicyDenied, UsageError
 from tiers.fields import OUTPUT_CHARS_MAX
+from tiers.records import AgentRecord
 
 from ..handles.agent import Agent
 from ..handles.cards import Tags
+from ..handles.graph import Graph
 from ..handles.turn import USAGE_MAX
 from ..operations import Id, Long, Name, Topics, Words
 from ..turn.output_checks import ToolOutputLike
@@ -32,9 +34,8 @@ from ..wire.tools import ToolSpec, all_tools, argument_problems, problem_told, s
 from .desk import Desk
 from .mcp_agents import Seat, Seats
 from .mcp_answers import Explained, Finished, Handoff, Started, TaintTraced
-from .mcp_beliefs import explained
 from .mcp_handoff import handoff_of
-from .mcp_taint import traced
+from .mcp_sight import explained, traced
 
 OUTPUTS_MAX = 64
 
@@ -113,12 +114,7 @@ class MemoryTools(AgentTools):
     @lends("reads")
     async def explain_belief(self, belief_id: Id) -> Explained:
         """Say where a belief came from, what it replaced, and what replaced it."""
-        seat = await self._seat()
-        graph = await self._seats.graph(seat)
-        member = await self._seats.member(graph, seat.agent.id)
-        if member is None:
-            raise NotFound("agent", seat.agent.id)
-        return await explained(graph, member, belief_id)
+        return await explained(*await self._member(), belief_id)
 
     @lends("adds")
     async def start_turn(
@@ -177,12 +173,7 @@ class MemoryTools(AgentTools):
 
         Changes nothing; people take it back with 'ezra taint roll-back'.
         """
-        seat = await self._seat()
-        graph = await self._seats.graph(seat)
-        member = await self._seats.member(graph, seat.agent.id)
-        if member is None:
-            raise NotFound("agent", seat.agent.id)
-        return await traced(graph, member, record_id, limit)
+        return await traced(*await self._member(), record_id, limit)
 
     @lends("reads")
     async def session_handoff(
@@ -190,6 +181,15 @@ class MemoryTools(AgentTools):
     ) -> Handoff:
         """Summarise this session for the next one: active beliefs, core facts, last turns."""
         return await handoff_of(await self._seat(), turns)
+
+    async def _member(self) -> tuple[Graph, AgentRecord]:
+        """Return the graph of whoever is asking, and what is stored of that agent."""
+        seat = await self._seat()
+        graph = await self._seats.graph(seat)
+        member = await self._seats.member(graph, seat.agent.id)
+        if member is None:
+            raise NotFound("agent", seat.agent.id)
+        return graph, member
 
 
 class MemoryTool(Tool):

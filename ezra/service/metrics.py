@@ -9,11 +9,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from ..wire.upkeep import METRICS
+from ..wire.handles import TENANT
 from .caller import Caller
 from .desk import Desk
 
 PATH = "/metrics"
+_OPERATION = TENANT.offered["metrics"].operation
 _SUMMARY = "Counters, timers and the queue in Prometheus' text form; no ids and no content."
 
 
@@ -27,7 +28,7 @@ def add_metrics(router: APIRouter, desk: Callable[..., Any], caller: Callable[..
     """
 
     async def metrics(**given: Any) -> Response:  # noqa: ANN401 - FastAPI goes by the signature
-        given["caller_"].check(METRICS.needs, METRICS.name, None, None)
+        given["caller_"].check(_OPERATION.needs, _OPERATION.name, None, None)
         text = await given["desk_"].ezra.metrics()
         return Response(text, media_type=CONTENT_TYPE_LATEST)
 

@@ -8,19 +8,18 @@ from typing import Any, TypeAlias
 
 from ..wire import Asked
 from ..wire.derivation import Handle, Offered
-from ..wire.handles import HANDLES
+from ..wire.handles import HANDLES, TENANT
 from . import graphs
 from .acting import acting
 from .caller import Caller
 from .desk import Desk
-from .handlers import handlers
-from .routes import Handler
+from .routes import Handler, handlers
 
 Names: TypeAlias = Mapping[str, str]
 
 
 async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any:  # noqa: ANN401
-    """Return a handle of the agent, graph or catalog that a path names.
+    """Return a handle of the agent, graph, catalog or tenant that a path names.
 
     Raises:
         NotFound: There is none.
@@ -28,6 +27,8 @@ async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any
     """
     first: Any
     match handle.names:
+        case () if handle is TENANT:
+            first = desk.ezra
         case ():
             first = await desk.catalog(caller)
         case (graph_id,):
@@ -40,7 +41,7 @@ async def found(handle: Handle, desk: Desk, caller: Caller, names: Names) -> Any
 def _doing(offered: Offered) -> Handler[Any, Any]:
     async def do(desk: Desk, caller: Caller, names: Names, asked: Asked) -> Any:  # noqa: ANN401
         handle = await found(offered.handle, desk, caller, names)
-        given = {name: names[name] for name in offered.in_path}
+        given = {name: names[part] for name, part in offered.in_path.items()}
         return await getattr(handle, offered.method_name)(**given, **asked.said)
 
     return do

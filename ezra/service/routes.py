@@ -45,6 +45,10 @@ class Handlers:
         return iter(self._by_name.values())
 
 
+handlers = Handlers()
+"""Filled by the modules of this package that each do some of the operations."""
+
+
 def router_of(
     handlers: Handlers, desk: Callable[..., Any], caller: Callable[..., Any]
 ) -> APIRouter:

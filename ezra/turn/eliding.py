@@ -6,12 +6,15 @@ A search finds a turn by the beginning of what tools returned. What is shown nam
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from tiers.ports import TurnStore
 from tiers.previews import has_long_output, may_be_long, shown_text
 from tiers.records import Hit, Scope, Turn
 
 from ..recaller import Degradation
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import TurnStore
 
 
 async def with_previews_of(

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tiers.errors import (
     BudgetExceeded,
@@ -21,7 +21,7 @@ from tiers.errors import (
     TierTimeout,
     UsageError,
 )
-from tiers.ports import HotStore, LanguageModel, RecordLog
+from tiers.ports import HotStore, LanguageModel
 from tiers.records import AgentRecord, MeshResult, Scope, Standing, Usage
 
 from ..mesh import Mesh, MeshAsk, SourceAbout, sees
@@ -32,6 +32,9 @@ from ..recaller import Degradation
 from ..rights.metering import Meter
 from ..rights.policy import check_source, may_ask
 from ..telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import RecordLog
 
 T = TypeVar("T")
 

@@ -11,20 +11,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from metaagents.learning.core import CoreBlock
 from tiers.errors import NotFound, PolicyDenied, TierTimeout
 from tiers.ids import IdFactory
 from tiers.lexical import estimate_tokens
-from tiers.ports import (
-    CountingModel,
-    HotStore,
-    LanguageModel,
-    RecordLog,
-    SemanticStore,
-    TurnStore,
-)
+from tiers.ports import CountingModel, HotStore, LanguageModel
 from tiers.previews import with_previews
 from tiers.records import (
     AgentRecord,
@@ -40,7 +33,7 @@ from tiers.records import (
     Usage,
 )
 from tiers.together import together
-from tiers.turn_desk import Opening, TurnDesk
+from tiers.turn_desk import Opening
 
 from ..recaller import Degradation, Recaller, with_vector
 from ..rights.membership import Membership
@@ -68,6 +61,9 @@ from .routing import (
     ring_has_gap,
     shown_turns,
 )
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import RecordLog, SemanticStore, TurnDesk, TurnStore
 
 T = TypeVar("T")
 

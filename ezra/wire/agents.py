@@ -5,18 +5,17 @@ What people said or named travels in bodies. Addresses are for ids: proxies log 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 
-from metaagents.learning.core import CoreBlock
 from tiers.fields import TOPICS_MAX
 from tiers.records import Fact, Rule, Source, ToolOutput
 
 from ..handles.recording import PastTurn, Recorded
 from ..handles.tool_outputs import RANGE_CHARS, OutputRange
-from ..mesh import MeshAsk
-from ..turn.assemble import Slot
+from ..handles.turn import Course, TurnAnswer
+from ..mesh import AnyAsk, MeshAsk, ask_of
 from ..turn.output_checks import OUTPUTS_MAX
 from ..turn.routing import Written
 from .graphs import AGENT_PATH
@@ -39,6 +38,11 @@ class TurnAsked(Asked):
     private: bool = False
     ref: str | None = None
     mesh: str | MeshAsk | None = None
+
+    @classmethod
+    def of(cls, *, mesh: AnyAsk | None = None, **given: Any) -> Self:  # noqa: ANN401
+        """Return what is asked by a call of ``turn``."""
+        return super().of(**given, mesh=None if mesh is None else ask_of(mesh))
 
 
 class ReplyAsked(Asked):
@@ -100,6 +104,11 @@ class ToolOutputAsked(Asked):
     start: Count = 0
     length: Count | Literal["all"] = RANGE_CHARS
 
+    @classmethod
+    def of(cls, *, length: int | None = RANGE_CHARS, **given: Any) -> Self:  # noqa: ANN401
+        """Return what is asked by a call of ``read_tool_output``."""
+        return super().of(**given, length="all" if length is None else length)
+
 
 class RememberAsked(Asked):
     """What is to be remembered: text, the fields of a fact, or those of a rule."""
@@ -123,36 +132,6 @@ class CatalogRememberAsked(Asked):
 
 class _Answer(BaseModel):
     model_config = ConfigDict(frozen=True)
-
-
-class Course(_Answer):
-    """How a turn went so far.
-
-    Attributes:
-        degraded: Tiers and capabilities that did not take part.
-        tiers_used: Tiers that answered.
-        skipped: For each leg left out, why.
-        step_ms: Milliseconds per router step.
-    """
-
-    degraded: tuple[str, ...]
-    tiers_used: tuple[str, ...]
-    skipped: tuple[str, ...]
-    step_ms: dict[str, float]
-
-
-class TurnAnswer(_Answer):
-    """An open turn: the attributes of ``OpenTurn``."""
-
-    id: str
-    messages: list[dict[str, str]]
-    slots: tuple[Slot, ...]
-    dropped: tuple[Slot, ...]
-    tokens: int
-    shadowed: tuple[Fact, ...]
-    core: CoreBlock
-    receipt_id: str | None
-    course: Course
 
 
 class ReplyAnswer(_Answer):

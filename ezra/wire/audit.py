@@ -1,16 +1,14 @@
-"""The audit feed, receipts, and what became of a record, as operations."""
+"""A page of the audit feed, of a graph, the catalog or the tenant."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
-from tiers.records import AuditEvent, AuditFilter
+from tiers.records import AuditFilter
 
-from ..handles.explanation import Story
-from ..receipts.rebuilding import ReplayedContext
-from .operation import Asked, Nothing, Operation
+from .operation import Asked
 from .points import Count, Time
 
 EVENTS_MAX = 10_000
@@ -41,38 +39,3 @@ class AuditAsked(Asked):
         """The arguments of ``audit``."""
         only = AuditFilter(**self.model_dump(exclude={"after", "limit"}))
         return {"after": self.after, "limit": self.limit, "only": only}
-
-
-class ReplayAsked(Asked):
-    """As ``replay_context``."""
-
-    today: bool = False
-
-
-TENANT_AUDIT = Operation(
-    "audit.read",
-    "GET",
-    "/v1/audit",
-    AuditAsked,
-    TypeAdapter(tuple[AuditEvent, ...]),
-    "read",
-    "The tenant's audit feed after a position, over all graphs: ids and reasons, never content.",
-)
-REPLAY = Operation(
-    "receipt.replay_context",
-    "GET",
-    "/v1/receipts/{receipt_id}/replay",
-    ReplayAsked,
-    TypeAdapter(ReplayedContext),
-    "read",
-    "What a turn or a recall of any graph was given.",
-)
-EXPLAIN = Operation(
-    "record.explain",
-    "GET",
-    "/v1/records/{record_id}/story",
-    Nothing,
-    TypeAdapter(Story),
-    "read",
-    "What became of a record of any graph, and why.",
-)

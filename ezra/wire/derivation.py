@@ -19,7 +19,7 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_t
 
 from pydantic import BeforeValidator, Field, TypeAdapter, create_model
 
-from ..operations import Offer, Sent, Told, argument_words, offer_of
+from ..operations import InPath, Offer, Sent, Told, argument_words, offer_of
 from .operation import Asked, Need, Nothing, Operation
 from .points import COUNT_MAX, LISTED, ONE_OR_MORE, Count, Point, Time, whole
 
@@ -56,7 +56,7 @@ class Handle:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """Where it is, from the agent, the graph or the catalog of its path on."""
+        """Where it is, from the agent, graph, catalog or tenant of its path on."""
         holder, *attributes = self.name.split(".")
         if holder == "beliefs":  # a graph's, though their operations do not say so
             return (holder,)
@@ -100,10 +100,16 @@ class Offered:
         """The types of its parameters and of what it returns, with their bounds."""
         return get_type_hints(self.method, include_extras=True)
 
-    @cached_property
+    @property
     def words(self) -> dict[str, str]:
         """What its docstring says of each parameter."""
-        return _words(self.method)[1]
+        return argument_words(self.method)
+
+    @property
+    def summary(self) -> str:
+        """What its docstring says first."""
+        lines = (inspect.getdoc(self.method) or "").splitlines()
+        return " ".join(lines[: lines.index("")] if "" in lines else lines)
 
     @cached_property
     def operation(self) -> Operation[Any, Any]:
@@ -116,37 +122,42 @@ class Offered:
             handle.asks.get(self.method_name) or self._asks(),
             TypeAdapter(self.hints["return"]),
             handle.changes if offer.changes else handle.reads,
-            _words(self.method)[0],
+            self.summary,
             repeats=offer.repeats,
         )
 
     @cached_property
-    def in_path(self) -> tuple[str, ...]:
-        """The parameters that stand in the path, in order."""
-        return tuple(re.findall(r"\{(\w+)\}", self.offer.path))
+    def in_path(self) -> dict[str, str]:
+        """The parameters that stand in the path: under which name, by the parameter."""
+        parts = re.findall(r"\{(\w+)\}", self.offer.path)
+        named = {
+            one.name: parameter
+            for parameter, hint in self.hints.items()
+            for one in getattr(hint, "__metadata__", ())
+            if isinstance(one, InPath)
+        }
+        return {named.get(part, part): part for part in parts}
 
     def _asks(self) -> type[Asked]:
         fields: dict[str, Any] = {}
+        words = self.words
         in_query = self.offer.verb in ("GET", "DELETE")
         for name, parameter in list(self.signature.parameters.items())[1:]:
             if name in self.in_path:
                 continue
             default = ... if parameter.default is inspect.Parameter.empty else parameter.default
-            about = Field(default=default, description=self.words.get(name))
+            about = Field(default=default, description=words.get(name))
             fields[name] = (_as_sent(self.hints[name], in_query=in_query), about)
         if not fields:
             return Nothing
         title = "".join(part.title() for part in self.method_name.split("_"))
         return create_model(
-            f"{title}Asked", __base__=Asked, __doc__=_words(self.method)[0], **fields
+            f"{title}Asked",
+            __base__=Asked,
+            __doc__=self.summary,
+            __module__=self.method.__module__,  # tells those of one name from each other
+            **fields,
         )
-
-
-def _words(method: Method) -> tuple[str, dict[str, str]]:
-    """Return what a docstring says: its first sentence, and a text for each argument."""
-    lines = (inspect.getdoc(method) or "").splitlines()
-    summary = " ".join(lines[: lines.index("")] if "" in lines else lines)
-    return summary, argument_words(method)
 
 
 def _as_sent(hint: Any, *, in_query: bool) -> Any:  # noqa: ANN401 - a type

@@ -1,11 +1,12 @@
-"""Session graphs and their members, as operations."""
+"""Session graphs and their members, whose handles are answered as what they show, as operations."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from metaagents.reindex.rules import Reembedding
 from tiers.fields import NAME_CHARS_MAX, TOPICS_MAX
 from tiers.fleet import WINDOW_MAX, WINDOW_MIN, Inject
 from tiers.plans import AnyGrain
@@ -15,7 +16,6 @@ from tiers.records import (
     Fact,
     Parent,
     Retention,
-    SessionGraph,
     Text,
     Topics,
 )
@@ -112,6 +112,11 @@ class SpawnAsked(Asked):
     inject: Inject = "off"
     model_window_tokens: int | None = Field(default=None, ge=WINDOW_MIN, le=WINDOW_MAX)
 
+    @classmethod
+    def of(cls, **given: Any) -> Self:  # noqa: ANN401 - its fields check them
+        """Return what is asked by a call of ``spawn_agent``, whose ``None`` is what is not said."""
+        return super().of(**{name: one for name, one in given.items() if one is not None})
+
 
 class BranchAsked(Asked):
     """As ``Graph.branch``."""
@@ -136,15 +141,6 @@ CREATE = Operation(
     "operate",
     "Create a session graph.",
     repeats=False,
-)
-LIST = Operation(
-    "graph.list",
-    "GET",
-    "/v1/graphs",
-    Nothing,
-    TypeAdapter(tuple[SessionGraph, ...]),
-    "read",
-    "All session graphs of the tenant, oldest first.",
 )
 GET = Operation(
     "graph.get",
@@ -229,4 +225,13 @@ DIFF = Operation(
     TypeAdapter(BeliefDiff),
     "read",
     "How what another graph believes now differs from what this one does.",
+)
+REEMBEDDING = Operation(
+    "reembedding.get",
+    "GET",
+    "/v1/reembedding",
+    Nothing,
+    TypeAdapter(Reembedding | None),
+    "read",
+    "How far re-embedding with another model has come; null when there is nothing to do.",
 )

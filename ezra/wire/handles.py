@@ -12,10 +12,12 @@ from ..handles.graph import Graph
 from ..handles.graph_board import GraphBoard
 from ..handles.knowledge import Knowledge
 from ..handles.quarantine import QuarantineReview
+from ..handles.tenant import Tenant
 from .agents import CatalogRememberAsked, RememberAsked
 from .audit import AuditAsked
 from .derivation import Handle
 from .graphs import AGENT_PATH, GRAPH_PATH
+from .operation import Nothing
 from .recalling import CatalogRecallAsked, RecallAsked
 
 _CATALOG_PATH = "/v1/catalog"
@@ -49,6 +51,15 @@ GRAPH_QUARANTINE = Handle(
 )
 GRAPH_TAINT = Handle("graph.taint", f"{GRAPH_PATH}/taint", Taint, "read", "operate")
 
+TENANT = Handle(
+    "tenant",
+    "/v1",
+    Tenant,
+    "read",
+    "operate",
+    {"audit": AuditAsked, "ensure_archival_index": Nothing},
+)
+
 HANDLES = (
     AGENT,
     AGENT_BOARD,
@@ -63,4 +74,5 @@ HANDLES = (
     GRAPH_KNOWLEDGE,
     GRAPH_TAINT,
     GRAPH_QUARANTINE,
+    TENANT,
 )

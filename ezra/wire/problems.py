@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -26,57 +27,46 @@ from tiers.errors import (
 
 CONTENT_TYPE = "application/problem+json"
 UNKNOWN = "EzraError"
-SHOWN_MAX = 100
-SHOWN_CHARS_MAX = 1_000
 CHARS_MAX = 1_000
 SHOWN_MAX = 100
 """So much of a value that is refused goes back to who sent it."""
 
-_FIELDS: Mapping[type[EzraError], tuple[str, ...]] = {
-    UsageError: ("field", "value", "accepted"),
-    PolicyDenied: ("agent_id", "action", "missing"),
-    WriteRefused: ("what", "detectors", "accepted", "held_id"),
-    BudgetExceeded: ("whose", "what", "used", "asked", "limit", "stored"),
-    NotFound: ("kind", "name"),
-    Conflict: ("what", "expected", "found"),
-    WasRedacted: ("what",),
-    IntegrityError: ("chain", "seq", "reason"),
-    ConfigError: ("key", "reason"),
-    TierUnavailable: ("tier", "operation", "reason"),
-    TierTimeout: ("tier", "operation", "reason"),
-    TierRejected: ("tier", "operation", "reason"),
-    CorruptRecord: ("tier", "operation", "reason"),
+
+@dataclass(frozen=True)
+class _Problem:
+    """How an error is told: its HTTP status, what it means, and its facts, by attribute."""
+
+    status: int
+    title: str
+    facts: tuple[str, ...]
+
+
+_OF_TIER = ("tier", "operation", "reason")
+
+_PROBLEMS: Mapping[type[EzraError], _Problem] = {
+    UsageError: _Problem(422, "An argument is not acceptable", ("field", "value", "accepted")),
+    PolicyDenied: _Problem(403, "The policy does not allow it", ("agent_id", "action", "missing")),
+    WriteRefused: _Problem(
+        422,
+        "The write guard keeps it out of memory",
+        ("what", "detectors", "accepted", "held_id"),
+    ),
+    BudgetExceeded: _Problem(
+        429, "A budget is used up", ("whose", "what", "used", "asked", "limit", "stored")
+    ),
+    NotFound: _Problem(404, "It does not exist in this scope", ("kind", "name")),
+    Conflict: _Problem(
+        409, "What is stored differs from what was assumed", ("what", "expected", "found")
+    ),
+    WasRedacted: _Problem(409, "It was redacted, and comes back only when asked to", ("what",)),
+    IntegrityError: _Problem(500, "A chain of events does not verify", ("chain", "seq", "reason")),
+    ConfigError: _Problem(503, "The configuration does not allow it", ("key", "reason")),
+    TierUnavailable: _Problem(503, "A tier is not reachable", _OF_TIER),
+    TierTimeout: _Problem(504, "A tier did not answer in time; the outcome is unknown", _OF_TIER),
+    TierRejected: _Problem(502, "A tier refused", _OF_TIER),
+    CorruptRecord: _Problem(500, "Stored data cannot be read back", _OF_TIER),
 }
-_STATUS: Mapping[type[EzraError], int] = {
-    UsageError: 422,
-    PolicyDenied: 403,
-    WriteRefused: 422,
-    BudgetExceeded: 429,
-    NotFound: 404,
-    Conflict: 409,
-    WasRedacted: 409,
-    IntegrityError: 500,
-    ConfigError: 503,
-    TierUnavailable: 503,
-    TierTimeout: 504,
-    TierRejected: 502,
-    CorruptRecord: 500,
-}
-_TITLES: Mapping[type[EzraError], str] = {
-    UsageError: "An argument is not acceptable",
-    PolicyDenied: "The policy does not allow it",
-    WriteRefused: "The write guard keeps it out of memory",
-    BudgetExceeded: "A budget is used up",
-    NotFound: "It does not exist in this scope",
-    Conflict: "What is stored differs from what was assumed",
-    WasRedacted: "It was redacted, and comes back only when asked to",
-    IntegrityError: "A chain of events does not verify",
-    ConfigError: "The configuration does not allow it",
-    TierUnavailable: "A tier is not reachable",
-    TierTimeout: "A tier did not answer in time; the outcome is unknown",
-    TierRejected: "A tier refused",
-    CorruptRecord: "Stored data cannot be read back",
-}
+_OTHER = _Problem(500, "ezra reports an error", ())
 
 
 class RemoteError(EzraError):
@@ -85,21 +75,21 @@ class RemoteError(EzraError):
 
 def problem_of(error: EzraError) -> dict[str, Any]:
     """Return the problem document of an error; what it is about comes as strings and numbers."""
-    kind = next((one for one in type(error).__mro__ if one in _FIELDS), EzraError)
-    shown = {name: _plain(getattr(error, name)) for name in _FIELDS.get(kind, ())}
+    kind = next((one for one in type(error).__mro__ if one in _PROBLEMS), EzraError)
+    problem = _PROBLEMS.get(kind, _OTHER)
     return {
         "type": f"urn:ezra:error:{kind.__name__}",
-        "title": _TITLES.get(kind, "ezra reports an error"),
-        "status": _STATUS.get(kind, 500),
+        "title": problem.title,
+        "status": problem.status,
         "detail": _text(str(error)),
-        **shown,
+        **{name: _plain(getattr(error, name)) for name in problem.facts},
     }
 
 
 def error_of(problem: Mapping[str, Any]) -> EzraError:
     """Return the error that a problem document tells of."""
     name = str(problem.get("type", "")).rpartition(":")[2]
-    kind = next((one for one in _FIELDS if one.__name__ == name), None)
+    kind = next((one for one in _PROBLEMS if one.__name__ == name), None)
     detail = str(problem.get("detail") or problem.get("title") or "no detail")
     if kind is None:
         return RemoteError(detail)
@@ -123,12 +113,12 @@ def _text(value: str) -> str:
 
 
 def _tier_error(kind: type[Any], problem: Mapping[str, Any]) -> EzraError:
-    made: EzraError = kind(*(str(problem.get(name, "")) for name in _FIELDS[kind]))
+    made: EzraError = kind(*(str(problem.get(name, "")) for name in _PROBLEMS[kind].facts))
     return made
 
 
 def _any(kind: type[Any], problem: Mapping[str, Any]) -> EzraError:
-    made: EzraError = kind(*(problem.get(name) for name in _FIELDS[kind]))
+    made: EzraError = kind(*(problem.get(name) for name in _PROBLEMS[kind].facts))
     return made
 
 

@@ -92,6 +92,16 @@ class ToolSpec:
         said = {name: getattr(given, name) for name in model.model_fields}
         return await self.method(AgentTools(asking), **said)
 
+    async def answered(self, agent: Agent, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
+        """Do it as ``call`` does, and return the answer as JSON has it.
+
+        What was refused is ``{"error": …}``: a model mends its call, and its run goes on.
+        """
+        try:
+            return (await self.call(agent, arguments)).model_dump(mode="json")
+        except EzraError as error:
+            return {"error": problem_told(error)}
+
 
 @cache
 def agent_tools() -> tuple[ToolSpec, ...]:
@@ -99,7 +109,6 @@ def agent_tools() -> tuple[ToolSpec, ...]:
     return (*written(AgentTools), *(tool for one in LENT if (tool := derived(one)).is_everywhere))
 
 
-@cache
 def all_tools(kind: type[AgentTools]) -> tuple[ToolSpec, ...]:
     """Return the tools of a class, and all that follow from methods of handles."""
     return (*written(kind), *map(derived, LENT))
@@ -124,7 +133,7 @@ def derived(offered: Offered) -> ToolSpec:
     if offer.tool is None:
         message = f"{offered.operation.name} is lent to no model"
         raise TypeError(message)
-    takes, attributes = _takes(offered), offered.handle.name.split(".")[1:]
+    takes, attributes = tuple(_takes(offered)), offered.handle.name.split(".")[1:]
     name = offer.tool.name or offered.method_name
     answer: Any = ANSWERS.get(name, Whole)
     whole = offered.operation.answers
@@ -145,7 +154,7 @@ def derived(offered: Offered) -> ToolSpec:
     )
     made = _spec(
         method,
-        offer.tool.words or offered.operation.summary,
+        offer.tool.words or offered.summary,
         offer.tool.effect,
         offered.operation.needs,
         repeatable=offer.tool.effect == "reads" or (offer.repeats and offer.own_id is None),
@@ -155,12 +164,13 @@ def derived(offered: Offered) -> ToolSpec:
 
 def _takes(offered: Offered) -> Iterator[inspect.Parameter]:
     """Yield the parameters that a model is given, each with what it may say."""
+    words = offered.words
     for name, one in list(offered.signature.parameters.items())[1:]:
         told = _told(offered.hints[name])
         if told is None:
             if one.default is not one.empty:
                 continue
-            told = Told(offered.words.get(name, ""))
+            told = Told(words.get(name, ""))
         hint = told.hint or offered.hints[name]
         if told.words:
             hint = Annotated[hint, Field(description=told.words)]

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from tiers.errors import CorruptRecord
-from tiers.ports import LexicalIndex, SemanticStore, WarmStore
+from tiers.ports import WarmStore
 from tiers.records import IndexEntry, Work
 
 from .moves import CoreKeeper, Told, told_nobody
 from .rules import LearningPolicy
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import LexicalIndex, SemanticStore
 
 
 class IndexHandler:

@@ -12,13 +12,13 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from tiers.errors import BudgetExceeded, CorruptRecord, EzraError, TierError
 from tiers.ids import derived_id
-from tiers.learning import Playbooks, Watermarks
-from tiers.ports import Embedder, ProceduralStore, RecordLog, SemanticStore, TurnStore
+from tiers.ports import Embedder
 from tiers.records import AuditFilter, Fact, Rule, Scope, Turn, Work, WorkDraft
 
 from ..guard.heard import heard_all
@@ -43,6 +43,16 @@ from .candidates import (
 from .checking import checked
 from .following import Replies, in_question, steps_at, units
 from .prompts import Extraction, messages_of, shown_chars
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import (
+        Playbooks,
+        ProceduralStore,
+        RecordLog,
+        SemanticStore,
+        TurnStore,
+        Watermarks,
+    )
 
 WATERMARK = "extract"
 SOURCES_NAMED_MAX = 100

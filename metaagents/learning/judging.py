@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from tiers.errors import CorruptRecord, EzraError
-from tiers.learning import FactReview, is_live
-from tiers.ports import Embedder, LexicalIndex, RecordLog, SemanticStore, WarmStore
+from tiers.learning import is_live
+from tiers.ports import Embedder, WarmStore
 from tiers.records import Fact, Scope, Work, WorkDraft
 
 from ..model import BudgetedModel
@@ -35,6 +36,9 @@ from .weighing import (
     takes_core_from,
     verdicts,
 )
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import FactReview, LexicalIndex, RecordLog, SemanticStore
 
 LOOK_AGAIN_SECONDS = 2.0
 """When a fact is looked at again around which the world did not stand still."""

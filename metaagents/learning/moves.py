@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from tiers.ports import SemanticStore
 from tiers.records import Fact, FactTier, Scope, WorkDraft
 
 from .rules import LearningPolicy, demotions, in_order_of_promotion, promotion_reason
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import SemanticStore
 
 Told = Callable[[FactTier], None]
 """Hears of each fact that moved, and where to."""

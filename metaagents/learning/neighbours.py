@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tiers.errors import EzraError, TierError
-from tiers.learning import FactReview, is_live, may_give_way
-from tiers.ports import Embedder, LexicalIndex, SemanticStore, Vector, WarmStore
+from tiers.learning import is_live, may_give_way
+from tiers.ports import Embedder, Vector, WarmStore
 from tiers.records import ALL_TOPICS, Fact, Scope, SearchQuery
 from tiers.standing import standing_only
 
 from .likeness import overlap, read
 from .weighing import age
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import FactReview, LexicalIndex, SemanticStore
 
 KEYED_MAX = 64
 """Facts of one key that are looked at; more of one subject and predicate say nothing new."""

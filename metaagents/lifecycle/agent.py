@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from tiers.grains import GrainStore
 from tiers.plans import GRAINS
-from tiers.ports import EpisodicStore, RecordLog, TurnStore, WarmStore
+from tiers.ports import WarmStore
 from tiers.records import Grain, Scope, Work
-from tiers.registry import FleetStore, GraphStore
-from tiers.upkeep import Redacted, Redactor
+from tiers.upkeep import Redacted
 
 from .building import by_event
 from .building import index_work as index_work  # noqa: PLC0414 - for who else stores records
@@ -29,6 +28,17 @@ from .rolling import REDACTED_MEANWHILE as REDACTED_MEANWHILE  # noqa: PLC0414 -
 from .rolling import Roller
 from .rules import LifecyclePolicy
 from .writing import Writer
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import (
+        EpisodicStore,
+        FleetStore,
+        GrainStore,
+        GraphStore,
+        RecordLog,
+        Redactor,
+        TurnStore,
+    )
 
 LEAD_SHARE = 0.25
 """Of a summary's life, that it is told early at most: short lives are not told at their birth."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from tiers.errors import Conflict
-from tiers.ports import EpisodicStore, TurnStore
 from tiers.records import Scope, Turn
-from tiers.registry import GraphStore
 
 from .building import index_work, summary_of
 from .periods import FIRST_MOMENT, day_of
@@ -24,6 +23,9 @@ from .rules import (
     unsettled_days,
 )
 from .writing import Writer
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import EpisodicStore, GraphStore, TurnStore
 
 TURNS_PER_PAGE = 512
 PAGES_PER_PASS = 256

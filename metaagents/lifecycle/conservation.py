@@ -10,12 +10,15 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from tiers.grains import MADE_OF, GrainStore, Made, TurnMark
+from tiers.grains import MADE_OF, Made, TurnMark
 from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import Record, Scope
 from tiers.upkeep import PAGE_ROWS_MAX, Page
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import GrainStore
 
 READINGS_MAX = 3
 """A graph that is written to meanwhile may look torn: what is wrong must be so more than once."""

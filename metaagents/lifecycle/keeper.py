@@ -9,15 +9,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from tiers.errors import Conflict, TierError
-from tiers.ports import HotStore, WorkQueue
+from tiers.ports import HotStore
 from tiers.records import AgentRecord, Departure, GraphState, Scope, SessionGraph, WorkDraft
-from tiers.registry import FleetStore, GraphStore
 
 from .agent import LifecycleAgent
 from .states import StatePolicy, is_deserted, is_due_for_archive
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import FleetStore, GraphStore, WorkQueue
 
 log = logging.getLogger(__name__)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from tiers.belief_log import BeliefHistory
 from tiers.records import BeliefQuery, BeliefStatus, Scope, SessionGraph
 
 from .rules import beliefs_kept_since, is_past_retention
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import BeliefHistory
 
 RETIRED_PER_PASS = 500
 PAGE_BELIEFS = 1_000

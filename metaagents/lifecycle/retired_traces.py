@@ -9,12 +9,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from tiers.errors import ConfigError, TierError
 from tiers.ports import WarmStore
 from tiers.records import Scope
-from tiers.taint import TaintStore
-from tiers.upkeep import Redactor, Retiring, RewritableFiles
+from tiers.upkeep import Retiring, RewritableFiles
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import Redactor, TaintStore
 
 log = logging.getLogger(__name__)
 

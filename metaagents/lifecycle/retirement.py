@@ -10,20 +10,21 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from tiers.errors import NotFound, TierError
-from tiers.grains import RETIRED_PER_CALL_MAX, GrainStore
-from tiers.learning import FactReview
+from tiers.grains import RETIRED_PER_CALL_MAX
 from tiers.plans import ANY_GRAIN, AnyGrain, Kept, Plan, plan_of
-from tiers.ports import EpisodicStore, HotStore
+from tiers.ports import HotStore
 from tiers.records import UNRECORDED, Record, Retention, Scope
-from tiers.registry import FleetStore, GraphStore
 from tiers.upkeep import PAGE_ROWS_MAX, Page
 
 from .periods import FIRST_MOMENT
 from .retired_traces import RetiredTraces
 from .standins import StandIns
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import EpisodicStore, FactReview, FleetStore, GrainStore, GraphStore
 
 log = logging.getLogger(__name__)
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 from tiers.lexical import estimate_tokens
 from tiers.records import Episode, Scope, Summary, Turn
-from tiers.upkeep import Redacted, Redactor
+from tiers.upkeep import Redacted
 
 from .building import index_work
 from .periods import period_of
 from .rules import LifecyclePolicy, Told, bottom_up
 from .writing import Wording, Writer
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import Redactor
 
 REWRITES_PER_PAGE = 500
 REWRITE_ATTEMPTS_MAX = 5

@@ -9,12 +9,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from tiers.errors import Conflict
-from tiers.grains import GrainStore
-from tiers.ports import EpisodicStore
 from tiers.records import Episode, Grain, Scope
-from tiers.upkeep import Redactor
 
 from .building import episode_of, index_work
 from .compressing import Held
@@ -31,6 +29,9 @@ from .rules import (
     whole_periods,
 )
 from .writing import Writer
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import EpisodicStore, GrainStore, Redactor
 
 log = logging.getLogger(__name__)
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tiers.grains import GrainStore, Made, Retirable
+from tiers.grains import Made, Retirable
 from tiers.plans import AnyGrain
-from tiers.ports import EpisodicStore
 from tiers.records import Grain, Scope
 from tiers.upkeep import PAGE_ROWS_MAX
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import EpisodicStore, GrainStore
 
 PAGES_MAX = 10_000
 STAND_INS_PER_READ = 64

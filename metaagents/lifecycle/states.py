@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from tiers.fleet import CATALOG
 from tiers.records import AgentRecord, GraphState, SessionGraph
-from tiers.registry import CATALOG
 
 
 @dataclass(frozen=True)

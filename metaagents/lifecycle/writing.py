@@ -10,14 +10,13 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
 from tiers.errors import EzraError, TierError
 from tiers.lexical import estimate_tokens
 from tiers.plans import AnyGrain
 from tiers.records import EXTRACTED, Episode, Grain, Scope, Summary, Turn
-from tiers.registry import FleetStore
 
 from ..guard.heard import heard_all
 from ..guard.policy import DEFAULT, GuardPolicy
@@ -28,6 +27,9 @@ from .material import Material, material_of_members, material_of_turns, notes_of
 from .prompts import DEFAULT_PROMPTS, messages
 from .rules import LifecyclePolicy
 from .statements import Telling
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import FleetStore
 
 log = logging.getLogger(__name__)
 

@@ -11,16 +11,18 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from tiers.errors import ConfigError, EzraError, TierError, TierUnavailable, UsageError
-from tiers.leases import Lease, LeaseStore
-from tiers.ports import LexicalIndex, Vector, WarmStore
+from tiers.ports import Vector, WarmStore
 from tiers.records import IndexEntry, Scope
-from tiers.upkeep import ColdUpkeep
 
 from .generations import Building, OpenGenerations
 from .rules import Reembedding, by_owner, indexable, retry_seconds, started
 from .vectors import vectors_of, with_vectors
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import ColdUpkeep, Lease, LeaseStore, LexicalIndex
 
 log = logging.getLogger(__name__)
 

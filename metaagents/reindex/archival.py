@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tiers.errors import EzraError
-from tiers.ports import Embedder, LexicalIndex
+from tiers.ports import Embedder
 from tiers.records import Scope
 from tiers.upkeep import ArchivalVectors, RecordRef
 
 from .index import SwitchingIndex
 from .rules import by_owner
 from .vectors import vectors_of, with_vectors
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import LexicalIndex
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from tiers.errors import TierError, UsageError
-from tiers.ports import Expired, LexicalIndex
+from tiers.ports import Expired
 from tiers.records import Hit, IndexEntry, Kind, Scope, SearchQuery
 from tiers.sighting import Known, Seen, SightsMeaning
 from tiers.upkeep import RewritableFiles
@@ -15,6 +16,9 @@ from tiers.upkeep import RewritableFiles
 from .generations import OpenGeneration, OpenGenerations
 from .rules import filled_in
 from .vectors import vectors_of, with_vectors
+
+if TYPE_CHECKING:
+    from tiers.cold.stores import LexicalIndex
 
 log = logging.getLogger(__name__)
 

@@ -19,6 +19,7 @@ from support.mcp_client import told
 from support.model_providers import free_port
 from support.pages import ROOT, having, page
 from support.runtime import running
+from support.warm_command import warm_command
 
 from ezra.service.identity import _Claim
 
@@ -195,7 +196,7 @@ def test_the_claim_of_a_provider_s_token_is_accepted() -> None:
 def environment(folder: Path) -> dict[str, str]:
     """Return what a shell has in which somebody tries a page: an empty folder, no model."""
     return {
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{warm_command().parent}:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(folder),
         "EZRA_HOME": str(folder / "memory"),
         "EZRA_EMBEDDER": "off",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.runtime import running
-from support.service import serving
+from support.service import DOORS, serving
 
 from ezra import Ezra
 from tiers.errors import Conflict, UsageError
@@ -20,7 +20,7 @@ async def test_r9_34_many_at_once_get_the_one_graph(tmp_path: Path) -> None:
         assert {graph.id for graph in await asyncio.gather(*made)} == {"imola"}
 
 
-@pytest.mark.parametrize("door", ["in process", "network"])
+@pytest.mark.parametrize("door", DOORS)
 async def test_r9_34_a_graph_that_is_there_is_returned(tmp_path: Path, door: str) -> None:
     """Where its parents and a given merge strategy agree; else a conflict names both."""
     async with running(tmp_path) as runtime, serving(runtime) as url, Ezra.connect(url) as remote:

@@ -12,7 +12,6 @@ from support.forgeries import NEEDLE, forgeries, hidden_in, read_context
 from support.runtime import MovingClock
 
 from ezra import Ezra, Fact, Rule
-from ezra.adapters.lending import answered
 from ezra.settings import Settings
 from ezra.wire.tools import agent_tools
 from tiers.fencing import RULE
@@ -119,7 +118,7 @@ def _unreadable(text: str) -> int:
 
 
 async def _problem(spec: Any, agent: Any, key: str) -> str:
-    return str((await answered(spec, agent, json.dumps({"key": key})))["error"])
+    return str((await spec.answered(agent, json.dumps({"key": key})))["error"])
 
 
 def _texts(answer: object) -> Iterator[str]:

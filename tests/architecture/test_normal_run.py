@@ -1,20 +1,28 @@
-"""What the normal run of the tests holds: the contract of every engine that people run on."""
+"""What the normal run of the tests holds: every contract of an engine, every promise on servers."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+OTHER_DOOR = {"in process": "remote", "embedded": "server"}
+SERVERS_IN_THE_SLOW_RUN = {
+    "tests/acceptance/test_markdown_graph.py",
+    "tests/acceptance/test_platform_recall.py",
+}
+"""Files that say themselves that they ask servers in the slow run only."""
 
 
-def collected(*arguments: str) -> list[str]:
-    """Return the ids of the contract tests that pytest would run."""
+@cache
+def collected(marked: str) -> list[str]:
+    """Return the ids of the contract and acceptance tests that pytest would run of a mark."""
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
     run = subprocess.run(
-        [*command, *arguments, "tests/contract"],
+        [*command, "-m", marked, "tests/contract", "tests/acceptance"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -26,12 +34,38 @@ def collected(*arguments: str) -> list[str]:
 
 def test_r9_42_the_normal_run_asks_mongodb_whatever_it_asks_sqlite() -> None:
     """No contract test that SQLite passes is left out for a replica set by chance or by name."""
-    normal = collected("-m", "not slow")
+    normal = of("tests/contract", "not slow")
     asked = {name: Counter(told(normal, name)) for name in ("sqlite", "mongo")}
     assert sum(asked["sqlite"].values()) > 500
     assert asked["sqlite"] == asked["mongo"]
-    for left_out in collected("-m", "slow"):
+    for left_out in of("tests/contract", "slow"):
         assert "motor" in parameters(left_out) or is_marked(left_out), left_out
+
+
+def test_what_asks_servers_through_one_door_less_asks_them_through_the_other() -> None:
+    """An acceptance test with two doors is in the normal run with both, and on servers with one."""
+    normal = {
+        (one.split("[")[0], frozenset(parameters(one)))
+        for one in of("tests/acceptance", "not slow")
+    }
+    left_out = [
+        (one.split("[")[0], parameters(one))
+        for one in of("tests/acceptance", "slow")
+        if not is_marked(one) and "servers" in parameters(one) and parameters(one) & {*OTHER_DOOR}
+    ]
+    assert len(left_out) > 20
+    for name, given in left_out:
+        if name.partition("::")[0] in SERVERS_IN_THE_SLOW_RUN:
+            continue
+        through = given - {*OTHER_DOOR} | {OTHER_DOOR[one] for one in given & {*OTHER_DOOR}}
+        embedded = given - {"servers"} | {"embedded"}
+        for asked in (through, embedded):
+            assert (name, frozenset(asked)) in normal, (name, asked)
+
+
+def of(folder: str, marked: str) -> list[str]:
+    """Return those of a folder."""
+    return [one for one in collected(marked) if one.startswith(f"{folder}/")]
 
 
 def told(ids: list[str], backend: str) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 import ezra
 from ezra import public
 from tiers import cold, errors, ports, upkeep
-from tiers.cold.stores.facts import ColdFacts
+from tiers.cold.stores.facts import SemanticStore
 
 
 def test_all_is_sorted_and_complete() -> None:
@@ -46,7 +46,7 @@ def test_the_error_tree_is_drawn_as_it_is() -> None:
 
 def test_the_fixed_names_of_the_cold_tier_are_where_they_are_said_to_be() -> None:
     """Both semantic stores recall archival facts alike, and MongoDB's makes its vector index."""
-    stores = (ColdFacts, cold.MongoSemanticStore)
+    stores = (SemanticStore, cold.MongoSemanticStore)
     for store in stores:
         asked = inspect.signature(store.recall_archival).parameters
         assert list(asked)[2:] == ["query", "user_id", "scope_topics", "limit"]

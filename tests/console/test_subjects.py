@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from support.runtime import MovingClock, running
 from support.service import bearer, inside
 
 from ezra.service.tokens import TokenFile
+from tiers.history.receipts import ErasureReceipt
 
 from .conftest import PHONE, Shots, Tabs
 
@@ -72,6 +74,14 @@ async def test_a_person_is_found_everywhere_and_erased(
     await erase.get_by_role("button", name="Erase for good").click()
     await expect(page.locator("#erased")).to_contain_text("fact: ")
     await expect(page.locator("#erased pre")).to_contain_text('"asked_by": "subject"')
+    async with page.expect_download() as downloading:
+        await page.locator("#receipt").press("Enter")
+    download = await downloading.value
+    assert re.fullmatch(rf"erasure-{GRAPH}-\d{{8}}T\d{{6}}Z\.json", download.suggested_filename)
+    content = await asyncio.to_thread((await download.path()).read_bytes)
+    receipt = ErasureReceipt.model_validate_json(content)
+    assert (receipt.graph_id, receipt.reason) == (GRAPH, "asked to")
+    assert fact in receipt.ids["fact"]
     assert (await graph.holding(subject=WHO)).records == ()
     assert [one.id for one in (await graph.holding(agent_id="concierge")).records] == [other]
 
@@ -129,3 +139,26 @@ async def test_who_may_only_look_erases_nothing_and_others_do_not_look(tmp_path:
                 assert (await ask(page, other))[0] == 403
                 for path in (page, readings):
                     assert (await http.get(path, headers=other)).status_code == 403
+
+
+async def test_who_read_it_is_one_step_from_a_turn_a_summary_and_an_answer(
+    house: House, tabs: Tabs
+) -> None:
+    """Each place that shows a record leads to its readers, and a graph's page to its proof."""
+    graph = await house.ezra.session_graph("imola")
+    (turn, *_) = await graph.turns("strategist", limit=1)
+    summary = (await graph.memory_of("strategist")).summaries[-1]
+    at = f"{house.url}/console/graphs/imola"
+    page = await tabs.open(f"{at}/agents/strategist/turns/{turn.seq}")
+    await expect(page.locator(f"a[href$='/records/{turn.id}/readings']").first).to_be_visible()
+    await page.goto(f"{at}/agents/strategist")
+    await page.locator(f"li[data-id='{summary.id}'] a[href$='/readings']").click()
+    await expect(page.locator("#readings")).to_be_visible()
+    await page.goto(f"{at}/search")
+    await page.get_by_label("Question").fill("How long do mediums last?")
+    await page.get_by_role("button", name="Search", exact=True).click()
+    answers = page.locator(".answers > li")
+    assert await answers.count() == await answers.locator("a[href$='/readings']").count() > 0
+    await page.goto(at)
+    await page.get_by_role("link", name="Proof").click()
+    await expect(page).to_have_url(f"{at}/proof")

@@ -12,7 +12,6 @@ MUCH = frozenset(
     (
         "test_long_lineage_is_whole_and_bounded",
         "test_a_hub_costs_one_look",
-        "test_other_graphs_do_not_change_the_order",
     )
 )
 """Tests of so many records that an engine which looks at each of them is not asked."""

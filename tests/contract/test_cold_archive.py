@@ -54,7 +54,8 @@ class Move:
 def _pairs(*, always: bool) -> list[Any]:
     """Return the pairs of engines that are always asked, or the others.
 
-    Always: each with itself, and with SQLite, to which it gives and from which it takes.
+    Always: each with SQLite, to which it gives and from which it takes; and the one that is
+    asked quickest with itself, whose answers have to be the same to the last figure.
     """
     return [
         pytest.param((one, other), id=f"{one.name}-{other.name}")
@@ -65,7 +66,7 @@ def _pairs(*, always: bool) -> list[Any]:
 
 def _asked_always(one: ColdBackend, other: ColdBackend) -> bool:
     names = {one.name, other.name}
-    return "motor" not in names and (len(names) == 1 or "sqlite" in names)
+    return "motor" not in names and (names == {"memory"} or ("sqlite" in names and len(names) > 1))
 
 
 @asynccontextmanager

@@ -20,8 +20,8 @@ from support.cold_samples import (
 from support.tier_samples import NOW, TWIN_SCOPES, scope_of
 
 from tiers.errors import Conflict, NotFound, UsageError
+from tiers.fleet import CATALOG
 from tiers.records import Ancestor, Budget, GraphState, Parent, Retention
-from tiers.registry import CATALOG
 
 LATER = NOW + timedelta(hours=1)
 

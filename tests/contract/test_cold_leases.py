@@ -10,8 +10,8 @@ from support.cold_backends import Cold
 from support.cold_samples import HOSTILE_NAMES, LONE_SURROGATE
 from support.tier_samples import NOW
 
+from tiers.cold.stores import Lease
 from tiers.errors import UsageError
-from tiers.leases import Lease
 
 SECOND = timedelta(seconds=1)
 

@@ -106,7 +106,7 @@ async def test_rare_words_count_more_and_stop_words_nothing(cold: Cold) -> None:
 
 
 async def test_other_graphs_do_not_change_the_order(cold: Cold) -> None:
-    """Word statistics are the graph's own: thousands of records elsewhere flatten nothing."""
+    """Word statistics are the graph's own: four times as many records elsewhere flatten nothing."""
     for number in range(25):
         await cold.semantic.put_fact(SCOPE, fact_by(text=f"box box box stand number {number}"))
     for number in range(25):
@@ -117,7 +117,7 @@ async def test_other_graphs_do_not_change_the_order(cold: Cold) -> None:
     question = asked("undercut box", limit=5)
     before = await cold.words.search_words(SCOPE, question)
     assert before[0].id == rare.id
-    for number in range(2_000):
+    for number in range(200):
         await cold.semantic.put_fact(OTHER_GRAPH, fact_by(OTHER_GRAPH, f"sea and sand {number}"))
     after = await cold.words.search_words(SCOPE, question)
     assert [hit.id for hit in after] == [hit.id for hit in before]

@@ -24,7 +24,7 @@ from support.tier_samples import NOW, TWIN_SCOPES, entry_of, query_of, scope_of
 from tiers.cold.sqlite import ColdStores, sqlite_cold_store
 from tiers.errors import UsageError
 from tiers.records import Hit, Scope, ToolOutput
-from tiers.sighting import Known, Seen, Sighted, SightsConversations, SightsMeaning, SightsWords
+from tiers.sighting import Known, Seen, Sighted, SightsMeaning
 from tiers.warm.edge_store import EdgeWarmStore, edge_warm_store
 
 MINUTE = timedelta(minutes=1)
@@ -160,7 +160,6 @@ async def _filled(cold: ColdStores, random: Random) -> list[str]:
 async def test_word_search_sights_what_it_finds(cold: ColdStores, seed: int) -> None:
     """And counts the words as they are counted alone."""
     random, words = Random(seed), cold.words
-    assert isinstance(words, SightsWords)
     ids, sighted = await _filled(cold, random), 0
     for _ in range(80):
         scope = random.choice(SCOPES)
@@ -187,7 +186,6 @@ async def test_word_search_sights_what_it_finds(cold: ColdStores, seed: int) -> 
 async def test_conversations_are_sighted_as_they_are(cold: ColdStores, seed: int) -> None:
     """Each turn in its place, cut where they are cut."""
     random, recollection = Random(seed), cold.recollection
-    assert isinstance(recollection, SightsConversations)
     ids = await _filled(cold, random)
     for _ in range(60):
         scope, of = random.choice(SCOPES), random.sample(ids, random.randint(0, 8))

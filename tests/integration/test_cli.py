@@ -54,7 +54,8 @@ def chat(tmp_path: Path) -> Path:
 
 def test_replay_reports_and_answers_with_sources(home: Path, chat: Path) -> None:
     """A report for people, with the source turn, its date and score."""
-    done = ezra(home, "replay", str(chat), "--ask", "How long did the mediums last?")
+    asked = ("replay", str(chat), "--ask", "How long did the mediums last?")
+    done = ezra(home, *asked, installed=True)
     assert done.returncode == 0, done.stderr
     assert "chat: 2 turns played, 0 known before" in done.stdout
     assert "2026-05-14 10:00  turn   chat:1" in done.stdout
@@ -161,7 +162,7 @@ def test_help_has_examples(command: list[str]) -> None:
 
 def test_help_needs_no_memory(home: Path) -> None:
     """The command as it is installed shows its help where nothing was made yet."""
-    done = ezra(home, "--help")
+    done = ezra(home, "--help", installed=True)
     assert done.returncode == 0, done.stderr
     assert "replay" in done.stdout
     assert not home.exists()

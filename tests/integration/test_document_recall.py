@@ -20,8 +20,8 @@ from support.servers import server_variables
 from ezra import Ezra
 from ezra.moving.carrying import TABLES
 from tiers.documents import PassageDraft, Revised
+from tiers.fleet import CATALOG
 from tiers.records import Scope
-from tiers.registry import CATALOG
 
 WORD = "xylograph"
 

@@ -31,9 +31,10 @@ from support.moves import (
 )
 
 from ezra.moving import move
+from tiers.cold.stores import ColdArchive
 from tiers.errors import Conflict
 from tiers.records import Record
-from tiers.upkeep import ARCHIVE_ROWS, ColdArchive, Table
+from tiers.upkeep import ARCHIVE_ROWS, Table
 
 DRIVER = Path(__file__).parents[1] / "support" / "move_driver.py"
 START_SECONDS_MAX = 30.0

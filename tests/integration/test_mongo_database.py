@@ -40,7 +40,7 @@ from tiers.cold.mongo.schema import VERSION, specifications
 from tiers.cold.mongo.translation import DuplicateKey, translated
 from tiers.cold.port import OWNERS, Find, Steps, count, write
 from tiers.cold.stores import COLLECTIONS
-from tiers.cold.stores.watermarks import WATERMARKS, ColdWatermarks
+from tiers.cold.stores.watermarks import WATERMARKS, Watermarks
 from tiers.errors import (
     ConfigError,
     EzraError,
@@ -511,7 +511,7 @@ def _watermarks() -> Steps[int]:
 async def test_a_reading_of_several_steps_sees_one_moment(server: MongoServer, driver: Any) -> None:
     """What is acknowledged before it is in it, and nothing that is written meanwhile."""
     async with mongo_record_store(server.uri, COLLECTIONS, driver=driver) as records:
-        watermarks = ColdWatermarks(records)
+        watermarks = Watermarks(records)
         await watermarks.advance(SCOPE, "before", 1, NOW)
 
         async def meanwhile(session: Session) -> tuple[int, int]:

@@ -24,7 +24,7 @@ from schemathesis.core.failures import Failure, FailureGroup
 from support.service import serving
 
 from ezra import Ezra, Settings
-from ezra.service.handlers import handlers
+from ezra.service.routes import handlers
 from ezra.service.tokens import TokenFile
 
 T = TypeVar("T")

@@ -31,7 +31,7 @@ from ezra.service.admission import (
 )
 from ezra.service.app import check_place, service_app
 from ezra.service.caller import MAY, roles_table
-from ezra.service.handlers import handlers
+from ezra.service.routes import handlers
 from ezra.service.tokens import TokenFile
 from ezra.wire import NEEDS, graphs, proofs
 from ezra.wire.operation import Operation

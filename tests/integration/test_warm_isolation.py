@@ -18,8 +18,8 @@ from support.warm_reference import visible
 
 from metaagents.reindex.generations import OpenGenerations
 from metaagents.reindex.index import SwitchingIndex
+from tiers.cold.stores import LexicalIndex
 from tiers.errors import TierRejected
-from tiers.ports import LexicalIndex
 from tiers.records import ALL_TOPICS, Ancestor, Hit, IndexEntry, Kind, Scope, SearchQuery
 from tiers.upkeep import Generation
 from tiers.warm import (

@@ -10,7 +10,6 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from tiers.belief_log import BeliefHistory
 from tiers.beliefs import (
     BeliefEvent,
     Commitment,
@@ -18,6 +17,7 @@ from tiers.beliefs import (
     LoggedBelief,
     ProjectedBelief,
 )
+from tiers.cold.stores import BeliefHistory
 from tiers.history.chain import committed_content
 from tiers.history.fold import Fold, FoldedBelief
 from tiers.records import Scope

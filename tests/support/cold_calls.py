@@ -1,10 +1,10 @@
-"""One call of every method of every port of the cold tier."""
+"""One call of every method of every store of the cold tier."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tiers.leases import Lease
+from tiers.cold.stores import Lease
 from tiers.records import (
     AgentRecord,
     BeliefQuery,
@@ -218,6 +218,8 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "entries": lambda cold: cold.words.entries(SCOPE, ["x"]),
     "census": lambda cold: cold.words.census(SCOPE),
     "around": lambda cold: cold.recollection.around(SCOPE, ["x"], 2, 2),
+    "sight_words": lambda cold: cold.words.sight_words(SCOPE, [asked()], ()),
+    "sight_around": lambda cold: cold.recollection.sight_around(SCOPE, ["x"], 2, 2, ()),
     "speakers": lambda cold: cold.recollection.speakers(SCOPE, 8),
     "word_statistics": lambda cold: cold.recollection.word_statistics(SCOPE, "tyre", ("turn",)),
     "take_over": lambda cold: cold.upkeep.take_over(),

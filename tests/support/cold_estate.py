@@ -8,7 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from tiers.board import CardKind, CardQuery
+from tiers.cold.stores import ColdArchive
 from tiers.documents import PassageDraft, document_id
+from tiers.fleet import CATALOG
 from tiers.grains import MADE_OF
 from tiers.learning import Verdict
 from tiers.plans import ANY_GRAIN
@@ -30,8 +32,7 @@ from tiers.records import (
     Usage,
     Work,
 )
-from tiers.registry import CATALOG
-from tiers.upkeep import ARCHIVE_ROWS, ColdArchive, Table
+from tiers.upkeep import ARCHIVE_ROWS, Table
 
 from .board_reference import card_by
 from .cold_beliefs import replacing

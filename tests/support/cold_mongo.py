@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 from pathlib import Path
@@ -83,6 +85,30 @@ def server() -> MongoServer:
     return SESSION.enter_context(running_mongo())
 
 
+def prepared_database(name: str | None = None) -> str:
+    """Return a database of the stand-in in which the store has made all it needs, and nothing is.
+
+    Making some sixty collections and indexes takes longer than most tests that ask them; they
+    are made once and copied. ``tests/integration/test_mongo_database.py`` is about making them.
+    """
+    name = name or server().fresh_database()
+    server().copy_database(_made_once(), name)
+    return name
+
+
+@lru_cache
+def _made_once() -> str:
+    name = server().fresh_database()
+
+    async def make() -> None:
+        async with mongo_cold_store(server().uri, database=name):
+            pass
+
+    with ThreadPoolExecutor(1) as beside:  # a test's own loop may be running
+        beside.submit(asyncio.run, make()).result()
+    return name
+
+
 @lru_cache
 def _raw(uri: str) -> MongoClient[Document]:
     return SESSION.enter_context(MongoClient(uri))
@@ -92,8 +118,9 @@ def stand_in(driver: str = "pymongo") -> MongoDatabases:
     """Return the databases of the stand-in for MongoDB; it starts when the first is opened."""
 
     def fresh() -> str:
+        name = prepared_database()
         server().clear_commands()
-        return server().fresh_database()
+        return name
 
     return MongoDatabases(lambda: server().uri, fresh, driver)
 

@@ -7,11 +7,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .warm_command import warm_command
+
 COMMAND = Path(sys.executable).parent / "ezra"
+"""The command as it is installed."""
 
 
 def ezra(
-    home: Path | None, *arguments: object, timeout_seconds: float = 60.0, **variables: str
+    home: Path | None,
+    *arguments: object,
+    timeout_seconds: float = 60.0,
+    installed: bool = False,
+    **variables: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run ``ezra`` and return what came of it; of this environment it gets ``PATH`` alone.
 
@@ -21,6 +28,7 @@ def ezra(
             the command runs where the tests do.
         arguments: What follows the name of the command.
         timeout_seconds: How long it may take.
+        installed: Start Python and import everything anew, as the installed command does.
         variables: The rest of its environment.
 
     Raises:
@@ -28,7 +36,7 @@ def ezra(
     """
     named = {} if home is None else {"EZRA_HOME": str(home)}
     return subprocess.run(
-        [str(COMMAND), *map(str, arguments)],
+        [str(COMMAND if installed else warm_command()), *map(str, arguments)],
         env={"PATH": os.environ["PATH"], **named, **variables},
         cwd=None if home is None else home.parent,
         capture_output=True,

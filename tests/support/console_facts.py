@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from ezra import Ezra, Fact, Rule
-from tiers.cold.stores.archive import ColdRows
+from tiers.cold.stores.archive import ColdArchive
 from tiers.moments import microseconds
 from tiers.records import Scope
 
@@ -73,7 +73,7 @@ async def many_facts(ezra: Ezra, graph_id: str, count: int) -> None:
     await ezra.create_session_graph(graph_id)
     parts = ezra._parts
     scope = Scope.of_graph(parts.settings.tenant, graph_id).for_agent("importer")
-    archive = ColdRows(parts.semantic._store)  # type: ignore[attr-defined]
+    archive = ColdArchive(parts.semantic._store)  # type: ignore[attr-defined]
     for start in range(0, count, IMPORTED_AT_ONCE):
         numbers = range(start, min(count, start + IMPORTED_AT_ONCE))
         rows = [

@@ -5,7 +5,7 @@ A world is as ``lineage_worlds`` tells it. Moments are numbers; ``None`` as a mo
 
 from __future__ import annotations
 
-from tiers.registry import CATALOG
+from tiers.fleet import CATALOG
 
 from .lineage_worlds import Reader, Told, Way, World
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 
+from tiers.fleet import CATALOG
 from tiers.records import ALL_TOPICS, Fact, FactTier, Parent, Rule, Scope, SessionGraph
-from tiers.registry import CATALOG
 
 from .cold_backends import Cold
 from .cold_samples import IDS

@@ -64,7 +64,7 @@ async def places_with(ezra: Ezra, home: Path, words: Iterable[str]) -> set[tuple
     found = {
         part.place
         async for part in parts_of(ezra, home)
-        if any(word in _shown(part.held) for word in plain) or _weighs(part, plain)
+        if _holds(_shown(part.held), plain) or _weighs(part, plain)
     }
     return found | {("home", name, "") for name in files_with(home, plain)}
 
@@ -109,6 +109,10 @@ def _data(path: Path) -> Iterator[bytes]:
             file.seek(start)
             yield file.read(hole - start).lower()
             start = hole
+
+
+def _holds(text: str, words: Iterable[str]) -> bool:
+    return any(word in text for word in words)
 
 
 def _shown(held: Any) -> str:

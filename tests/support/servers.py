@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import uuid
 
-from .cold_mongo import server
+from .cold_mongo import prepared_database, server
 from .qdrant_shim import shared_shim
 from .redis_server import RedisServer, running_redis
 from .session import SESSION
@@ -30,5 +30,5 @@ def server_variables() -> dict[str, str]:
         "EZRA_QDRANT_URL": shared_shim().url,
         "EZRA_QDRANT_PREFIX": name,
         "EZRA_MONGODB_URI": server().uri,
-        "EZRA_MONGODB_DATABASE": name,
+        "EZRA_MONGODB_DATABASE": prepared_database(name),
     }

@@ -63,7 +63,7 @@ async def main():
         graph = await runtime.create_session_graph("race")
         agent = await graph.spawn_agent("car", topics=("tyres",))
         path = "/v1/graphs/race/agents/car/pit-stops"
-        async with httpx2.AsyncClient(base_url=url) as http:
+        async with httpx2.AsyncClient(base_url=url, timeout=60) as http:
             rest = (await http.post(path, json={"tyres": "soft", "lap": 60, "by": "me"})).json()
             described = (await http.get("/openapi.json")).json()["paths"][path_of(path)]["post"]
         async with Ezra.connect(url) as there:

@@ -26,7 +26,7 @@ from ezra.remote.handles import RemoteKnowledge
 from ezra.service.acting import acting
 from ezra.service.caller import Caller
 from ezra.service.desk import Desk
-from ezra.service.handlers import handlers
+from ezra.service.routes import handlers
 from ezra.wire import Asked, Operation, recalling
 from ezra.wire import agents as agent_wire
 from ezra.wire.handles import AGENT, AGENT_BOARD, AGENT_DOCUMENTS, AGENT_KNOWLEDGE

@@ -19,8 +19,8 @@ from ezra.remote.handle import RemoteHandle
 from ezra.service.caller import LOCAL, Caller
 from ezra.service.desk import Desk
 from ezra.service.openapi import Document
+from ezra.service.problem_answers import on_error
 from ezra.service.routes import Handlers, router_of
-from ezra.service.saying import on_error
 from ezra.wire import Asked
 from ezra.wire.derivation import Handle
 from tiers.errors import EzraError

@@ -34,9 +34,9 @@ from ezra.handles.graph import Graph
 from ezra.remote.catalog import RemoteCatalog
 from ezra.remote.ezra import RemoteEzra
 from ezra.remote.graph import RemoteGraph
-from ezra.service.handlers import handlers
+from ezra.service.routes import handlers
 from ezra.service.tokens import TokenFile
-from ezra.wire import Operation, agents, audit, carrying, graphs, upkeep
+from ezra.wire import Operation, agents, graphs
 from ezra.wire.handles import HANDLES
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -371,7 +371,7 @@ async def test_a_token_spawns_within_its_bounds(behind: Ezra, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("ours", "theirs", "apart"),
     [
-        (Ezra, RemoteEzra, {"open", "connect", "settings", "embedder", "reembedding"}),
+        (Ezra, RemoteEzra, {"open", "connect", "settings", "embedder", "model", "reembedding"}),
         (Graph, RemoteGraph, set()),
         (Catalog, RemoteCatalog, {"opened"}),
     ],
@@ -395,7 +395,7 @@ def test_the_handles_have_the_same_methods(
 
 def test_every_operation_is_done_by_somebody() -> None:
     """Each has a handler, a name and an address of its own."""
-    spoken = (agents, audit, carrying, graphs, upkeep)
+    spoken = (agents, graphs)
     ours = {one.name for module in spoken for one in vars(module).values() if _is_one(one)}
     ours |= {one.operation.name for handle in HANDLES for one in handle.offered.values()}
     done = [operation for operation, _ in handlers]

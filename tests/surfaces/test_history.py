@@ -34,8 +34,7 @@ from ezra.service import exporting
 from ezra.service.caller import LOCAL, Caller
 from ezra.service.desk import Desk
 from ezra.service.exporting import add_export
-from ezra.service.handlers import handlers
-from ezra.service.routes import router_of
+from ezra.service.routes import handlers, router_of
 from ezra.wire import graphs, proofs
 from ezra.wire.handles import BELIEFS
 from ezra.wire.points import Point

@@ -17,8 +17,8 @@ from support.service import Slow, Ticking, bearer, inside, serving
 from ezra import Ezra, Settings
 from ezra.moving.graph_status import overall
 from ezra.service.examples import EXAMPLES
-from ezra.service.handlers import handlers
 from ezra.service.limits import BUCKETS_MAX, Buckets, TooManyRequests
+from ezra.service.routes import handlers
 from ezra.service.tokens import TokenFile
 from ezra.wire.problems import CONTENT_TYPE
 from tiers.errors import BudgetExceeded, TierUnavailable

@@ -18,8 +18,8 @@ from tiers.cold.lineage import (
 )
 from tiers.cold.spans import begun, moved
 from tiers.errors import UsageError
+from tiers.fleet import CATALOG
 from tiers.records import Ancestor, Parent, Span
-from tiers.registry import CATALOG
 
 Links = dict[str, list[Parent]]
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 from support.records import START
 
 from metaagents.lifecycle.states import StatePolicy, is_deserted, is_due_for_archive
+from tiers.fleet import CATALOG
 from tiers.records import AgentRecord, Retention, SessionGraph
-from tiers.registry import CATALOG
 
 POLICY = StatePolicy()
 

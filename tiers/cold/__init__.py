@@ -29,16 +29,17 @@
   turns that are recorded, with as many trips as one.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from .owner import own_folder
-from .sqlite import sqlite_cold_store
-from .stores import ColdStores
 
 if TYPE_CHECKING:
     from .mongo import mongo_cold_store
     from .mongo.semantic import MongoSemanticStore
+    from .opened import ColdStores
+    from .owner import own_folder
+    from .sqlite import sqlite_cold_store
 
 __all__ = [
     "ColdStores",
@@ -48,11 +49,17 @@ __all__ = [
     "sqlite_cold_store",
 ]
 
-_OF_A_SERVER = {"MongoSemanticStore": "mongo.semantic", "mongo_cold_store": "mongo.store"}
+_MODULES = {
+    "ColdStores": "opened",
+    "MongoSemanticStore": "mongo.semantic",
+    "mongo_cold_store": "mongo.store",
+    "own_folder": "owner",
+    "sqlite_cold_store": "sqlite",
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the module holds
-    """Import what needs the server's driver when it is asked for."""
-    if name not in _OF_A_SERVER:
+    """Import what is asked for: who holds the stores needs no engine, nor a server's driver."""
+    if name not in _MODULES:
         raise AttributeError(name)
-    return getattr(import_module(f".{_OF_A_SERVER[name]}", __package__), name)
+    return getattr(import_module(f".{_MODULES[name]}", __package__), name)

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ..errors import UsageError
+from ..fleet import CATALOG
 from ..records import Ancestor, Kind, Parent
-from ..registry import CATALOG
 
 ANCESTORS_MAX = 1_000
 

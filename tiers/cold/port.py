@@ -92,14 +92,14 @@ class Lookup(Generic[R]):
             every value.
     """
 
-    values: Callable[[R], Sequence[str] | Mapping[str, int]]
+    values: Callable[[R], Sequence[str] | dict[str, int]]
     order: tuple[str, ...] = ()
     sought: bool = True
 
     def listed(self, record: R) -> Mapping[str, int]:
         """Return the values of a record, each once, and how often it has each."""
         values = self.values(record)
-        return values if isinstance(values, Mapping) else dict.fromkeys(values, 1)
+        return values if isinstance(values, dict) else dict.fromkeys(values, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +164,9 @@ class Collection(Generic[R]):
     def row(self, record: R) -> list[Value]:
         """Return the values of a record's fields, in the order of ``names``."""
         found: list[Value] = [*self.owner(record), self.key(record)]
-        if isinstance(record, Owned):
-            found += (private_to(record), record.user_id)
+        if self.owned:
+            owned: Any = record
+            found += (private_to(owned), owned.user_id)
         for of, is_one in self._taken:
             if is_one:
                 found.append(of(record))

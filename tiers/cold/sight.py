@@ -7,10 +7,11 @@ leaves, by other means, and shares nothing with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..errors import CorruptRecord, TierRejected
 from ..moments import microseconds
-from ..records import ALL_TOPICS, Ancestor, Owned, Record, Scope
+from ..records import ALL_TOPICS, Ancestor, Record, Scope
 from .conditions import Absent, Among, Condition, Either, Is, Topics, Within
 from .port import Collection, Find, Put, Replace
 
@@ -80,17 +81,18 @@ def check(find: Find[Record], records: Sequence[Record]) -> None:
     if collection.extent == "store" or find.reach == "store":
         return
     graph_id = find.graph_id or scope.graph_id
+    is_seen = find.reach == "seen" and collection.owned
     for record in records:
         tenant, *graph = collection.owner(record)
         if tenant != scope.tenant:
             raise _misplaced(collection, "another tenant's record")
         if find.reach != "tenant" and graph not in ([], [graph_id]):
             raise _misplaced(collection, "another graph's record")
-        if find.reach == "seen" and isinstance(record, Owned) and not _may_see(scope, record):
+        if is_seen and not _may_see(scope, record):
             raise _misplaced(collection, "a record that the scope does not see")
 
 
-def _may_see(scope: Scope, record: Owned) -> bool:
+def _may_see(scope: Scope, record: Any) -> bool:  # noqa: ANN401 - one that is owned
     is_writer = (scope.agent_id, scope.graph_id) == (record.agent_id, record.graph_id)
     if record.private and not is_writer:
         return False

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Mapping
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -21,6 +23,7 @@ from .merkle import HASH_BYTES, is_hash
 
 AUDIT_VERSION = 1
 _APART = {"reason", "salt", "position", "placed", "hash", "recorded_at"}
+_COVERED = tuple(name for name in ChainedAudit.model_fields if name not in _APART)
 
 
 def chained(previous_hash: str, event: AuditEvent, salt: bytes | None = None) -> ChainedAudit:
@@ -32,16 +35,13 @@ def chained(previous_hash: str, event: AuditEvent, salt: bytes | None = None) ->
         salt: For tests; unpredictable if not given.
     """
     salt = secrets.token_bytes(SALT_BYTES) if salt is None else salt
-    fields = {name: getattr(event, name) for name in AuditEvent.model_fields}
-    bare = ChainedAudit.model_validate(
-        {
-            **fields,
-            "salt": salt.hex(),
-            "reason_digest": reason_digest(salt, event.reason),
-            "previous_hash": previous_hash or FIRST_PREVIOUS_HASH,
-        }
-    )
-    return placed(bare.model_copy(update={"hash": audit_hash(bare)}), event.position)
+    fields: dict[str, Any] = {name: getattr(event, name) for name in AuditEvent.model_fields}
+    fields["salt"] = salt.hex()
+    fields["reason_digest"] = reason_digest(salt, event.reason)
+    fields["previous_hash"] = previous_hash or FIRST_PREVIOUS_HASH
+    fields["hash"] = _hash_of(fields)
+    fields["placed"] = place_digest(fields["hash"], event.position)
+    return ChainedAudit.known(fields)
 
 
 def placed(event: ChainedAudit, position: int) -> ChainedAudit:
@@ -52,8 +52,12 @@ def placed(event: ChainedAudit, position: int) -> ChainedAudit:
 
 def audit_hash(event: ChainedAudit) -> str:
     """Return the hex SHA-256 over the canonical form of what is chained."""
-    fields: dict[str, JsonValue] = event.model_dump(mode="json", exclude=_APART)
-    covered = {**fields, "recorded_at": iso(event.recorded_at), "v": AUDIT_VERSION}
+    return _hash_of(event.__dict__)
+
+
+def _hash_of(fields: Mapping[str, Any]) -> str:
+    covered: dict[str, JsonValue] = {name: fields[name] for name in _COVERED}
+    covered |= {"recorded_at": iso(fields["recorded_at"]), "v": AUDIT_VERSION}
     return hashlib.sha256(canonical(covered)).hexdigest()
 
 

@@ -24,7 +24,7 @@ from ..admission import peer_of
 from ..caller import Caller
 from ..desk import Desk
 from ..limits import TooManyRequests
-from ..saying import Unauthorized, status_of
+from ..problem_answers import Unauthorized, status_of
 from . import signing_in
 from .pages import PREFIX, Names, Page, Pages, Query, Sent, View, href, name_of
 from .rendering import KINDS, Drawn

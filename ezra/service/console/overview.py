@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from ...moving.graph_status import GraphStatus
 from ..caller import Caller
 from ..desk import Desk
+from .activity import days, fleet_of, minutes_of, waits
 from .pages import Names, Query, Sent, View, href, pages
+from .sampling import sampler_of
+from .upkeep import latency_chart
 
 GRAPHS_SHOWN = 8
 """So many of the latest graphs are counted: each one costs a look into every tier."""
@@ -28,8 +31,15 @@ async def overview(desk: Desk, caller: Caller, names: Names, query: Query) -> Vi
     del names, query
     if not caller.may("read", None):
         return View("overview_bound.html", {}, "Overview")
-    values = {**await _sizes(desk), **await _pulse(desk)}
+    values = {**await _sizes(desk), **await _pulse(desk), **await _activity(desk)}
     return View("overview.html", values, "Overview")
+
+
+@pages.page("/overview/activity", needs="read")
+async def activity(desk: Desk, caller: Caller, names: Names, query: Query) -> View:
+    """Show what waits for a person, and what went on of late."""
+    del caller, names, query
+    return View("overview_activity.html", await _activity(desk))
 
 
 @pages.page("/overview/live", needs="read")
@@ -58,12 +68,29 @@ async def _pulse(desk: Desk) -> Mapping[str, object]:
     }
 
 
+async def _activity(desk: Desk) -> Mapping[str, object]:
+    now = desk.ezra._parts.clock()  # noqa: SLF001 - no handle tells the time of the runtime
+    samples, by_day, waiting_for_us, work = await asyncio.gather(
+        sampler_of(desk).look(), days(desk, now), waits(desk, now), desk.ezra.waiting_work()
+    )
+    return {
+        "minutes": minutes_of(samples),
+        "latency": latency_chart(samples, "requests", "recalls"),
+        "days": by_day,
+        "waits": waiting_for_us,
+        "parked": work.get("parked", 0),
+    }
+
+
 async def _sizes(desk: Desk) -> Mapping[str, object]:
     graphs = await desk.ezra.session_graphs()
     latest = graphs[: -GRAPHS_SHOWN - 1 : -1]
-    statuses: list[GraphStatus] = [await (await desk.graph(graph.id)).status() for graph in latest]
+    handles = [await desk.graph(graph.id) for graph in latest]
+    statuses: list[GraphStatus] = [await one.status() for one in handles]
+    members = [await one.agents() for one in handles]
     return {
         "count": len(graphs),
         "states": Counter(graph.state.value for graph in graphs),
         "latest": list(zip(latest, statuses, strict=True)),
+        "fleets": [fleet_of(one, found) for one, found in zip(latest, members, strict=True)],
     }

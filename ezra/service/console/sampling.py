@@ -35,6 +35,14 @@ TIMERS: Mapping[str, str] = {
 }
 """What is timed, and what Prometheus calls it."""
 
+COUNTERS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "turns": ("ezra_turns_total", {"event": "written"}),
+    "recalls": ("ezra_recall_seconds_count", {}),
+    "promotions": ("ezra_fact_moves_total", {"tier": "core"}),
+    "contradictions": ("ezra_contradictions_total", {}),
+}
+"""What is counted, what Prometheus calls it, and with which labels."""
+
 PARKED = "parked"
 
 Waiting: TypeAlias = Mapping[str, int]
@@ -84,12 +92,14 @@ class Sample:
         waiting: How much work waited, by kind; ``None`` while the cold tier did not answer.
         mean_ms: How long things took in the mean since the look before, by name.
         slow_ms: What most of them stayed below.
+        come: How many of what is counted came since the look before, by name.
     """
 
     at: datetime
     waiting: Waiting | None
     mean_ms: Mapping[str, float | None]
     slow_ms: Mapping[str, float | None]
+    come: Mapping[str, float] = field(default_factory=dict)
 
 
 class Sampler:
@@ -114,6 +124,7 @@ class Sampler:
         self._samples: deque[Sample] = deque(maxlen=KEPT)
         self._last: float | None = None
         self._before: dict[str, Timing] = {}
+        self._counted: dict[str, float] = {}
         self._looking = asyncio.Lock()
 
     async def look(self) -> tuple[Sample, ...]:
@@ -134,11 +145,15 @@ class Sampler:
         found = {name: timing_of(self._registry, metric) for name, metric in TIMERS.items()}
         come = {name: one.since(self._before.get(name, one)) for name, one in found.items()}
         self._before = found
+        counted = {name: count_of(self._registry, *one) for name, one in COUNTERS.items()}
+        grown = {name: n - self._counted.get(name, n) for name, n in counted.items()}
+        self._counted = counted
         return Sample(
             self._clock(),
             waiting,
             {name: one.mean_ms for name, one in come.items()},
             {name: one.slow_ms for name, one in come.items()},
+            grown,
         )
 
 
@@ -157,6 +172,16 @@ def timing_of(registry: CollectorRegistry, metric: str) -> Timing:
                 bound = float(sample.labels["le"])
                 up_to[bound] = up_to.get(bound, 0.0) + sample.value
     return Timing(count, seconds, up_to)
+
+
+def count_of(registry: CollectorRegistry, metric: str, labels: Mapping[str, str]) -> float:
+    """Return what a counter has come to with these labels, whatever the others say."""
+    return sum(
+        sample.value
+        for family in registry.restricted_registry([metric]).collect()
+        for sample in family.samples
+        if sample.name == metric and labels.items() <= sample.labels.items()
+    )
 
 
 def kinds_of(samples: Iterable[Sample]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from metaagents.lifecycle.conservation import ConservationReport
 from metaagents.lifecycle.retirement import RetentionReport
-from tiers.errors import NotFound, PolicyDenied
+from tiers.errors import NotFound
 from tiers.plans import ANY_GRAIN, plan_of
 from tiers.records import Retention
 
@@ -91,7 +91,7 @@ async def work(desk: Desk, caller: Caller, _: Names, __: Query) -> View:
     values = {
         **await _charts(desk),
         "parked": (await desk.ezra.parked_work())[:PARKED_SHOWN],
-        "may_rerun": _may_operate(caller, None),
+        "may_rerun": caller.may("operate", None),
     }
     return View("upkeep.html", values, "Work")
 
@@ -120,7 +120,7 @@ async def account_of(desk: Desk, caller: Caller, graph: Graph, *, is_wanted: boo
     if record is None:
         raise NotFound("session graph", graph.id)
     is_counted = is_wanted or turns <= COUNTED_AT_ONCE
-    may_retain = _may_operate(caller, graph.id)
+    may_retain = caller.may("operate", graph.id)
     return Account(
         turns,
         await graph.conservation() if is_counted else None,
@@ -178,11 +178,3 @@ async def _charts(desk: Desk) -> dict[str, object]:
         "every": int(EVERY_SECONDS),
         "minutes": int(KEPT * EVERY_SECONDS / 60),
     }
-
-
-def _may_operate(caller: Caller, graph_id: str | None) -> bool:
-    try:
-        caller.check("operate", "console upkeep", graph_id, None)
-    except PolicyDenied:
-        return False
-    return True

@@ -8,6 +8,7 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
+from tiers.fleet import CATALOG
 from tiers.ports import HotStore, WarmStore
 from tiers.records import (
     AgentRecord,
@@ -21,7 +22,6 @@ from tiers.records import (
     Work,
     WorkDraft,
 )
-from tiers.registry import CATALOG
 
 from ..tier_samples import NOW
 from .worlds import Corner, House, Planted, World

@@ -16,8 +16,8 @@ from ezra import Agent, Ezra, Fact, Rule
 from ezra.handles.graph import Graph
 from tiers.cold.sqlite import DATABASE_NAME
 from tiers.errors import NotFound
+from tiers.fleet import CATALOG
 from tiers.records import Scope
-from tiers.registry import CATALOG
 
 from ..cold_mongo import server as mongo_server
 from ..qdrant_shim import shared_shim

@@ -10,9 +10,9 @@ from typing import Any
 from ezra import Fact
 from ezra.handles.agent import OpenTurn
 from tiers.errors import NotFound
+from tiers.fleet import CATALOG
 from tiers.ids import derived_id
 from tiers.records import ALL_TOPICS, UNRECORDED, Ancestor, AuditFilter, Commitment, Scope
-from tiers.registry import CATALOG
 
 from .aims import INNER, OUTER, Aim
 from .attempts import FORGED, Method, Move, Touch, graph_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tiers.sighting import SightsConversations, SightsMeaning, SightsWords
+from tiers.sighting import SightsMeaning
 
 from .aims import INNER, OUTER, Aim
 from .attempts import Method, Move
@@ -46,9 +46,8 @@ def sight_words(aim: Aim) -> Move:
 
     async def call(cold: Any) -> object:
         told = await cold.words.search_words(aim.scope, query)
-        if isinstance(cold.words, SightsWords):
-            ((seen, _),) = await cold.words.sight_words(aim.scope, [query], _KNOWN)
-            _same(told, seen)
+        ((seen, _),) = await cold.words.sight_words(aim.scope, [query], _KNOWN)
+        _same(told, seen)
         return told
 
     return Move(call)
@@ -61,10 +60,9 @@ def sight_around(aim: Aim) -> Move:
     async def call(cold: Any) -> object:
         asked = cold.recollection
         told = await asked.around(aim.scope, ids, each_way, each_way)
-        if isinstance(asked, SightsConversations):
-            seen = await asked.sight_around(aim.scope, ids, each_way, each_way, _KNOWN)
-            for stretch, sighted in zip(told, seen, strict=True):
-                _same(stretch, sighted)
+        seen = await asked.sight_around(aim.scope, ids, each_way, each_way, _KNOWN)
+        for stretch, sighted in zip(told, seen, strict=True):
+            _same(stretch, sighted)
         return told
 
     return Move(call)

@@ -128,6 +128,10 @@ class MongoServer:
         """Return the name of a database that nobody uses yet."""
         return f"t{next(self._names):05d}"
 
+    def copy_database(self, source: str, target: str) -> None:
+        """Make a database that has what another has; a stored document is never changed."""
+        self._call(lambda: self._engine.store.copy_database(source, target))
+
     def reset(self) -> None:
         """Drop all databases, open transactions, cursors, faults and recorded commands."""
         self._call(self._forget_all)

@@ -14,7 +14,7 @@ from ..archival import LIMIT_MAX
 from ..conditions import Absent, Is
 from ..ownership import check_limit
 from ..port import Find
-from ..stores.facts import ColdFacts
+from ..stores.facts import SemanticStore
 from ..stores.recall import Ranking
 from ..stores.statements import FACTS
 from .database import Session
@@ -36,7 +36,7 @@ from .vector_search import by_meaning, can_be_asked, embedded
 BUILD_SECONDS_MAX = 600.0
 
 
-class MongoSemanticStore(ColdFacts):
+class MongoSemanticStore(SemanticStore):
     """A ``SemanticStore`` in MongoDB that keeps the vectors of facts, for a server with search.
 
     A vector stands beside its fact, in the same document: what moves, ends or hides the fact is

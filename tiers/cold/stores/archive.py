@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...errors import Conflict, NotFound
+from ...fleet import CATALOG
 from ...records import Record, Scope
-from ...registry import CATALOG
 from ...upkeep import PAGE_ROWS_MAX, Page, Table
 from ..archive_rows import check_row, check_tenant
 from ..conditions import Beyond
@@ -24,8 +24,12 @@ from .questions import MANY
 from .shelves import after_cursor, rows_of, shelf_of
 
 
-class ColdRows(OverEngine):
-    """A ``ColdArchive`` over any engine."""
+class ColdArchive(OverEngine):
+    """Everything a cold tier holds, table by table, in records that no engine owns.
+
+    What follows from the records (coverage, consolidation, word index) does not move: importing a
+    row brings it about again.
+    """
 
     async def tenants(self) -> tuple[str, ...]:
         """Return every tenant that has a graph, sorted."""

@@ -28,13 +28,24 @@ from .questions import among
 from .rows import all_bare
 
 
-class ColdBeliefHistory(OverEngine):
-    """A ``BeliefHistory`` over any engine."""
+class BeliefHistory(OverEngine):
+    """What the log of a graph says about the past.
+
+    The scope of a whole graph (no agent) sees every belief of it, private ones included: an
+    auditor's answer that leaves some out would be wrong. An agent's scope sees what the agent may.
+    The log itself (``events``, ``logged``, ``naming``, ``projected``, ``trusts``) is read with the
+    scope of a graph. Content that was destroyed reads ``[redacted]``.
+
+    No cost grows with the length of the log, only with what is returned.
+    """
 
     async def events(
         self, scope: Scope, after: int = 0, limit: int = 1000, *, turn_id: str | None = None
     ) -> tuple[BeliefEvent, ...]:
-        """Return the log of the graph after a ``seq``, in order; or what was made in a turn."""
+        """Return the log of the graph after a ``seq``, in order.
+
+        With ``turn_id``, only the events that were made in that turn.
+        """
         check_limit(limit)
         behind = Within("seq", since=after + 1)
         find = Find(EVENTS, scope, by="seq", where=(behind,), order=("seq",), limit=limit)
@@ -61,6 +72,8 @@ class ColdBeliefHistory(OverEngine):
         self, scope: Scope, belief_id: str, after: int = 0, limit: int = 1000
     ) -> Steps[tuple[LoggedBelief, ...]]:
         """Return the events that are about a belief, or whose content names it, in order.
+
+        Content that was destroyed names nobody any more.
 
         Raises:
             UsageError: The scope is an agent's.
@@ -99,6 +112,9 @@ class ColdBeliefHistory(OverEngine):
     @reading
     def as_of(self, scope: Scope, seq: int) -> Steps[tuple[Commitment, ...]]:
         """Return the beliefs that were active right after an event, in order of commitment.
+
+        ``pinned`` is as it was then. One that was redacted since says ``[redacted]``, has no key,
+        no value, and ``redacted_at``.
 
         Raises:
             UsageError: ``seq`` is below 0.

@@ -48,8 +48,18 @@ from .over_engine import OverEngine, changing, changing_long
 from .questions import among, own
 
 
-class ColdBeliefs(OverEngine):
-    """A ``BeliefStore`` over any engine.
+class BeliefStore(OverEngine):
+    """The belief log of a graph and its projection of active beliefs.
+
+    Every change appends events to the log, in which ``seq`` counts without gaps, and alters the
+    projection, in one step. Changes of one graph follow each other, whoever makes them: of two
+    that meet, the later is decided anew from what the earlier has left. In an archived graph
+    each of them is refused with ``Conflict``.
+
+    The scope of a whole graph (no agent) reaches every belief of it, private ones included, and so
+    does what it changes; an agent's scope reaches what the agent sees.
+
+    A belief that becomes active, ends, or is active again has its ``index`` work queued with it.
 
     Args:
         store: Where the log is.
@@ -68,12 +78,21 @@ class ColdBeliefs(OverEngine):
     ) -> Steps[Committed]:
         """Append ``committed`` and make the belief active, with its rivals settled.
 
-        A belief without topics is seen under its ``topic``.
+        A rival by key is an active belief of the same key, topic, privacy and user (and of the
+        same topics, when it names no topic). When ``settled`` does not name it, or names a belief
+        that is active no longer, nothing is written and the answer says so. ``trust`` is filled in
+        with the present trust in the belief's agent, and ``turn`` of the events is the number of
+        turns of the graph, or one more while ``turn_id`` is not stored yet.
+
+        A belief whose id is in the log already changes nothing. ``active`` means nothing when
+        nothing was written.
 
         Raises:
-            Conflict: The graph is archived, or two beliefs of one key would stay active, or the
-                scope does not see the rival by key or what has the id.
-            UsageError: A settlement names a belief of another user, or somebody else's own.
+            Conflict: A settlement lets two beliefs of one key stay active, or the scope does not
+                see the rival by key, or the belief that has the id already. In ``settled``, what
+                it does not see counts as ended.
+            UsageError: A settlement names a belief of another user, or one that is private to
+                somebody else: users never take each other's beliefs away.
         """
         check_owned(scope, belief)
         return _commit(scope, _filed(belief), settled, self._salts)
@@ -102,6 +121,8 @@ class ColdBeliefs(OverEngine):
     def revert(self, scope: Scope, belief_id: str, reason: str, now: datetime) -> Steps[Changed]:
         """Take an active visible belief back; what it superseded is active again.
 
+        That is left out where it was redacted, or another belief of its key is active by now.
+
         Raises:
             NotFound: No such active belief in the scope.
             Conflict: The graph is archived.
@@ -113,9 +134,11 @@ class ColdBeliefs(OverEngine):
     def rewind(self, scope: Scope, to_seq: int, reason: str, now: datetime) -> Steps[Changed]:
         """Let exactly those beliefs of the graph be active that were right after an event.
 
+        What was redacted since stays away. Nothing is written when nothing would change.
+
         Raises:
-            UsageError: There is no such event, it stands in the middle of a change, when two
-                beliefs of one key were active, or more than ``CHANGED_MAX`` beliefs would change.
+            UsageError: ``to_seq`` is not 0 to the last event, it stands in the middle of a change,
+                where two beliefs of one key were active, or more than 10,000 beliefs would change.
             Conflict: The graph is archived.
         """
         told = yield from _rewind(scope, to_seq, reason)
@@ -151,6 +174,9 @@ class ColdBeliefs(OverEngine):
         self, scope: Scope, point: BranchPoint, beliefs: Sequence[Commitment], now: datetime
     ) -> bool:
         """Begin the graph's log as a branch: ``branched``, then each belief ``adopted``.
+
+        Beliefs are of this graph, with ``origin_id`` set, and of any agent and user. ``False``,
+        writing nothing, when the log has begun with the same ``point`` already.
 
         Raises:
             Conflict: The log has begun otherwise, or the graph is archived.

@@ -70,12 +70,24 @@ CARDS: Collection[Card] = Collection(
 )
 
 
-class ColdBoard(OverEngine):
-    """A ``Board`` over any engine."""
+class Board(OverEngine):
+    """Cards of session graphs.
+
+    Visible as every record is (topics, user, privacy), and of messages those only that are for the
+    scope's agent, for all, or written by it; the runtime itself, a scope without an agent, sees
+    all. The engine's query carries all of this. Redacted cards are in ``cards`` and nowhere else.
+
+    Every change leaves an event in the audit feed of the graph (``posted``, ``changed``, ``read``)
+    with the ids of the cards and their kind or state, in the same transaction.
+    """
 
     @changing
     def post(self, scope: Scope, card: Card, log: Card | None = None) -> Steps[tuple[Card, bool]]:
         """Store a card and return it, and whether it is new.
+
+        One of its id that the same agent wrote is returned as it stands, and nothing is written:
+        posting again, under an id that the caller chose, is harmless. ``log`` is a second card, an
+        action, that is stored in the same step.
 
         Raises:
             Conflict: The id is another agent's card, or a card of another kind, or the graph is
@@ -97,7 +109,11 @@ class ColdBoard(OverEngine):
 
     @changing
     def change(self, scope: Scope, card: Card, log: Card) -> Steps[bool]:
-        """Replace a visible task; ``False`` when it is not of the version before.
+        """Replace a visible task; ``card.version`` is one more than the stored one's.
+
+        ``False``, writing nothing, when it is not: somebody else was faster, or there is none.
+        Writer, kind, owner, ``to``, ``recorded_at`` and ``read_by`` stay as they are. ``log``, an
+        action that says what was done, is stored in the same step.
 
         Raises:
             Conflict: The id of ``log`` is taken, or the graph is archived.
@@ -122,6 +138,9 @@ class ColdBoard(OverEngine):
         self, scope: Scope, ids: Sequence[str], reader: str, now: datetime
     ) -> Steps[tuple[str, ...]]:
         """Note that an agent has read messages; return the ids of those it had not read before.
+
+        Only messages that an inbox of it has, at most ``CARDS_MAX``.
+        ``changed_at`` and ``version`` stay.
 
         Raises:
             Conflict: The graph is archived, and there would be something to write.

@@ -20,8 +20,8 @@ from .turns import append, append_all, check_new, check_one_graph
 from .usage import charged_together
 
 
-class ColdDesk(OverEngine):
-    """A ``TurnDesk`` over any engine.
+class TurnDesk(OverEngine):
+    """Reads and writes of several stores that belong to one turn.
 
     Args:
         store: The engine.
@@ -36,7 +36,15 @@ class ColdDesk(OverEngine):
     def opening(
         self, scope: Scope, asker: Callable[[Standing], Scope], text: str, rules: int
     ) -> Steps[Opening | None]:
-        """Return what a turn begins with, from one snapshot; ``None``: there is no such graph."""
+        """Return what a turn begins with, from one snapshot; ``None``: there is no such graph.
+
+        Args:
+            scope: Of the agent as it was last known: graph and agent count.
+            asker: Says, by how the agent stands now, who asks for the rest. It does no I/O; what
+                it raises ends the reading, with nothing more read.
+            text: The message, in whose words rules are sought.
+            rules: The most rules.
+        """
         check_limit(rules)
         return _opening(scope, asker, text, rules)
 
@@ -51,7 +59,9 @@ class ColdDesk(OverEngine):
     ) -> None:
         """Store what a turn saw with the work that follows, and charge it: all or nothing.
 
-        One that may wait, and that no budget limits, is stored with its turn or within a second.
+        One that may wait, and that no budget limits, is stored with its turn or within a second:
+        whoever asks this process for it finds it, and what a killed process loses is the receipt
+        of a context without a reply.
 
         Raises:
             BudgetExceeded: A count would come to lie above its limit.
@@ -72,7 +82,9 @@ class ColdDesk(OverEngine):
         charge: Charge,
         receipt_id: str | None = None,
     ) -> tuple[Turn, bool]:
-        """Store a turn as its agent's next with its work, and charge it if it is new.
+        """Store a turn as ``TurnStore.append_turn`` does, and charge it if it is new.
+
+        A receipt of this id that waits is stored with it.
 
         Args:
             scope: Of the agent.
@@ -83,7 +95,7 @@ class ColdDesk(OverEngine):
 
         Raises:
             BudgetExceeded: A count would come to lie above its limit.
-            Conflict: As ``ColdTurns.append_turn``.
+            Conflict: As ``TurnStore.append_turn``.
         """
         check_new(scope, turn)
 
@@ -101,11 +113,13 @@ class ColdDesk(OverEngine):
             return await self._store.change("keep_turn", steps)
 
     async def keep_turns(self, writes: Sequence[TurnWrite]) -> tuple[tuple[Turn, bool], ...]:
-        """Store turns of one graph in their order, and charge those that are new; all or nothing.
+        """Store turns of one graph in their order, as ``keep_turn`` does each; all or nothing.
+
+        A turn that is there already, or comes twice, is returned as stored and not charged.
 
         Raises:
             BudgetExceeded: A count would come to lie above its limit by all of them together.
-            Conflict: As ``ColdTurns.append_turn``, of any of them.
+            Conflict: As ``TurnStore.append_turn``, of any of them.
             UsageError: They belong to several graphs.
         """
         if not writes:

@@ -74,8 +74,8 @@ FORMERS: Collection[Followed] = Collection(
 )
 
 
-class ColdDocuments(OverEngine):
-    """A ``DocumentShelf`` over any engine."""
+class DocumentShelf(OverEngine):
+    """Documents and their passages. Passages are searched by ``LexicalIndex`` and ``WarmStore``."""
 
     async def revise(
         self,
@@ -85,7 +85,21 @@ class ColdDocuments(OverEngine):
         *,
         even_if_redacted: bool = False,
     ) -> Revised:
-        """Store a document, or its next revision, with its passages, in one transaction.
+        """Store a document, or its next revision, with its passages, in one step.
+
+        Passages that the former revision has too, word for word and under the same headings, stay
+        (all of them are new where topics, privacy or user changed). The rest of the former is
+        retired and leaves the word index; what is new enters it, and its ``index`` work is queued,
+        as it is for the retired. Former revisions stay readable by ``revisions``. A document of
+        the same digest, title, properties, topics and privacy that is not removed is returned as
+        it is. One audit event ``revised`` names document and revision.
+
+        Args:
+            scope: Whose graph.
+            document: As it is to be; ``id``, as ``document_id`` derives it, and ``revision``, one
+                more than the stored one's (which is what its writer has seen; 1 for a new one).
+            passages: In order.
+            even_if_redacted: Whether it may bring back a document that was redacted.
 
         Raises:
             WasRedacted: It was redacted, and may not come back.
@@ -105,7 +119,9 @@ class ColdDocuments(OverEngine):
     def remove(
         self, scope: Scope, document_ids: Sequence[str], reason: str, now: datetime
     ) -> Steps[tuple[str, ...]]:
-        """Remove visible documents of the own graph, in one transaction; return which were there.
+        """Remove documents and return which were there: their passages are in no answer any more.
+
+        Rows and revisions stay, for questions to the past. One audit event ``removed`` for all.
 
         Raises:
             Conflict: The graph is archived.
@@ -166,6 +182,15 @@ class ColdDocuments(OverEngine):
         """Return visible documents of the own graph in the order of shelf and name.
 
         Redacted ones come with the removed ones.
+
+        Args:
+            scope: Who asks.
+            shelf: Of this shelf; of all if ``None``.
+            behind: After the document of this id.
+            limit: The most, 1 to 1,000.
+            removed: Whether removed ones come too.
+            as_of: As they stood at that moment: of each the revision that was current then; with
+                it, what is removed at the moment counts as removed.
 
         Raises:
             UsageError: A limit outside 1 to ``LISTED_MAX``, or ``behind`` is no visible document.

@@ -99,8 +99,8 @@ EPISODES: Collection[KeptEpisode] = Collection(
 )
 
 
-class ColdEpisodes(OverEngine):
-    """An ``EpisodicStore`` over any engine."""
+class EpisodicStore(OverEngine):
+    """Summaries and episodes by session graph and time."""
 
     async def put_summary(
         self, scope: Scope, summary: Summary, work: Sequence[WorkDraft] = ()
@@ -127,7 +127,7 @@ class ColdEpisodes(OverEngine):
     async def put_episode(
         self, scope: Scope, episode: Episode, work: Sequence[WorkDraft] = ()
     ) -> bool:
-        """Store an episode and mark its ``children`` as consolidated, in one step.
+        """Store an episode and mark the summaries in ``children`` as consolidated, in one step.
 
         Returns ``False``, writing nothing, when the same episode id is already stored.
 

@@ -34,8 +34,11 @@ from .over_engine import OverEngine
 PAGE = 1_000
 
 
-class ColdEvidence(OverEngine):
-    """An ``Evidence`` over any engine."""
+class Evidence(OverEngine):
+    """What a verification reads besides the log, its projection and its heads.
+
+    Every method is asked with the scope of a whole graph.
+    """
 
     async def audited(
         self, scope: Scope, after: int = 0, limit: int = 1000

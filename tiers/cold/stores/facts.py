@@ -44,8 +44,8 @@ USES: Collection[CountedUse] = Collection(
 )
 
 
-class ColdFacts(OverEngine):
-    """A ``SemanticStore`` over any engine.
+class SemanticStore(OverEngine):
+    """Facts: core ones are in every context, archival ones are recalled.
 
     Args:
         store: Where the facts are.
@@ -188,8 +188,10 @@ class ColdFacts(OverEngine):
     ) -> Steps[bool]:
         """Let the fact ``by`` take the place of another, with an audit event ``superseded``.
 
-        The old fact stays, and no search and no context has it any more; a core span ends.
-        ``False``, writing nothing, when it is not live any more, or ``by`` is forgotten.
+        Or ``deduplicated`` for a duplicate. Sets ``superseded_by``, ``superseded_at`` and
+        ``superseded_as``; the old fact
+        stays, and no search and no context has it any more. Both must be visible facts of the
+        scope's own graph. ``False``, writing nothing, when the fact is superseded already.
 
         Raises:
             NotFound: One of them is no visible fact of the scope's own graph.

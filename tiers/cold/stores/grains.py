@@ -30,15 +30,16 @@ PAGE_ROWS = 500
 """Candidates for retirement that are looked at together; nearly all of them are due."""
 
 
-class ColdGrains(OverEngine):
-    """A ``GrainStore`` over any engine."""
+class GrainStore(OverEngine):
+    """What rolls up into what, and what is past its retention."""
 
     async def loose(
         self, scope: Scope, grain: Grain, before: datetime, limit: int
     ) -> tuple[Summary | Episode, ...]:
         """Return what an episode of this grain is made of and that is in none of it yet.
 
-        Of every agent, user and topic, that began before ``before``; oldest first, ties by id, at
+        Level-0 summaries for ``daily``, else episodes of the grain that ``MADE_OF`` names, of
+        every agent, user and topic, that began before ``before``; oldest first, ties by id, at
         most ``limit``. Redacted and retired ones are left out.
 
         Raises:
@@ -107,10 +108,13 @@ class ColdGrains(OverEngine):
     ) -> tuple[Retirable, ...]:
         """Return records of a grain that are past their retention and have a stand-in.
 
-        Of ``working``, in the order in which they were recorded; of other grains, in that in which
-        they began; ties by id, at most ``limit``. A turn's stand-in is the daily episode that its
-        summary is in, and neither of both may be redacted. What stands for a retired episode is
-        all that was made of it: for a daily one both the weekly and the monthly one.
+        Of ``working``, turns and their level-0 summaries that were recorded before ``before`` and
+        whose turns are in a daily episode; of other grains, episodes that ended before it and all
+        of whose content is in every grain that ``MADE_OF`` makes of it (``daily``: in a weekly
+        and a monthly one); a ``weekly`` one whose days are all in a monthly one; a ``yearly`` one
+        in any case. A stand-in must not be redacted; one that was retired in its turn stands by
+        what stands for it. Redacted and retired records are left out. Oldest first, ties by id,
+        at most ``limit``.
 
         Raises:
             UsageError: The scope is an agent's, or the limit out of range.
@@ -144,9 +148,13 @@ class ColdGrains(OverEngine):
     ) -> tuple[str, ...]:
         """Destroy the content of turns, summaries, episodes and facts for good; return which.
 
-        In one transaction, after which nothing of it is left in logs or in memory. Nothing that
-        was made of them changes. What is redacted or retired already, or is no such record, is
-        passed over.
+        Nothing that was made of them changes: that is what stays. Texts become ``[retired]``,
+        subject, predicate, object, speaker and tool outputs go, so does the user; ``retired_at``
+        and ``redacted_at`` are set; words leave the word index, and ``index`` work for each takes
+        it out of the warm index. Rows, ids, ``seq``, coverage, children and chains stay. One audit
+        event ``retired`` with the ids and the reason. What is redacted or retired already is
+        passed over; if all is, nothing is written. All or nothing where the engine has
+        transactions; otherwise repeating the call finishes what was begun.
 
         Raises:
             UsageError: The scope is an agent's, ``reason`` is blank, or there are more than

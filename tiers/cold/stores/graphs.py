@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ...errors import Conflict, NotFound
+from ...fleet import CATALOG
 from ...ids import IdFactory
 from ...records import (
     AgentRecord,
@@ -19,7 +20,6 @@ from ...records import (
     SessionGraph,
     Standing,
 )
-from ...registry import CATALOG
 from ..archive_rows import check_tenant
 from ..conditions import Absent, Among
 from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of
@@ -70,8 +70,11 @@ class Links(Record):
 LINKS: Collection[Links] = Collection("links", Links, extent="tenant", key=lambda _: "links")
 
 
-class ColdGraphs(OverEngine):
-    """A ``GraphStore`` over any engine."""
+class GraphStore(OverEngine):
+    """Session graphs and how they inherit from each other.
+
+    A graph never inherits from itself, near or far, and never from more than 1,000 others.
+    """
 
     @changing
     def create_graph(self, graph: SessionGraph) -> Steps[None]:
@@ -109,7 +112,8 @@ class ColdGraphs(OverEngine):
     async def standing(self, scope: Scope) -> Standing | None:
         """Return the scope's graph, agent and ancestors as they are now; ``None``: no such graph.
 
-        All of one moment, in one question more than its lineage is deep.
+        ``tiers.cold.lineage`` says which ancestors there are and how each is read. The whole is
+        answered by a number of queries that does not grow with the number of ancestors.
         """
         return await self._store.read("standing", lambda: standing(scope))
 
@@ -124,8 +128,9 @@ class ColdGraphs(OverEngine):
     ) -> Steps[bool]:
         """Move the scope's graph to ``state``; ``closed_at`` is set on closing, cleared on opening.
 
-        ``False``, writing nothing, when the graph is in none of the states of ``only_from``. A
-        move is told in the audit feed as ``event``, in the same transaction.
+        Compare-and-set on ``only_from``: ``False``, writing nothing, when the graph is in none of
+        these states. Moving to the state it is in changes nothing. With ``event``, the audit feed
+        has an event of this kind, written in the same step where the engine has transactions.
 
         Raises:
             NotFound: The graph does not exist.
@@ -149,8 +154,8 @@ class ColdGraphs(OverEngine):
         Raises:
             NotFound: The graph or the parent does not exist.
             Conflict: The link exists, or the graph is archived.
-            UsageError: It would close a cycle or make more than ``ANCESTORS_MAX`` ancestors, or
-                the parent is the catalog.
+            UsageError: It would close a cycle or make more than 1,000 ancestors for any graph
+                (checked for the scope's own graph), or the parent is the catalog.
         """
         check_parents(scope.graph_id, (parent,))
         known = yield from _known(scope.tenant, (scope.graph_id, parent.id))
@@ -191,15 +196,19 @@ class ColdGraphs(OverEngine):
         return bare(SessionGraph, graph)
 
 
-class ColdFleet(OverEngine):
-    """A ``FleetStore`` over any engine."""
+class FleetStore(OverEngine):
+    """The members of session graphs: who came, who is there, who fell silent.
+
+    Each member is a row of its own, so that any number may come and go at once.
+    """
 
     @changing
     def spawn(self, agent: AgentRecord) -> Steps[bool]:
-        """Add a member, or re-attach one of the same id; return whether it is new.
+        """Add a member, or re-attach one of the same id; a spawn is a sign of life.
 
-        A re-attach takes over everything but the time of the first spawn, and clears ``left_at``
-        and ``released``.
+        Returns ``True`` when it is new. A re-attach takes over role, user, topics, sources, what
+        is denied and the budget, and clears ``left_at`` and ``released``; the first spawn's time
+        stays. ``seen_at`` is ``agent.seen_at`` or, if that is earlier, ``agent.spawned_at``.
 
         Raises:
             NotFound: The graph does not exist.
@@ -229,8 +238,11 @@ class ColdFleet(OverEngine):
     ) -> Steps[Departure]:
         """Mark the scope's agent as gone and return what came of it. Idempotent.
 
+        One that had been released leaves by it, and is ``released`` no more.
+
         With ``silent_since`` the agent is released instead: only if its last sign of life is at or
-        before that moment. With ``reason`` the audit feed is told, in the same transaction.
+        before that moment, and it is marked ``released``. With ``reason``, the audit feed has an
+        event ``left`` or ``released``, written in the same step where the engine can.
         """
         agent_id = check_agent(scope)
         agent = yield from one(among(AGENTS, scope, [agent_id]))
@@ -250,7 +262,10 @@ class ColdFleet(OverEngine):
         return all_bare(AgentRecord, await self._all("agents", find))
 
     async def beat(self, scope: Scope, agent_ids: Sequence[str], now: datetime) -> tuple[str, ...]:
-        """Note a sign of life of members and return those of them that are present, sorted."""
+        """Note a sign of life of members and return those of them that are present, sorted.
+
+        ``seen_at`` never goes back. Those who left or were released stay as they are.
+        """
         if not agent_ids:
             return ()
         where = (Among("id", tuple(dict.fromkeys(agent_ids))),)

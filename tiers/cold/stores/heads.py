@@ -31,8 +31,8 @@ HEADS: Collection[SignedHead] = Collection(
 )
 
 
-class ColdHeads(OverEngine):
-    """A ``HeadStore`` over any engine."""
+class HeadStore(OverEngine):
+    """Signed heads of belief logs."""
 
     @changing
     def put_head(self, scope: Scope, head: SignedHead) -> Steps[bool]:

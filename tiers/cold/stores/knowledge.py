@@ -44,14 +44,23 @@ JOINS_MAX = 10_000
 """So many facts that join names are read at once."""
 
 
-class ColdKnowledge(OverEngine):
-    """A ``KnowledgeGraph`` over any engine."""
+class KnowledgeGraph(OverEngine):
+    """What facts say about entities and how these hang together."""
 
     @reading
     def entities(
         self, scope: Scope, names: Sequence[str], limit: int, *, as_of: datetime | None = None
     ) -> Steps[tuple[Entity, ...]]:
-        """Return the entities that some of the names name, in the order in which they do."""
+        """Return the entities that some of the names name, in the order in which they do.
+
+        Each once, however many of the names are its own. What no fact names is left out.
+
+        Args:
+            scope: Who asks.
+            names: In any spelling, at most ``NAMES_MAX``; blank ones name nothing.
+            limit: 1 to ``NAMES_MAX``.
+            as_of: Facts as they stood then.
+        """
         check_limit(limit, NAMES_MAX)
         return _Reading(scope, as_of).entities(keys_of(names), limit)
 
@@ -65,7 +74,19 @@ class ColdKnowledge(OverEngine):
         *,
         as_of: datetime | None = None,
     ) -> Steps[tuple[Neighbour, ...]]:
-        """Return the facts within some steps of any of the names, nearest first, then by id."""
+        """Return the facts within some steps of any of the names, nearest first, then by id.
+
+        A step leads from a name to the facts that have it as subject or object, and from each of
+        them to the name at its other end.
+
+        Args:
+            scope: Who asks.
+            names: As for ``entities``.
+            depth: Steps, 1 to ``NEIGHBOUR_DEPTH_MAX``.
+            limit: 1 to ``NEIGHBOURS_MAX``. Work ends with it: a name of very many facts costs
+                one look at them.
+            as_of: As for ``entities``.
+        """
         check_depth(depth, NEIGHBOUR_DEPTH_MAX)
         check_limit(limit, NEIGHBOURS_MAX)
         return _Reading(scope, as_of).neighbours(keys_of(names), depth, limit)
@@ -73,7 +94,12 @@ class ColdKnowledge(OverEngine):
     async def path(
         self, scope: Scope, start: str, end: str, depth: int, *, as_of: datetime | None = None
     ) -> tuple[Fact, ...] | None:
-        """Return a shortest chain of facts from one name to another; ``None`` without one."""
+        """Return a shortest chain of facts from one name to another, each sharing a name.
+
+        Of several the one whose ids come first. Empty when both name one entity; ``None`` when
+        there is none of at most ``depth`` facts, 1 to ``PATH_DEPTH_MAX``, or none among the
+        ``PATH_FACTS_MAX`` facts that are nearest to either end.
+        """
         check_depth(depth, PATH_DEPTH_MAX)
         ends = key_of(start), key_of(end)
         if not all(ends):
@@ -91,7 +117,13 @@ class ColdKnowledge(OverEngine):
         live_only: bool = False,
         behind: Place | None = None,
     ) -> Steps[tuple[Fact, ...]]:
-        """Return what was ever stated of an entity, oldest first: live facts and ended ones."""
+        """Return what was ever stated of an entity, oldest first: live facts and ended ones.
+
+        Under any name that it has now, ``alias`` facts included; of one predicate, or of all; with
+        ``live_only`` what still stands. Redacted facts are left out. ``limit`` is 1 to
+        ``NAMES_MAX``; with ``behind`` only what comes after that place in this order, which is
+        when a fact was recorded, and its id.
+        """
         check_limit(limit, NAMES_MAX)
         keys = keys_of([subject])
         where: list[Condition] = [Is("live", 1)] if live_only else []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...fleet import CATALOG
 from ...ids import IdFactory
 from ...moments import microseconds
 from ...records import Scope, SessionGraph
-from ...registry import CATALOG
 from ..conditions import Among
 from ..port import Collection, Find, Index, Steps, every
 from .rows import kept

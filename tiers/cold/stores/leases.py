@@ -5,13 +5,21 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from ...fields import Moment, Record
-from ...leases import Lease
 from ...records import Scope
 from ..ownership import check_lease
 from ..port import Collection, Find, Steps, every, one, write
 from .over_engine import OverEngine, changing
 from .questions import among
 from .rows import over, replace
+
+
+class Lease(Record):
+    """The right to do something alone until ``expires_at``. ``token`` rises with each holder."""
+
+    name: str
+    owner: str
+    token: int
+    expires_at: Moment
 
 
 class Held(Record):
@@ -40,8 +48,8 @@ def free_leases() -> Steps[None]:
     yield from replace(LEASES, _NOBODY, *(_free(one) for one in held))
 
 
-class ColdLeases(OverEngine):
-    """A ``LeaseStore`` over any engine."""
+class LeaseStore(OverEngine):
+    """Named leases: who may tick."""
 
     @changing
     def acquire(

@@ -27,33 +27,34 @@ from .words import SEARCHABLE
 from .work import count_work
 
 
-class ColdLexicalIndex(OverEngine):
-    """A ``LexicalIndex`` over any engine."""
+class LexicalIndex(OverEngine):
+    """Word search in the cold tier: answers at once, before any vector exists."""
 
     @reading
     def search_words(self, scope: Scope, query: SearchQuery) -> Steps[tuple[Hit, ...]]:
-        """Return visible records of the asked kinds by BM25, best first, ties by id.
+        """Return visible records by BM25, best first.
 
-        Only the scope's own graph is searched, and only its word statistics count. A question
-        without words, or to the ancestors (``query.inherited``), finds nothing. ``query.vector``
-        is not used. What it costs is said in ``word_search``.
+        The engine's query carries the scope. ``query.vector`` is not used, and ancestors are not
+        searched: ``query.inherited`` finds nothing. Hits whose indexing is still queued, and kinds
+        that are never indexed, are marked ``words_only``. The rarest words are looked up first,
+        and the commonest not at all once enough records have been looked at.
         """
         words = yield from words_of(scope, query)
         found = [] if words is None else (yield from ranked(scope, query, words))
         return (yield from read_hits(scope, found))
 
-    async def sight_words(
+    @reading
+    def sight_words(
         self, scope: Scope, queries: Sequence[SearchQuery], known: Known
-    ) -> tuple[SightedWords, ...]:
-        """Return for each query what ``search_words`` does, turns of ``known`` by ids alone."""
+    ) -> Steps[tuple[SightedWords, ...]]:
+        """Return for each query what ``search_words`` does, turns of ``known`` by ids alone.
 
-        def steps() -> Steps[tuple[SightedWords, ...]]:
-            answers: tuple[SightedWords, ...] = ()
-            for query in queries:
-                answers += ((yield from _sighted_words(scope, query, known)),)
-            return answers
-
-        return await self._store.read("search_words", steps)
+        Queries of the same words and kinds count them once.
+        """
+        answers: tuple[SightedWords, ...] = ()
+        for query in queries:
+            answers += ((yield from _sighted_words(scope, query, known)),)
+        return answers
 
     async def entries(self, scope: Scope, ids: Sequence[str]) -> tuple[IndexEntry, ...]:
         """Return the searchable forms, without vectors, of the visible records among ``ids``.
@@ -69,7 +70,13 @@ class ColdLexicalIndex(OverEngine):
     def live(
         self, scope: Scope, query: SearchQuery, keys: Sequence[RecordKey]
     ) -> Steps[frozenset[RecordKey]]:
-        """Return which records a search may answer with at this moment; see ``LexicalIndex``."""
+        """Return which records a search may answer with at this moment.
+
+        Those of the own graph, or of ancestors that carry their kind, that are visible, live (at
+        ``query.as_of`` if that is given) and meet every condition of the query; its words, vector
+        and limit are not looked at. Right at once after a write, unlike the vector index. One
+        read, however many are asked about.
+        """
         found: set[RecordKey] = set()
         for there, question, ids in by_graph(scope, query, keys):
             live = yield from live_among(there, question, ids)

@@ -57,8 +57,8 @@ class Marked(Record):
 MARKS: Collection[Marked] = Collection("evidence_marks", Marked, key=lambda _: "marks")
 
 
-class ColdLog(OverEngine):
-    """A ``RecordLog`` over any engine."""
+class RecordLog(OverEngine):
+    """Receipts and the audit feed."""
 
     async def put_receipt(
         self, scope: Scope, receipt: Receipt, work: Sequence[WorkDraft] = ()
@@ -79,7 +79,8 @@ class ColdLog(OverEngine):
     def find_receipt(self, tenant: str, receipt_id: str) -> Steps[Receipt | None]:
         """Return a receipt of whichever graph of the tenant has it, or ``None``.
 
-        Of several of this id, that of the oldest graph.
+        For people who audit, and hold nothing but its id. Costs one look per graph; where several
+        graphs have one of this id, it is that of the oldest graph.
         """
         check_tenant(tenant)
         scope = Scope.of_graph(tenant, tenant)
@@ -96,6 +97,8 @@ class ColdLog(OverEngine):
         self, scope: Scope, after: str = "", limit: int = 1000
     ) -> tuple[Receipt, ...]:
         """Return receipts of the graph after an id, by id, at most ``limit``.
+
+        The ids of one process sort by time. For people who audit: receipts of every agent.
 
         Raises:
             UsageError: The scope is an agent's, or the limit is out of range.
@@ -120,9 +123,9 @@ class ColdLog(OverEngine):
     async def audit(
         self, scope: Scope, after: int = 0, limit: int = 1000, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:
-        """Return the graph's audit feed after a ``seq``, at most ``limit``.
+        """Return the graph's audit feed after a ``seq``, in order, at most ``limit``.
 
-        In order, or with ``before`` the last ones first.
+        A filter that says ``before`` turns the order round: the last of what is wanted come first.
         """
         check_limit(limit)
         find = _wanted(Find(AUDIT, scope, by="seq", limit=limit), "seq", "kind", after, only)
@@ -168,7 +171,7 @@ def raise_marks(scope: Scope, marks: EvidenceMarks) -> Steps[None]:
     """Note how far the log, the feed and the heads of a graph have come; never less than before."""
     known = yield from one(Find(MARKS, scope))
     before = EvidenceMarks() if known is None else known.marks
-    higher = EvidenceMarks(**{name: max(at, getattr(marks, name)) for name, at in before})
+    higher = EvidenceMarks.known({name: max(at, getattr(marks, name)) for name, at in before})
     if higher != before:
         marked = Marked(tenant=scope.tenant, graph_id=scope.graph_id, marks=higher)
         yield from write(over(known, MARKS, scope, marked))

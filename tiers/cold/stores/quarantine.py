@@ -30,8 +30,8 @@ QUARANTINED: Collection[Quarantined] = Collection(
 )
 
 
-class ColdQuarantine(OverEngine):
-    """A ``Quarantine`` over any engine."""
+class Quarantine(OverEngine):
+    """Texts that were put aside, of session graphs; asked by the runtime for a whole graph."""
 
     @changing
     def hold(self, scope: Scope, record: Quarantined) -> Steps[Quarantined]:
@@ -67,7 +67,10 @@ class ColdQuarantine(OverEngine):
     def in_quarantine(
         self, scope: Scope, *, behind: str = "", limit: int = HELD_PAGE_MAX
     ) -> Steps[tuple[Quarantined, ...]]:
-        """Return the texts that wait for a decision, the oldest first, behind an id."""
+        """Return the texts that wait for a decision, the oldest first, behind an id.
+
+        ``limit`` is 1 to ``HELD_PAGE_MAX``. What was redacted waits no more.
+        """
         check_whole_graph(scope)
         check_limit(limit, HELD_PAGE_MAX)
         last = (yield from one(own(QUARANTINED, scope, [behind]))) if behind else None
@@ -91,6 +94,9 @@ class ColdQuarantine(OverEngine):
         released_id: str | None = None,
     ) -> Steps[bool]:
         """Write down what became of a text that waits, with an audit event named as the state.
+
+        It loses its content in the same step: what it says is in the record that it became, or
+        nowhere. ``False``, writing nothing, when it does not wait any more.
 
         Raises:
             NotFound: There is none of that id in the graph.

@@ -33,12 +33,12 @@ _ORDER = ("recorded_at", "id")
 _FALLING = ("-recorded_at", "-id")
 _KEPT = (Absent("redacted_at"),)
 
-Place: TypeAlias = tuple[int, str]
+TurnPlace: TypeAlias = tuple[int, str]
 """Where a turn stands in the order of recording: when, in microseconds, and its id."""
 
 
-class ColdRecollection(OverEngine):
-    """A ``Recollection`` over any engine."""
+class Recollection(OverEngine):
+    """Reads around and behind the hits of a search."""
 
     async def around(
         self,
@@ -51,8 +51,11 @@ class ColdRecollection(OverEngine):
     ) -> tuple[tuple[Said, ...], ...]:
         """Return the stretches of conversation around turns of the scope's own graph.
 
-        Runs of visible, unredacted turns in the order of recording, oldest first; stretches that
-        touch or overlap are one.
+        A stretch is a run of visible, unredacted turns that follow each other in the order of
+        recording, whatever their agent, oldest first: each asked turn with at most ``before``
+        turns before and ``after`` behind it. Stretches that touch or overlap are one. Turns that
+        are not there, not visible, or recorded after ``as_of`` are left out, as if they did not
+        exist. At most 200 ids and 16 turns each way.
 
         Raises:
             UsageError: More than ``IDS_MAX`` ids, or more turns each way than
@@ -82,7 +85,7 @@ class ColdRecollection(OverEngine):
         """
         _check_around(turn_ids, before, after)
         return await self._store.read(
-            "around", lambda: _around(scope, turn_ids, before, after, as_of, known)
+            "sight_around", lambda: _around(scope, turn_ids, before, after, as_of, known)
         )
 
     @reading
@@ -122,7 +125,7 @@ class ColdRecollection(OverEngine):
         return statistics(text, having, records)
 
     async def uses_by(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> dict[str, Uses]:
-        """Return of facts of the own graph how often they were used since, and when last by then.
+        """Return how often facts of the own graph were used after a moment, and when last by then.
 
         Facts of which no use is told one by one are left out.
         """
@@ -141,8 +144,11 @@ class ColdRecollection(OverEngine):
     async def ended(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
         """Return visible records that were live at ``query.as_of`` and are not any more.
 
-        Most recently ended first, then by id; their scores are 0. Only the scope's own graph is
-        looked at.
+        Superseded and forgotten facts, expired summaries, beliefs that were active then; those
+        whose content is destroyed are gone from every moment. All other conditions of the query
+        hold (its words and vector are not looked at). Most recently ended first, then by id, at
+        most ``query.limit``. Nothing without ``as_of``. Of a belief that is active now but was
+        not then, ``search_words`` with ``as_of`` and this method both say nothing.
         """
         if query.as_of is None or query.inherited:
             return ()
@@ -217,12 +223,12 @@ def _around(
     middles: Iterable[tuple[Any, ...]] = yield from counts(
         among(TURNS, scope, turn_ids, *_KEPT, *until), *_ORDER
     )
-    places: tuple[Place, ...] = tuple((at, turn_id) for at, turn_id in middles)
+    places: tuple[TurnPlace, ...] = tuple((at, turn_id) for at, turn_id in middles)
     # One more before tells whether the stretch before is next to it.
     earlier = Find(TURNS, scope, "full", order=_FALLING, limit=before + 1)
     later = Find(TURNS, scope, "full", where=until, order=_ORDER, limit=after)
     beside = [Near(earlier, places, _ORDER), *([Near(later, places, _ORDER)] if after else ())]
-    found: Sequence[Sequence[Sequence[Place]]] = yield beside
+    found: Sequence[Sequence[Sequence[TurnPlace]]] = yield beside
     behind = found[1] if after else [()] * len(places)
     stretches = _stretches(list(zip(found[0], places, behind, strict=True)), before)
     unknown = [turn_id for _, turn_id in chain(*stretches) if turn_id not in known]
@@ -235,15 +241,15 @@ def _around(
 
 
 def _stretches(
-    chains: Sequence[tuple[Sequence[Place], Place, Sequence[Place]]], before: int
-) -> list[list[Place]]:
+    chains: Sequence[tuple[Sequence[TurnPlace], TurnPlace, Sequence[TurnPlace]]], before: int
+) -> list[list[TurnPlace]]:
     """Return the places of turns, in order, cut where it is not known that one follows another."""
-    places: set[Place] = set()
-    follows: set[tuple[Place, Place]] = set()
+    places: set[TurnPlace] = set()
+    follows: set[tuple[TurnPlace, TurnPlace]] = set()
     for earlier, middle, later in chains:
         places.update(earlier[:before], (middle,), later)
         follows.update(pairwise((*reversed(earlier), middle, *later)))
-    stretches: list[list[Place]] = []
+    stretches: list[list[TurnPlace]] = []
     for place in sorted(places):
         if stretches and (stretches[-1][-1], place) in follows:
             stretches[-1].append(place)

@@ -42,8 +42,8 @@ from .over_engine import OverEngine
 from .redactables import bare_of, behind, found_by, own_of
 
 
-class ColdRedactor(OverEngine):
-    """A ``Redactor`` over any engine.
+class Redactor(OverEngine):
+    """Destroys content on request. Rows, ids, ``seq``, coverage and lengths of chains stay.
 
     Args:
         store: Where the records are.
@@ -61,9 +61,25 @@ class ColdRedactor(OverEngine):
     ) -> Redacted:
         """Destroy the content of records of the scope's graph, and of all that was made of them.
 
-        In one transaction, after which nothing of it is left in logs or in memory. Returns what has
-        no content any more: what lost it now, and what lost it with the asked records before and
-        was given no new text since. Receipts are those that were blanked now.
+        Records are turns, summaries, episodes, facts, rules, beliefs, documents, passages,
+        cards and quarantined texts, of any agent, user and topic. A belief's content and salts are
+        destroyed in the log, which gains a ``redacted`` event for each, and what contradicted it no
+        longer says why. A document goes with all of its revisions and passages, a passage with its
+        document, a task with the actions that tell of its changes.
+
+        What was made of a record: summaries that cover it, episodes that have it as a child, facts,
+        beliefs and rules that name it as a source, and so on from these; and receipts that name any
+        of them, whose question is blanked. Texts become ``[redacted]``, ``redacted_at`` is set,
+        words leave the word index, and an ``index`` work item for each record is queued, by which
+        it leaves the warm index. One audit event ``redacted`` names the asked records and the
+        reason.
+
+        In one transaction, after which nothing of it is left in logs or in memory. What is redacted
+        already is passed over; if all is, nothing is written. A record that retention has emptied
+        is passed over too, but what was made of it is not.
+
+        Returns what has no content any more: what lost it now, and what lost it with the asked
+        records before and was given no new text since. Receipts are those that were blanked now.
 
         Raises:
             NotFound: One of the ids is no such record of the graph.
@@ -97,10 +113,18 @@ class ColdRedactor(OverEngine):
         cursor: str = "",
         limit: int = 1000,
     ) -> Page[RecordRef]:
-        """Return records that speak of a subject, or are a user's or an agent's; pages.
+        """Return records that speak of a subject, belong to a user, or an agent wrote; pages.
 
-        Of every kind that can be redacted, whoever could see them, that have their content: kind
-        by kind, in the order of ids. A page looks at ``LOOKED_THROUGH_MAX`` records at most.
+        What no agent wrote has the empty ``agent_id``.
+
+        Of every kind that can be redacted, whoever could see them, that have their content. A
+        record speaks of a subject when one of its texts (claim, key, value, speaker, tool output,
+        subject and object included) holds it as whole words, whatever the case and the white
+        space between its words; NFKC forms are compared. A name is found by its parts as well, in
+        any order and the last alone, and a number however it is written (``tiers.cold.mentions``).
+        So is what retention has emptied, by what it said then: what was made of it may say so
+        still, and is reached by redacting it. A page may hold fewer rows than
+        ``limit`` and still name a cursor: it has looked through a bounded number of records.
 
         Raises:
             UsageError: Not exactly one of the three is given, or a subject or user is blank; a
@@ -126,6 +150,20 @@ class ColdRedactor(OverEngine):
         retiring: Retiring | None = None,
     ) -> tuple[str, ...]:
         """Blank receipts that speak of a subject, agents were given, name records, or are old.
+
+        Of the scope's graph; for what no record of it holds: a question that found nothing, a turn
+        that was never replied to, a record of a graph that it inherits from. Returns the ids of
+        those that were not blank before. May be repeated.
+
+        Args:
+            scope: Whose graph.
+            subject: Those that speak of it.
+            agent_ids: Those that one of these agents was given.
+            record_ids: Those that name one of these records.
+            before: Those that were recorded before this moment.
+            since: With ``before``: what was recorded earlier than this is blank already and need
+                not be looked at, as far as ids tell when they were made.
+            retiring: Why, and when: the audit feed names them as ``retired`` in the same step.
 
         Raises:
             UsageError: None of them is given, or the subject is blank.
@@ -158,9 +196,9 @@ class ColdRedactor(OverEngine):
         return await self._store.change("rewrite", lambda: rewrite(scope, record, work))
 
     async def redacted(self, scope: Scope, record_ids: Sequence[str]) -> tuple[Redactable, ...]:
-        """Return the redacted records among ``record_ids``, whoever could see them, in order.
+        """Return the redacted records of the scope's graph among ids, whoever could see them.
 
-        Not those that retention has emptied.
+        Not those that retention has emptied: their content is gone for another reason.
         """
         finds = {kind: own_of(scope, kind, record_ids, Present("redacted_at")) for kind in MODELS}
         found = bare_of(await self._store.read("redacted", lambda: found_by(finds)))

@@ -26,8 +26,8 @@ from .work import queue_work
 FORGOTTEN_AT_ONCE = 20
 
 
-class ColdReview(OverEngine):
-    """A ``FactReview`` over any engine."""
+class FactReview(OverEngine):
+    """Facts as the learning agent compares them; asked by the runtime, for a whole graph."""
 
     async def live_facts(self, scope: Scope, cursor: str, limit: int) -> Page[Fact]:
         """Return every live fact of the graph, of any agent, user and topic, by id.
@@ -43,9 +43,10 @@ class ColdReview(OverEngine):
         return Page(rows=tuple(rows), cursor=cursor_after)
 
     async def keyed(self, scope: Scope, fact: Fact, limit: int) -> tuple[Fact, ...]:
-        """Return the other live facts at the same ``fact_key``, of its user and its privacy.
+        """Return the other live facts at the same ``fact_key`` that are of the fact's user.
 
-        Oldest first; none for a fact without a key.
+        And of its privacy; whether one may give way is the reader's to ask. Oldest first; none
+        for a fact without a key.
         """
         check_whole_graph(scope)
         check_limit(limit)
@@ -78,11 +79,15 @@ class ColdReview(OverEngine):
         now: datetime,
         work: Sequence[WorkDraft] = (),
     ) -> Steps[bool]:
-        """Stamp a fact as judged, and let facts give way to others, in one transaction.
+        """Stamp a fact as judged, and let facts give way to others, in one step.
 
-        An audit event ``superseded`` or ``deduplicated`` for each verdict has both ids. ``False``,
-        writing nothing, when the fact is not live or was judged before, or one that a verdict
-        names is not live any more.
+        Each verdict sets ``superseded_by``, ``superseded_at``, ``superseded_as`` and, where it is
+        given and none is there, ``valid_to``; a denial also takes ``DENIAL_COSTS`` of the
+        confidence, down to 0, and what stands for a duplicate was ``said_again``. One audit event
+        ``superseded`` (``deduplicated`` for a duplicate) per verdict, with both ids and no
+        content. A core fact that gives way ends its core span. ``False``, writing nothing, when
+        the fact is not live or was judged before, or one that a verdict names is not live any
+        more: the world has changed, look again.
 
         Raises:
             NotFound: A fact is not in the scope's own graph.
@@ -122,8 +127,8 @@ class ColdReview(OverEngine):
     ) -> bool:
         """Mark a visible fact of the own graph as forgotten, with an audit event ``forgotten``.
 
-        No search and no context has it any more, and a core span ends. ``False``, writing nothing,
-        when it is no live fact.
+        It is in no search and no context any more, and the same statement may be stored again;
+        retention destroys its content later. ``False``, writing nothing, when it is no live fact.
         """
         return bool(await self.forget_all(scope, (fact_id,), reason, now, work))
 
@@ -137,7 +142,8 @@ class ColdReview(OverEngine):
     ) -> tuple[str, ...]:
         """Mark facts as forgotten as ``forget`` does, in few steps; return which were live.
 
-        Each transaction has as many facts as it can end well within its time.
+        Each has an audit event of its own. ``work`` is queued once, if there was any. Where it
+        fails some may be forgotten; repeating it does the rest.
         """
         ids = tuple(dict.fromkeys(fact_ids))
         done: list[str] = []
@@ -154,7 +160,11 @@ class ColdReview(OverEngine):
 
     @reading
     def twins(self, scope: Scope, fact_id: str) -> Steps[tuple[str, ...]]:
-        """Return the other visible live facts of the own graph that say the same, by id."""
+        """Return the other visible live facts of the own graph that say the same, by id.
+
+        The same words, of the same user and privacy, whoever wrote them and under whatever
+        topics; at most ``TWINS_MAX``. None of what is no visible fact.
+        """
         fact = yield from one(among(FACTS, scope, [fact_id]))
         said = None if fact is None else said_by(fact)
         if fact is None or said is None:

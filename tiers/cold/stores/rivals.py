@@ -13,13 +13,22 @@ from .belief_projection import BELIEFS, audited, commitment_of, filed_word
 from .over_engine import OverEngine
 
 
-class ColdRivals(OverEngine):
-    """A ``RivalSearch`` over any engine."""
+class RivalSearch(OverEngine):
+    """Finding what a claim without a key may contradict."""
 
     async def worded_like(
         self, scope: Scope, belief: Commitment, limit: int
     ) -> tuple[Commitment, ...]:
-        """Return active beliefs that are filed like one and share words with its claim."""
+        """Return active beliefs that are filed like one and share words with its claim.
+
+        Filed alike: of the same topic, privacy and user, and of the same topics when it names no
+        topic. Those that share the most words come first, then the newest; ``belief`` itself is
+        among them if it is active. The words are those of ``tiers.history.wording``.
+
+        The cost is bounded, however many there are: for each word of the claim, at most 24, only
+        the newest 64 that the scope sees are looked at, and these are among the newest 1,000. An
+        older belief whose every word has been said that often since is not found.
+        """
         check_limit(limit)
         words = claim_words(belief.claim)
         filed = [filed_word(belief, word) for word in words]

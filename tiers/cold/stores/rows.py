@@ -38,9 +38,7 @@ def plain(*names: str) -> FieldsOf:
 
 def moments(*names: str) -> FieldsOf:
     """Declare fields of a collection that are moments of its records, in microseconds."""
-    return {
-        names: lambda record: tuple(maybe_microseconds(getattr(record, name)) for name in names)
-    }
+    return {names: lambda record: [maybe_microseconds(getattr(record, name)) for name in names]}
 
 
 def joined_id(*parts: str | None) -> str:

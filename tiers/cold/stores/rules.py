@@ -58,8 +58,8 @@ OUTCOMES: Collection[CountedOutcome] = Collection(
 )
 
 
-class ColdRules(OverEngine):
-    """A ``ProceduralStore`` over any engine."""
+class ProceduralStore(OverEngine):
+    """Rules by intent pattern and scope."""
 
     async def put_rule(
         self, scope: Scope, rule: Rule, work: Sequence[WorkDraft] = ()
@@ -91,8 +91,8 @@ class ColdRules(OverEngine):
         return ranked(found, text, limit)
 
 
-class ColdPlaybooks(OverEngine):
-    """A ``Playbooks`` over any engine."""
+class Playbooks(OverEngine):
+    """Rules as the learning agent keeps count of them."""
 
     async def rules(self, scope: Scope, ids: Sequence[str]) -> tuple[Rule, ...]:
         """Return the visible rules of the own graph among ``ids``, in the order asked."""
@@ -105,8 +105,8 @@ class ColdPlaybooks(OverEngine):
     ) -> Steps[Rule | None]:
         """Count one success or failure of a rule of the own graph; return it as it now is.
 
-        The same cause never counts twice, whatever it says. An agent counts what it may see, the
-        runtime every rule. ``None`` when there is no such rule.
+        The same cause never counts twice, whatever it says. Audit event ``playbook confirmed`` or
+        ``playbook rejected`` with the rule and the cause. ``None`` when there is no such rule.
 
         Raises:
             UsageError: The cause is empty.

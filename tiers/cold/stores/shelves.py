@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from ...documents import FormerDocument
 from ...errors import UsageError
+from ...fleet import CATALOG
 from ...records import (
     AgentRecord,
     BeliefEvent,
@@ -23,7 +24,6 @@ from ...records import (
     TrustRow,
     Turn,
 )
-from ...registry import CATALOG
 from ...upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
 from ..archive_rows import core_of
 from ..conditions import Value

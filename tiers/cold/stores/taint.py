@@ -47,8 +47,8 @@ class _OnlyTried(Exception):
         self.done = done
 
 
-class ColdTaint(OverEngine):
-    """A ``TaintStore`` over any engine.
+class TaintStore(OverEngine):
+    """What rests on what, and roll-backs. Scopes are those of whole graphs.
 
     Args:
         store: Where the records are.
@@ -71,7 +71,11 @@ class ColdTaint(OverEngine):
 
     @reading
     def resting_on(self, scope: Scope, ids: Sequence[str]) -> Steps[tuple[Resting, ...]]:
-        """Return the records of the scope's graph that rest on some, at first hand.
+        """Return the records of the scope's graph that rest on some of whichever graph.
+
+        At first hand: summaries, episodes, facts, rules, beliefs, documents, passages and cards
+        that name one of them, as ``Redactor.redact`` reaches them, and beliefs that were committed
+        in one of the turns.
 
         Raises:
             UsageError: There are more than ``PAGE_IDS`` ids.
@@ -88,6 +92,16 @@ class ColdTaint(OverEngine):
         dry_run: bool = False,
     ) -> RollBack | None:
         """Carry out a roll-back, or what was added to an open one, in one transaction.
+
+        Records lose their content as by a redaction, which is kept apart; beliefs are reverted, and
+        what they or facts had taken the place of stands again, which the answer names. One audit
+        event ``rolled back`` in each graph. ``None``, writing nothing, while another roll-back of
+        the same record is open.
+
+        Args:
+            roll_back: With what is to be changed.
+            now: When.
+            dry_run: Only return what it would come to; nothing is written.
 
         Raises:
             Conflict: It is open no longer.
@@ -164,7 +178,7 @@ class ColdTaint(OverEngine):
 
     @reading
     def roll_backs(self, scope: Scope) -> Steps[tuple[RollBack, ...]]:
-        """Return the roll-backs of records of the scope's graph, the latest first."""
+        """Return the latest 1,000 roll-backs of records of the scope's graph, the last first."""
         check_whole_graph(scope)
         find = Find(ROLL_BACKS, scope, order=("-id",), limit=ROLL_BACKS_MAX, reach="own")
         return tuple((yield from every(find)))

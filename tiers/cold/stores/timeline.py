@@ -23,16 +23,20 @@ _OF_SPANS = frozenset({"summary", "episode"})
 """Kinds that tell of a while: a window is compared with its beginning, the order is by its end."""
 
 
-class ColdTimeline(OverEngine):
-    """A ``Timeline`` over any engine."""
+class Timeline(OverEngine):
+    """What happened, by time alone."""
 
     async def latest(
         self, scope: Scope, query: SearchQuery, *, behind: Place | None = None
     ) -> tuple[Hit, ...]:
         """Return visible live records of the scope's own graph, the latest first, then by id.
 
-        Each kind is asked for its own latest, and the latest of these are returned: no more of a
-        kind is read than is wanted. Ancestors have no timeline here.
+        By when they happened: ``occurred_at``, or ``recorded_at`` where there is none; of a
+        summary or episode, when the last of what it tells did. All conditions of the query hold
+        as in ``search_words``, ``since``, ``until``, ``grains`` and ``as_of`` among them; its
+        words and vector are not looked at. With ``behind``, only what comes after that place in
+        this order: from the place of its last record a page goes on. At most ``query.limit``;
+        scores are 0.
         """
         kinds = [kind for kind in stored_kinds(query.kinds) if kind in READERS]
         if query.inherited or not kinds:

@@ -65,8 +65,8 @@ NUMBERED = Within("seq", since=1)
 """Holds of every turn; it has to be asked for of the index by ``seq``."""
 
 
-class ColdTurns(OverEngine):
-    """A ``TurnStore`` over any engine."""
+class TurnStore(OverEngine):
+    """Turns: the raw material of everything else. Never changed after they are stored."""
 
     async def append_turn(
         self, scope: Scope, turn: Turn, work: Sequence[WorkDraft] = ()
@@ -103,6 +103,8 @@ class ColdTurns(OverEngine):
 
     async def turns_from(self, scope: Scope, number: int, limit: int) -> tuple[Turn, ...]:
         """Return turns of the graph from its ``number``-th on, in the order of recording.
+
+        For the runtime and people who audit: turns of every agent and user, numbered from 1.
 
         Raises:
             UsageError: The scope is an agent's, or a number is not acceptable.
@@ -171,7 +173,7 @@ def append(scope: Scope, turn: Turn, work: Sequence[WorkDraft]) -> Steps[tuple[T
     """Store a turn as its agent's next, inside a transaction; return it, and whether it is new.
 
     Raises:
-        Conflict: As ``ColdTurns.append_turn``.
+        Conflict: As ``TurnStore.append_turn``.
     """
     (stored,) = yield from append_all([TurnWrite(scope, turn, work)])
     return stored
@@ -184,7 +186,7 @@ def append_all(writes: Sequence[TurnWrite]) -> Steps[list[tuple[Turn, bool]]]:
     is not. However many they are, each step is one question or write.
 
     Raises:
-        Conflict: As ``ColdTurns.append_turn``, of any of them.
+        Conflict: As ``TurnStore.append_turn``, of any of them.
     """
     known, last = yield from _known(writes)
     stored: list[tuple[Turn, bool]] = []

@@ -22,7 +22,7 @@ _PLACE = (int, str, str)
 
 
 class ColdUpkeep(OverEngine):
-    """A ``ColdUpkeep`` over any engine; ``take_over`` is for the one process that owns it."""
+    """What the runtime does when it opens, and what building an index needs."""
 
     async def take_over(self) -> None:
         """Free what an owner that died had claimed, so that it need not wait for its leases.

@@ -25,8 +25,8 @@ class Counted(Record):
 USAGE: Collection[Counted] = Collection("usage", Counted, key=lambda counted: counted.agent_id)
 
 
-class ColdUsage(OverEngine):
-    """A ``UsageStore`` over any engine."""
+class UsageStore(OverEngine):
+    """What agents and graphs have used, counted under their limits."""
 
     async def charge(
         self, scope: Scope, amount: Usage, agent_limit: Budget, graph_limit: Budget

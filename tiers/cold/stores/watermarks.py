@@ -30,8 +30,8 @@ WATERMARKS: Collection[Mark] = Collection(
 )
 
 
-class ColdWatermarks(OverEngine):
-    """A ``Watermarks`` over any engine."""
+class Watermarks(OverEngine):
+    """How far each reader has read; of the scope's agent, which must be set (``UsageError``)."""
 
     async def watermark(self, scope: Scope, name: str) -> int:
         """Return the ``seq`` of the last turn that was read, 0 if none was.

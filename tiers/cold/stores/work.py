@@ -78,8 +78,12 @@ WORK: Collection[Item] = Collection(
 )
 
 
-class ColdWork(OverEngine):
-    """A ``RenewableWork`` queue over any engine."""
+class WorkQueue(OverEngine):
+    """Durable work for the meta-agents: at least once, claimed by lease with a fencing token.
+
+    The queue serves the runtime, not an agent: claims span graphs, and each item carries its
+    scope. A runtime passes its ``tenant``; without one, every tenant's items are meant.
+    """
 
     async def enqueue(self, scope: Scope, work: Sequence[WorkDraft], now: datetime) -> int:
         """Queue items and return how many are new.
@@ -107,7 +111,8 @@ class ColdWork(OverEngine):
         """Claim due items, oldest first: never claimed, or with a lease that has run out.
 
         Items that wait for a retry or are parked are not due. ``tenant`` restricts to one tenant,
-        ``scope`` to one graph.
+        ``scope`` to one graph. A claim is no attempt; an item whose lease had run out is marked
+        ``was_lost``.
         """
         check_limit(limit)
         check_lease(owner, lease_seconds)
@@ -129,7 +134,11 @@ class ColdWork(OverEngine):
         )
 
     async def begin(self, work: Work) -> bool:
-        """Count an attempt of a claimed item; ``False`` when a later claim holds it."""
+        """Count an attempt of a claimed item; ``False`` when a later claim holds it.
+
+        Stored before the item is run by itself, so that the attempt counts also when it takes the
+        process with it. What was only claimed, or runs in company, is not to blame and not counted.
+        """
         return await self._held("begin", work, lambda item: {"attempts": item.attempts + 1})
 
     async def renew(self, work: Work, lease_seconds: float, now: datetime) -> bool:
