@@ -3,8 +3,10 @@
 Exit codes: 0 done, 1 an ezra error, 2 wrong usage or malformed input, 3 configuration,
 4 nothing can be read because the memory is away (``ezra bridge``), 130 interrupted.
 
-``ezra/cli`` goes through one of two doors (``cli/doors.py``), ``Ezra.open`` or ``Ezra.connect``:
-a command asks the handle and does not know which it is.
+A command is a function that asks a handle and returns an ``Answer`` (``cli/command.py``); its
+options follow from its signature and docstring. What it asks is behind one of two doors
+(``cli/doors.py``), ``Ezra.open`` or ``Ezra.connect``, and it does not know which. ``cli/app.py``
+names all commands.
 """
 
 from __future__ import annotations
