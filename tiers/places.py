@@ -250,6 +250,7 @@ _PROCESS = (
     Place("process", "ezra.service.console.rendering:_static", "none", "nothing"),
     Place("process", "ezra.service.console.rendering:_digests", "none", "nothing"),
     Place("process", "ezra.service.console.sampling:_before", "none", "nothing"),
+    Place("process", "ezra.service.console.sampling:_counted", "none", "nothing"),
     Place("process", "ezra.service.console.signing_in:_open", "name", "nothing"),
     Place("process", "ezra.service.identity:_until", "name", "nothing"),
     Place("process", "ezra.service.reference:_made", "none", "nothing"),
