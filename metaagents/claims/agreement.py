@@ -53,7 +53,7 @@ _NEEDS: Mapping[Mode, frozenset[Mode]] = {
     "ought": frozenset(("ought", "proposal")),
     "proposal": frozenset(("proposal", "ask")),
     "ended": frozenset(("ended",)),
-    "agreed": frozenset(("agreed",)),
+    "agreed": frozenset(("agreed", "wish")),
 }
 """What a claim has to be meant as, where its source is meant so."""
 _ALLOWED: Mapping[Mode, frozenset[Mode]] = {
@@ -62,7 +62,7 @@ _ALLOWED: Mapping[Mode, frozenset[Mode]] = {
     "if": frozenset(),
     "ought": frozenset(),
     "maybe": frozenset(("wish", "ask", "if")),
-    "wish": frozenset(("plan",)),
+    "wish": frozenset(("plan", "agreed")),
     "proposal": frozenset(("proposal", "ought", "maybe", "ask", "plan", "can", "wish")),
 }
 """What a claim may only be meant as where its source is meant as one of these."""
@@ -312,32 +312,54 @@ def _directed(claim: Clause, source: Clause) -> Disagreement | None:
 def worded(
     claim: Clause,
     pool: Sequence[Clause],
+    around: Sequence[Clause],
     known: frozenset[str],
     names: frozenset[str],
     day: frozenset[str],
 ) -> Disagreement | None:
     """Return which word, number or name of a claim stands nowhere in what it would rest on.
 
+    What a clause leaves open, others may fill in that go on about the same; what it says itself
+    of that kind, another number of euros or another month, they cannot take the place of.
+
     Args:
         claim: The claim.
         pool: The clause that it would rest on, first, with those that are linked to it.
+        around: Others that may fill in what it leaves open.
         known: Words that need not be said: who speaks, what somebody is called besides.
         names: What is a name.
         day: By which words and numbers the day may be named on which it was said.
     """
-    words = {word for one in pool for word in one.words}
+    first, every = pool[0], (*pool, *around)
+    around = [one for one in around if _may_fill_in(one, claim, first)]
     exact = frozenset().union(*(one.exact for one in pool)) | known | day
-    wide = words | {other for word in words for other in alike(word)}
-    wide |= {kind_of(word) for word in words} | {base(word) for word in known | day}
-    beginnings = {word[:5] for word in wide if len(word) >= 5}  # noqa: PLR2004
+    filled_in = frozenset().union(*(one.exact for one in around))
     for number, units in claim.numbers.items():
-        if not _is_date(number, units, day) and not _counts(number, units, pool):
+        if _is_date(number, units, day) or _counts(number, units, pool):
+            continue
+        if _has_rival(units, first) or not _counts(number, units, around):
             return "another number"
-    if any(name not in exact for name in claim.names):
-        return "another name"
+    for name in claim.names - exact:
+        if name not in filled_in or _is_named_otherwise(name, claim, first):
+            return "another name"
     if claim.addresses - frozenset().union(*(one.addresses for one in pool)):
         return "another name"
-    strange = [
+    strange = _strange(claim, every, known | day, names)
+    is_light = _is_light(strange, claim, first)
+    if (strange and not is_light) or (not is_light and not _tells_verb(claim, first)):
+        return "not said"
+    return None if _are_grouped(claim, first) else "another number"
+
+
+def _strange(
+    claim: Clause, pool: Sequence[Clause], known: frozenset[str], names: frozenset[str]
+) -> list[str]:
+    """Return the roots of a claim that nobody has said in any form, and that are no ordinary words."""
+    words = {word for one in pool for word in one.words}
+    wide = words | {other for word in words for other in alike(word)}
+    wide |= {kind_of(word) for word in words} | {base(word) for word in known}
+    beginnings = {word[:5] for word in wide if len(word) >= 5}  # noqa: PLR2004
+    return [
         word
         for word in claim.words
         if word not in wide
@@ -345,10 +367,27 @@ def worded(
         and word not in FREE_ROOTS
         and not (len(word) >= 5 and word[:5] in beginnings and word not in names)  # noqa: PLR2004
     ]
-    is_light = _is_light(strange, claim, pool[0])
-    if (strange and not is_light) or (not is_light and not _tells_verb(claim, pool[0])):
-        return "not said"
-    return None if _are_grouped(claim, pool[0]) else "another number"
+
+
+def _has_rival(units: tuple[str, ...], source: Clause) -> bool:
+    """Whether a source counts the same already, by another number."""
+    return any(
+        not units or not theirs or units[0] in alike(theirs[0]) for theirs in source.numbers.values()
+    )
+
+
+def _may_fill_in(other: Clause, claim: Clause, first: Clause) -> bool:
+    """Whether the names and numbers of a clause are said as surely as those of the first."""
+    is_as_sure = other.modes - {"ask"} <= first.modes | claim.modes
+    is_excluded = not other.exact.isdisjoint(_EXCLUDING - claim.exact)
+    return is_as_sure and not is_excluded and other.denied == first.denied
+
+
+def _is_named_otherwise(name: str, claim: Clause, source: Clause) -> bool:
+    """Whether a source has a name of that kind already, of which a claim says nothing."""
+    kinds = [kind for kind in (_MONTHS, _DAYS) if name in kind]
+    theirs = source.names & kinds[0] if kinds else source.names - CALENDAR
+    return bool(theirs - claim.names)
 
 
 def _is_calling(word: str, claim: Clause) -> bool:
@@ -359,6 +398,8 @@ def _is_calling(word: str, claim: Clause) -> bool:
 def _tells_verb(claim: Clause, source: Clause) -> bool:
     """Whether a claim has the verb of its source: who ``tried to call`` has not called."""
     verb = source.verb
+    if claim.frame and not claim.verb:
+        return True
     if source.copular and claim.verb and claim.verb in source.words:
         return False  # who "is afraid of losing" has not lost
     is_conditional = "if" in claim.modes & source.modes
@@ -400,9 +441,11 @@ def _is_light(strange: Sequence[str], claim: Clause, source: Clause) -> bool:
 
 _HAVING = frozenset("get gets got have has had do does did".split())
 _GIVE = base("give")
+_EXCLUDING = frozenset(("except", "unlike"))
 LIGHT_AMONG_MIN = 3
 LIGHT_ROOTS = frozenset(map(base, LIGHT))
-CALENDAR = frozenset((*MONTHS, *DAYS))
+_MONTHS, _DAYS = frozenset(MONTHS), frozenset(DAYS)
+CALENDAR = _MONTHS | _DAYS
 EMPTY_ROOTS = frozenset(map(base, EMPTY))
 _CALL = base("call")
 

@@ -233,7 +233,8 @@ def _is_noun(found: Sequence[Token], place: int) -> bool:
     """Whether a word that may be a verb stands where none does, or only names: ``called Ada``."""
     token = found[place]
     if not place:
-        return is_past(token.word) and not _goes_on(found[1:2])
+        is_followed = token.capital and len(found) > 1 and is_finite(found[1].word)
+        return is_followed or (is_past(token.word) and not _goes_on(found[1:2]))
     before = found[place - 1]
     if (
         before.word in DETERMINERS | PREPOSITIONS | POSSESSIVES

@@ -20,7 +20,7 @@ DETERMINERS = frozenset("a an the my your his her its our their this that these 
 PREPOSITIONS = frozenset(
     "to in on at for from with by of into onto about over under between within without until after "
     "before during since towards toward against per except unlike near outside inside through "
-    "across".split()
+    "across among".split()
 )
 CONJUNCTIONS = frozenset(
     "and but or so if unless provided because although though while whereas yet nor when after "
@@ -132,6 +132,10 @@ PHRASES: dict[tuple[str, ...], str] = {
             for form, joined in zip(forms.split(), joineds.split(), strict=True)
         },
         "instead of": "except",
+        "rather than": "except",
+        "fail to": "not",
+        "fails to": "not",
+        "failed to": "not",
     }.items()
 }
 
@@ -144,7 +148,7 @@ NEGATIONS = frozenset(
 )
 DENYING = frozenset(
     "dislike dislikes disliked hate hates hated refuse refuses refused decline declines declined "
-    "unable lack lacks lacked fail fails failed impossible untrue false".split()
+    "unable lack lacks lacked impossible untrue false".split()
 )
 """What denies what follows it, without a negation of its own."""
 
@@ -182,7 +186,7 @@ FREE = frozenset(
     "under until up upon us very was we were what when where whereas which while who whom whose "
     "why with within would you your yet he him his she her hers himself herself themselves am is "
     "are not no nor can will shall may might must should could if unless whether let one get gets "
-    "got getting "
+    "got getting among instead rather roughly "
     # What tells how something came up.
     "agent assistant user users customer client person people someone somebody conversation chat "
     "discussion message messages summary said say says told tell tells mention mentions mentioned "

@@ -68,7 +68,7 @@ class Context:
 
     def note(self, clause: Clause) -> None:
         """Remember of whom a clause speaks."""
-        told = clause.subjects | clause.objects | clause.owners
+        told = clause.subjects | clause.objects | clause.owners | clause.told_by
         if told:
             self.people = (*self.people[-2:], told)
 
@@ -217,7 +217,7 @@ class _Reader:
                 clause.modes |= {"maybe"}
             clause.is_linked = True
         elif before.heads or before.owners:
-            if self._lead is not None and part.after in ("and", "or"):
+            if self._lead is not None and self._lead is last and part.after in ("and", "or"):
                 self._take_lead(clause, self._lead)
                 clause.is_plural = True
             clause.subjects |= before.heads

@@ -42,6 +42,8 @@ LOOKED_AT_MAX = 12
 """Clauses that a clause of a text is held against, those that share most words with it first."""
 POSTINGS_MAX = 400
 """Of one word: what nearly every clause has tells nothing apart."""
+AROUND = 8
+"""Clauses before and after one that may fill in what it leaves open."""
 LINKED_MAX = 4
 """So many clauses may go on about what one says."""
 
@@ -259,11 +261,28 @@ class Sources:
         if self._is_alias(claim, source):
             return None
         return (
-            worded(claim, pool, said, self._names, _dated(known))
+            worded(claim, pool, self._around(claim, at), said, self._names, _dated(known))
             or who(claim, source, voice, self._aliases, self._names)
             or meant(claim, source, voice)
             or limited(claim, pool)
         )
+
+    def _around(self, claim: Clause, at: int) -> list[Clause]:
+        """Return what may fill in what a clause leaves open: what goes on, asks or answers."""
+        first = self._clauses[at]
+        about = (claim.subjects | claim.objects | claim.owned.keys()) & first.clause.words.keys()
+        return [
+            one.clause
+            for one in self._clauses[max(0, at - AROUND) : at + AROUND + 1]
+            if one is not first
+            and not (one.clause.has_verb and _is_parallel(one.clause, first.clause))
+            and (one.voice == first.voice or one.voice.kind != "agent" or "ask" in one.clause.modes)
+            and (
+                not one.clause.has_verb
+                or one.clause.is_linked
+                or not about.isdisjoint(one.clause.words)
+            )
+        ]
 
     def _is_alias(self, claim: Clause, source: Clause) -> bool:
         """Whether a claim only says who somebody is whom a source calls so in passing."""
@@ -381,6 +400,11 @@ def _is_garbled(one: Token, two: Token) -> bool:
     return one.word in _BINDING and two.word in _UNBOUND
 
 
+def _is_parallel(one: Clause, other: Clause) -> bool:
+    """Whether two clauses say the same of two things: what the one says goes for it alone."""
+    return one.copular and other.copular if not one.verb else one.verb == other.verb
+
+
 def _dated(known: _Known) -> frozenset[str]:
     """Return how the day of a saying may be named, unless it names another day itself."""
     return known.at if known.clause.names.isdisjoint(_CALENDAR) else frozenset()
@@ -436,12 +460,28 @@ def _answered(
             if AGENT not in one.subjects:
                 no = told[0] in _DISSENTS or "not" in told
                 answers.append(replace(one, modes=one.modes - {"ask"}, denied=one.denied != no))
-    if asked and read and not read[0].has_verb and told[0] not in _DISSENTS:
-        last = asked[-1]
-        read[0].words = {**last.words, **read[0].words}
-        read[0].exact |= last.exact
-        read[0].modes |= last.modes - {"ask"}
+    if asked and told[0] not in _DISSENTS:
+        fragments = list(itertools.takewhile(lambda one: not one.has_verb, read))
+        answers += [_completed(asked[-1], fragments)] if fragments else []
     return answers
+
+
+def _completed(asked: Clause, fragments: Sequence[Clause]) -> Clause:
+    """Return a question with what a fragment says to it: ``When does he start? On 4 May.``"""
+    parts = (asked, *fragments)
+    return replace(
+        asked,
+        objects=frozenset().union(*(one.objects for one in parts)),
+        company=frozenset().union(*(one.company for one in parts)),
+        words={word: form for one in parts for word, form in one.words.items()},
+        exact=frozenset().union(*(one.exact for one in parts)),
+        names=frozenset().union(*(one.names for one in parts)),
+        numbers={number: units for one in parts for number, units in one.numbers.items()},
+        limits=frozenset().union(*(one.limits for one in parts)),
+        modes=(asked.modes - {"ask"}).union(*(one.modes for one in fragments)),
+        denied=asked.denied != fragments[0].denied,
+        is_linked=False,
+    )
 
 
 def _is_short_answer(sentence: Sentence) -> bool:

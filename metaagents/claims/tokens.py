@@ -114,7 +114,7 @@ def _read(part: str, following: str, *, after_number: bool) -> list[Token]:
         return []
     if word in _NUMBERS:
         return [Token(_NUMBERS[word], "n")]
-    if "'" in word:
+    if "'" in word or word in _SHORT:
         return _expanded(word, following, capital=first.isupper())
     return [Token(word, "w", first.isupper())]
 
