@@ -53,11 +53,11 @@ _NEEDS: Mapping[Mode, frozenset[Mode]] = {
     "ought": frozenset(("ought", "proposal")),
     "proposal": frozenset(("proposal", "ask")),
     "ended": frozenset(("ended",)),
-    "agreed": frozenset(("agreed", "wish")),
+    "agreed": frozenset(("agreed", "wish", "ask")),
 }
 """What a claim has to be meant as, where its source is meant so."""
 _ALLOWED: Mapping[Mode, frozenset[Mode]] = {
-    "ask": frozenset(),
+    "ask": frozenset(("agreed",)),
     "agreed": frozenset(),
     "if": frozenset(),
     "ought": frozenset(),
@@ -136,6 +136,8 @@ def meant(claim: Clause, source: Clause, voice: Voice) -> Disagreement | None:
 def _added_meaning(claim: Clause, source: Clause) -> Disagreement | None:
     """Return whether a claim is meant in a way in which its source is not."""
     added, modes = claim.modes - source.modes, source.modes
+    if claim.frame and source.frame:
+        added -= {"ask", "proposal"}  # who "told" somebody to do it has advised it
     unsure = {mode for mode, reasons in _ALLOWED.items() if mode in added and not modes & reasons}
     if unsure:
         return "less sure"
@@ -279,9 +281,8 @@ def _crossed(
     strangers = {one for one in actors & claim.names if one not in theirs_all} - CALENDAR
     if strangers and not source.is_plural:
         return "another subject"
-    if {
-        one for one in (others - actors) & claim.names if one in theirs_all and one not in rest_all
-    }:
+    crossed = (others - actors) & claim.names & theirs_all - rest_all
+    if crossed and source.has_verb:
         return "another role"
     return _directed(claim, source)
 
@@ -354,7 +355,7 @@ def worded(
 def _strange(
     claim: Clause, pool: Sequence[Clause], known: frozenset[str], names: frozenset[str]
 ) -> list[str]:
-    """Return the roots of a claim that nobody has said in any form, and that are no ordinary words."""
+    """Return the roots of a claim that nobody said in any form, and that are not ordinary."""
     words = {word for one in pool for word in one.words}
     wide = words | {other for word in words for other in alike(word)}
     wide |= {kind_of(word) for word in words} | {base(word) for word in known}
@@ -372,7 +373,8 @@ def _strange(
 def _has_rival(units: tuple[str, ...], source: Clause) -> bool:
     """Whether a source counts the same already, by another number."""
     return any(
-        not units or not theirs or units[0] in alike(theirs[0]) for theirs in source.numbers.values()
+        not units or not theirs or units[0] in alike(theirs[0])
+        for theirs in source.numbers.values()
     )
 
 
@@ -398,8 +400,8 @@ def _is_calling(word: str, claim: Clause) -> bool:
 def _tells_verb(claim: Clause, source: Clause) -> bool:
     """Whether a claim has the verb of its source: who ``tried to call`` has not called."""
     verb = source.verb
-    if claim.frame and not claim.verb:
-        return True
+    if (claim.frame or "there" in claim.exact) and not claim.verb:
+        return True  # what something is said of is there
     if source.copular and claim.verb and claim.verb in source.words:
         return False  # who "is afraid of losing" has not lost
     is_conditional = "if" in claim.modes & source.modes

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..distinctive import DAYS, MONTHS
-from .forms import VERBS, base, is_finite, is_past
+from .forms import VERBS, base, is_base_form, is_finite, is_past
 from .lexicon import (
     AUXILIARIES,
     CAUSES,
@@ -167,6 +167,8 @@ def _opens_clause(found: Sequence[Token], start: int, mark: str, *, has_before: 
     if mark in _BEFORE.get(first, ()):
         return True
     place = start
+    if first == "to" and mark in ("and", "or"):
+        return has_before and is_base_form(found[start + 1].word if found[start + 1 :] else "")
     while place < len(found) and found[place].word in _ADVERBS:
         place += 1
     if place < len(found) and (is_verb(found, place) or _opens_gerund(found[place].word, mark)):

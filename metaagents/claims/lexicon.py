@@ -133,6 +133,7 @@ PHRASES: dict[tuple[str, ...], str] = {
         },
         "instead of": "except",
         "rather than": "except",
+        "a bit": "somewhat",
         "fail to": "not",
         "fails to": "not",
         "failed to": "not",
@@ -186,7 +187,7 @@ FREE = frozenset(
     "under until up upon us very was we were what when where whereas which while who whom whose "
     "why with within would you your yet he him his she her hers himself herself themselves am is "
     "are not no nor can will shall may might must should could if unless whether let one get gets "
-    "got getting among instead rather roughly "
+    "got getting among instead roughly somewhat "
     # What tells how something came up.
     "agent assistant user users customer client person people someone somebody conversation chat "
     "discussion message messages summary said say says told tell tells mention mentions mentioned "
@@ -212,7 +213,7 @@ FREE = frozenset(
 EMPTY = frozenset(
     "call take make place happen occur exchange involve concern regard topic subject point speak "
     "speaker talk interesting good nice friendly level amount process result situation total "
-    "session long own several various main due".split()
+    "session long own several various main due version problem".split()
 )
 """Of words such as these alone nothing is stated."""
 

@@ -70,7 +70,7 @@ class Context:
         """Remember of whom a clause speaks."""
         told = clause.subjects | clause.objects | clause.owners | clause.told_by
         if told:
-            self.people = (*self.people[-2:], told)
+            self.people = (*self.people[-4:], told)
 
 
 def clauses(
@@ -105,7 +105,11 @@ def clauses(
         modes |= {"ask"} if asked else set()
         modes = modes | {"if"} if conditional else modes - {"if"}
         clause.modes = frozenset(modes)
-    return [one for one in reader.read_clauses if not one.is_empty or (keeps_frames and one.words)]
+    return [
+        one
+        for one in reader.read_clauses
+        if not one.is_empty or (keeps_frames and (one.words or one.has_verb))
+    ]
 
 
 def _is_awaited(found: Sequence[Token]) -> bool:
@@ -411,6 +415,8 @@ class _Reader:
         if voice.kind in ("user", "agent"):
             near -= voice.selves | {USER, AGENT}
         people = frozenset(filter(self._is_person, near))
+        if word in _OF_PEOPLE and not people and voice.kind == "text":
+            people = frozenset((USER,))
         if word in _OF_PEOPLE and people:
             near = people
         elif word in ("it", "its", "itself") and near - people:

@@ -23,14 +23,12 @@ from .clause import AGENT, USER, Clause, Voice
 from .forms import VERBS, alike, base, is_base_form
 from .lexicon import (
     ASSENTS,
-    AUXILIARIES,
     CAUSES,
     DETERMINERS,
     FREE,
     POSSESSIVES,
     PREPOSITIONS,
     ROLES,
-    SUBJECTS,
     Mode,
 )
 from .reading import Context, clauses
@@ -56,6 +54,7 @@ _ARTICLES = frozenset("the a an my our their".split())
 _BINDING = frozenset("to with for at of".split())
 _UNBOUND = _BINDING | frozenset("in on and is".split())
 _OFFERING: frozenset[Mode] = frozenset(("ask", "proposal", "ought", "maybe", "can"))
+_CONDITION: frozenset[Mode] = frozenset(("if",))
 _DISSENTS = frozenset("no not nope never".split())
 _SO = re.compile(r"(?:^|[,;]|\band) so\b(?! that)|^So\b")
 _HALVES = re.compile(r"(?:, |; | - | \u2013 )(?=(?:i|we|he|she|it|they|my|our)\b)", re.IGNORECASE)
@@ -86,11 +85,13 @@ class Support(NamedTuple):
         reason: Why not; ``None`` if it was.
         sentences: The sentences it rests on.
         keys: Of what was said.
+        kinds: Of the voices that say it.
     """
 
     reason: Disagreement | None
     sentences: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -99,11 +100,11 @@ class _Known:
 
     clause: Clause
     voice: Voice
-    key: str
+    keys: frozenset[str]
     sentence: str
     number: int
-    part: int
-    at: frozenset[str] = frozenset()
+    at: frozenset[str]
+    place: int
 
 
 @dataclass
@@ -133,12 +134,18 @@ class Sources:
             found: list[Clause] = []
             for place, sentence in enumerate(taken[part]):
                 number += 1
+                plain = " ".join(sentence.text.split())
                 read = clauses(sentence, one.voice, context, self._names, keeps_frames=True)
-                if place == 0 and one.voice.kind == "user":
-                    read += _answered(sentence, read, before, one.voice)
+                keys = frozenset((one.key,))
                 for clause in read:
-                    plain = " ".join(sentence.text.split())
-                    self._add(_Known(clause, one.voice, one.key, plain, number, part, one.at))
+                    self._add(clause, one, keys, plain, number)
+                if before and one.voice.kind == "user":
+                    answered = _echoed(read, before)
+                    answered += _answered(sentence, read, before, one.voice) if not place else []
+                    keys |= {self.said[part - 1].key}
+                    for clause in answered:
+                        self._add(clause, one, keys, plain, number)
+                    read = [*read, *answered]
                 found += read
                 self._learn_aliases(sentence)
             before = found if one.voice.kind == "agent" else []
@@ -148,8 +155,11 @@ class Sources:
             if len(word) >= BEGINNING:
                 self._beginnings.setdefault(word[:BEGINNING], []).append(word)
 
-    def _add(self, known: _Known) -> None:
+    def _add(
+        self, clause: Clause, said: Said, keys: frozenset[str], sentence: str, number: int
+    ) -> None:
         at = len(self._clauses)
+        known = _Known(clause, said.voice, keys, sentence, number, said.at, at)
         self._clauses.append(known)
         self._of_sentence.setdefault(known.number, []).append(known.clause)
         self._companions |= known.clause.owned.keys() & _ROLE_ROOTS | {base("family")}
@@ -235,6 +245,16 @@ class Sources:
                 break
         return [first] + [one for one in pool[1:] if _may_add(one.clause, first.clause)]
 
+    def keys(self, claim: Clause, known: _Known) -> frozenset[str]:
+        """Return the keys of a clause that says a claim, and of those that fill it in."""
+        at = known.place
+        told, keys = {*claim.words, *claim.numbers}, known.keys
+        told -= {*known.clause.words, *known.clause.numbers}
+        for one in (*self.pool(at), *self._around(claim, at)):
+            if told & {*one.clause.words, *one.clause.numbers}:
+                keys |= one.keys
+        return keys
+
     def holds(self, claim: Clause) -> tuple[Disagreement | None, _Known | None]:
         """Return why no clause of the sources says a claim, or the one that does."""
         reason: Disagreement | None = None
@@ -261,18 +281,25 @@ class Sources:
         if self._is_alias(claim, source):
             return None
         return (
-            worded(claim, pool, self._around(claim, at), said, self._names, _dated(known))
+            worded(
+                claim,
+                pool,
+                [one.clause for one in self._around(claim, at)],
+                said,
+                self._names,
+                _dated(known),
+            )
             or who(claim, source, voice, self._aliases, self._names)
             or meant(claim, source, voice)
             or limited(claim, pool)
         )
 
-    def _around(self, claim: Clause, at: int) -> list[Clause]:
+    def _around(self, claim: Clause, at: int) -> list[_Known]:
         """Return what may fill in what a clause leaves open: what goes on, asks or answers."""
         first = self._clauses[at]
         about = (claim.subjects | claim.objects | claim.owned.keys()) & first.clause.words.keys()
         return [
-            one.clause
+            one
             for one in self._clauses[max(0, at - AROUND) : at + AROUND + 1]
             if one is not first
             and not (one.clause.has_verb and _is_parallel(one.clause, first.clause))
@@ -333,6 +360,7 @@ class Reading:
         if not claims or not (may_lack_verb or any(one.has_verb for one in claims)):
             return Support("not said")
         found: list[_Known] = []
+        keys: frozenset[str] = frozenset()
         if all(word in EMPTY_ROOTS for one in claims for word in one.words) and not any(
             one.numbers or one.addresses for one in claims
         ):
@@ -345,13 +373,15 @@ class Reading:
             if reason is not None or known is None:
                 return Support(reason or "not said")
             found.append(known)
+            keys |= self._sources.keys(claim, known)
         if not self._has_cause(taken, claims, found):
             return Support("no such cause")
         self._context = context
         return Support(
             None,
             tuple(dict.fromkeys(one.sentence for one in found)),
-            frozenset(one.key for one in found),
+            keys,
+            frozenset(one.voice.kind for one in found),
         )
 
     def _has_cause(
@@ -446,16 +476,15 @@ def _answered(
 ) -> list[Clause]:
     """Return what somebody says who answers a question or a proposal: by yes, no or a fragment."""
     told = [one.word for one in sentence.tokens[:3]]
-    if not before or not told:
+    if not told:
         return []
     answers: list[Clause] = []
     asked = [one for one in before if "ask" in one.modes]
     if told[0] in ASSENTS and "not" not in told:
-        answers.append(_agreement(voice, Clause()))
-        answers += [
-            _agreement(voice, one) for one in before if one.modes & _OFFERING and not one.denied
-        ]
-    if told[0] in ASSENTS or told[0] in _DISSENTS or _is_short_answer(sentence):
+        conditions = frozenset().union(*(one.modes & _CONDITION for one in read))
+        offered = [one for one in before if one.modes & _OFFERING and not one.denied]
+        answers += [_agreement(voice, one, conditions) for one in (Clause(), *offered)]
+    if told[0] in ASSENTS or told[0] in _DISSENTS:
         for one in asked:
             if AGENT not in one.subjects:
                 no = told[0] in _DISSENTS or "not" in told
@@ -484,17 +513,31 @@ def _completed(asked: Clause, fragments: Sequence[Clause]) -> Clause:
     )
 
 
-def _is_short_answer(sentence: Sentence) -> bool:
-    """Whether a sentence opens with an answer that only repeats the auxiliary: ``It is, until``."""
-    found = sentence.tokens
-    start = 3 if len(found) > 2 and found[2].word == "not" else 2  # noqa: PLR2004 - a pronoun, a verb
-    if len(found) < start or found[0].word not in SUBJECTS or found[1].word not in AUXILIARIES:
-        return False
-    return len(found) == start or found[start].kind == "p"
+def _echoed(read: Sequence[Clause], before: Sequence[Clause]) -> list[Clause]:
+    """Return what clauses say that leave out what they answer: ``I did``, ``I'd like to``."""
+    told = [one for one in before if one.has_verb and not one.denied]
+    return [
+        replace(
+            _completed(asked[-1], [one]),
+            subjects=one.subjects | (asked[-1].subjects if one.is_linked else frozenset()),
+            modes=one.modes,
+            denied=one.denied,
+            past=one.past,
+            present=one.present,
+        )
+        for one in read
+        if (asked := [other for other in told if _is_echo(one, other)])
+    ]
 
 
-def _agreement(voice: Voice, proposed: Clause) -> Clause:
-    agreed: frozenset[Mode] = frozenset(("agreed",))
+def _is_echo(one: Clause, other: Clause) -> bool:
+    """Whether a clause only repeats the verb of another, or has none at all."""
+    own = one.words.keys() - {base(word) for word in (*one.subjects, *one.names)}
+    return one.has_verb and own <= {one.verb} and one.verb in ("", other.verb)
+
+
+def _agreement(voice: Voice, proposed: Clause, conditions: frozenset[Mode]) -> Clause:
+    agreed: frozenset[Mode] = conditions | {"agreed"}
     words = {**proposed.words, base("agree"): ""}
     return replace(
         proposed,

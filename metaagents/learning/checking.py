@@ -31,7 +31,7 @@ from .candidates import (
     whose_all,
 )
 from .following import spoken_of
-from .grounding import Grounding, Heard, ground
+from .grounding import Heard, ground
 from .grounding import Said as Words
 from .instructions import is_instruction, is_override, statements_of, words_of
 from .outcomes import corrects, reading
@@ -127,15 +127,13 @@ class _Check:
         whose = self._whose(cited, found.confidence, self._limits.confidence_min)
         if whose is None:
             return
-        grounding, by_user = self._ground_fact(text, cited, whose)
-        if grounding.reason is not None:
-            self._found.drop(grounding.reason, cited)
-            return
         support = self._support(text, cited, whose)
-        if support.reason is not None:
-            self._found.drop(support.reason, cited)
+        by_user = support.kinds <= {"user"}
+        reason = support.reason or self._unfounded(support, cited, needs_user=is_instruction(text))
+        if reason is not None:
+            self._found.drop(reason, cited)
             return
-        sources = self._sources(cited, {*grounding.leans_on, *support.keys})
+        sources = self._sources(cited, support.keys)
         said = _stated(found, text, sources, by_user=by_user)
         denies = found.denies and any(_DENIAL.search(words_of(turn.input)) for turn in cited)
         ids = tuple(turn.id for turn in sources)
@@ -144,16 +142,15 @@ class _Check:
             FactDraft(whose, said, found.confidence, ids, denies, source=source)
         )
 
-    def _ground_fact(
-        self, text: str, cited: Sequence[Turn], whose: Whose
-    ) -> tuple[Grounding, bool]:
-        """Ground a fact in the user's words, or else in tools' as well; say which it was."""
-        earlier = [self._hear(turn, "user") for turn in self._before(cited, whose)]
-        alone = ground(text, [self._hear(turn, "user") for turn in cited], earlier, self._own)
-        if alone.reason is None or is_instruction(text):
-            return alone, True
-        heard = [self._hear(turn, "tools") for turn in cited]
-        return ground(text, heard, earlier, self._own), False
+    @staticmethod
+    def _unfounded(support: Support, cited: Sequence[Turn], *, needs_user: bool) -> str | None:
+        """Return why its speakers do not count: an agent for nothing, a tool for no order."""
+        if "agent" in support.kinds:
+            return "the agent's own words"
+        if needs_user and not support.kinds <= {"user"}:
+            return "not in the sources"
+        is_cited = not support.keys.isdisjoint(turn.id for turn in cited)
+        return None if is_cited else "too little of it said"
 
     def _support(self, text: str, cited: Sequence[Turn], whose: Whose) -> Support:
         """Say whether a fact is what the cited turns say, as they say it, and which turns say so.
@@ -165,7 +162,8 @@ class _Check:
         found = [sources.reader(in_notes=True).support(one) for one in sentences(text)]
         wrong = next((one for one in found if one.reason is not None), None)
         keys = frozenset().union(*(one.keys for one in found))
-        return wrong or Support(None, (), keys)
+        kinds = frozenset().union(*(one.kinds for one in found))
+        return wrong or Support(None, (), keys, kinds)
 
     def _playbook(self, found: PlaybookFound) -> None:
         cited = self._turns(found.source_ids)

@@ -197,7 +197,8 @@ def test_what_only_sounds_like_it_is_not_taken(said: str, claim: str) -> None:
 def test_a_claim_names_what_it_rests_on() -> None:
     """The sentences and the turns, of every clause."""
     found = support("Ada has a dog and it is ill.", "I have a dog.", "It is ill.")
-    assert found == Support(None, ("I have a dog.", "It is ill."), frozenset(("t0", "t1")))
+    said = ("I have a dog.", "It is ill.")
+    assert found == Support(None, said, frozenset(("t0", "t1")), frozenset(("user",)))
 
 
 def test_two_speakers_are_told_apart() -> None:
