@@ -173,17 +173,18 @@ def _denies_by_end(claim: Clause, source: Clause) -> bool:
     return "ended" in claim.modes and "ended" in source.modes
 
 
-def limited(claim: Clause, pool: Sequence[Clause]) -> Disagreement | None:
+def limited(claim: Clause, source: Clause, around: Sequence[Clause]) -> Disagreement | None:
     """Return whether a claim says more often, or of more, than its source."""
-    theirs = frozenset().union(*(one.limits for one in pool))
+    filled_in = (one for one in around if _may_fill_in(one, claim, source))
+    theirs = source.limits.union(*(one.limits for one in filled_in))
     if claim.limits - theirs:
         return "more than was said"
-    kept_limits = pool[0].limits & KEPT_LIMITS
-    if not claim.numbers.keys() & pool[0].numbers.keys():
+    kept_limits = source.limits & KEPT_LIMITS
+    if not claim.numbers.keys() & source.numbers.keys():
         kept_limits -= NUMBER_LIMITS
     if kept_limits - claim.limits:
         return "more than was said"
-    kept = {word for word in ("some", "few", "except", "unlike") if word in pool[0].exact}
+    kept = {word for word in ("some", "few", "except", "unlike") if word in source.exact}
     return "more than was said" if kept - claim.exact else None
 
 
@@ -310,46 +311,62 @@ def _directed(claim: Clause, source: Clause) -> Disagreement | None:
     return None
 
 
-def worded(
+def particular(
     claim: Clause,
-    pool: Sequence[Clause],
-    around: Sequence[Clause],
+    source: Clause,
+    completing: Sequence[Clause],
     known: frozenset[str],
-    names: frozenset[str],
     day: frozenset[str],
 ) -> Disagreement | None:
-    """Return which word, number or name of a claim stands nowhere in what it would rest on.
+    """Return whether a number or a name of a claim stands nowhere in what it would rest on.
 
-    What a clause leaves open, others may fill in that go on about the same; what it says itself
-    of that kind, another number of euros or another month, they cannot take the place of.
+    What a clause leaves open, others may fill in that say nothing for themselves; what it says
+    itself of that kind, another number of euros or another month, they cannot take the place of.
 
     Args:
         claim: The claim.
-        pool: The clause that it would rest on, first, with those that are linked to it.
-        around: Others that may fill in what it leaves open.
+        source: The clause that it would rest on.
+        completing: Others that may fill in what it leaves open.
         known: Words that need not be said: who speaks, what somebody is called besides.
-        names: What is a name.
         day: By which words and numbers the day may be named on which it was said.
     """
-    first, every = pool[0], (*pool, *around)
-    around = [one for one in around if _may_fill_in(one, claim, first)]
-    exact = frozenset().union(*(one.exact for one in pool)) | known | day
-    filled_in = frozenset().union(*(one.exact for one in around))
+    filling = [one for one in completing if _may_fill_in(one, claim, source)]
+    # "It was stolen in March" says nothing of when it was bought.
+    naming = [one for one in filling if one.copular or not one.has_verb or "ended" in source.modes]
+    filled_in = frozenset().union(*(one.exact for one in naming))
     for number, units in claim.numbers.items():
-        if _is_date(number, units, day) or _counts(number, units, pool):
+        if _is_date(number, units, day) or _counts(number, units, [source]):
             continue
-        if _has_rival(units, first) or not _counts(number, units, around):
+        if _has_rival(units, source) or not _counts(number, units, filling):
             return "another number"
-    for name in claim.names - exact:
-        if name not in filled_in or _is_named_otherwise(name, claim, first):
+    for name in claim.names - source.exact - known - day:
+        if name not in filled_in or _is_named_otherwise(name, claim, source):
             return "another name"
-    if claim.addresses - frozenset().union(*(one.addresses for one in pool)):
+    if claim.addresses - source.addresses:
         return "another name"
-    strange = _strange(claim, every, known | day, names)
-    is_light = _is_light(strange, claim, first)
-    if (strange and not is_light) or (not is_light and not _tells_verb(claim, first)):
-        return "not said"
-    return None if _are_grouped(claim, first) else "another number"
+    return None if _are_grouped(claim, source) else "another number"
+
+
+def worded(
+    claim: Clause,
+    source: Clause,
+    around: Sequence[Clause],
+    known: frozenset[str],
+    names: frozenset[str],
+) -> Disagreement | None:
+    """Return whether a word of a claim stands nowhere in what it would rest on.
+
+    Args:
+        claim: The claim.
+        source: The clause that it would rest on, of which it has to have the verb.
+        around: Clauses that speak of the same, whose words it may have.
+        known: Words that need not be said.
+        names: What is a name.
+    """
+    strange = _strange(claim, [source, *around], known, names)
+    if _is_light(strange, claim, source):
+        return None
+    return "not said" if strange or not _tells_verb(claim, source) else None
 
 
 def _strange(
@@ -382,7 +399,8 @@ def _may_fill_in(other: Clause, claim: Clause, first: Clause) -> bool:
     """Whether the names and numbers of a clause are said as surely as those of the first."""
     is_as_sure = other.modes - {"ask"} <= first.modes | claim.modes
     is_excluded = not other.exact.isdisjoint(_EXCLUDING - claim.exact)
-    return is_as_sure and not is_excluded and other.denied == first.denied
+    is_otherwise = is_excluded or other.denied != first.denied or timed(claim, other) is not None
+    return is_as_sure and not is_otherwise
 
 
 def _is_named_otherwise(name: str, claim: Clause, source: Clause) -> bool:

@@ -167,11 +167,9 @@ def _opens_clause(found: Sequence[Token], start: int, mark: str, *, has_before: 
     if mark in _BEFORE.get(first, ()):
         return True
     place = start
-    if first == "to" and mark in ("and", "or"):
-        return has_before and is_base_form(found[start + 1].word if found[start + 1 :] else "")
     while place < len(found) and found[place].word in _ADVERBS:
         place += 1
-    if place < len(found) and (is_verb(found, place) or _opens_gerund(found[place].word, mark)):
+    if place < len(found) and (is_verb(found, place) or _opens_infinitive(found[place:], mark)):
         return has_before
     for at in range(place, min(place + OPENING_MAX, len(found))):
         if found[at].kind == "p" and found[at].word in _MARKS:
@@ -193,8 +191,12 @@ def _ends_aside(found: Sequence[Token], start: int) -> bool:
     return is_verb(found, at + 1)
 
 
-def _opens_gerund(word: str, mark: str) -> bool:
-    return mark in ("and", "or", ",", "after", "before", "while", "when") and is_gerund(word)
+def _opens_infinitive(found: Sequence[Token], mark: str) -> bool:
+    """Whether a verb follows that is not finite: ``and selling``, ``and to sell``."""
+    if found[0].word == "to" and mark in ("and", "or"):
+        return len(found) > 1 and is_base_form(found[1].word)
+    joined = mark in ("and", "or", ",", "after", "before", "while", "when")
+    return joined and is_gerund(found[0].word)
 
 
 def is_gerund(word: str) -> bool:

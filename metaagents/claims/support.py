@@ -18,7 +18,7 @@ from typing import NamedTuple
 from tiers.lexical import sentences
 
 from ..distinctive import DAYS, MONTHS
-from .agreement import EMPTY_ROOTS, Aliases, Disagreement, limited, meant, timed, who, worded
+from .agreement import EMPTY_ROOTS, Aliases, Disagreement, limited, meant, particular, who, worded
 from .clause import AGENT, USER, Clause, Voice
 from .forms import VERBS, alike, base, is_base_form
 from .lexicon import (
@@ -42,8 +42,6 @@ POSTINGS_MAX = 400
 """Of one word: what nearly every clause has tells nothing apart."""
 AROUND = 8
 """Clauses before and after one that may fill in what it leaves open."""
-LINKED_MAX = 4
-"""So many clauses may go on about what one says."""
 
 BEGINNING = 5
 """So far two words must agree to be forms of one: marriage, married."""
@@ -136,6 +134,7 @@ class Sources:
                 number += 1
                 plain = " ".join(sentence.text.split())
                 read = clauses(sentence, one.voice, context, self._names, keeps_frames=True)
+                self._of_sentence[number] = read
                 keys = frozenset((one.key,))
                 for clause in read:
                     self._add(clause, one, keys, plain, number)
@@ -161,7 +160,6 @@ class Sources:
         at = len(self._clauses)
         known = _Known(clause, said.voice, keys, sentence, number, said.at, at)
         self._clauses.append(known)
-        self._of_sentence.setdefault(known.number, []).append(known.clause)
         self._companions |= known.clause.owned.keys() & _ROLE_ROOTS | {base("family")}
         for word in (*known.clause.words, *known.clause.numbers):
             some = self._postings.setdefault(word, [])
@@ -214,43 +212,11 @@ class Sources:
                 shared[at] += 3
         return [at for at, _ in shared.most_common(LOOKED_AT_MAX)]
 
-    def pool(self, at: int) -> list[_Known]:
-        """Return a clause with those that go on about what it says, or that it goes on about."""
-        first = self._clauses[at]
-        pool = [first]
-        own = [
-            place
-            for place in range(max(0, at - 8), min(len(self._clauses), at + 9))
-            if self._clauses[place].voice == first.voice
-        ]
-        here = own.index(at)
-        for place in own[here + 1 : here + 1 + LINKED_MAX]:
-            one = self._clauses[place]
-            about = first.clause.subjects | first.clause.objects
-            if one.clause.is_linked and not about.isdisjoint(one.clause.subjects):
-                pool.append(one)
-        if (
-            "ended" in first.clause.modes
-            and here
-            and self._clauses[own[here - 1]].number == first.number
-        ):
-            pool.append(self._clauses[own[here - 1]])  # "but I quit": what was said before
-        for place in reversed(own[max(0, here - LINKED_MAX) : here]):
-            if (
-                not pool[-1].clause.is_linked and pool[-1] is not first
-            ) or not first.clause.is_linked:
-                break
-            pool.append(self._clauses[place])
-            if not self._clauses[place].clause.is_linked:
-                break
-        return [first] + [one for one in pool[1:] if _may_add(one.clause, first.clause)]
-
     def keys(self, claim: Clause, known: _Known) -> frozenset[str]:
         """Return the keys of a clause that says a claim, and of those that fill it in."""
-        at = known.place
         told, keys = {*claim.words, *claim.numbers}, known.keys
         told -= {*known.clause.words, *known.clause.numbers}
-        for one in (*self.pool(at), *self._around(claim, at)):
+        for one in self._around(claim, known.place):
             if told & {*one.clause.words, *one.clause.numbers}:
                 keys |= one.keys
         return keys
@@ -269,8 +235,9 @@ class Sources:
     def _disagreement(self, claim: Clause, at: int) -> Disagreement | None:
         known = self._clauses[at]
         source, voice = known.clause, known.voice
-        first, *others = (one.clause for one in self.pool(at))
-        pool = [first, *(one for one in others if timed(claim, one) is None)]
+        around = self._around(claim, at)
+        day = _dated(known)
+        completing = [one.clause for one in around if self._completes(one, known)]
         told = source.subjects | source.objects | source.owners | source.told_by
         told |= source.points
         if source.is_plural or source.is_linked:
@@ -281,23 +248,19 @@ class Sources:
         if self._is_alias(claim, source):
             return None
         return (
-            worded(
-                claim,
-                pool,
-                [one.clause for one in self._around(claim, at)],
-                said,
-                self._names,
-                _dated(known),
-            )
+            particular(claim, source, completing, said, day)
+            or worded(claim, source, [one.clause for one in around], said | day, self._names)
             or who(claim, source, voice, self._aliases, self._names)
             or meant(claim, source, voice)
-            or limited(claim, pool)
+            or limited(claim, source, completing)
         )
 
     def _around(self, claim: Clause, at: int) -> list[_Known]:
         """Return what may fill in what a clause leaves open: what goes on, asks or answers."""
         first = self._clauses[at]
-        about = (claim.subjects | claim.objects | claim.owned.keys()) & first.clause.words.keys()
+        about = (claim.subjects | claim.objects | claim.owned.keys()) - self._names
+        about &= first.clause.words.keys() | first.clause.points | first.clause.subjects
+        about -= {USER, AGENT}
         return [
             one
             for one in self._clauses[max(0, at - AROUND) : at + AROUND + 1]
@@ -306,10 +269,19 @@ class Sources:
             and (one.voice == first.voice or one.voice.kind != "agent" or "ask" in one.clause.modes)
             and (
                 not one.clause.has_verb
-                or one.clause.is_linked
+                or self._completes(one, first)
                 or not about.isdisjoint(one.clause.words)
             )
         ]
+
+    def _completes(self, one: _Known, first: _Known) -> bool:
+        """Whether a clause says nothing for itself: a fragment, or what goes on about another."""
+        if one.number == first.number and "ended" in first.clause.modes:
+            return True  # "but I quit": what was said before
+        if one.clause.has_verb:
+            return one.clause.is_linked and one.voice == first.voice
+        told = self._of_sentence[one.number]
+        return one.number == first.number or not any(other.has_verb for other in told)
 
     def _is_alias(self, claim: Clause, source: Clause) -> bool:
         """Whether a claim only says who somebody is whom a source calls so in passing."""
@@ -432,7 +404,7 @@ def _is_garbled(one: Token, two: Token) -> bool:
 
 def _is_parallel(one: Clause, other: Clause) -> bool:
     """Whether two clauses say the same of two things: what the one says goes for it alone."""
-    return one.copular and other.copular if not one.verb else one.verb == other.verb
+    return (one.verb, one.copular, one.possesses) == (other.verb, other.copular, other.possesses)
 
 
 def _dated(known: _Known) -> frozenset[str]:
@@ -449,11 +421,6 @@ def _is_role(found: Sequence[Token], place: int) -> bool:
         return True
     is_led = place > 0 and (found[place - 1].word in POSSESSIVES or found[place - 1].word == "the")
     return is_led and token.word not in FREE and found[place + 1 : place + 2] != []
-
-
-def _may_add(linked: Clause, first: Clause) -> bool:
-    """Whether what a linked clause says is meant as the first is."""
-    return linked.modes <= first.modes and linked.denied == first.denied
 
 
 def _names_of(said: Sequence[Said], taken: Sequence[Sequence[Sentence]]) -> frozenset[str]:
