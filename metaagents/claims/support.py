@@ -213,12 +213,17 @@ class Sources:
         return [at for at, _ in shared.most_common(LOOKED_AT_MAX)]
 
     def keys(self, claim: Clause, known: _Known) -> frozenset[str]:
-        """Return the keys of a clause that says a claim, and of those that fill it in."""
-        told, keys = {*claim.words, *claim.numbers}, known.keys
-        told -= {*known.clause.words, *known.clause.numbers}
-        for one in self._around(claim, known.place):
-            if told & {*one.clause.words, *one.clause.numbers}:
-                keys |= one.keys
+        """Return the keys of a clause that says a claim, and of what it is understood by.
+
+        A word that it lacks, such as whom a pronoun means, is taken from where it stands nearest.
+        """
+        lacking = {*claim.words, *claim.numbers} - {*known.clause.words, *known.clause.numbers}
+        lacking -= {base(name) for name in known.voice.names | known.voice.to}
+        keys = known.keys
+        for word in lacking:
+            found = [at for other in alike(word) for at in self._postings.get(other, ())]
+            if found and alike(word).isdisjoint(known.clause.words):
+                keys |= self._clauses[min(found, key=lambda at: abs(at - known.place))].keys
         return keys
 
     def holds(self, claim: Clause) -> tuple[Disagreement | None, _Known | None]:

@@ -51,8 +51,8 @@ OUTCOMES_PER_PASS_MAX = 20
 RESOLUTION_TURNS = 3
 """How many turns before a confirmation may hold the steps that it confirms."""
 
-Voice: TypeAlias = Literal["user", "tools", "resolution"]
-"""Whose words of a turn count: the user's; a tool's as well; or the agent's as well."""
+Voice: TypeAlias = Literal["user", "resolution"]
+"""Whose words of a turn count: the user's, or the agent's as well."""
 
 _DENIAL = re.compile(
     r"\b(?:that|this|it)(?:['\u2019]s| is| was)(?: simply| just)? "
@@ -182,7 +182,7 @@ class _Check:
         # What the user has confirmed is not the agent's alone any more.
         own = () if agreed else self._own
         for text in (trigger, *steps):
-            reason = ground(text, heard, (), own).reason
+            reason = ground(text, heard, own)
             if reason is not None:
                 self._found.drop(reason, cited)
                 return
@@ -259,7 +259,7 @@ class _Check:
         heard = self._hear(turn, "user")
         changed = [step for step in steps if step not in rule.steps]
         return all(
-            ground(step, [known, heard], (), self._own).reason is None
+            ground(step, [known, heard], self._own) is None
             and {root(word) for word in words(step) if word not in STOP_WORDS} & heard.roots
             for step in changed
         )
@@ -299,8 +299,6 @@ class _Check:
         key = (turn.id, voice)
         if key not in self._heard:
             text = words_of(turn.input)
-            if voice == "tools":
-                text = f"{text}\n{_told_by_tools(turn)}"
             if voice == "resolution":
                 text = f"{text}\n{words_of(turn.response)}"
             names = tuple(name for name in (subject_of(turn), turn.user_id) if name)

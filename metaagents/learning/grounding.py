@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tiers.lexical import STOP_WORDS, sentences, words
@@ -21,8 +21,6 @@ from ..distinctive import is_negated, missing, names, numbers, vocabulary
 
 SHARE_MIN = 0.6
 """Of a statement's content words, so many must be in its sources."""
-CITED_SHARE_MIN = 0.3
-"""And so many in the turns that it cites, not in earlier ones that only resolve a reference."""
 NEAR_CHARS = 5
 """The rest need only begin as a word of the sources does: ``marriage`` and ``married``."""
 
@@ -145,52 +143,23 @@ def _same(word: str) -> frozenset[str]:
     return alike(word) | {kind_of(word)} - {""}
 
 
-@dataclass(frozen=True)
-class Grounding:
-    """What a statement rests on.
-
-    Attributes:
-        reason: Why it is not grounded; ``None`` when it is.
-        leans_on: Earlier turns without whose words it would not be: these are its sources too.
-    """
-
-    reason: Ungrounded | None = None
-    leans_on: tuple[str, ...] = ()
-
-
-@dataclass
-class _Rest:
-    """What of a statement is still to be found, and where the rest was."""
-
-    earlier: Sequence[Heard]
-    leans_on: dict[str, Heard] = field(default_factory=dict)
-
-    def lean(self, heard: Heard) -> None:
-        self.leans_on[heard.turn_id] = heard
-
-
-def ground(
-    text: str, cited: Sequence[Heard], earlier: Sequence[Heard] = (), own: Iterable[str] = ()
-) -> Grounding:
-    """Say whether a statement is grounded in what its cited turns say.
+def ground(text: str, sources: Sequence[Heard], own: Iterable[str] = ()) -> Ungrounded | None:
+    """Return why a statement is not grounded in what turns say; ``None`` where it is.
 
     Args:
         text: The statement.
-        cited: The turns that it cites.
-        earlier: Turns before these, latest last: they may resolve a name or a word, and are then
-            sources of it too.
+        sources: What the turns say.
         own: Roots of what the agent itself said.
     """
-    rest = _Rest(earlier)
     wanted, tokens = roots(text), _strict_tokens(text)
     if not wanted and not tokens:
-        return Grounding("says nothing")
-    if not all(_find_token(token, cited, rest) for token in tokens):
-        return Grounding("not in the sources")
-    reason = _words_reason(wanted, cited, rest, frozenset(own))
-    if reason is None and not _is_supported(text, [*cited, *rest.leans_on.values()]):
-        reason = "denied"
-    return Grounding(reason, tuple(rest.leans_on) if reason is None else ())
+        return "says nothing"
+    if missing(tokens, frozenset().union(*(one.vocabulary for one in sources))):
+        return "not in the sources"
+    reason = _words_reason(wanted, sources, frozenset(own))
+    if reason is None and not _is_supported(text, sources):
+        return "denied"
+    return reason
 
 
 def clauses(text: str) -> list[Clause]:
@@ -234,40 +203,24 @@ def _strict_tokens(text: str) -> list[str]:
     return [*numbers(text), *found]
 
 
-def _find_token(token: str, cited: Sequence[Heard], rest: _Rest) -> bool:
-    have = frozenset().union(*(one.vocabulary for one in cited))
-    if not missing([token], have):
-        return True
-    for one in reversed(rest.earlier):
-        if not missing([token], one.vocabulary):
-            rest.lean(one)
-            return True
-    return False
-
-
 def _words_reason(
-    wanted: dict[str, str], cited: Sequence[Heard], rest: _Rest, own: frozenset[str]
+    wanted: dict[str, str], sources: Sequence[Heard], own: frozenset[str]
 ) -> Ungrounded | None:
-    """Say what is wrong with a statement's content words, adding earlier turns they come from."""
-    have = frozenset().union(*(one.roots for one in cited))
-    same = EMPTY_ROOTS.union(*(one.same for one in cited))
+    """Say what is wrong with a statement's content words."""
+    have = frozenset().union(*(one.roots for one in sources))
+    same = EMPTY_ROOTS.union(*(one.same for one in sources))
     wanted = {plain: word for plain, word in wanted.items() if word not in FREE} or wanted
-    found = {plain for plain, word in wanted.items() if plain in have or base(word) in same}
-    if wanted and len(found) < CITED_SHARE_MIN * len(wanted):
+    lacking = {
+        plain: word
+        for plain, word in wanted.items()
+        if plain not in have and base(word) not in same
+    }
+    if len(wanted) - len(lacking) < SHARE_MIN * len(wanted):
         return "too little of it said"
-    resolved = set(found)
-    for plain in (one for one in wanted if one not in found):
-        source = next((one for one in reversed(rest.earlier) if plain in one.roots), None)
-        if source is not None:
-            rest.lean(source)
-            resolved.add(plain)
-    if len(resolved) < SHARE_MIN * len(wanted):
-        return "too little of it said"
-    heard = [*cited, *rest.leans_on.values()]
     unsaid = [
         plain
-        for plain, word in wanted.items()
-        if plain not in resolved and not any(word[:NEAR_CHARS] in one.beginnings for one in heard)
+        for plain, word in lacking.items()
+        if not any(word[:NEAR_CHARS] in one.beginnings for one in sources)
     ]
     if any(plain in own for plain in unsaid):
         return "the agent's own words"

@@ -223,6 +223,15 @@ def test_a_claim_names_what_it_rests_on() -> None:
     assert found == Support(None, said, frozenset(("t0", "t1")), frozenset(("user",)))
 
 
+def test_what_resolves_a_word_is_rested_on_too() -> None:
+    """Whom a pronoun means, and what was asked: only what is needed."""
+    found = support("Bob moved to Oslo.", "It rains.", "Bob is my brother.", "He moved to Oslo.")
+    assert found.keys == frozenset(("t1", "t2"))
+    found = support("Ada's exam is on 7 May.", "Hello.", "> When is your exam?", "On 7 May.")
+    assert found.keys == frozenset(("t1", "t2"))
+    assert support("Ada lives in Oslo.", "Ada, hello!", "I live in Oslo.").keys == {"t1"}
+
+
 def test_two_speakers_are_told_apart() -> None:
     """What one says of themselves is nothing that the other has said."""
     sources = Sources([Said("I love chess.", ADA), Said("I love judo.", BEN)])
