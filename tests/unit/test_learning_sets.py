@@ -26,6 +26,7 @@ TURN_SETS = {
     "statements": 60,
     "statements-wide": 130,
     "statements-plain": 201,
+    "statements-later": 76,
     "statements-sealed": 60,
 }
 KINDS_ASKED = {

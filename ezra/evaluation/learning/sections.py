@@ -59,6 +59,11 @@ async def plain_statements(bench: Bench) -> Section:
     return await _statements(bench, "statements-plain")
 
 
+async def later_statements(bench: Bench) -> Section:
+    """Statements among asides, written once the grammar stood."""
+    return await _statements(bench, "statements-later")
+
+
 async def sealed_statements(bench: Bench) -> Section:
     """As the open ones; its mistakes stay untold, so that nobody makes patterns of them."""
     section = await _statements(bench, "statements-sealed")
@@ -314,6 +319,7 @@ SECTIONS: Mapping[str, Measure] = MappingProxyType(
         "statements": open_statements,
         "statements-wide": wide_statements,
         "statements-plain": plain_statements,
+        "statements-later": later_statements,
         "statements-sealed": sealed_statements,
         "supersessions": supersessions,
         "duplicates": duplicates,
