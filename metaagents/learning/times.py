@@ -58,7 +58,7 @@ _POINT = (
     rf"|at (?:Christmas|Easter|New Year)|at the (?:end|beginning|start) of (?:the )?(?:week"
     rf"|month|year|{_MONTH})|(?:early |later )?this (?:week|month|year)"
     rf"|(?:about |around |over )?{_COUNT} {_UNIT} ago|in (?!the ){_COUNT} {_UNIT}(?:' time)?"
-    rf"|{_BARE_DAY})"
+    rf"|{_BARE_DAY}|on the \d{{1,2}}(?:st|nd|rd|th))"
 )
 PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE}|{_SINCE})"

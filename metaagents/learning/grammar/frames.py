@@ -50,7 +50,7 @@ _STRESSED = re.compile(
 _POINTS = re.compile(
     r"\b(?:it|them|him|her|they|he|she|this|that|these|those|there|here|which|so|mine|both)\b"
 )
-_RELATIVE = re.compile(r"^,? (?:that|which|who|where|whose) ")
+_RELATIVE = re.compile(r",? (?:that|which|who|where|whose) (?!(?:is|was) (?:it|all|why)\b)")
 _DENIES = re.compile(r"\b(?:no|not|never|nobody|nothing|none|cannot|\w+n't)\b")
 _OPEN = re.compile(
     r"\b(?:i|we|one another|each other|you|your|yours|if|unless|without|except|instead|though|but"
@@ -182,7 +182,7 @@ def _without_circumstance(verbal: Verbal) -> Iterator[tuple[str, str]]:
                 yield rest[found.start() :], rest
     ends = [found.start() for found in _CIRCUMSTANCE.finditer(rest)][-CIRCUMSTANCES_MAX:]
     for end in reversed(ends):
-        tail = _RELATIVE.sub("", rest[end:])
+        tail = _RELATIVE.sub(" ", rest[end:])
         is_whole = not _POINTS.search(tail)
         if not is_whole and _DENIES.search(tail):
             return

@@ -175,6 +175,8 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         "",
     ),
     (r"(?<=\w) back in (?=\d{4}\b)", " in "),
+    # "On 9 June and not in July": what is put right, as after a comma.
+    (r"(?<=\w) and (?=not (?:at |on |in |to |for )?[\w.:' ]{1,40}[.!]*$)", ", "),
     (r"\b(part|full) time\b", r"\1-time"),
     (
         (

@@ -30,7 +30,7 @@ _EXPECTED = re.compile(r"\b(?:baby|child|twins|boy|girl|surgery|operation|guests
 _SOON = frozenset("leave fly start arrive turn finish".split())
 _BEFORE_THING = re.compile(
     r"^(?:(?:up|out|down|back|off|over|away|in|on) )?"
-    r"(?:(?:to|at|by|in|on|for|with|from|before|after) )?(?:my |our )?"
+    r"(?:(?:to|into|at|by|in|on|for|with|from|before|after) )?(?:my |our )?"
 )
 
 _TO_US = re.compile(r"^(?:(?:to )?(?:stay|visit|live|see|help)\b ?(?:with )?)?(?:me|us)$")

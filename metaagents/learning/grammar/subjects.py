@@ -21,6 +21,7 @@ _IM = re.compile(r"\bim\b", re.IGNORECASE)
 _LONG = {"m": "am", "re": "are", "ve": "have", "ll": "will"}
 _OWN = frozenset(("i", "we"))
 _MINE = frozenset(("my", "our"))
+_ARTICLES = frozenset(("the", "a", "an"))
 _CHANGED = frozenset("new current present".split())
 _FORMER = frozenset("former old ex late previous".split())
 _IS_CAPITAL = re.compile(rf"[{CAPITALS}][\w'\u2019.\-]*")
@@ -146,7 +147,8 @@ def _owned(told: Sequence[str], start: int, owner: str) -> tuple[Subject, int] |
 def _as_owned(noun: Sequence[str], owner: str) -> Subject | None:
     """Return what belongs to somebody, its own name apart: ``neighbour Mrs. Abara``."""
     plain = [one.strip(",") for one in noun]
-    if not plain or (plain[0].lower() in _FORMER and len(plain) > 1):
+    is_aged = bool(plain) and plain[0].lower() == "old" and kind_of(" ".join(plain)) in PETS
+    if not plain or (plain[0].lower() in _FORMER and len(plain) > 1 and not is_aged):
         return None
     is_new = plain[0].lower() in _CHANGED
     rest = plain[1:] if is_new else plain
@@ -168,7 +170,7 @@ def _named(told: Sequence[str]) -> tuple[Subject, int] | None:
         end += 1
     if not end or end >= len(told) or not is_verb(told[end]):
         return None
-    if is_base(told[end]):
+    if is_base(told[end]) or told[0].lower() in _ARTICLES:
         return None  # "Keep going", "Themes like these": one person is told of in another form
     name = " ".join(told[:end])
     return (Subject(name, "named"), end)
