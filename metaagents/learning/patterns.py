@@ -225,7 +225,10 @@ _WRITTEN: tuple[tuple[str, Build], ...] = (
         rf"(?i:my (?P<which>(?:full |first |last )?)name is|(?:my|the) name's|the name is) {_NAME}",
         _named,
     ),
-    (rf"(?i:(?:please |just |you can |you may )*call me) {_NAME}", _called),
+    (
+        rf"(?i:(?:(?:please |just |you can |you may )*call|every(?:body|one) calls) me) {_NAME}",
+        _called,
+    ),
     (
         (
             r"(?i:i never (?P<act>work|fly|travel|drive) (?P<when>on|at|after|before)"

@@ -136,7 +136,7 @@ def filled(verbal: Verbal) -> Filled | None:
     found = _filled(verbal, verbal.rest)
     if found is not None:
         return found
-    for bare, told in _without_circumstance(verbal):
+    for bare, told in without_circumstance(verbal):
         found = _filled(verbal, bare)
         if found is None or found.frame.has("quiet"):
             continue
@@ -158,7 +158,7 @@ def _filled(verbal: Verbal, rest: str) -> Filled | None:
     return None
 
 
-def _without_circumstance(verbal: Verbal) -> Iterator[tuple[str, str]]:
+def without_circumstance(verbal: Verbal) -> Iterator[tuple[str, str]]:
     """Yield what is said without its circumstances, and how all of it is to be told.
 
     A circumstance that points at something else is left out; one that points at whom is spoken to,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from . import phrases
 from .copula import copula
 from .exchange import exchanged, measured
-from .frames import OFTEN, PLANNED, filled
+from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
 from .lexicon import EVALUATIVE
 from .statement import HABIT, Claim, Said, of_speaker
@@ -42,8 +42,24 @@ def read(said: Said) -> list[Claim]:
     is_put_right = said.clause.corrects and said.subject.sort in {"thing", "owned"}
     return [
         replace(one, is_news=True) if is_put_right and one.is_single and one.sense == "is" else one
-        for one in _claims(said)
+        for one in _at_all_lengths(said)
     ]
+
+
+def _at_all_lengths(said: Said) -> list[Claim]:
+    """Return what a clause claims; if that is no news, what it claims without where and with whom.
+
+    ``My GP is Dr. Pereira on Mill Street``: it is told whole, and is about the GP.
+    """
+    whole = list(_claims(said))
+    is_of_something = said.verbal.lemma == "be" and said.subject.sort != "speaker"
+    if not is_of_something or any(one.is_news for one in whole):
+        return whole
+    for bare, told in without_circumstance(said.verbal):
+        found = list(_claims(replace(said, verbal=replace(said.verbal, rest=bare))))
+        if any(one.is_news for one in found):
+            return [replace(one, text=one.text.replace(bare, told)) for one in found]
+    return whole
 
 
 def _claims(said: Said) -> Iterator[Claim]:
@@ -82,7 +98,13 @@ def _plain(said: Said) -> Iterator[Claim]:
     verbal = said.verbal
     is_whole = phrases.as_thing(_BEFORE_THING.sub("", verbal.rest)) is not None
     if verbal.tense in {"present", "perfect"} and is_whole:
-        yield said.claim(verbal.lemma, of_speaker(verbal.rest, said.speaker))
+        is_state = verbal.tense == "present" and verbal.sense == "is" and not said.times
+        is_exact = (phrases.as_name(verbal.rest) or phrases.as_quantity(verbal.rest)) is not None
+        yield said.claim(
+            verbal.lemma,
+            of_speaker(verbal.rest, said.speaker),
+            is_news=is_state and is_exact and said.subject.sort == "owned",
+        )
 
 
 def _living(said: Said) -> Iterator[Claim]:
@@ -159,7 +181,7 @@ def _habit(said: Said) -> Iterator[Claim]:
     is_bare = not thing and (verbal.lemma in _NEEDS_MORE or verbal.sense == "never")
     if verbal.lemma in _NO_HABITS or is_bare:
         return
-    is_known = verbal.lemma in FORMS or verbal.habit in HABITUAL
+    is_known = verbal.lemma in FORMS or verbal.habit in HABITUAL or verbal.sense == "never"
     is_worth = phrases.is_worth_keeping(rest, EVALUATIVE)
     yield said.claim(
         HABIT,

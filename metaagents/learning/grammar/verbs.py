@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ...claims.forms import is_base_form as is_base_verb
 from ..rewording import third_person
 
 Sense: TypeAlias = Literal["is", "not", "never", "over"]
@@ -337,7 +338,8 @@ def _at_verb(
 def _unknown(head: _Head, word: str, rest: str, *, is_own: bool) -> Verbal | None:
     """Return what a verb that is in no table says, where an adverb makes a habit of it."""
     is_base_form = word.isalpha() and not word.endswith(("ed", "ing"))
-    if not (head.habit and is_own and is_base_form) or head.be:
+    is_habit = bool(head.habit) or (head.sense == "never" and is_base_verb(word))
+    if not (is_habit and is_own and is_base_form) or head.be:
         return None
     head.told.append(third_person(word) if _is_finite(head) else word)
     return _verbal(head, word, " ".join(head.told), rest)
