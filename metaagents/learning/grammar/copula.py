@@ -206,7 +206,7 @@ def _favourite(said: Said, rest: str) -> Iterator[Claim]:
 
 def _time(said: Said, rest: str) -> Iterator[Claim]:
     """``my train is at 7:40``, ``our anniversary is 21 August``."""
-    subject, noun = said.subject, said.subject.noun.lower()
+    subject, noun = said.subject, said.subject.head
     rest = _FIXED.sub("", rest)
     value = phrases.as_time(rest) if rest else said.told_time
     if not value or subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
@@ -243,7 +243,13 @@ def _state(said: Said, rest: str) -> Iterator[Claim]:
     if moved:
         value = rest.rpartition(" to ")[2] if moved[1] else said.told_time
         yield said.claim(
-            TIME, value, is_single=True, is_change=True, valid_from=None, valid_to=None
+            TIME,
+            value,
+            is_single=True,
+            is_change=True,
+            is_news=said.subject.sort == "owned" and DATED.search(said.subject.head) is not None,
+            valid_from=None,
+            valid_to=None,
         )
         return
     if plain in {"cancelled", "canceled", "called off", "off"}:
@@ -281,7 +287,7 @@ def _number(said: Said, rest: str) -> Iterator[Claim]:
     value = phrases.as_quantity(rest)
     if value is None or said.subject.sort not in {"owned", "thing"} or said.verbal.sense != "is":
         return
-    is_known = NUMBERED.search(said.subject.noun.lower()) is not None
+    is_known = NUMBERED.search(said.subject.head) is not None
     yield said.claim(
         "number",
         value,
@@ -380,7 +386,7 @@ def _value(said: Said, rest: str) -> Iterator[Claim]:
         return
     first = thing.split()[0].lower()
     attribute = "colour" if first in _COLOURS else "is"
-    is_known = _KNOWN.search(said.subject.noun.lower()) is not None and said.subject.sort == "owned"
+    is_known = _KNOWN.search(said.subject.head) is not None and said.subject.sort == "owned"
     is_known = is_known and phrases.is_worth_keeping(thing) and said.verbal.sense == "is"
     is_single = attribute == "colour"
     yield said.claim(

@@ -47,8 +47,8 @@ def measured(said: Said) -> Iterator[Claim]:
     number = phrases.as_quantity(re.sub(r"^(?:in|at|on|with) ", "", rest))
     value = time or number or (name[1] if name else "")
     if value:
-        is_dated = bool(time) and DATED.search(said.subject.noun.lower()) is not None
-        is_known = is_dated or NUMBERED.search(said.subject.noun.lower()) is not None
+        is_dated = bool(time) and DATED.search(said.subject.head) is not None
+        is_known = is_dated or NUMBERED.search(said.subject.head) is not None
         is_news = said.clause.corrects or (is_known and said.subject.sort == "owned")
         is_so = verbal.tense == "present" and verbal.sense == "is"
         yield said.claim(

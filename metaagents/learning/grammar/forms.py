@@ -21,10 +21,13 @@ be | based/based just | near-place | lives in | state one identity
 retire | to | place | lives in | begin one identity
 move | out | nothing | moved out | event identity
 move | in with | name | lives with | begin
+move | in with | kin | lives with | begin
 settle | near/outside | place | lives in | begin one identity
 be | based in/living in | place | lives in | state one identity
 relocate | from | from-to | lives in | begin one identity
 emigrate | to | place | lives in | begin one identity
+emigrate | from | place | is from | event identity
+spend | my winters in/my summers in/the winters in/the summers in | place | spends | state ongoing
 move | from | from-to | lives in | begin one identity
 settle | in/down in | place | lives in | begin one identity
 move | to/back to/over to | place | lives in | begin one identity
@@ -57,6 +60,8 @@ work | in | subject | works in | state identity
 work | from | home-days | works from | state
 work | from | thing | works from | state quiet
 start | a new job at/a job at/a new job with/working at | firm | works at | begin one identity
+start | my new job at/my job at/my new job with | firm | works at | begin one identity
+freelance | as | role | works as | state one identity
 start | working for/work at/at/with | firm | works at | begin one identity
 begin | a new job at/working at/working for | firm | works at | begin one identity
 take | over | business | runs | begin
@@ -301,6 +306,8 @@ separate | | nothing | relation | end identity
 divorce | | nothing | state single | event identity
 divorce | | name | relation | end identity
 die | | nothing | died | event
+escape | | nothing | escaped | event
+break | /down | nothing | broke | event
 pass | away | nothing | died | event
 play | | sport | plays | state
 play | for/in | group | plays for | state

@@ -24,7 +24,8 @@ PLANNED = frozenset(
 )
 """What is told of as a plan; much else that people are going to do is a manner of speaking."""
 OFTEN = re.compile(
-    r"\b(?:daily|weekly|nightly|before bed|before work|after work)\b|\b(?:every|each) (?:other )?"
+    r"\b(?:daily|weekly|nightly|(?:before|after) (?:bed|work|school|breakfast|lunch|dinner))\b"
+    r"|\b(?:every|each) (?:other )?"
     r"(?:day|night|week|weekend|month|year|morning|evening|afternoon"
     r"|summer|winter|spring|autumn|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b"
     r"|\b(?:once|twice|(?:a )?\w+ times|\w+ \w+) (?:an?|per) (?:day|week|month|year)\b"
@@ -35,7 +36,7 @@ CIRCUMSTANCES_MAX = 3
 """So many of them are taken from the end of a clause, one after the other."""
 _CIRCUMSTANCE = re.compile(
     r",? (?:with|for|on|at|near|by|from|to|over|after|before|during|outside|behind|next to"
-    r"|around|because of|thanks to|that|which|who|where|whose) ",
+    r"|around|because of|thanks to|that|which|who|where|whose) | (?=[a-z]{2,12}ing [a-z])",
     re.IGNORECASE,
 )
 _PLACED = re.compile(r"\b(?:in|near|outside|on|at|with) ", re.IGNORECASE)

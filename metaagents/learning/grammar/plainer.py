@@ -175,8 +175,15 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         "",
     ),
     (r"(?<=\w) back in (?=\d{4}\b)", " in "),
+    (
+        r"\b(?:swapped|traded|exchanged) (?:my|our) ([^,.;!?]{2,30}?) (?:in )?for (?=an? |the )",
+        r"switched from \1 to ",
+    ),
     # "On 9 June and not in July": what is put right, as after a comma.
     (r"(?<=\w) and (?=not (?:at |on |in |to |for )?[\w.:' ]{1,40}[.!]*$)", ", "),
+    # How old somebody was does not make what they did depend on it.
+    (r" when (?:i|we|he|she) (?:was|were) (?:only )?[\w-]+(?: years old)?(?=[.,!]|$)", ""),
+    (r"\b([Mm]y|[Oo]ur) go-to (?=[a-z])", r"\1 favourite "),
     (r"\b(part|full) time\b", r"\1-time"),
     (
         (

@@ -33,6 +33,8 @@ _BEFORE_THING = re.compile(
     r"(?:(?:to|into|at|by|in|on|for|with|from|before|after) )?(?:my |our )?"
 )
 
+_OF_THEIRS = re.compile(r"(?:(?:in|up|out|off|down|over) )?(?:the|my|our) [a-z]")
+"""What somebody does to it at a time to come is planned, whatever it is."""
 _TO_US = re.compile(r"^(?:(?:to )?(?:stay|visit|live|see|help)\b ?(?:with )?)?(?:me|us)$")
 """Whom somebody comes to, where that is who speaks."""
 
@@ -75,7 +77,7 @@ def _claims(said: Said) -> Iterator[Claim]:
     yield from changes
     is_what = said.subject.sort != "speaker" and verbal.lemma == "be" and frame is None
     if not changes and (verbal.tense == "ahead" or _is_plan(said)) and not is_what:
-        yield from _plan(said)
+        yield from [*_plan(said)] or measured(said)
     elif frame is not None:
         yield from framed(said, frame)
     elif changes:
@@ -123,12 +125,13 @@ def _is_plan(said: Said) -> bool:
     if verbal.tense != "present" or verbal.sense != "is" or verbal.habit:
         return False
     is_dated = said.when is not None and said.when.sort == "at"
+    is_of_theirs = _OF_THEIRS.match(verbal.rest) is not None and said.is_ahead
     if verbal.is_progressive and verbal.lemma == "have":
         return _EXPECTED.search(verbal.rest) is not None
     if verbal.is_progressive:
-        return verbal.lemma in PLANNED and is_dated
+        return is_dated and (verbal.lemma in PLANNED or is_of_theirs)
     # "I leave for Oslo tomorrow": only a time that lies ahead makes a plan of it.
-    return verbal.lemma in _SOON and is_dated and said.is_ahead
+    return is_dated and said.is_ahead and (verbal.lemma in _SOON or is_of_theirs)
 
 
 def _plan(said: Said) -> Iterator[Claim]:
@@ -156,7 +159,8 @@ def _is_worth_planning(said: Said) -> bool:
         return is_dated and rest.startswith("in ") and phrases.as_place(rest[3:]) is not None
     if lemma == "have":
         return is_dated and _EXPECTED.search(rest) is not None
-    is_worth = lemma in PLANNED and phrases.is_worth_keeping(rest, EVALUATIVE)
+    is_known = lemma in PLANNED or (is_dated and _OF_THEIRS.match(rest) is not None)
+    is_worth = is_known and phrases.is_worth_keeping(rest, EVALUATIVE)
     return is_worth and (bool(rest) or is_dated)
 
 

@@ -24,6 +24,7 @@ _MINE = frozenset(("my", "our"))
 _ARTICLES = frozenset(("the", "a", "an"))
 _CHANGED = frozenset("new current present".split())
 _FORMER = frozenset("former old ex late previous".split())
+_WHICH = re.compile(r"(?<=\w) (?:to|from|with|in|at|on|for) .+")
 _IS_CAPITAL = re.compile(rf"[{CAPITALS}][\w'\u2019.\-]*")
 _POSSESSIVE = re.compile(r"(.+?)['\u2019]s?$")
 
@@ -55,6 +56,11 @@ class Subject:
         """What somebody's somebody is to them: ``brother``; ``""`` for what is no living being."""
         plain = self.noun.lower()
         return kind_of(plain)
+
+    @property
+    def head(self) -> str:
+        """What it is in one or two words, without what tells which: ``flight`` to Rome."""
+        return _WHICH.sub("", self.noun.lower())
 
     @property
     def is_one_of_many(self) -> bool:

@@ -36,7 +36,8 @@ _REGULAR = (
     "skate sign enrol hire treat trade collect whistle develop expire emigrate immigrate hold "
     "hurt bring restore translate fix mend deliver install groom brew weld decorate "
     "carve sculpt illustrate manufacture inspect upholster "
-    "talk struggle major earn carry touch cope reserve"
+    "talk struggle major earn carry touch cope reserve renovate redecorate repair freelance swap "
+    "escape"
 ).split()
 _IRREGULAR = {
     line.split()[0]: tuple(line.split()[1:])
