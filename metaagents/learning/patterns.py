@@ -244,7 +244,7 @@ _WRITTEN: tuple[tuple[str, Build], ...] = (
         _never_me,
     ),
     *(
-        (rf"(?i:my (?P<attribute>{written}) is) (?P<value>{value})", _attribute(fact_type))
+        (rf"(?i:(?:my|our) (?P<attribute>{written}) is) (?P<value>{value})", _attribute(fact_type))
         for written, fact_type, value in _ATTRIBUTES
     ),
 )

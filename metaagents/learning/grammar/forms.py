@@ -167,6 +167,7 @@ recover | from | thing | recovering from | state
 be | deaf in/blind in | ear | is | state identity
 be | scared of/afraid of/terrified of/frightened of | liked | is afraid of | state preference
 wear | | worn | wears | state
+take | my coffee/my tea | thing | takes | state preference
 take | | medicine | takes | state
 catch | | infection | had | event
 get | | infection | had | event
@@ -265,7 +266,8 @@ major | in | subject | studied | event ongoing identity
 earn | | degree | finished | event identity
 hold | | degree | has | state identity
 start | at | school | goes to | begin identity
-enrol | in/at | thing | studies | begin identity
+enrol | in/at/on | thing | studies | begin identity
+enroll | in/at/on | thing | studies | begin identity
 hand | in | degree | finished | event identity
 retrain | as/to be | role | trains as | event ongoing identity
 drop | out of | school | left | event identity

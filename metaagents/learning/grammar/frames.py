@@ -35,7 +35,7 @@ OFTEN = re.compile(
 CIRCUMSTANCES_MAX = 3
 """So many of them are taken from the end of a clause, one after the other."""
 _CIRCUMSTANCE = re.compile(
-    r",? (?:with|for|on|in|at|near|by|from|to|over|after|before|during|outside|behind|next to"
+    r",? (?:with|for|on|at|near|by|from|to|over|after|before|during|outside|behind|next to"
     r"|around|because of|thanks to|that|which|who|where|whose) | (?=[a-z]{2,12}ing [a-z])",
     re.IGNORECASE,
 )

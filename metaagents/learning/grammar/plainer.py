@@ -92,6 +92,7 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         ),
         "",
     ),
+    (r"^\s*(?:forget|ignore|never mind) what i said(?: before| earlier)?[,:]? ", "Correction: "),
     (r", (?:remember|you know|okay|ok)\?$", "."),
     (
         r"\b(ive|dont|cant|didnt|doesnt|isnt|wasnt|havent|hasnt|wont)\b",

@@ -166,11 +166,12 @@ def _is_worth_planning(said: Said) -> bool:
 
 def _is_habit(said: Said) -> bool:
     verbal = said.verbal
+    is_often = OFTEN.search(said.told()) is not None
     if verbal.habit == "only" and verbal.lemma not in _EXCLUSIVE:
-        return False
+        return is_often
     is_never = verbal.sense == "never" and verbal.tense == "present"
     is_daily = _DAILY.match(f"{verbal.lemma} {verbal.rest}") is not None and said.when is None
-    return bool(verbal.habit or is_never or is_daily or OFTEN.search(said.told()))
+    return bool(verbal.habit or is_never or is_daily or is_often)
 
 
 def _habit(said: Said) -> Iterator[Claim]:
