@@ -228,7 +228,7 @@ index        id of the record             puts it into the warm index, or takes 
 learn        ``uses/`` and the receipt    counts uses, moves facts between archival and core
 extract      agent                        reads new turns, stores facts and playbooks from them
 judge        id of the fact               compares a new fact with its neighbours
-compress     agent                        turns that left the ring become summaries
+compress     agent, or agent/everything   turns that left the ring become summaries, or all
 consolidate  ``grains``                   summaries become episodes, coarser and coarser
 retain       ``retention``                destroys what is past its retention
 ===========  ===========================  ======================================================

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, get_args
 
+from metaagents.lifecycle.keeper import everything_of
 from tiers.beliefs import TrustRow
 from tiers.board import Card
 from tiers.documents import Document, FormerDocument, Passage, document_id, passage_digest
@@ -46,7 +47,6 @@ from tiers.upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Wate
 
 _EMPTIED = (REDACTED, RETIRED, SET_ASIDE)
 _BOUND = ("salt", "reason_digest", "previous_hash", "hash", "placed")
-_KEYED_BY_AGENT = ("extract", "compress")
 _NAMES: Mapping[Table, tuple[str, ...]] = {
     "usage": ("agent_id",),
     "fact_uses": ("fact_id", "cause"),
@@ -444,7 +444,9 @@ class RowsCheck:
         self._needs_agent(work.agent_id)
         if work.kind not in get_args(WorkKind) or work.kind == "index":
             raise self._wrong("its kind is none that is carried")
-        if work.kind in _KEYED_BY_AGENT and not work.key == work.agent_id:
+        agent_id = work.agent_id or ""
+        keys = {"extract": {agent_id}, "compress": {agent_id, everything_of(agent_id)}}
+        if work.key not in keys.get(work.kind, {work.key}):
             raise self._wrong("its key is not its agent")
         if work.kind == "judge" and work.key not in self._facts:
             raise self._wrong("its fact is not there")

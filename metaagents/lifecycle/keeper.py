@@ -195,12 +195,16 @@ class GraphKeeper:
             log.warning("the ring of %r stays until it expires: %s", scope.agent_id, error)
 
 
+def everything_of(agent_id: str) -> str:
+    """Return the key of the work of compressing all that an agent said, its ring included."""
+    return f"{agent_id}/everything"
+
+
 def _everything(members: Sequence[AgentRecord]) -> list[WorkDraft]:
-    """Return the work of compressing all that members said, their rings included."""
     return [
         WorkDraft(
             kind="compress",
-            key=f"{member.id}/everything",
+            key=everything_of(member.id),
             agent_id=member.id,
             payload={"everything": True},
         )

@@ -219,6 +219,26 @@ async def test_r9_39_a_whole_file_arrives_and_forged_beliefs_never_become_active
         await asyncio.to_thread(checked_file, _written(path, again))
 
 
+async def test_a_graph_that_was_just_closed_arrives(tmp_path: Path, tiers: str) -> None:
+    """With the work of summarising what was in the rings of its agents, which is done there."""
+    async with running(tmp_path / "from") as ezra:
+        graph = await ezra.create_session_graph("imola")
+        agent = await graph.spawn_agent("strategist", topics={"tyres"})
+        await (await agent.turn("How long do softs last?")).reply("Nine laps.")
+        await graph.close()
+        lines = [json.loads(line) async for line in lines_of(graph)]
+    assert [one["row"]["key"] for one in lines if one.get("table") == "work"].count(
+        "strategist/everything"
+    )
+    path = _written(tmp_path / "imola.ezra", lines)
+    carried = await asyncio.to_thread(checked_file, path)
+    async with running(tmp_path / "to", **_elsewhere(tiers)) as there:
+        assert await put_in(there, path, carried) > 0
+        await there.run_lifecycle_tick("imola")
+        found = await (await there.session_graph("imola")).recall("softs", kinds=["summary"])
+        assert found.items
+
+
 async def _rows_into(ezra: Any, lines: Lines, forge: Callable[[Any], None]) -> None:
     for table in TABLES[:-1]:
         rows = [deepcopy(one["row"]) for one in lines if one.get("table") == table]
