@@ -203,12 +203,8 @@ class _Reader:
         clause.has_verb, main = verb < len(found), verb
         self._acting = frozenset()
         before = self._heads(found[:verb], voice) if clause.has_verb else _Heads()
-        if (
-            self._inverts
-            and not before.heads
-            and clause.has_verb
-            and found[verb].word in AUXILIARIES
-        ):
+        is_auxiliary = clause.has_verb and found[verb].word in AUXILIARIES
+        if self._inverts and not before.heads and is_auxiliary:
             verb, before = self._inverted(found, verb, voice)
         relative = next((one.word for one in found[:2] if one.word in _RELATIVE), "")
         last = self._last
@@ -415,7 +411,7 @@ class _Reader:
         if voice.kind in ("user", "agent"):
             near -= voice.selves | {USER, AGENT}
         people = frozenset(filter(self._is_person, near))
-        if word in _OF_PEOPLE and not people and voice.kind == "text":
+        if not people and voice.kind == "text" and word in _OF_PEOPLE:
             people = frozenset((USER,))
         if word in _OF_PEOPLE and people:
             near = people

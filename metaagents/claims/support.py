@@ -20,17 +20,16 @@ from tiers.lexical import sentences
 from ..distinctive import DAYS, MONTHS
 from .agreement import EMPTY_ROOTS, Aliases, Disagreement, limited, meant, particular, who, worded
 from .clause import AGENT, USER, Clause, Voice
-from .forms import VERBS, alike, base, is_base_form
+from .forms import VERBS, alike, base
 from .lexicon import (
     ASSENTS,
     CAUSES,
-    DETERMINERS,
     FREE,
     POSSESSIVES,
-    PREPOSITIONS,
     ROLES,
     Mode,
 )
+from .readable import is_readable
 from .reading import Context, clauses
 from .tokens import Sentence, Token
 
@@ -48,16 +47,12 @@ BEGINNING = 5
 
 _ROLE_ROOTS = frozenset(map(base, ROLES))
 _CALENDAR = frozenset((*MONTHS, *DAYS))
-_ARTICLES = frozenset("the a an my our their".split())
-_BINDING = frozenset("to with for at of".split())
-_UNBOUND = _BINDING | frozenset("in on and is".split())
 _OFFERING: frozenset[Mode] = frozenset(("ask", "proposal", "ought", "maybe", "can"))
 _CONDITION: frozenset[Mode] = frozenset(("if",))
 _DISSENTS = frozenset("no not nope never".split())
 _SO = re.compile(r"(?:^|[,;]|\band) so\b(?! that)|^So\b")
 _HALVES = re.compile(r"(?:, |; | - | \u2013 )(?=(?:i|we|he|she|it|they|my|our)\b)", re.IGNORECASE)
 _JOINED = re.compile(r"\b(?:and|but|or|while|when|after|before|then|if|though)\b", re.IGNORECASE)
-_MARKUP = re.compile(r"!\[|\]\(|<[a-zA-Z!/]|^\s*system\s*:|`{3}|\{\{|\}\}", re.IGNORECASE)
 
 
 class Said(NamedTuple):
@@ -379,32 +374,6 @@ class Reading:
 def _explains(sentence: str) -> bool:
     """Whether a sentence sets one half beside the other without a word: as its reason."""
     return len(_HALVES.split(sentence)) == 2 and not _JOINED.search(sentence)  # noqa: PLR2004
-
-
-def is_readable(sentence: Sentence, names: frozenset[str]) -> bool:
-    """Whether a sentence is one, and neither an order nor markup.
-
-    Words in an order that no English sentence has say nothing, whichever they are.
-    """
-    if _MARKUP.search(sentence.text):
-        return False
-    told = [one for one in sentence.tokens if one.kind != "p"]
-    if not told or told[-1].word in DETERMINERS - {"this", "that", "these", "those", "her"}:
-        return False
-    first = told[0]
-    is_order = is_base_form(first.word) and first.word not in names
-    if is_order or first.word in ("please", "always", "never", "do", "remember", "from_now"):
-        return False
-    return not any(_is_garbled(one, two) for one, two in itertools.pairwise(told))
-
-
-def _is_garbled(one: Token, two: Token) -> bool:
-    """Whether two words follow one another that do so in no sentence."""
-    if one.word == two.word:
-        return one.word not in ("had", "that")
-    if one.word in _ARTICLES:
-        return two.word in PREPOSITIONS | DETERMINERS or two.word in ("is", "was", "and")
-    return one.word in _BINDING and two.word in _UNBOUND
 
 
 def _is_parallel(one: Clause, other: Clause) -> bool:
