@@ -3,7 +3,8 @@ FROM python:3.11-slim-bookworm
 
 WORKDIR /opt/ezra
 COPY scripts/requirements-image.lock scripts/requirements-image.lock
-RUN pip install --no-cache-dir --require-hashes -r scripts/requirements-image.lock
+RUN pip install --no-cache-dir --require-hashes \
+    -r scripts/requirements-image.lock -c scripts/requirements-image.lock
 COPY pyproject.toml README.md LICENSE CHANGELOG.md ./
 COPY ezra ezra
 COPY metaagents metaagents
