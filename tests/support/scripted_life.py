@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from ezra import Ezra, Fact, Rule
 from ezra.handles.agent import Agent
@@ -173,8 +174,14 @@ def _tokens(text: str) -> list[str]:
 
 
 def words_of_others(turn: Turn) -> str:
-    """Return what a person and tools said in a turn; what the agent said is not among it."""
-    return "\n".join([turn.speaker, turn.input, *(one.output for one in turn.tool_outputs)])
+    """Return what a person and tools said in a turn; what the agent said is not among it.
+
+    A day of the week means the next one: its date is said as well.
+    """
+    said = [turn.speaker, turn.input, *(one.output for one in turn.tool_outputs)]
+    coming = (turn.occurred_at + timedelta(days=days) for days in range(1, 8))
+    dates = [f"{day:%d %B %Y}".lstrip("0") for day in coming if f"{day:%A}" in turn.input]
+    return "\n".join([*said, *dates])
 
 
 def ungrounded(text: str, sources: Sequence[str]) -> list[str]:
