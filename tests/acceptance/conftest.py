@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from support import cli_doors, service
-from support.servers import server_variables
+from support.servers import forget, server_variables
 
 FOLDER = Path(__file__).parent
 NEARER_DOORS = frozenset({cli_doors.DOORS[0], service.DOORS[0]})
@@ -29,9 +29,11 @@ def tiers(
     if request.param == "embedded":
         yield "embedded"
         return
-    for name, value in server_variables().items():
+    variables = server_variables()
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
     yield "servers"
+    forget(variables)
     assert not [*tmp_path.rglob("ezra.db"), *tmp_path.rglob("shard")], "a tier was embedded"
 
 

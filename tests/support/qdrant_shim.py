@@ -153,10 +153,10 @@ class QdrantShim:
         self.requests.clear()
         self.refusals.clear()
 
-    def forget(self) -> None:
-        """Remove every collection."""
-        while self.collections:
-            self.collections.popitem()[1].close()
+    def forget(self, prefix: str = "") -> None:
+        """Remove every collection whose name begins so: each takes some 20 MB of memory."""
+        for name in [one for one in self.collections if one.startswith(prefix)]:
+            self.collections.pop(name).close()
 
     def close(self) -> None:
         """Stop, and remove the data."""

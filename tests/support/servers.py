@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import uuid
+from collections.abc import Mapping
 
 from .cold_mongo import prepared_database, server
 from .qdrant_shim import shared_shim
@@ -32,3 +33,8 @@ def server_variables() -> dict[str, str]:
         "EZRA_MONGODB_URI": server().uri,
         "EZRA_MONGODB_DATABASE": prepared_database(name),
     }
+
+
+def forget(variables: Mapping[str, str]) -> None:
+    """Let the servers hold nothing of a test any more that takes much room: its vectors."""
+    shared_shim().forget(variables["EZRA_QDRANT_PREFIX"])
