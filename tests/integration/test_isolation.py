@@ -19,6 +19,7 @@ from support.isolation.warm_moves import WARM_METHODS
 from support.runtime import running
 from support.tier_samples import scope_of
 
+from tiers.cold import stores
 from tiers.cold.stores import ColdStores
 from tiers.errors import Conflict
 from tiers.ports import HotStore, WarmStore
@@ -162,10 +163,7 @@ def test_every_method_that_takes_a_scope_is_attacked() -> None:
     """A new method of a port needs attempts of its own, or a reason why not."""
     attacked = {one.name for one in (*HOT_METHODS, *WARM_METHODS, *COLD_METHODS)}
     ports: dict[str, type] = {"hot": HotStore, "warm": WarmStore}
-    ports |= {
-        name: inspect.get_annotations(ColdStores, eval_str=True)[name]
-        for name in ColdStores.__dataclass_fields__
-    }
+    ports |= inspect.get_annotations(ColdStores, locals={"stores": stores}, eval_str=True)
     methods = {
         f"{port}.{name}"
         for port, protocol in ports.items()

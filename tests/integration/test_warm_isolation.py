@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Self, cast
+from uuid import UUID
 
 import pytest
 from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id, scope_of
@@ -200,7 +201,9 @@ async def test_what_a_broken_first_lock_asks_is_not_sent(
             patch.setattr(index_store, "payload_of", lambda e: payload_of(e) | {"graph": "race2"})
             await refused(store.upsert(SCOPE, [entry_of(SCOPE, 1)]))
         with monkeypatch.context() as patch:
-            theirs = {point_id(neighbours[1], record_id(1)): 1.0}
+            stranger = point_id(neighbours[1], record_id(1))
+            is_embedded = isinstance(store, EdgeWarmStore)
+            theirs = {UUID(stranger).int if is_embedded else stranger: 1.0}
             patch.setattr(index_store, "best", lambda *_: theirs)
             with suppress(TierRejected):
                 assert await store.search(SCOPE, query_of("entry")) == ()
