@@ -118,9 +118,19 @@ async def test_a_replay_that_is_killed_goes_on_where_it_stopped(
     await crash_and_resume(tmp_path, points)
 
 
-async def test_a_recording_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
+RECORDING_FEW = [(0, 0.0), (1, 0.005), (200, 0.01)]
+RECORDING_MORE = [(1, 0.0), (1, 0.02)]
+
+
+@pytest.mark.parametrize(
+    "points",
+    [RECORDING_FEW, pytest.param(RECORDING_MORE, marks=pytest.mark.slow)],
+    ids=["few", "more"],
+)
+async def test_a_recording_that_is_killed_goes_on_where_it_stopped(
+    tmp_path: Path, points: list[tuple[int, float]]
+) -> None:
     """Before its first batch, within one and behind one, with both speakers in each."""
-    points = [(0, 0.0), (1, 0.005), (200, 0.01)]
     await crash_and_resume(tmp_path, points, "record", lines=900)
 
 
