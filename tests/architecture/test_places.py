@@ -39,7 +39,6 @@ OF_ONE_CALL = frozenset(
         *("ezra.bridge.notes.search:_by_document", "ezra.ranking.terms:_asked"),
         *("tiers.cold.port:names", "tiers.cold.port:owned", "tiers.cold.sqlite.records:_held"),
         *("ezra.turn.routing:subject", "tiers.cold.stores.knowledge:_facts"),
-        "tiers.cold.memory:held",
         *("ezra.moving.carried_rows:_cards", "ezra.moving.carried_rows:_checks"),
         *("ezra.moving.carried_rows:_documents", "ezra.moving.carried_rows:_facts"),
         *("ezra.moving.carried_rows:_lines", "ezra.moving.carried_rows:_made"),

@@ -40,34 +40,6 @@ TurnPlace: TypeAlias = tuple[int, str]
 class Recollection(OverEngine):
     """Reads around and behind the hits of a search."""
 
-    async def around(
-        self,
-        scope: Scope,
-        turn_ids: Sequence[str],
-        before: int,
-        after: int,
-        *,
-        as_of: datetime | None = None,
-    ) -> tuple[tuple[Said, ...], ...]:
-        """Return the stretches of conversation around turns of the scope's own graph.
-
-        A stretch is a run of visible, unredacted turns that follow each other in the order of
-        recording, whatever their agent, oldest first: each asked turn with at most ``before``
-        turns before and ``after`` behind it. Stretches that touch or overlap are one. Turns that
-        are not there, not visible, or recorded after ``as_of`` are left out, as if they did not
-        exist. At most 200 ids and 16 turns each way.
-
-        Raises:
-            UsageError: More than ``IDS_MAX`` ids, or more turns each way than
-                ``TURNS_EACH_WAY_MAX``.
-        """
-        _check_around(turn_ids, before, after)
-        nothing: Sequence[str] = ()
-        stretches = await self._store.read(
-            "around", lambda: _around(scope, turn_ids, before, after, as_of, nothing)
-        )
-        return tuple(tuple(one for one in run if not isinstance(one, Sighted)) for run in stretches)
-
     async def sight_around(
         self,
         scope: Scope,
@@ -78,10 +50,17 @@ class Recollection(OverEngine):
         *,
         as_of: datetime | None = None,
     ) -> tuple[tuple[Said | Sighted, ...], ...]:
-        """Return what ``around`` does, turns of ``known`` by their ids alone.
+        """Return the stretches of conversation around turns of the scope's own graph.
+
+        A stretch is a run of visible, unredacted turns that follow each other in the order of
+        recording, whatever their agent, oldest first: each asked turn with at most ``before``
+        turns before and ``after`` behind it; turns of ``known`` by their ids alone. Stretches that
+        touch or overlap are one. Turns that are not there, not visible, or recorded after
+        ``as_of`` are left out, as if they did not exist. At most 200 ids and 16 turns each way.
 
         Raises:
-            UsageError: As ``around``.
+            UsageError: More than ``IDS_MAX`` ids, or more turns each way than
+                ``TURNS_EACH_WAY_MAX``.
         """
         _check_around(turn_ids, before, after)
         return await self._store.read(
