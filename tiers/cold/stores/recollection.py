@@ -13,7 +13,6 @@ from ...moments import microseconds
 from ...recollection import Said, Uses, WordStatistics
 from ...records import TEXT_CHARS_MAX, Hit, Kind, Scope, SearchQuery
 from ...sighting import Known, Sighted
-from ..bm25 import asked_terms
 from ..conditions import Absent, Among, Beyond, Is, Within
 from ..ownership import check_limit
 from ..port import Find, Near, Steps, count, counts, every, one
@@ -21,11 +20,19 @@ from .belief_log import EVENTS, seq_by
 from .belief_projection import BELIEFS
 from .belief_spans import spans_at
 from .facts import USES
+from .lexical import read_hits
 from .over_engine import OverEngine, reading
 from .questions import MANY, among, by_then
-from .reading import read_hits
 from .turns import TURNS, KeptTurn
-from .word_search import Found, asked_for, having_of, statistics, stored_kinds, totals_of
+from .word_search import (
+    Found,
+    asked_for,
+    asked_terms,
+    having_of,
+    statistics,
+    stored_kinds,
+    totals_of,
+)
 from .words import SEARCHABLE
 
 IDS_MAX, TURNS_EACH_WAY_MAX = 200, 16
