@@ -64,7 +64,7 @@ OF_ONE_CALL = frozenset(
         *("metaagents.claims.support:_of_sentence", "metaagents.lifecycle.material:sources"),
         *("ezra.evaluation.summaries:_in", "ezra.evaluation.summaries:_statements"),
         "ezra.evaluation.summaries:_turns",
-        *("tiers.cold.redaction:_found", "tiers.warm.qdrant_examination:_details"),
+        *("tiers.cold.redaction:_found", "tiers.health:details"),
         *("tiers.history.checking:_missing", "tiers.history.checking:_spoken"),
         "tiers.history.checking:_missing_rivals",
         *("tiers.history.export:_counts", "tiers.history.trusting:_trusted"),
