@@ -217,7 +217,6 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "search_words": lambda cold: cold.words.search_words(SCOPE, asked()),
     "entries": lambda cold: cold.words.entries(SCOPE, ["x"]),
     "census": lambda cold: cold.words.census(SCOPE),
-    "around": lambda cold: cold.recollection.around(SCOPE, ["x"], 2, 2),
     "sight_words": lambda cold: cold.words.sight_words(SCOPE, [asked()], ()),
     "sight_around": lambda cold: cold.recollection.sight_around(SCOPE, ["x"], 2, 2, ()),
     "speakers": lambda cold: cold.recollection.speakers(SCOPE, 8),

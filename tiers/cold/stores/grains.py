@@ -20,7 +20,7 @@ from ..port import Find, Steps, every
 from ..redaction import checked_request
 from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary
 from .erasure import retire
-from .over_engine import OverEngine
+from .over_engine import OverEngine, reading
 from .questions import numbers, window
 from .rows import all_bare
 from .standing import MADE_OF_IT, Candidate, stand_ins
@@ -71,7 +71,8 @@ class GrainStore(OverEngine):
         rows, after = cut(found, limit, lambda one: cursor_of((one.agent_id, one.seq)))
         return Page(rows=tuple(map(_marked, rows)), cursor=after)
 
-    async def made(self, scope: Scope, cursor: str, limit: int) -> Page[Made]:
+    @reading
+    def made(self, scope: Scope, cursor: str, limit: int) -> Steps[Page[Made]]:
         """Return every level-0 summary and every episode, redacted and retired ones included.
 
         Episodes first, then summaries, each in the order of their ids; ``""`` begins.
@@ -82,24 +83,18 @@ class GrainStore(OverEngine):
         check_whole_graph(scope)
         check_limit(limit, PAGE_ROWS_MAX)
         kind, after = _place_of(cursor, ("", ""))
-
-        def steps() -> Steps[list[KeptEpisode | KeptSummary]]:
-            found: list[KeptEpisode | KeptSummary] = []
-            if kind != "summary":
-                where = (Beyond(("id",), (after,)),)
-                found += yield from every(
-                    Find(EPISODES, scope, "id", where, ("id",), limit + 1, reach="own")
-                )
-            if len(found) <= limit:
-                behind = Beyond(("id",), (after if kind == "summary" else "",))
-                room = limit + 1 - len(found)
-                level = (Is("level", 0), behind)
-                found += yield from every(
-                    Find(SUMMARIES, scope, "level", level, ("id",), room, reach="own")
-                )
-            return found
-
-        found = await self._store.read("made", steps)
+        found: list[KeptEpisode | KeptSummary] = []
+        if kind != "summary":
+            where = (Beyond(("id",), (after,)),)
+            found += yield from every(
+                Find(EPISODES, scope, "id", where, ("id",), limit + 1, reach="own")
+            )
+        if len(found) <= limit:
+            level = (Is("level", 0), Beyond(("id",), (after if kind == "summary" else "",)))
+            room = limit + 1 - len(found)
+            found += yield from every(
+                Find(SUMMARIES, scope, "level", level, ("id",), room, reach="own")
+            )
         rows, end = cut(found, limit, lambda one: cursor_of((_kind_of(one), one.id)))
         return Page(rows=tuple(map(_counted, rows)), cursor=end)
 

@@ -47,7 +47,8 @@ TurnPlace: TypeAlias = tuple[int, str]
 class Recollection(OverEngine):
     """Reads around and behind the hits of a search."""
 
-    async def sight_around(
+    @reading
+    def sight_around(
         self,
         scope: Scope,
         turn_ids: Sequence[str],
@@ -56,7 +57,7 @@ class Recollection(OverEngine):
         known: Known,
         *,
         as_of: datetime | None = None,
-    ) -> tuple[tuple[Said | Sighted, ...], ...]:
+    ) -> Steps[tuple[tuple[Said | Sighted, ...], ...]]:
         """Return the stretches of conversation around turns of the scope's own graph.
 
         A stretch is a run of visible, unredacted turns that follow each other in the order of
@@ -70,9 +71,7 @@ class Recollection(OverEngine):
                 ``TURNS_EACH_WAY_MAX``.
         """
         _check_around(turn_ids, before, after)
-        return await self._store.read(
-            "sight_around", lambda: _around(scope, turn_ids, before, after, as_of, known)
-        )
+        return _around(scope, turn_ids, before, after, as_of, known)
 
     @reading
     def speakers(self, scope: Scope, limit: int) -> Steps[tuple[str, ...]]:
@@ -127,7 +126,8 @@ class Recollection(OverEngine):
             told[use.fact_id] = Uses(later, last)
         return told
 
-    async def ended(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+    @reading
+    def ended(self, scope: Scope, query: SearchQuery) -> Steps[tuple[Hit, ...]]:
         """Return visible records that were live at ``query.as_of`` and are not any more.
 
         Superseded and forgotten facts, expired summaries, beliefs that were active then; those
@@ -138,17 +138,12 @@ class Recollection(OverEngine):
         """
         if query.as_of is None or query.inherited:
             return ()
-        then = query.as_of
-
-        def steps() -> Steps[tuple[Hit, ...]]:
-            over = yield from _ended(scope, query, then)
-            if "belief" in query.kinds:
-                over += yield from _beliefs_ended(scope, query, then)
-            last = sorted(over, key=lambda one: (-one[0], one[1]))[: query.limit]
-            found = [Found(kind, record_id, 0.0) for _, record_id, kind in last]
-            return (yield from read_hits(scope, found))
-
-        return await self._store.read("ended", steps)
+        over = yield from _ended(scope, query, query.as_of)
+        if "belief" in query.kinds:
+            over += yield from _beliefs_ended(scope, query, query.as_of)
+        last = sorted(over, key=lambda one: (-one[0], one[1]))[: query.limit]
+        found = [Found(kind, record_id, 0.0) for _, record_id, kind in last]
+        return (yield from read_hits(scope, found))
 
 
 Over: TypeAlias = tuple[int, str, Kind]
