@@ -10,12 +10,11 @@ from ...errors import UsageError
 from ...ports import WarmStore
 from ...records import IndexEntry, Scope, SearchQuery
 from ...upkeep import RecordRef
-from ..archival import LIMIT_MAX
 from ..conditions import Absent, Is
 from ..ownership import check_limit
 from ..port import Find
 from ..stores.facts import SemanticStore
-from ..stores.recall import Ranking
+from ..stores.recall import LIMIT_MAX, Ranking
 from ..stores.statements import FACTS
 from .database import Session
 from .driver import settled

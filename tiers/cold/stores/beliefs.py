@@ -37,9 +37,8 @@ from ...records import (
     Settlement,
 )
 from ..conditions import Absent, Among, Is
-from ..ownership import check_owned, check_placed, in_order
+from ..ownership import accepted_topics, check_owned, check_placed, in_order
 from ..port import Find, RecordStore, Steps, every, one
-from ..topics import accepted_topics
 from .belief_log import Salts, entries_at, last_seq
 from .belief_projection import BELIEFS, append, audited, commitment_of, key_of, trusts_of
 from .belief_rewind import CHANGED_MAX, changed_since

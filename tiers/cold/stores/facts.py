@@ -11,18 +11,24 @@ from ...learning import Verdict, is_live
 from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
 from ...upkeep import FactUse
-from ..archival import LIMIT_MAX, archival_query, narrowed, ranked_by_index
 from ..conditions import Absent, Is
 from ..identity import identity_of
-from ..learnt import VERDICT_EVENTS, given_way, is_said_again
+from ..learnt import VERDICT_EVENTS, begun, given_way, is_said_again, moved
 from ..ownership import check_limit, check_owned, in_order
 from ..port import Collection, Find, Index, Put, RecordStore, Replace, Steps, every, one, write
-from ..spans import begun, moved
 from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine, changing
 from .questions import among
-from .recall import Ranking, live_among, recalled
+from .recall import (
+    LIMIT_MAX,
+    Ranking,
+    archival_query,
+    live_among,
+    narrowed,
+    ranked_by_index,
+    recalled,
+)
 from .rows import joined_id, put, replace
 from .statements import FACTS, core_of, end_fact, nearest, of_family, readable, say_again
 from .words import file_words, set_tier

@@ -19,9 +19,9 @@ from ..ownership import check_limit, check_whole_graph
 from ..port import Find, Steps, every
 from ..redaction import checked_request
 from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary
+from .erasure import retire
 from .over_engine import OverEngine
 from .questions import numbers, window
-from .retirement import retire
 from .rows import all_bare
 from .standing import MADE_OF_IT, Candidate, stand_ins
 from .turns import NUMBERED, TURNS, KeptTurn

@@ -36,8 +36,7 @@ from ..redaction import (
 )
 from ..speaking_of import Search, made_between, wanted, wanted_receipts
 from .belief_log import Salts
-from .blanking import blank, naming, receipts_that
-from .erasure import Redaction, rewrite, survey
+from .erasure import Redaction, blank, naming, receipts_that, rewrite, survey
 from .over_engine import OverEngine
 from .redactables import bare_of, behind, found_by, own_of
 

@@ -15,16 +15,23 @@ from ..conditions import Among, Is
 from ..ownership import check_whole_graph
 from ..port import Find, RecordStore, Steps, delete, every, one, write
 from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request, pages
-from ..setting_aside import resting_of, shown_text
-from .asides import ROLL_BACKS, forms_of, kept_by
 from .belief_log import EVENTS, Salts
 from .log import append_event
 from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES
 from .questions import own
-from .redactables import KEPT_IN, as_it_was, found_by, made_of, own_of
+from .redactables import (
+    KEPT_IN,
+    ROLL_BACKS,
+    as_it_was,
+    forms_of,
+    found_by,
+    kept_by,
+    made_of,
+    own_of,
+)
 from .rows import over, replace
-from .setting_aside import Part, restore, set_aside
+from .setting_aside import Part, resting_of, restore, set_aside, shown_text
 
 NAMED_MAX = 500
 """So many records an audit event names at most; the roll-back names all of them."""

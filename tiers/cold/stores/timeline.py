@@ -12,9 +12,9 @@ from ...records import Hit, Kind, Scope, SearchQuery
 from ..conditions import Beyond, Condition, Is, Within
 from ..port import Find, Steps, every
 from .belief_spans import active_then
+from .lexical import READERS, read_hits
 from .over_engine import OverEngine
 from .questions import by_then, not_by
-from .reading import READERS, read_hits
 from .word_search import Found, asked_for, stored_kinds
 from .words import SEARCHABLE, Filed
 
