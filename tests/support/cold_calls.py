@@ -174,6 +174,7 @@ CALLS: dict[str, Callable[[Cold], Awaitable[object]]] = {
     "begin": lambda cold: cold.queue.begin(WORK),
     "renew": lambda cold: cold.queue.renew(WORK, 60, NOW),
     "complete": lambda cold: cold.queue.complete(WORK),
+    "complete_all": lambda cold: cold.queue.complete_all([WORK]),
     "fail": lambda cold: cold.queue.fail(WORK, "p", None),
     "defer": lambda cold: cold.queue.defer(WORK, NOW),
     "waiting": lambda cold: cold.queue.waiting(),

@@ -31,7 +31,7 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
-from .disk import READ_BYTES_MIN, WRITE_BYTES_MIN, check_room
+from .disk import READ_BYTES_MIN, WRITE_BYTES_MIN, Room
 from .edge_folder import EngineCall, OpenShard
 from .filters import (
     Absent,
@@ -135,6 +135,7 @@ class EdgePoints:
 
     def __init__(self, shard: OpenShard) -> None:
         self._shard = shard
+        self._room = Room(shard.folder)
 
     async def write(self, operation: str, bounds: Bounds, points: Sequence[NewPoint]) -> None:
         """Put points under their ids, whole."""
@@ -218,7 +219,7 @@ class EdgePoints:
             self._shard.engine.flush()
 
     def _call(self, operation: str, bytes_min: int = READ_BYTES_MIN) -> EngineCall:
-        check_room(self._shard.folder, operation, bytes_min)
+        self._room.check(operation, bytes_min)
         return EngineCall(operation)
 
     def _answers(
@@ -267,4 +268,11 @@ def _corpus(chosen: Chosen, leg: Leg) -> IdfParams | None:
     """Return where it is counted how rare words are."""
     if not isinstance(leg.query, SparseVector):
         return None
-    return IdfParams(corpus=_checked(chosen._replace(condition=leg.counted)))
+    if any(isinstance(one, _PASSING) for one in leg.counted):
+        return IdfParams(corpus=_checked(chosen._replace(condition=leg.counted)))
+    return _lasting_corpus(chosen.operation, chosen.bounds, leg.counted)
+
+
+@lru_cache(maxsize=FILTERS_REMEMBERED)
+def _lasting_corpus(operation: str, bounds: Bounds, condition: Predicate) -> IdfParams:
+    return IdfParams(corpus=Filter(must=list(_lasting(operation, bounds, condition))))
