@@ -1,8 +1,8 @@
 """Time grains: what is in no episode yet, who was counted where, what is past its retention.
 
 A record whose content retention may take, or has taken, stands by its parents: the episodes of
-each grain that its own grain makes. A parent that was redacted on request stands for nothing; one that
-retention has emptied stands by its own parents. A week is made into nothing: its days are in
+each grain that its own grain makes. A parent that was redacted on request stands for nothing; one
+that retention has emptied stands by its own parents. A week is made into nothing: its days are in
 months.
 """
 
