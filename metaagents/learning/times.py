@@ -39,7 +39,7 @@ _COUNT = rf"(?:{'|'.join(_COUNTS)}|\d{{1,3}}|a couple of)"
 _UNIT = r"(?:day|week|fortnight|month|year)s?"
 _FEAST = (
     r"(?:Christmas(?: Eve| Day)?|New Year's (?:Eve|Day)|Easter(?: Sunday| Monday)?|Halloween"
-    r"|Valentine's Day|Boxing Day|Midsummer)"
+    r"|Valentine's Day|Boxing Day|Midsummer|Whitsun|Pentecost|Thanksgiving|Passover|Ramadan|Diwali)"
 )
 _NAMED = (
     rf"(?:(?:the )?{DATE}|(?:the )?{_SEASON}(?: of \d{{4}})?|{_FEAST}|{_BARE_DAY}|{_MONTH}|{_DAY})"
@@ -53,11 +53,12 @@ _POINT = (
     rf"(?:(?:on|in|for|(?<!my )(?<!our )(?<!his )(?<!her )back in|at the beginning of)"
     rf" {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
     rf"|(?:over|during|in) (?:the )?{_SEASON}"
-    rf"|(?:over|around|after|before) {_FEAST}"
+    rf"|(?:at|over|around|after|before) {_FEAST}"
     rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow"
-    rf"|at (?:Christmas|Easter|New Year)|at the (?:end|beginning|start) of (?:the )?(?:week"
+    rf"|at (?:New Year|the weekend)|at the (?:end|beginning|start) of (?:the )?(?:week"
     rf"|month|year|{_MONTH})|(?:early |later )?this (?:week|month|year)"
-    rf"|(?:about |around |over )?{_COUNT} {_UNIT} ago|in (?!the ){_COUNT} {_UNIT}(?:' time)?"
+    rf"|(?:about |around |over )?{_COUNT} {_UNIT} (?:ago|back)"
+    rf"|in (?!the ){_COUNT} {_UNIT}(?:' time)?"
     rf"|{_BARE_DAY}|on the \d{{1,2}}(?:st|nd|rd|th))"
 )
 PHRASE = (
@@ -81,7 +82,7 @@ _OFTEN_AT_FRONT = re.compile(
 _SPAN = re.compile(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE)
 _FROM = re.compile(r"(since|from|as of|until|till|by) (.+)", re.IGNORECASE)
 _FOR = re.compile(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
-_AGO = re.compile(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) ago", re.IGNORECASE)
+_AGO = re.compile(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) (?:ago|back)", re.IGNORECASE)
 _WITHIN = re.compile(rf"in ({_COUNT}) ({_UNIT})(?:' time)?", re.IGNORECASE)
 _PREPOSITION = re.compile(
     r"(?:on|in|for|back in|over|during|at the (?:beginning|start|end) of) (?:the )?", re.IGNORECASE
@@ -115,6 +116,11 @@ class When:
     text: str
     days: Days | None = None
     last: Days | None = None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it began months or years ago, or nobody said the day."""
+        return self.days is None or self.days.first != self.days.last
 
     def validity(self, *, is_over: bool = False) -> Validity:
         """Return from when to when what was said so is valid.
