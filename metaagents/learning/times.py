@@ -42,7 +42,8 @@ _FEAST = (
     r"|Valentine's Day|Boxing Day|Midsummer|Whitsun|Pentecost|Thanksgiving|Passover|Ramadan|Diwali)"
 )
 _NAMED = (
-    rf"(?:(?:the )?{DATE}|(?:the )?{_SEASON}(?: of \d{{4}})?|{_FEAST}|{_BARE_DAY}|{_MONTH}|{_DAY})"
+    rf"(?:(?:the )?{DATE}|(?:the )?{_SEASON}(?: of \d{{4}})?|{_FEAST}(?: \d{{4}})?|{_BARE_DAY}"
+    rf"|{_MONTH}|{_DAY})"
 )
 _RELATIVE = (
     r"(?:last|this|next|this past|this coming) "
@@ -61,10 +62,15 @@ _POINT = (
     rf"|in (?!the ){_COUNT} {_UNIT}(?:' time)?"
     rf"|{_BARE_DAY}|on the \d{{1,2}}(?:st|nd|rd|th))"
 )
+_AGES = (
+    r"for (?:ages|years|decades|many years|(?:quite )?some years|a long time"
+    r"|as long as i can remember)"
+)
 PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE}|{_SINCE})"
     rf"|(?:from|between) {DATE} (?:to|until|through|and) {DATE}"
     rf"|from the {_NTH} (?:to|until|till) the {_NTH}(?: of {_MONTH})?"
+    rf"|{_AGES}(?: now)?"
     rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever"
     rf" since|since then"
     rf"|{_LIFELONG}|{_POINT})"
@@ -166,6 +172,10 @@ def is_lifelong(said: str) -> bool:
     return re.fullmatch(_LIFELONG, said, re.IGNORECASE) is not None
 
 
+def _is_ages(said: str) -> bool:
+    return re.fullmatch(rf"{_AGES}(?: now)?", said, re.IGNORECASE) is not None
+
+
 def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     """Return what a time means.
 
@@ -174,8 +184,8 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
         at: When they were said; ``None`` leaves what is relative as it is.
         is_ahead: They speak of what is to come: ``in June`` is the next one, not the last.
     """
-    if is_lifelong(said):
-        return When("since", "since birth")
+    if is_lifelong(said) or _is_ages(said):
+        return When("since", "since birth" if is_lifelong(said) else said)
     span = _SPAN.fullmatch(said)
     if span:
         return When("span", said, days_of(span[1]), days_of(span[2]))

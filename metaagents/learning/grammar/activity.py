@@ -58,13 +58,15 @@ _BREAKS = frozenset("time break rest trip breath while".split())
 def active(said: Said) -> Iterator[Claim]:
     """Yield what somebody does, has done or can do, where no frame names the verb."""
     verbal = said.verbal
-    if not _is_somebody(said):
+    if not _is_somebody(said) or said.clause.hangs:
         return
     if verbal.is_progressive and verbal.lemma not in _WAITING:
         yield from _lasting(said)
     elif verbal.modal:
         yield from _skill(said)
-    if verbal.lemma in MOMENTARY or verbal.is_progressive or verbal.modal:
+    is_done = verbal.lemma in ACHIEVEMENTS and verbal.tense != "present"
+    is_momentary = verbal.lemma in MOMENTARY and not is_done
+    if is_momentary or verbal.is_progressive or verbal.modal:
         return
     if verbal.tense in {"perfect", "past"}:
         yield from _achieved(said)

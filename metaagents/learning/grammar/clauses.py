@@ -73,8 +73,8 @@ _CORRECTS = re.compile(
     r"i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
     r"i meant|scratch that|let me correct|to be precise|wrong \w+|that's (?:wrong|not right"
     r"|not true))\b|^\s*i (?:said|wrote|told you|mentioned|put) [^.;!?]{2,40}, but\b"
-    r"|^\s*(?:it's |it is |that's )?not (?:on |at )?\w+,|^\s*(?:actually|oops|sorry"
-    r"|no|wait|rather)\b[ ,]",
+    r"|^\s*(?:it's |it is |that's )?not (?:on |at )?\w+,|^\s*(?:actually|oops"
+    r"|sorry(?! (?:for|about|to|i'm late|i am late)\b)|no|wait|rather)\b[ ,]",
     re.IGNORECASE,
 )
 _SUPPOSES = re.compile(
@@ -97,7 +97,9 @@ _ASKED_IN_CASE = re.compile(
     re.IGNORECASE,
 )
 _HEARSAY = re.compile(
-    r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|writes?|wrote|asks?|asked"
+    r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|asks?|asked"
+    r"|(?:writes?|wrote)(?! (?:the |an? |two |three |my |our |his |her )?"
+    r"[a-z]+ (?:for|about|in|on|as)\b)"
     r"|begins with|"
     r"translate|quote|for example|an example|according to|rumou?r)\b",
     re.IGNORECASE,
@@ -183,6 +185,7 @@ class Clause:
         text: Its words, without what only opens it.
         corrects: Somebody takes back what was said before.
         denied: Somebody says that it is not true.
+        hangs: It follows from, or adds to, a clause of the same sentence: ``so I never run``.
         goes_on: It goes on about whom the part before it is about: ``and have lived there``.
         sentence: The number of its sentence.
         not_so: What is put right in so many words: ``not at 7:15``.
@@ -192,6 +195,7 @@ class Clause:
     corrects: bool = False
     denied: bool = False
     goes_on: bool = False
+    hangs: bool = False
     sentence: int = 0
     not_so: str = ""
 
@@ -266,7 +270,8 @@ def _of_sentence(sentence: str) -> list[Clause]:
             if _is_cut_off(part, found):
                 found.pop()
             if is_clear(part.text):
-                found.append(_clause(part))
+                hangs = bool(found) and part.joint != "colon"
+                found.append(replace(_clause(part), hangs=hangs))
         before = part.text
     return found
 

@@ -389,9 +389,8 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     if found[1] == "the":
         return
     few = len(_AT_WORK.sub("", thing).split()) <= _ROLE_WORDS_MAX
-    yield said.claim(
-        "is a", thing, fact_type="identity", is_news=is_news and few and subject.sort != "thing"
-    )
+    is_news = is_news and few and subject.sort != "thing"
+    yield said.claim("is a", thing, fact_type="identity", is_news=is_news, is_loose=used)
 
 
 _AT_WORK = re.compile(r" (?:with|at|in|for|on) .{2,60}$")

@@ -12,7 +12,7 @@ from ...distinctive import MONTHS
 from . import phrases
 from .lexicon import BODY, EVALUATIVE, PLATFORMS
 from .subjects import kind_of
-from .values import KINDS, matching, part_of
+from .values import KINDS, matching, part_of, worth
 
 FEASTS = ("christmas", "easter", "new year", "thanksgiving")
 _MY = r"(?:my|our|his|her|their)"
@@ -31,6 +31,13 @@ _FIXTURES = (
     r"|roof terrace|garden shed|workshop|wallbox|treehouse|trampoline)"
 )
 _OF_WHAT = r"(?:team|staff|crew|group|department|class|budget|shop|store|branch|office|project)"
+
+_DISTINCTION = part_of(
+    re.compile(
+        r"(an? (?:[a-z\-]+ ){0,2}(?:belt|record|title|certificate|diploma|patent|medal|pass"
+        r"|season ticket)(?: (?:in|for|on) .{2,40})?)"
+    )
+)
 
 
 def _charge(rest: str) -> str | None:
@@ -101,6 +108,17 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
             r"|band|club|union|quartet|trio))"
         )
     ),
+    "field": part_of(
+        re.compile(
+            r"((?:marketing|sales|finance|hr|it|insurance|banking|education|construction|logistics"
+            r"|advertising|publishing|real estate|healthcare|retail|catering|tourism|farming|law"
+            r"|the (?:army|navy|police|air force|civil service|fire brigade)|engineering|journalism"
+            r"|pharmaceuticals|hospitality|shipping)(?: (?:at|for|with) .{2,40})?)",
+            re.IGNORECASE,
+        )
+    ),
+    "regime": part_of(re.compile(r"(an? (?:[a-z\-]+ ){0,2}diet)")),
+    "distinction": lambda rest: worth(_DISTINCTION(rest) or ""),
     "patient": _patient,
     "stay": part_of(
         re.compile(

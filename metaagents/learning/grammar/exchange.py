@@ -23,6 +23,7 @@ _REACTION_OF = re.compile(
 _SUITS = re.compile(
     r"(?:works?|suits?|fits?) (?:(?:me|us) best|best for (?:me|us))[.! ]*$"
     r"|(?:is|are) (?:best|easiest) for (?:me|us)[.! ]*$"
+    r"|(?:is|are)(?:n't| not)? (?:really |totally )?my (?:thing|cup of tea|passion)[.! ]*$"
 )
 _RISEN = re.compile(r"^(?:up |down )?to ")
 _CHANGES = frozenset("go rise increase drop fall climb come".split())
@@ -143,7 +144,7 @@ def _reacts(said: Said) -> Iterator[Claim]:
 
 def _suits(said: Said) -> Iterator[Claim]:
     """``Window seats work best for me``."""
-    is_so = said.verbal.tense == "present" and said.verbal.sense == "is"
+    is_so = said.verbal.tense == "present" and said.verbal.sense in {"is", "not"}
     if is_so and said.subject.sort == "thing" and _SUITS.search(said.clause.text):
         yield said.claim(
             "prefers",

@@ -114,6 +114,7 @@ carry | | carried | carries | state constraint
 use | | carried | uses | state
 need | | medicine | takes | state
 be | prescribed/put on | medicine | takes | begin
+have | | infection | had | event
 have | | owned | has | state
 own | | owned | has | state
 keep | | kept | has | state
@@ -170,7 +171,6 @@ wear | | worn | wears | state
 take | | medicine | takes | state
 catch | | infection | had | event
 get | | infection | had | event
-have | | infection | had | event
 react | badly to/to | allergen | is allergic to | state constraint
 get | a rash from/hives from/migraines from | allergen | is allergic to | state constraint
 break | out in hives from/out in a rash from | allergen | is allergic to | state constraint
@@ -353,6 +353,16 @@ pick | up | owned | has | begin dated
 get | promoted | nothing | promoted | event dated
 take | | patient | sees | state identity
 be | in his/in her/in their | year | is in | state identity
+be | in | field | works in | state identity
+be | referred to/seen by/operated on by | carer | sees | begin identity
+be | on | regime | is on | state
+fly | away/off | nothing | escaped | event
+run | away/off | nothing | escaped | event
+go | missing | nothing | escaped | event
+finish | | school | finished | event identity
+hold | | distinction | holds | state identity
+have | | distinction | has | state identity
+come | back to/home to | place | returned to | event dated
 manage | | crew | manages | state identity
 lead | | crew | leads | state identity
 run | | crew | runs | state identity

@@ -256,8 +256,8 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     # Who does what as a notary is one.
     (
         (
-            r"^\s*as (an?) (?!(?:matter|number|reminder|starter|beginner|teenager|youngster|newcomer"
-            r"|outsider|last|filler|gesture|former|answer|sister|brother|mother|father)\b)"
+            r"^\s*as (an?) (?!(?:matter|number|reminder|starter|beginner|teenager|youngster"
+            r"|newcomer|outsider|last|filler|gesture|former|answer|sister|brother|mother|father)\b)"
             r"((?:[a-z]+ )?[a-z]+(?:er|or|ist|ian|ary|ant|eer)|nurse|chef|vet|pilot|diabetic"
             r"|coeliac|vegan|vegetarian)(?: myself)?,? (?=i\b|i'|we\b)"
         ),
@@ -312,11 +312,12 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     ),
     (
         (
-            rf"\b({_NAME}) (?:has been|became|is) (?:my |our )?home"
+            rf"\b({_NAME}) (?:has been|became) (?:my |our )?home"
             r"(?: now)?(?=$|[.,!;]| (?:since|for) )"
         ),
         r"I have lived in \1",
     ),
+    (rf"\b({_NAME}) is (?:my |our )?home(?: now)?(?=$|[.,!;])", r"I live in \1"),
     (rf"\b[Hh]ome (?:for (?:me|us) )?is (?={_NAME})", "I live in "),
     (
         (

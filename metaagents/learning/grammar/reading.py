@@ -15,6 +15,7 @@ from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
 from .lexicon import EVALUATIVE
 from .statement import HABIT, Claim, Said, of_speaker
+from .values import KINDS
 from .verbs import FORMS, HABITUAL
 
 _FOR_A_LIVING = " for a living"
@@ -136,13 +137,18 @@ def _is_plan(said: Said) -> bool:
     if verbal.lemma == "be":
         return is_dated and said.is_ahead and _is_away(verbal.rest)
     if verbal.is_progressive and verbal.lemma == "have":
-        return (is_dated and bool(EVERYDAY["fitted"](verbal.rest))) or _EXPECTED.search(
+        return (is_dated and bool(_is_arranged(verbal.rest))) or _EXPECTED.search(
             verbal.rest
         ) is not None
     if verbal.is_progressive:
         return is_dated and (verbal.lemma in PLANNED or is_of_theirs)
     # "I leave for Oslo tomorrow": only a time that lies ahead makes a plan of it.
     return is_dated and said.is_ahead and (verbal.lemma in _SOON or is_of_theirs)
+
+
+def _is_arranged(rest: str) -> bool:
+    """Whether somebody has something done: ``an extension built``, ``my tonsils out``."""
+    return bool(EVERYDAY["fitted"](rest) or KINDS["body-removed"](rest))
 
 
 def _is_away(rest: str) -> bool:
@@ -175,7 +181,7 @@ def _is_worth_planning(said: Said) -> bool:
     if lemma == "be":
         return is_dated and _is_away(rest)
     if lemma == "have":
-        return is_dated and bool(_EXPECTED.search(rest) or EVERYDAY["fitted"](rest))
+        return is_dated and bool(_EXPECTED.search(rest) or _is_arranged(rest))
     is_known = lemma in PLANNED or (is_dated and _OF_THEIRS.match(rest) is not None)
     is_worth = is_known and phrases.is_worth_keeping(rest, EVALUATIVE)
     return is_worth and (bool(rest) or is_dated)
@@ -194,7 +200,9 @@ def _is_habit(said: Said) -> bool:
 def _habit(said: Said) -> Iterator[Claim]:
     """Yield what somebody does again and again, or never."""
     verbal = said.verbal
-    if verbal.tense != "present" or verbal.sense not in {"is", "never"} or verbal.is_progressive:
+    is_denied = verbal.sense == "not" and verbal.lemma == "work"
+    is_told = is_denied or verbal.sense in {"is", "never"}
+    if verbal.tense != "present" or not is_told or verbal.is_progressive:
         return
     rest = OFTEN.sub("", verbal.rest).replace("  ", " ").strip()
     thing = _BEFORE_THING.sub("", f"{rest} ").strip()
