@@ -21,7 +21,8 @@ from .verbs import FORMS, HABITUAL
 _FOR_A_LIVING = " for a living"
 _NO_HABITS = frozenset(
     "be need want hope look feel think try seem love like know say tell mean make find believe "
-    "remember forget wonder wish guess end keep learn bring turn come support help".split()
+    "remember forget wonder wish guess end keep learn bring turn come support help "
+    "talk chat speak".split()
 )
 _EXCLUSIVE = frozenset("drink eat wear fly use buy read watch cook drive smoke listen".split())
 """Of these, what somebody does only is what they do again and again."""
