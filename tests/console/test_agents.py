@@ -84,7 +84,7 @@ async def test_an_agent_that_left_is_told_of_without_a_ring(house: House, tabs: 
     assert "It has left: its ring was cleared." in body
     assert "guest engineer" in body
     await page.goto(f"{house.url}/console/graphs/farewell")
-    rows = page.locator("table", has_text="agents present").locator("tbody th")
+    rows = page.locator("table", has_text="1 agent present").locator("tbody th")
     assert await rows.all_inner_texts() == ["host", "guest"], "who is present comes first"
 
 
