@@ -80,8 +80,10 @@ def _in_order(said: str, subject: str, at: datetime | None) -> Iterator[Stated]:
     for clause in plain:
         of_clauses.setdefault(clause.sentence, []).extend(_phrased(clause, subject))
     known = {one.text.lower() for some in of_clauses.values() for one in some}
-    for claim in claims_in(plain, subject, at):
-        if claim.is_news and claim.text.lower() not in known:
+    news = [claim for claim in claims_in(plain, subject, at) if claim.is_news]
+    is_plainer = bool(known) or not all(claim.is_loose for claim in news)
+    for claim in news:
+        if claim.text.lower() not in known and not (claim.is_loose and is_plainer):
             of_clauses.setdefault(claim.sentence, []).append(_of_claim(claim))
     told = " ".join(one.text for some in of_clauses.values() for one in some)
     for number, sentence in enumerate(sentences(said)):
@@ -226,7 +228,11 @@ _WRITTEN: tuple[tuple[str, Build], ...] = (
         _named,
     ),
     (
-        rf"(?i:(?:(?:please |just |you can |you may )*call|every(?:body|one) calls) me) {_NAME}",
+        (
+            r"(?i:(?:(?:please |just |you can |you may )*call"
+            r"|every(?:body|one) (?:at work |at home |here )?calls"
+            rf"|(?:most )?(?:people|(?:my )?friends) (?:all )?call) me) {_NAME}"
+        ),
         _called,
     ),
     (

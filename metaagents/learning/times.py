@@ -39,10 +39,11 @@ _COUNT = rf"(?:{'|'.join(_COUNTS)}|\d{{1,3}}|a couple of)"
 _UNIT = r"(?:day|week|fortnight|month|year)s?"
 _FEAST = (
     r"(?:Christmas(?: Eve| Day)?|New Year's (?:Eve|Day)|Easter(?: Sunday| Monday)?|Halloween"
-    r"|Valentine's Day|Boxing Day|Midsummer)"
+    r"|Valentine's Day|Boxing Day|Midsummer|Whitsun|Pentecost|Thanksgiving|Passover|Ramadan|Diwali)"
 )
 _NAMED = (
-    rf"(?:(?:the )?{DATE}|(?:the )?{_SEASON}(?: of \d{{4}})?|{_FEAST}|{_BARE_DAY}|{_MONTH}|{_DAY})"
+    rf"(?:(?:the )?{DATE}|(?:the )?{_SEASON}(?: of \d{{4}})?|{_FEAST}(?: \d{{4}})?|{_BARE_DAY}"
+    rf"|{_MONTH}|{_DAY})"
 )
 _RELATIVE = (
     r"(?:last|this|next|this past|this coming) "
@@ -53,17 +54,23 @@ _POINT = (
     rf"(?:(?:on|in|for|(?<!my )(?<!our )(?<!his )(?<!her )back in|at the beginning of)"
     rf" {_NAMED}|(?:in |on )?{_RELATIVE}|yesterday"
     rf"|(?:over|during|in) (?:the )?{_SEASON}"
-    rf"|(?:over|around|after|before) {_FEAST}"
+    rf"|(?:at|over|around|after|before) {_FEAST}"
     rf"|the day before yesterday|today|tonight|this morning|last night|tomorrow"
-    rf"|at (?:Christmas|Easter|New Year)|at the (?:end|beginning|start) of (?:the )?(?:week"
+    rf"|at (?:New Year|the weekend)|at the (?:end|beginning|start) of (?:the )?(?:week"
     rf"|month|year|{_MONTH})|(?:early |later )?this (?:week|month|year)"
-    rf"|(?:about |around |over )?{_COUNT} {_UNIT} ago|in (?!the ){_COUNT} {_UNIT}(?:' time)?"
+    rf"|(?:about |around |over )?{_COUNT} {_UNIT} (?:ago|back)"
+    rf"|in (?!the ){_COUNT} {_UNIT}(?:' time)?"
     rf"|{_BARE_DAY}|on the \d{{1,2}}(?:st|nd|rd|th))"
+)
+_AGES = (
+    r"for (?:ages|years|decades|many years|(?:quite )?some years|a long time"
+    r"|as long as i can remember)"
 )
 PHRASE = (
     rf"(?:(?:since|until|till|from|as of|by) (?:{_NAMED}|{_RELATIVE}|{_SINCE})"
     rf"|(?:from|between) {DATE} (?:to|until|through|and) {DATE}"
     rf"|from the {_NTH} (?:to|until|till) the {_NTH}(?: of {_MONTH})?"
+    rf"|{_AGES}(?: now)?"
     rf"|for (?:about |almost |over |the (?:last|past) )?{_COUNT} {_UNIT}(?: now)?|ever"
     rf" since|since then"
     rf"|{_LIFELONG}|{_POINT})"
@@ -81,7 +88,7 @@ _OFTEN_AT_FRONT = re.compile(
 _SPAN = re.compile(rf"(?:from|between) ({DATE}) (?:to|until|through|and) ({DATE})", re.IGNORECASE)
 _FROM = re.compile(r"(since|from|as of|until|till|by) (.+)", re.IGNORECASE)
 _FOR = re.compile(rf"for .*?({_COUNT}) ({_UNIT})(?: now)?", re.IGNORECASE)
-_AGO = re.compile(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) ago", re.IGNORECASE)
+_AGO = re.compile(rf"(?:about |around |over )?({_COUNT}) ({_UNIT}) (?:ago|back)", re.IGNORECASE)
 _WITHIN = re.compile(rf"in ({_COUNT}) ({_UNIT})(?:' time)?", re.IGNORECASE)
 _PREPOSITION = re.compile(
     r"(?:on|in|for|back in|over|during|at the (?:beginning|start|end) of) (?:the )?", re.IGNORECASE
@@ -115,6 +122,11 @@ class When:
     text: str
     days: Days | None = None
     last: Days | None = None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it began months or years ago, or nobody said the day."""
+        return self.days is None or self.days.first != self.days.last
 
     def validity(self, *, is_over: bool = False) -> Validity:
         """Return from when to when what was said so is valid.
@@ -160,6 +172,10 @@ def is_lifelong(said: str) -> bool:
     return re.fullmatch(_LIFELONG, said, re.IGNORECASE) is not None
 
 
+def _is_ages(said: str) -> bool:
+    return re.fullmatch(rf"{_AGES}(?: now)?", said, re.IGNORECASE) is not None
+
+
 def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
     """Return what a time means.
 
@@ -168,8 +184,8 @@ def resolved(said: str, at: datetime | None, *, is_ahead: bool) -> When:
         at: When they were said; ``None`` leaves what is relative as it is.
         is_ahead: They speak of what is to come: ``in June`` is the next one, not the last.
     """
-    if is_lifelong(said):
-        return When("since", "since birth")
+    if is_lifelong(said) or _is_ages(said):
+        return When("since", "since birth" if is_lifelong(said) else said)
     span = _SPAN.fullmatch(said)
     if span:
         return When("span", said, days_of(span[1]), days_of(span[2]))

@@ -64,6 +64,11 @@ async def later_statements(bench: Bench) -> Section:
     return await _statements(bench, "statements-later")
 
 
+async def everyday_statements(bench: Bench) -> Section:
+    """Everyday statements in many wordings, each third of them written before it was read."""
+    return await _statements(bench, "statements-everyday")
+
+
 async def sealed_statements(bench: Bench) -> Section:
     """As the open ones; its mistakes stay untold, so that nobody makes patterns of them."""
     section = await _statements(bench, "statements-sealed")
@@ -320,6 +325,7 @@ SECTIONS: Mapping[str, Measure] = MappingProxyType(
         "statements-wide": wide_statements,
         "statements-plain": plain_statements,
         "statements-later": later_statements,
+        "statements-everyday": everyday_statements,
         "statements-sealed": sealed_statements,
         "supersessions": supersessions,
         "duplicates": duplicates,

@@ -40,7 +40,9 @@ _LEAD = re.compile(
     r"good (?:morning|evening|afternoon)|morning|evening|unfortunately|luckily|sadly|fun fact|"
     r"(?:big|great|good|bad|sad) news|to be (?:honest|fair|frank)|in fact|in my case|frankly"
     r"|as it happens|believe it or not|truth be told|for what it's worth|at home|at work|still"
-    r"|now|today|basically|obviously|recently|i was wrong|"
+    r"|now|today|these days|nowadays|at the moment|currently|at present|in the end|eventually"
+    r"|lately|after all that|long story short|as luck would have it|basically|"
+    r"obviously|recently|i was wrong|"
     r"i got (?:that|it) wrong|i made a mistake|i misspoke|let me correct (?:that|this|myself)"
     r"|to be precise|just so [\w ]{2,24} knows?|(?:a |small )?typo(?: on my part)?|scratch that"
     r"|strike that|my bad|(?:it's |it is |that's |that is )?not (?:on |at )?\w+(?=,)"
@@ -70,8 +72,9 @@ _CORRECTS = re.compile(
     r"\b(?:correction|typo|strike that|my bad|i misremembered|i mixed (?:it|that|them) up|"
     r"i was wrong|i got (?:that|it) wrong|my mistake|i made a mistake|i misspoke|"
     r"i meant|scratch that|let me correct|to be precise|wrong \w+|that's (?:wrong|not right"
-    r"|not true))\b|^\s*(?:it's |it is |that's )?not (?:on |at )?\w+,|^\s*(?:actually|oops|sorry"
-    r"|no|wait|rather)\b[ ,]",
+    r"|not true))\b|^\s*i (?:said|wrote|told you|mentioned|put) [^.;!?]{2,40}, but\b"
+    r"|^\s*(?:it's |it is |that's )?not (?:on |at )?\w+,|^\s*(?:actually|oops"
+    r"|sorry(?! (?:for|about|to|i'm late|i am late)\b)|no|wait|rather)\b[ ,]",
     re.IGNORECASE,
 )
 _SUPPOSES = re.compile(
@@ -85,13 +88,18 @@ _SUPPOSES = re.compile(
 _ASKED_IN_CASE = re.compile(
     r"\s*(?:if|in case|when) (?:they|anyone|anybody|somebody|someone|he|she|you) (?:should )?"
     r"(?:ask|asks|wonder|wonders|need|needs)\b"
+    r"|\s*(?:since |as )?you (?:asked|wanted to know|were wondering|mentioned) (?:me )?"
+    r"(?:what|where|how|who|when|about|whether|if)\b"
+    r"|\s*if (?:there's a choice|i (?:can|may|could) choose|possible)"
     r"|\s*if (?:you must know|(?:it|that|this) (?:helps|matters|is of (?:any )?(?:use"
     r"|interest))|you're"
     r" (?:asking|wondering|interested|curious)|you (?:recall|remember|care|ask me))[\s.!]*$",
     re.IGNORECASE,
 )
 _HEARSAY = re.compile(
-    r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|writes?|wrote|asks?|asked"
+    r"\b(?:says?|said|saying|tells?|told|claim(?:s|ed)?|heard|asks?|asked"
+    r"|(?:writes?|wrote)(?! (?:the |an? |two |three |my |our |his |her )?"
+    r"[a-z]+ (?:for|about|in|on|as)\b)"
     r"|begins with|"
     r"translate|quote|for example|an example|according to|rumou?r)\b",
     re.IGNORECASE,
@@ -177,6 +185,7 @@ class Clause:
         text: Its words, without what only opens it.
         corrects: Somebody takes back what was said before.
         denied: Somebody says that it is not true.
+        hangs: It follows from, or adds to, a clause of the same sentence: ``so I never run``.
         goes_on: It goes on about whom the part before it is about: ``and have lived there``.
         sentence: The number of its sentence.
         not_so: What is put right in so many words: ``not at 7:15``.
@@ -186,6 +195,7 @@ class Clause:
     corrects: bool = False
     denied: bool = False
     goes_on: bool = False
+    hangs: bool = False
     sentence: int = 0
     not_so: str = ""
 
@@ -260,7 +270,8 @@ def _of_sentence(sentence: str) -> list[Clause]:
             if _is_cut_off(part, found):
                 found.pop()
             if is_clear(part.text):
-                found.append(_clause(part))
+                hangs = bool(found) and part.joint != "colon"
+                found.append(replace(_clause(part), hangs=hangs))
         before = part.text
     return found
 

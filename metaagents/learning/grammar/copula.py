@@ -11,12 +11,13 @@ from .lexicon import (
     ONE_AT_A_TIME,
     PERSONS,
     PETS,
+    PLURALS,
     POSSESSIONS,
     RELATIVES,
     SPOUSES,
     STATES,
 )
-from .statement import DIED, HAS, KIND, NAME, PLACE, PLAN, TIME, Claim, Said, of_speaker
+from .statement import DIED, HAS, KIND, NAME, PLACE, PLAN, RELATION, TIME, Claim, Said, of_speaker
 from .subjects import kind_of, of_possession
 
 _WHERE = re.compile(r",? (?:at|in|from|over at|over in) (?:the |[A-Z]).{2,40}$")
@@ -59,6 +60,21 @@ NUMBERED = re.compile(
     r"(?:number|size|age|height|weight|rent|salary|budget|pin|code|postcode|zip|extension|room|gate"
     r"|seat|locker|floor|score|mileage|dose|dosage|blood pressure|shift|id)$"
 )
+_LANGUAGE = re.compile(
+    r"[A-Z][a-z]*(?:ish|ese|ian|ean|ench|utch|erman|reek|atin|abic|indi|rdu|arin|ech|ai|alan|ansh)"
+)
+_SPOKEN = re.compile(
+    r"(?:(?:quite|pretty|very|rather|a bit|still) )?(?:fluent|native|rusty|basic|poor|decent"
+    r"|passable|nonexistent|limited|perfect|good|terrible|conversational|intermediate)"
+)
+_HEALTH = re.compile(
+    r"(?:blood (?:pressure|sugar)|cholesterol|iron(?: levels?)?|eyesight|hearing|vision|sight"
+    r"|resting pulse|heart rate|vitamin d(?: levels?)?|(?:left |right )?(?:eye|ear|knee|hip|back))"
+)
+_AILING = re.compile(
+    r"(?:(?:very|too|rather|quite|a bit|pretty|slightly) )?(?:high|low|bad|poor|weak|blind|deaf"
+    r"|borderline|artificial|failing|going|made of glass)"
+)
 _NO_NEWS = frozenset(
     "day life week world year heart home head mind face time favorite favourite".split()
 )
@@ -71,6 +87,18 @@ def copula(said: Said) -> Iterator[Claim]:
     """Yield what a clause with ``be`` says of its subject."""
     subject, rest = said.subject, said.verbal.rest.strip(" ,.")
     if said.verbal.lemma != "be" or said.verbal.modal or said.verbal.is_progressive:
+        return
+    if subject.beside and rest in PLURALS and PLURALS[rest] in PERSONS:
+        is_so = said.verbal.tense == "present" and said.verbal.sense == "is"
+        yield said.claim(RELATION, rest, fact_type="identity", is_news=is_so)
+        return
+    if _LANGUAGE.fullmatch(subject.noun) and _SPOKEN.fullmatch(rest):
+        is_so = subject.sort == "owned" and said.verbal.tense == "present"
+        yield said.claim("is", rest, is_single=True, fact_type="identity", is_news=is_so)
+        return
+    if _HEALTH.fullmatch(subject.noun.lower()) and _AILING.fullmatch(rest):
+        is_news = subject.sort == "owned" and said.verbal.tense == "present"
+        yield said.claim("is", rest, is_single=True, is_news=is_news)
         return
     owned = of_possession(rest, said.speaker)
     is_taste = owned is not None and _FAVOURITE.fullmatch(owned.noun.lower()) is not None
@@ -340,7 +368,8 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     # What somebody's father was is told for good; what they were themselves, they may be no more.
     was = verbal.tense == "past" and subject.kind in RELATIVES and _ROLE.search(thing) is not None
     is_so = verbal.tense == "present" or (verbal.tense == "perfect" and since) or was
-    is_news = is_plain and is_so
+    used = verbal.aim == "used" and _ROLE.search(_AT_WORK.sub("", thing)) is not None
+    is_news = is_plain and (is_so or used)
     if subject.sort == "owned" and not subject.kind:
         is_news &= any(letter.isupper() or letter.isdigit() for letter in thing)
         yield said.claim(KIND, rest, is_single=True, is_news=is_news and verbal.sense == "is")
@@ -360,9 +389,8 @@ def _role(said: Said, rest: str) -> Iterator[Claim]:
     if found[1] == "the":
         return
     few = len(_AT_WORK.sub("", thing).split()) <= _ROLE_WORDS_MAX
-    yield said.claim(
-        "is a", thing, fact_type="identity", is_news=is_news and few and subject.sort != "thing"
-    )
+    is_news = is_news and few and subject.sort != "thing"
+    yield said.claim("is a", thing, fact_type="identity", is_news=is_news, is_loose=used)
 
 
 _AT_WORK = re.compile(r" (?:with|at|in|for|on) .{2,60}$")

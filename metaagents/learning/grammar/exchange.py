@@ -15,10 +15,20 @@ _REACTION = re.compile(
     r"me (?:an? |the )?(?:(?:bad|terrible|nasty) )?(?:rash|hives|migraines?|heartburn|asthma)"
 )
 _REACTION_OF = re.compile(
-    r"my (?:throat|face|tongue|lips|eyes|skin|mouth|hands|stomach) (?:swell|itch|water|burn|tingle"
+    r"me out in (?:an? )?(?:hives|rash|spots|blotches|welts)"
+    r"|my (?:throat|face|tongue|lips|eyes|skin|mouth|hands|stomach) (?:swell|itch|water|burn|tingle"
     r"|close|blister|hurt|ache)s?(?: up| shut)?|me (?:ill|sick|wheeze|vomit|itch|swell up"
     r"|sneeze|cough|queasy|nauseous|itchy|dizzy)"
 )
+_SUITS = re.compile(
+    r"(?:works?|suits?|fits?) (?:(?:me|us) best|best for (?:me|us))[.! ]*$"
+    r"|(?:is|are) (?:best|easiest) for (?:me|us)[.! ]*$"
+    r"|(?:is|are)(?:n't| not)? (?:really |totally )?my (?:thing|cup of tea|passion)[.! ]*$"
+)
+_RISEN = re.compile(r"^(?:up |down )?to ")
+_CHANGES = frozenset("go rise increase drop fall climb come".split())
+_HOUSEHOLD = frozenset("rent mortgage deposit".split())
+"""Of whom there is one that a speaker pays, so that "the" says whose it is."""
 _HANDED = re.compile(r"(?:over )?(the .+?)(?: over)? to (.+)")
 _TAKEN_OVER = re.compile(rf"over from {phrases.NAME} as (?:my|our) (\w+)")
 _RENAMED = re.compile(rf"((?:the|my|our) .+?)(?: from {phrases.NAME})? to ({phrases.NAME})")
@@ -42,15 +52,18 @@ def measured(said: Said) -> Iterator[Claim]:
     if verbal.lemma == "take" and rest.startswith("place"):
         yield from _timed(said, rest.removeprefix("place").strip())
         return
-    time = phrases.as_time(rest) or (said.told_time if not rest else "")
+    rest = _RISEN.sub("", rest) if verbal.lemma in _CHANGES else rest
+    bare = "" if rest in {"out", "up", "off", "due", "over"} else rest
+    time = phrases.as_time(rest) or (said.told_time if not bare else "")
     name = _NAMED_SO.fullmatch(rest)
     number = phrases.as_quantity(re.sub(r"^(?:in|at|on|with) ", "", rest))
     value = time or number or (name[1] if name else "")
     if value:
         is_dated = bool(time) and DATED.search(said.subject.head) is not None
         is_known = is_dated or NUMBERED.search(said.subject.head) is not None
-        is_news = said.clause.corrects or (is_known and said.subject.sort == "owned")
-        is_so = verbal.tense == "present" and verbal.sense == "is"
+        is_theirs = said.subject.sort == "owned" or said.subject.noun in _HOUSEHOLD
+        is_news = said.clause.corrects or (is_known and is_theirs)
+        is_so = verbal.sense == "is" and (verbal.tense == "present" or verbal.lemma in _CHANGES)
         yield said.claim(
             f"{verbal.lemma}s",
             value,
@@ -129,6 +142,21 @@ def _reacts(said: Said) -> Iterator[Claim]:
         yield said.claim("reaction", value, fact_type="constraint", is_news=is_news)
 
 
+def _suits(said: Said) -> Iterator[Claim]:
+    """``Window seats work best for me``."""
+    is_so = said.verbal.tense == "present" and said.verbal.sense in {"is", "not"}
+    if is_so and said.subject.sort == "thing" and _SUITS.search(said.clause.text):
+        yield said.claim(
+            "prefers",
+            said.subject.text,
+            subject=said.speaker,
+            text=said.told_as_said(),
+            fact_type="preference",
+            is_loose=True,
+            is_news=phrases.as_thing(said.subject.text) is not None,
+        )
+
+
 def _works(said: Said) -> Iterator[Claim]:
     """``The printer is working again``."""
     is_thing = said.subject.sort in {"thing", "owned"} and not said.subject.kind
@@ -151,7 +179,8 @@ _READERS: tuple[tuple[frozenset[str], Callable[[Said], Iterator[Claim]]], ...] =
     (frozenset({"switch", "change"}), _switches),
     (frozenset({"rename"}), _renames),
     (frozenset({"change"}), _takes_a_name),
-    (frozenset({"give", "make"}), _reacts),
+    (frozenset({"give", "make", "bring"}), _reacts),
+    (frozenset("work suit fit be".split()), _suits),
     (frozenset({"work"}), _works),
     (frozenset({"eat", "drink", "tolerate"}), _may_again),
 )

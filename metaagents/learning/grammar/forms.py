@@ -31,7 +31,7 @@ spend | my winters in/my summers in/the winters in/the summers in | place | spen
 move | from | from-to | lives in | begin one identity
 settle | in/down in | place | lives in | begin one identity
 move | to/back to/over to | place | lives in | begin one identity
-move | to/back to/into | own-place | lives in | begin one identity quiet
+move | to/back to/into | own-place | lives in | begin one identity
 relocate | to/back to | place | lives in | begin one identity
 be | from/originally from | place | is from | state one identity
 come | from/originally from | place | is from | state one identity
@@ -45,7 +45,7 @@ be | born/born on/born in | nothing | was born | event identity
 work | at/for/with | firm | works at | state one identity
 be | employed at/employed by/working at/working for | firm | works at | state one identity
 be | on the staff of | firm | works at | state one identity
-be | with | firm-name | works at | since state one identity
+be | with/at | firm-name | works at | since state one identity
 be | with | name | is with | since state
 be | in | place | stays in | since state
 quit | my job at/my job with | firm | left | end identity
@@ -114,6 +114,7 @@ carry | | carried | carries | state constraint
 use | | carried | uses | state
 need | | medicine | takes | state
 be | prescribed/put on | medicine | takes | begin
+have | | infection | had | event
 have | | owned | has | state
 own | | owned | has | state
 keep | | kept | has | state
@@ -167,11 +168,9 @@ recover | from | thing | recovering from | state
 be | deaf in/blind in | ear | is | state identity
 be | scared of/afraid of/terrified of/frightened of | liked | is afraid of | state preference
 wear | | worn | wears | state
-take | my coffee/my tea | thing | takes | state preference
 take | | medicine | takes | state
 catch | | infection | had | event
 get | | infection | had | event
-have | | infection | had | event
 react | badly to/to | allergen | is allergic to | state constraint
 get | a rash from/hives from/migraines from | allergen | is allergic to | state constraint
 break | out in hives from/out in a rash from | allergen | is allergic to | state constraint
@@ -287,7 +286,10 @@ take | up | hobby | took up | event
 join | | owned | joined | begin dated
 join | | group | joined | begin
 be | to | place | visited | event
-be | a member of/on/in the | group | member of | state quiet
+be | on | platform | is on | state
+be | on/in | circle | member of | state
+be | a member of/a member at | group | member of | state
+be | on/in the | group | member of | state quiet
 be | a member of | thing | member of | state
 be | married to | name | married to | state one identity
 be | engaged to | name | engaged to | state one identity
@@ -335,6 +337,47 @@ launch | | business | opened | event
 found | | business | opened | event
 run | | business | runs | state identity
 host | | owned | hosts | state
+end | up in/up living in/up back in | place | lives in | begin one identity
+be | at | college | goes to | state identity
+be | put in charge of | charge | leads | begin identity
+be | in charge of/responsible for | charge | leads | state identity
+hand | in | my-notice | left | end identity
+get | nicked/pinched/stolen/broken into/wrecked/totalled/smashed | nothing | lost | event
+be | nicked/pinched/broken into/smashed | nothing | lost | event
+have | | fitted | has | event
+get | | fitted | has | event
+have | | bad-part | has | state identity
+have | | fixtures | has | state
+spend | | stay | spends | event ongoing
+pick | up | owned | has | begin dated
+get | promoted | nothing | promoted | event dated
+take | | patient | sees | state identity
+be | in his/in her/in their | year | is in | state identity
+be | in | field | works in | state identity
+be | referred to/seen by/operated on by | carer | sees | begin identity
+be | on | regime | is on | state
+fly | away/off | nothing | escaped | event
+run | away/off | nothing | escaped | event
+go | missing | nothing | escaped | event
+finish | | school | finished | event identity
+hold | | distinction | holds | state identity
+have | | distinction | has | state identity
+come | back to/home to | place | returned to | event dated
+manage | | crew | manages | state identity
+lead | | crew | leads | state identity
+run | | crew | runs | state identity
+get | | jab | had | event identity
+have | | jab | had | event identity
+take | my coffee/my tea/my eggs/my steak | served | takes | state preference
+take | | clothing-size | size | state identity
+wear | | clothing-size | size | state identity
+be | | clothing-size | size | state identity
+be | | body-measure | measures | state one identity
+be | in my/in his/in her/in their | decade | age | state identity
+be | up in/down in/over in/out in | place | lives in | state
+go | back to/back home to/home to | place | visited | event dated
+drop | out of/out from | college | left | event identity
+go | to | college | goes to | state identity
 switch | from | change | changed | change
 change | from | change | changed | change
 """

@@ -10,17 +10,20 @@ from typing import cast
 from tiers.records import FactType
 
 from . import phrases
+from .everyday import EVERYDAY
 from .forms import TABLE
 from .lexicon import EVALUATIVE, PLURALS
 from .subjects import kind_of
 from .values import KINDS, worth
 from .verbs import Verbal
 
+_KINDS = KINDS | EVERYDAY
 _LED = frozenset("lead head manage chair captain coach run".split())
 PLANNED = frozenset(
     "start begin move relocate fly travel visit go marry buy study open run attend join get sell "
     "leave retire adopt see quit come turn finish arrive learn build launch rent take drive enrol "
-    "enroll".split()
+    "enroll walk hike cycle run emigrate spend host tour sail perform compete celebrate present "
+    "renovate swim climb".split()
 )
 """What is told of as a plan; much else that people are going to do is a manner of speaking."""
 OFTEN = re.compile(
@@ -35,7 +38,7 @@ OFTEN = re.compile(
 CIRCUMSTANCES_MAX = 3
 """So many of them are taken from the end of a clause, one after the other."""
 _CIRCUMSTANCE = re.compile(
-    r",? (?:with|for|on|at|near|by|from|to|over|after|before|during|outside|behind|next to"
+    r",? (?:with|for|on|in|at|near|by|from|to|over|after|before|during|outside|behind|next to"
     r"|around|because of|thanks to|that|which|who|where|whose) | (?=[a-z]{2,12}ing [a-z])",
     re.IGNORECASE,
 )
@@ -202,12 +205,12 @@ def _value(frame: Frame, before: str, rest: str) -> str | None:
     if frame.kind in {"owned", "medicine"} and _NONE.match(rest):
         return worth(_NONE.sub("", rest))
     if frame.kind in _OF_NONE and not before and _NONE.match(rest):
-        return KINDS[frame.kind](_NONE.sub("", rest))
+        return _KINDS[frame.kind](_NONE.sub("", rest))
     if frame.kind == "owned" and _is_family(rest):
         return rest if phrases.as_thing(rest) else None
     if before and rest != before and not rest.startswith(f"{before} "):
         return None
-    return KINDS[frame.kind](rest[len(before) :].strip())
+    return _KINDS[frame.kind](rest[len(before) :].strip())
 
 
 def _is_family(rest: str) -> bool:

@@ -16,6 +16,12 @@ _CALLED = re.compile(r"(.+?) (?:called|named) (.+)")
 _FOR_LIFE = frozenset("illness allergen diet".split())
 """What somebody has had is had still, unless they say otherwise."""
 
+_OF_THE_LIVING = frozenset(
+    "illness allergen allergy diet medicine age own-age age-number college school infection "
+    "body exam degree carer bad-part".split()
+)
+"""Kinds of value that nobody but a living being has."""
+
 
 def framed(said: Said, filling: Filled) -> Iterator[Claim]:
     """Yield what a filled frame claims, and what follows from it for others."""
@@ -110,5 +116,7 @@ def _is_of_somebody(said: Said, filling: Filled) -> bool:
         return subject.sort != "thing"
     if subject.kind in ACQUAINTANCES:
         return bool(subject.name)
+    if subject.noun.isalpha() and subject.noun.istitle() and filling.frame.kind in _OF_THE_LIVING:
+        return True  # "our Linus is allergic to eggs"
     is_known = subject.noun.lower().split()[-1] in POSSESSIONS | BODY
     return bool(subject.kind) or is_known or filling.frame.attribute == "lost"

@@ -17,7 +17,9 @@ RELATIVES = frozenset(
     "nephew mother-in-law father-in-law brother-in-law sister-in-law son-in-law daughter-in-law "
     "stepmother stepfather stepson stepdaughter stepbrother stepsister godmother godfather "
     "youngest eldest oldest girl boy family ex granddad gran nan nana folks stepson "
-    "grandkid".split()
+    "grandkid hubby missus ma pa sis bro lad toddler teenager newborn stepdad stepmum stepmom "
+    "sibling in-law granddaughter great-aunt great-uncle great-grandmother great-grandfather "
+    "nanna auntie".split()
 )
 ACQUAINTANCES = frozenset(
     "friend neighbour neighbor flatmate roommate housemate colleague coworker co-worker classmate "
@@ -57,6 +59,8 @@ ONE_AT_A_TIME = (
 
 PLURALS = {f"{one}s": one for one in PERSONS | PETS} | {
     "children": "child",
+    "in-laws": "in-law",
+    "missus": "missus",
     "wives": "wife",
     "puppies": "puppy",
     "ponies": "pony",
@@ -76,6 +80,26 @@ POSSESSIONS = frozenset(
 )
 """Things of somebody's that are worth knowing about."""
 
+MOMENTARY = frozenset(
+    "be have need require want hope wish look feel think try seem appear know say tell mean find "
+    "believe remember forget wonder guess see hear agree disagree suggest promise appreciate thank "
+    "expect ask call send let give take get put bring come go do make understand realise realize "
+    "imagine suppose assume doubt trust admit swear bet recommend advise apologise apologize "
+    "notice recall mind matter matter care worry regret miss love like hate enjoy prefer adore "
+    "welcome invite wait keep stay remain continue stop start begin finish end turn leave arrive "
+    "return happen help show share talk speak discuss mention explain describe answer reply ask "
+    "respond react check test fix debug click open close close press type run use add remove "
+    "change move set pick choose decide plan intend aim deserve value cherish treasure support "
+    "respect admire envy owe lack cost hold catch hit hang send receive lose pass fall rise stand "
+    "sit lie break cut drop throw carry push pull meet follow lead reach join refer recognise "
+    "recognize consider accept refuse deny claim bother picture second hurt crave long dread "
+    "depend rely belong concern involve include contain result face save load print sound taste "
+    "smell vote order request cancel confirm sign attach copy paste upload download install relate "
+    "feel push strive aspire struggle cheer bless pity wrap wish dare beg dream trade live "
+    "read".split()
+)
+"""Verbs of the mind, of talk, of feeling and of handling things: they tell of the moment."""
+
 ILLNESS = (
     r"(?:[a-z]+(?:itis|osis|emia|aemia|algia|plegia|phobia|pathy|oma)|asthma|diabetes|epilepsy|gout"
     r"|(?:high|low) (?:cholesterol|iron|blood sugar)|sleep apno?ea|shingles|fibroids"
@@ -92,6 +116,11 @@ ILLNESS = (
     r"|weak heart|thyroid (?:condition|problem)|stutter|hearing aid|stoma|prosthesis))"
 )
 """What somebody has without an article, as an expression without groups."""
+
+PLATFORMS = frozenset(
+    "facebook instagram whatsapp twitter linkedin telegram signal tiktok discord slack mastodon "
+    "bluesky reddit snapchat skype zoom teams youtube pinterest strava goodreads".split()
+)
 
 BODY = frozenset(
     "ankle arm back collarbone elbow finger foot hand heel hip jaw knee leg neck nose rib ribs "

@@ -45,7 +45,8 @@ QUANTITY = re.compile(
     re.IGNORECASE,
 )
 PASSING = re.compile(
-    r"(?<!allergy)(?<!aversion)(?<!intolerance) to (?!(?:the|an?|my|our)\b)"
+    r"(?<!allergy)(?<!aversion)(?<!intolerance)"
+    r" to (?!(?:the|an?|my|our)\b|(?:work|school|church|college)$)"
     r"[a-z]+(?: .{1,40})?$|\bin (?:mind|tow|stock)\b|\bup my sleeve\b"
     r"|\b(?:in|on|up|to|off) my (?:throat|hands?|stomach|mouth|head|mind|eyes?|plate|chest|back"
     r"|shoulders?|lap|pocket|bag)\b|\b(?:green (?:thumb|fingers)|sweet tooth|temper|soul|nerve"
@@ -116,7 +117,7 @@ def is_owned(text: str) -> bool:
 
 def is_worth_keeping(text: str, barred: frozenset[str] = EVALUATIVE | OCCASIONS) -> bool:
     """Whether a thing is one, rather than a mood, an occasion or praise."""
-    return not any(word in barred for word in words(text))
+    return not any(word in barred for word in words(text.replace("great-", "")))
 
 
 def is_doing(text: str) -> bool:

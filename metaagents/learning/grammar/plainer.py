@@ -119,6 +119,13 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         ),
         r"\1 \3 \2",
     ),
+    (
+        (
+            r"\b(?:swapped|left|traded) (?:the (?:big )?city|city life|the countryside) for "
+            r"(?=an? (?:[a-z]+ )?(?:village|town|farm|hamlet|city|island|suburb))"
+        ),
+        "moved to ",
+    ),
     (r"\b(?:my|our) plan is to (?=[a-z])", "I plan to "),
     (r"\ba (?:single )?word of (?=[A-Z])", "any "),
     (r"\b(?:went|gone) and (?=(?:bought|got|adopted|sold|moved|joined) )", ""),
@@ -216,7 +223,67 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         ),
         r"\1 prefer to \2",
     ),
-    (r"\b(i|we)(?:'d| would) much rather ", r"\1 prefer to "),
+    (
+        (
+            r"\b(i|we)(?:'d| would) (?:much )?(?:rather|sooner) (?=(?:be|sit|have|take|go|stay|eat"
+            r"|drink|walk|fly|travel|meet|work|get|read|talk|use|pay) [a-z])"
+        ),
+        r"\1 prefer to ",
+    ),
+    # It is X that ...: X does.
+    (
+        (
+            r"\bit(?:'s| is| was) ((?:the|my|our) [a-z][\w ]{1,24}|[A-Z][\w\-]+) (?:that|who)"
+            r" (?=[a-z]+s\b)"
+        ),
+        r"\1 ",
+    ),
+    # "Isn't on Friday, it's on Saturday": what is put right.
+    (
+        (
+            r"\b(is|was|are)(?:n't| not) ([^,.;!?]{1,40}), (?:it's|it is|they're|they are|she's"
+            r"|he's|she is|he is) ([^,.;!?]{1,60})(?=[.!]?$)"
+        ),
+        r"\1 \3, not \2",
+    ),
+    (
+        (
+            r"\b(?:somebody|someone|some \w+|thieves|they)(?:'s|'ve| has| have)? (?:stole|stolen"
+            r"|nicked|pinched) (my [\w ]{2,24}?)(?= (?:on|last|from|yesterday|in)\b|[.,!]|$)"
+        ),
+        r"\1 was stolen",
+    ),
+    # Who does what as a notary is one.
+    (
+        (
+            r"^\s*as (an?) (?!(?:matter|number|reminder|starter|beginner|teenager|youngster"
+            r"|newcomer|outsider|last|filler|gesture|former|answer|sister|brother|mother|father)\b)"
+            r"((?:[a-z]+ )?[a-z]+(?:er|or|ist|ian|ary|ant|eer)|nurse|chef|vet|pilot|diabetic"
+            r"|coeliac|vegan|vegetarian)(?: myself)?,? (?=i\b|i'|we\b)"
+        ),
+        r"I am \1 \2, and ",
+    ),
+    # Who treats somebody is whom they see.
+    (
+        (
+            r"\b((?:Dr|Prof|Mrs|Mr|Ms)\.? [A-Z][\w\-]+) (?:is the one who |is who )?(?:is"
+            r" treating|treats|is looking after|looks after|takes care of"
+            r"|has been treating) (?=my [a-z]+)"
+        ),
+        r"I see \1 for ",
+    ),
+    # Who may be reached by what number.
+    (
+        (
+            r"\b(?:the )?best (?:way|number|place) to (?:reach|get|contact|call|text) me"
+            r"(?: at| on)? is (?:on |at |by )?(?=\+?\d)"
+        ),
+        "my phone number is ",
+    ),
+    (
+        r"\byou can (?:reach|get|call|text|ring|phone) me (?:on|at) (?=\+?\d[\d ()\-/]{5,20}\d)",
+        "my phone number is ",
+    ),
     (r"\b(?:have|'ve) never been able to ", " can't "),
     (r"(?:\b(?:am|are|is)|'m|'re) (?:not able|unable) to ", " can't "),
     (r"\b(i|we)(?:'m| am| are|'re) no (fan|friend|lover) of ", r"\1 am not a fan of "),
@@ -226,13 +293,16 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     # What comes to somebody from others.
     (
         (
-            r"\b(?:they|the company|my (?:boss|company|manager)) (?:have |has |'ve )?(?:just )?"
-            r"(made|appointed|named|promoted|hired|elected|fired|sacked) me\b"
+            r"\b(?:they|the company|my (?:boss|company|manager))(?:'ve| have| has)?(?: just)? "
+            r"(made|appointed|named|promoted|hired|elected|fired|sacked|put|laid) me\b"
         ),
         r"I was \1",
     ),
     (
-        r"\b(?:they|the (?:clinic|hospital)|my (?:doctor|gp)) (?:have |has |'ve )?put me on ",
+        (
+            r"\b(?:they|the (?:clinic|hospital)|my (?:doctor|gp))(?:'ve| have| has)?(?: just)?"
+            r" put me on "
+        ),
         "I am on ",
     ),
     # Where somebody lives, works or comes from, told of the place.
@@ -242,12 +312,20 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
     ),
     (
         (
-            rf"\b({_NAME}) (?:has been|became|is) (?:my |our )?home"
+            rf"\b({_NAME}) (?:has been|became) (?:my |our )?home"
             r"(?: now)?(?=$|[.,!;]| (?:since|for) )"
         ),
         r"I have lived in \1",
     ),
+    (rf"\b({_NAME}) is (?:my |our )?home(?: now)?(?=$|[.,!;])", r"I live in \1"),
     (rf"\b[Hh]ome (?:for (?:me|us) )?is (?={_NAME})", "I live in "),
+    (
+        (
+            r"\bhome (?:for (?:me|us) )?is (?=an? [a-z \-]*(?:flat|house|cottage|boat|farm|van"
+            r"|cabin|bungalow|caravan|studio|apartment|loft|barn)\b)"
+        ),
+        "I live in ",
+    ),
     (r"\b(i|we) (?:make|earn) (?:a|my|our) living (?:as|by being) ", r"\1 work as "),
     (
         r"((?:(?<= )(?:am|is|are)|(?<=\w)'(?:m|s|re))) (?:off|headed|heading) (?:to|for) (?=[A-Z])",

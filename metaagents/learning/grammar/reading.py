@@ -7,25 +7,34 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from . import phrases
+from .activity import active
 from .copula import copula
+from .everyday import EVERYDAY
 from .exchange import exchanged, measured
 from .frames import OFTEN, PLANNED, filled, without_circumstance
 from .framing import framed
 from .lexicon import EVALUATIVE
 from .statement import HABIT, Claim, Said, of_speaker
+from .values import KINDS
 from .verbs import FORMS, HABITUAL
 
 _FOR_A_LIVING = " for a living"
 _NO_HABITS = frozenset(
     "be need want hope look feel think try seem love like know say tell mean make find believe "
-    "remember forget wonder wish guess end keep learn bring turn come support help".split()
+    "remember forget wonder wish guess end keep learn bring turn come support help "
+    "talk chat speak".split()
 )
 _EXCLUSIVE = frozenset("drink eat wear fly use buy read watch cook drive smoke listen".split())
 """Of these, what somebody does only is what they do again and again."""
 _DAILY = re.compile(r"(?:(?:get|wake) up|go to (?:bed|sleep)) (?:at|by|before|around) ")
 """What is told with an hour and without a day happens each day."""
+_ABED = re.compile(
+    r"(?:in bed|up|awake|out of bed|at (?:my|the) [a-z]+|home) (?:at|by|before|from) .+"
+)
+"""Where somebody usually is at an hour."""
 _NEEDS_MORE = frozenset("go get give do take".split())
 """Verbs that alone say nothing."""
+_AWAY = re.compile(r"(?:(?:away|off|back|over|out|down|up) )?(?:on \w+ )?(?:in|at|to) (.+)")
 _EXPECTED = re.compile(r"\b(?:baby|child|twins|boy|girl|surgery|operation|guests|party)\b")
 _SOON = frozenset("leave fly start arrive turn finish".split())
 _BEFORE_THING = re.compile(
@@ -87,7 +96,7 @@ def _claims(said: Said) -> Iterator[Claim]:
     elif verbal.lemma == "be":
         yield from copula(said)
     else:
-        yield from [*measured(said)] or _plain(said)
+        yield from [*measured(said)] or [*active(said)] or _plain(said)
 
 
 def _has_age(said: Said) -> bool:
@@ -126,12 +135,27 @@ def _is_plan(said: Said) -> bool:
         return False
     is_dated = said.when is not None and said.when.sort == "at"
     is_of_theirs = _OF_THEIRS.match(verbal.rest) is not None and said.is_ahead
+    if verbal.lemma == "be":
+        return is_dated and said.is_ahead and _is_away(verbal.rest)
     if verbal.is_progressive and verbal.lemma == "have":
-        return _EXPECTED.search(verbal.rest) is not None
+        return (is_dated and bool(_is_arranged(verbal.rest))) or _EXPECTED.search(
+            verbal.rest
+        ) is not None
     if verbal.is_progressive:
         return is_dated and (verbal.lemma in PLANNED or is_of_theirs)
     # "I leave for Oslo tomorrow": only a time that lies ahead makes a plan of it.
     return is_dated and said.is_ahead and (verbal.lemma in _SOON or is_of_theirs)
+
+
+def _is_arranged(rest: str) -> bool:
+    """Whether somebody has something done: ``an extension built``, ``my tonsils out``."""
+    return bool(EVERYDAY["fitted"](rest) or KINDS["body-removed"](rest))
+
+
+def _is_away(rest: str) -> bool:
+    """Whether somebody is at a place by its name: ``away in Copenhagen``."""
+    away = _AWAY.fullmatch(rest)
+    return away is not None and phrases.as_place(away[1]) is not None
 
 
 def _plan(said: Said) -> Iterator[Claim]:
@@ -156,9 +180,9 @@ def _is_worth_planning(said: Said) -> bool:
     """Whether a plan is one, rather than a manner of speaking of what is to come."""
     lemma, rest, is_dated = said.verbal.lemma, said.verbal.rest, said.when is not None
     if lemma == "be":
-        return is_dated and rest.startswith("in ") and phrases.as_place(rest[3:]) is not None
+        return is_dated and _is_away(rest)
     if lemma == "have":
-        return is_dated and _EXPECTED.search(rest) is not None
+        return is_dated and bool(_EXPECTED.search(rest) or _is_arranged(rest))
     is_known = lemma in PLANNED or (is_dated and _OF_THEIRS.match(rest) is not None)
     is_worth = is_known and phrases.is_worth_keeping(rest, EVALUATIVE)
     return is_worth and (bool(rest) or is_dated)
@@ -177,14 +201,17 @@ def _is_habit(said: Said) -> bool:
 def _habit(said: Said) -> Iterator[Claim]:
     """Yield what somebody does again and again, or never."""
     verbal = said.verbal
-    if verbal.tense != "present" or verbal.sense not in {"is", "never"} or verbal.is_progressive:
+    is_denied = verbal.sense == "not" and verbal.lemma == "work"
+    is_told = is_denied or verbal.sense in {"is", "never"}
+    if verbal.tense != "present" or not is_told or verbal.is_progressive:
         return
     rest = OFTEN.sub("", verbal.rest).replace("  ", " ").strip()
     thing = _BEFORE_THING.sub("", f"{rest} ").strip()
     if thing and phrases.as_thing(thing) is None and phrases.as_time(thing) is None:
         return
     is_bare = not thing and (verbal.lemma in _NEEDS_MORE or verbal.sense == "never")
-    if verbal.lemma in _NO_HABITS or is_bare:
+    is_abed = verbal.lemma == "be" and _ABED.fullmatch(rest) is not None
+    if (verbal.lemma in _NO_HABITS and not is_abed) or is_bare:
         return
     is_known = verbal.lemma in FORMS or verbal.habit in HABITUAL or verbal.sense == "never"
     is_worth = phrases.is_worth_keeping(rest, EVALUATIVE)

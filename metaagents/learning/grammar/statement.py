@@ -25,7 +25,11 @@ HAS = "has"
 PLAN = "plan"
 DIED = "died"
 KIND = "kind"
-UNSAID = frozenset({LEFT, RELATION, NAME, TIME, PLACE, LED, HABIT, HAS, PLAN, DIED, KIND})
+DOES = "does"
+DONE = "done"
+UNSAID = frozenset(
+    {LEFT, RELATION, NAME, TIME, PLACE, LED, HABIT, HAS, PLAN, DIED, KIND, DOES, DONE}
+)
 """Attributes that the house names: no speaker says these words."""
 
 AHEAD = frozenset("book sign plan order register enrol enroll apply expect".split())
@@ -36,6 +40,7 @@ _MARKS = re.compile(
     r"|by profession|for the time being|by now|by the way|this time|for us|for me|daily basis"
     r"|now|these days|nowadays|at the moment|currently|any ?more|again|too|as well|after all"
     r"|from now on|also|already|so far|for good|finally|recently|lately|at last|of course|yet"
+    r"|in (?:my|our|his|her) (?:whole |entire )?li(?:fe|ves)|all in all"
     r"|since the \w+|every now and then|actually|originally|you know|please|thankfully)[\s.!]*$",
     re.IGNORECASE,
 )
@@ -44,6 +49,7 @@ _HOW_OFTEN = re.compile(
     r"|now and then"
     r"|from time to time|on and off|off and on|regularly|frequently|occasionally)$"
 )
+_BEARS = frozenset("allergic intolerant sensitive addicted".split())
 _NEGATED = re.compile(r"\b(?:not|never|no|cannot|\w+n't)\b", re.IGNORECASE)
 _CHANGED = re.compile(r"now|these days|nowadays|any ?more|again|from now on|after all|currently")
 _STILL_DENIED = ("doesn't", "does not", "don't", "do not", "isn't", "is not", "aren't", "can't")
@@ -63,6 +69,7 @@ class Claim:
         sense: Whether it is so, is not, never was, or is no more.
         is_single: There is one value at a time.
         is_news: Said in talk, it is worth keeping; else it counts where it was meant to be kept.
+        is_loose: Its tense alone says it: worth keeping where a message says nothing plainer.
         is_change: It says that something else was so before.
         corrects: It takes back what was said before.
         is_ahead: It is planned.
@@ -79,6 +86,7 @@ class Claim:
     sense: Sense = "is"
     is_single: bool = False
     is_news: bool = False
+    is_loose: bool = False
     is_change: bool = False
     corrects: bool = False
     is_ahead: bool = False
@@ -196,6 +204,7 @@ def taken_apart(
     if found is None:
         return None
     subject, start = found
+    words = _with_it_named(words, before)
     is_own = subject.sort == "speaker" and not subject.beside
     verbal = parsed(words[start:], is_own=is_own)
     if verbal is None:
@@ -216,6 +225,14 @@ def taken_apart(
     lies_ahead = at is not None and any(one.days and one.days.first > at for one in times)
     is_change = is_change or verbal.is_now
     return Said(subject, verbal, tuple(times), speaker, clause, is_change, lies_ahead)
+
+
+def _with_it_named(words: list[str], before: Said | None) -> list[str]:
+    """Return ``I am allergic to aspirin`` for "to it" where the part before is about aspirin."""
+    is_it = words[-2:] in (["to", "it"], ["to", "them"]) and bool(_BEARS.intersection(words))
+    if not is_it or before is None or before.subject.sort not in {"thing", "named"}:
+        return words
+    return [*words[:-1], *before.subject.text.lower().split()]
 
 
 def unread(clause: Clause, speaker: str) -> Said | None:

@@ -26,6 +26,16 @@ _CHANGED = frozenset("new current present".split())
 _FORMER = frozenset("former old ex late previous".split())
 _WHICH = re.compile(r"(?<=\w) (?:to|from|with|in|at|on|for) .+")
 _IS_CAPITAL = re.compile(rf"[{CAPITALS}][\w'\u2019.\-]*")
+_KIN_IN_TWO_WORDS = {
+    "little one": "child",
+    "other half": "partner",
+    "better half": "partner",
+    "significant other": "partner",
+    "old man": "father",
+    "in laws": "parent",
+    "big sis": "sister",
+    "middle one": "child",
+}
 _POSSESSIVE = re.compile(r"(.+?)['\u2019]s?$")
 
 
@@ -72,7 +82,7 @@ class Subject:
 def kind_of(noun: str) -> str:
     """Return the relation or animal that a noun phrase ends with, in the singular; else ``""``."""
     last = noun.lower().split()[-1] if noun.split() else ""
-    last = "child" if noun.lower().endswith("little one") else last
+    last = _KIN_IN_TWO_WORDS.get(" ".join(noun.lower().split()[-2:]), last)
     last = PLURALS.get(last, last)
     return last if last in PERSONS or last in PETS else ""
 
@@ -161,7 +171,8 @@ def _as_owned(noun: Sequence[str], owner: str) -> Subject | None:
     first = next((at for at, one in enumerate(rest) if at and _is_name(one)), len(rest))
     is_named = first < len(rest) and bool(kind_of(" ".join(rest[:first])))
     kind, name = (rest[:first], rest[first:]) if is_named else (rest, [])
-    if not kind or not all(_IS_CAPITAL.fullmatch(one) for one in name):
+    is_name = all(_IS_CAPITAL.fullmatch(one) for one in name if one != "and" or name[-1] == one)
+    if not kind or not is_name:
         return None
     told = " ".join(rest)
     return Subject(

@@ -85,7 +85,7 @@ _MEDICINE = re.compile(
 )
 _LEADING = re.compile(r"\b(?:head|chief|lead|senior|deputy|vice|managing|executive|general) $")
 PASSED_ON = re.compile(
-    r"\b(?:messages?|e-?mails?|letter|repl(?:y|ies)|minutes?|seconds?|function|variable|dict|array"
+    r"\b(?:messages?|e-?mails?|letter|repl(?:y|ies)|minutes?|seconds?(?!-)|function|variable|dict|array"
     r"|loop|exception|branch|commit|compiler|stack trace|class (?:called|named))\b"
 )
 """What is owned by nobody: what passes between people, spare minutes, parts of a program."""
@@ -190,7 +190,7 @@ def _carer(rest: str) -> str | None:
     return f"{found[1]}{found[2] or ''}" if is_carer else None
 
 
-def _matching(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+def matching(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
     """Return a check for a thing that has one of the words of a pattern."""
 
     def check(rest: str) -> str | None:
@@ -200,7 +200,7 @@ def _matching(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
     return check
 
 
-def _part_of(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+def part_of(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
     """Return a check for what a pattern wholly matches: its first group, or all of it."""
 
     def check(rest: str) -> str | None:
@@ -295,42 +295,43 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "role": _role,
     "thing": worth,
     "subject": worth,
-    "habit": _matching(re.compile(r"\b(?:sugar|meat|alcohol|coffee|cigarettes|caffeine|gluten)\b")),
+    "habit": matching(re.compile(r"\b(?:sugar|meat|alcohol|coffee|cigarettes|caffeine|gluten)\b")),
     "hobby": worth,
     "sport": _sport,
     "owned": _owned,
     "pets": _owned,
     "theirs": _theirs,
-    "illness": _part_of(_ILLNESS),
-    "allergy": _part_of(_ALLERGY),
-    "outgrown": _part_of(_OUTGROWN),
-    "removed": _part_of(_REMOVED),
+    "illness": part_of(_ILLNESS),
+    "allergy": part_of(_ALLERGY),
+    "outgrown": part_of(_OUTGROWN),
+    "removed": part_of(_REMOVED),
     "body-removed": lambda rest: (
-        _part_of(_REMOVED)(rest) if BODY & set(rest.replace("teeth", "tooth").split()) else None
+        part_of(_REMOVED)(rest) if BODY & set(rest.replace("teeth", "tooth").split()) else None
     ),
     "body": _body,
     "allergen": _allergen,
     "diet": _diet,
     "age": _age,
     "number": lambda rest: rest if rest.isdigit() and len(rest) <= 3 else None,  # noqa: PLR2004
-    "from-to": _part_of(re.compile(rf"{phrases.NAME} to ({phrases.NAME})")),
-    "wheelchair": _part_of(re.compile(r"(a wheelchair)")),
+    "from-to": part_of(re.compile(rf"{phrases.NAME} to ({phrases.NAME})")),
+    "wheelchair": part_of(re.compile(r"(a wheelchair)")),
     "act": lambda rest: (
-        phrases.as_thing(rest) or phrases.as_thing(re.sub(r" (?:at|in|on|to|by) ", " ", rest))
+        phrases.as_thing(rest)
+        or phrases.as_thing(re.sub(r"^be | (?:at|in|on|to|by) (?:the )?", " ", rest).strip())
     ),
     "near-place": lambda rest: phrases.as_place(
         re.sub(r"^(?:just )?(?:in|near|outside|(?:north|south|east|west) of|close to) ", "", rest)
     ),
-    "siblings": _part_of(
+    "siblings": part_of(
         re.compile(r"((?:two|three|four|five|six|seven|eight|nine|ten|\d{1,2})(?: \w{3,12})?)")
     ),
-    "home-in": _part_of(
+    "home-in": part_of(
         re.compile(
             r"(an? (?:[a-z\-]+ ){0,2}(?:place|flat|house|apartment|home|room|cottage|cabin|studio)"
             rf"(?: of my own| together)? in {phrases.NAME})"
         )
     ),
-    "trade": _matching(
+    "trade": matching(
         re.compile(
             r"^(?:the )?(?:[a-z]+ )?(?:books|payroll|accounts|accounting|bookkeeping|consulting"
             r"|translations?|marketing|research|sales|design|admin|catering|cleaning|gardening"
@@ -338,7 +339,7 @@ KINDS: dict[str, Callable[[str], str | None]] = {
             r"(?: work)? (?:for|at|in) "
         )
     ),
-    "leaning": _part_of(
+    "leaning": part_of(
         re.compile(
             r"(an? (?:(?:real|total|bit of a) )?(?:(?:morning|night|evening|dog|cat|tea"
             r"|coffee|beach"
@@ -347,78 +348,79 @@ KINDS: dict[str, Callable[[str], str | None]] = {
         )
     ),
     "own-age": lambda rest: rest if _years(rest) and rest.lower() not in _TOO_YOUNG else None,
-    "transport": _part_of(
+    "transport": part_of(
         re.compile(
             r"(the (?:bus|train|tram|metro|ferry|subway|underground|tube) to "
             r"(?!be|get|go|see|avoid|save).{2,40})"
         )
     ),
-    "home-days": _part_of(
+    "home-days": part_of(
         re.compile(r"(home(?: (?:on|every|most|\w+ days?|\w+ times?) [\w, ]{3,40})?)")
     ),
-    "rank": _part_of(
+    "rank": part_of(
         re.compile(
             r"((?:an? |the )?(?:[a-z]+ ){0,2}(?:lead|leader|head|manager|partner|director|captain"
             r"|chair|editor|supervisor|coordinator)(?: of [\w ]{2,30})?)"
         )
     ),
-    "papers": _matching(
+    "papers": matching(
         re.compile(r"\b(?:passport|licen[cs]e|citizenship|nationality|visa|residence permit)$")
     ),
-    "carried": _matching(
+    "carried": matching(
         re.compile(
             r"^(?:an? |my )?(?:\w+ )?(?:epipen|epi-pen|inhaler|insulin pump|cane|walking stick"
             r"|crutches|wheelchair|screen reader|hearing aids?)\b",
             re.IGNORECASE,
         )
     ),
-    "undergone": _part_of(re.compile(r"(being [a-z]+(?:ed|en|n|t)\b.{0,40})")),
-    "my-job": _part_of(re.compile(r"(my job)")),
-    "given": _part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) to .{2,40}")),
-    "home": _matching(re.compile(r"^(?:a|an) (?:flat|house|apartment|room|home)\b")),
+    "undergone": part_of(re.compile(r"(being [a-z]+(?:ed|en|n|t)\b.{0,40})")),
+    "my-job": part_of(re.compile(r"(my job)")),
+    "given": part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) to .{2,40}")),
+    "home": matching(re.compile(r"^(?:a|an) (?:flat|house|apartment|room|home)\b")),
     "firm-name": lambda rest: phrases.as_place(rest) if _FIRM.search(rest) else None,
-    "helper": _part_of(re.compile(rf"(an? (?:new |good )?(?:{'|'.join(sorted(CARERS))}))")),
-    "skill": _part_of(
+    "helper": part_of(re.compile(rf"(an? (?:new |good )?(?:{'|'.join(sorted(CARERS))}))")),
+    "skill": part_of(
         re.compile(
             r"(the [a-z]+|to (?:cook|play|speak|paint|skate|surf|juggle|drive|swim|sail|fly|dance"
             r"|knit|ski|code|sew|ride)\b.*)"
         )
     ),
-    "tongue": _part_of(
+    "tongue": part_of(
         re.compile(
             r"([A-Z][a-z]*(?:ish|ese|ian|ean|ench|utch|erman|reek|atin|abic|indi|rdu|arin|ech|ai))"
         )
     ),
-    "post": _part_of(re.compile(rf"the ({'|'.join(sorted(OFFICES))})")),
+    "post": part_of(re.compile(rf"the ({'|'.join(sorted(OFFICES))})")),
     "age-number": _years,
     "kin": _kin,
-    "shift": _matching(
+    "shift": matching(
         re.compile(r"\b(?:shifts?|part[- ]time|full[- ]time|nights|weekends|freelance|remotely)\b")
     ),
     "office": _office,
-    "dated-occasion": _matching(
+    "dated-occasion": matching(
         re.compile(
-            r"\b(?:appointment|interview|exam|surgery|operation|scan|check-up|audition|hearing)\b"
+            r"\b(?:appointment|interview|exam|surgery|operation|scan|check-?up|audition|hearing|viewing"
+            r"|rehearsal|recital|blood test|mri|(?:meeting|call) with)\b"
         )
     ),
     "kept": _kept,
-    "put-down": _part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) (?:down|to sleep)")),
-    "tickets": _matching(re.compile(r"^(?:\w+ )?tickets? (?:for|to) ")),
-    "booked": _matching(
+    "put-down": part_of(re.compile(r"(?:my|our) ([\w ]{2,24}) (?:down|to sleep)")),
+    "tickets": matching(re.compile(r"^(?:\w+ )?tickets? (?:for|to) ")),
+    "booked": matching(
         re.compile(
             r"\b(?:trip|flights?|holiday|hotel|room|table|tickets?|cruise|cottage|tour|train|cabin"
             r"|chalet|villa|apartment|flat|campsite|hostel|ferry|venue|seats?|session|lessons?"
             r"|appointment|sleeper|photographer|hall)\b"
         )
     ),
-    "medicine": _matching(_MEDICINE),
-    "ear": _part_of(re.compile(r"((?:my|one|his|her|both) (?:left |right )?(?:ears?|eyes?))")),
-    "worn": _matching(
+    "medicine": matching(_MEDICINE),
+    "ear": part_of(re.compile(r"((?:my|one|his|her|both) (?:left |right )?(?:ears?|eyes?))")),
+    "worn": matching(
         re.compile(
             r"\b(?:hearing aids?|glasses|contact lenses|contacts|braces|wig|pacemaker|prosthesis)\b"
         )
     ),
-    "infection": _matching(
+    "infection": matching(
         re.compile(
             r"^(?:the |a |an )?(?:\w+ )?(?:flu|covid|cold|measles|pneumonia|bronchitis"
             r"|chickenpox|malaria|infection|virus)$",
@@ -428,32 +430,32 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "civil": _civil,
     "marital": lambda rest: rest.lower() if rest.lower() in _MARITAL else None,
     "fond": _fond,
-    "taken": _part_of(
+    "taken": part_of(
         re.compile(
             r"(my (?:coffee|tea|eggs|steak|curry|chocolate|food|pizza|toast) [a-z][\w ]{2,24})"
         )
     ),
-    "languages": _part_of(re.compile(r"((?:two|three|four|five|six|\d) languages)")),
-    "bilingual": _part_of(re.compile(r"((?:bilingual(?:ly)?|speaking \w+|with two languages).*)")),
-    "year": _part_of(
+    "languages": part_of(re.compile(r"((?:two|three|four|five|six|\d) languages)")),
+    "bilingual": part_of(re.compile(r"((?:bilingual(?:ly)?|speaking \w+|with two languages).*)")),
+    "year": part_of(
         re.compile(
             r"((?:first|second|third|fourth|fifth|sixth|final|last) year (?:of|at|as|in) .+)"
         )
     ),
-    "school": _matching(
+    "school": matching(
         re.compile(
             r"\b(?:school|university|college|kindergarten|nursery|academy|uni|conservatory)\b",
             re.IGNORECASE,
         )
     ),
     "lover": _lover,
-    "commute": _matching(
+    "commute": matching(
         re.compile(
             r"^(?:work|school|the office|university|college|town|the (?:train )?station"
             r"|the university)$"
         )
     ),
-    "child": _matching(
+    "child": matching(
         re.compile(
             r"\b(?:child|baby|twins|boy|girl|daughter|son|grandchild)\b"
             r"|^(?:first|second|third|fourth)(?: one)?$"
@@ -463,17 +465,17 @@ KINDS: dict[str, Callable[[str], str | None]] = {
     "liked": _liked,
     "meal": _meal,
     "language": _language,
-    "degree": _matching(_DEGREE),
-    "class": _matching(
+    "degree": matching(_DEGREE),
+    "class": matching(
         re.compile(r"\b(?:class|classes|lessons|course|medication|tablets|insulin|pills)\b")
     ),
-    "exam": _matching(_EXAM),
-    "begun": _matching(
+    "exam": matching(_EXAM),
+    "begun": matching(
         re.compile(
             rf"{_DEGREE.pattern}|{_BUSINESS.pattern}|\b(?:school|job|therapy|chemo|project)\b"
         )
     ),
-    "business": _matching(_BUSINESS),
+    "business": matching(_BUSINESS),
     "group": _group,
     "left": _left,
     "doing": _doing,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ...claims.forms import PAST_OF
 from ...claims.forms import is_base_form as is_base_verb
 from ..rewording import third_person
 
@@ -37,7 +38,8 @@ _REGULAR = (
     "hurt bring restore translate fix mend deliver install groom brew weld decorate "
     "carve sculpt illustrate manufacture inspect upholster "
     "talk struggle major earn carry touch cope reserve renovate redecorate repair freelance swap "
-    "escape"
+    "escape pick publish compose direct record produce invent exhibit illustrate qualify perform "
+    "photograph design recite coach skydive sail camp lecture consult"
 ).split()
 _IRREGULAR = {
     line.split()[0]: tuple(line.split()[1:])
@@ -120,6 +122,13 @@ _ASIDE = frozenset(
 )
 """Adverbs that may go: they say how much or how sure, and nothing else."""
 _AIMS = frozenset("going used want wants plan plans planning hope intend decided".split())
+_NO_VERBS = frozenset(
+    "a an the and or but so too as at by for from in of on to with without who that this it all "
+    "both alone myself here there then than like would could should might must may shall ought "
+    "better rather sometimes maybe perhaps no yes ever even am is are was were last first wanna "
+    "gonna gotta".split()
+)
+"""Words that are no verb though they stand right after "I"."""
 _AFTER_GOT = frozenset("to married engaged divorced promoted rid".split())
 HABITUAL = frozenset(
     "usually always often normally typically mostly regularly rarely seldom generally only".split()
@@ -337,10 +346,11 @@ def _at_verb(
 
 
 def _unknown(head: _Head, word: str, rest: str, *, is_own: bool) -> Verbal | None:
-    """Return what a verb that is in no table says, where an adverb makes a habit of it."""
-    is_base_form = word.isalpha() and not word.endswith(("ed", "ing"))
-    is_habit = bool(head.habit) or (head.sense == "never" and is_base_verb(word))
-    if not (is_habit and is_own and is_base_form) or head.be:
+    """Return what a verb that is in no table says: after "I" a word in base form is one."""
+    is_base_form = word.isalpha() and not word.endswith(("ed", "ing", "ly"))
+    is_known = bool(head.habit) or is_base_verb(word) or bool(rest)
+    is_none = word in _NO_VERBS or word in PAST_OF
+    if not (is_known and is_own and is_base_form) or head.be or is_none:
         return None
     head.told.append(third_person(word) if _is_finite(head) else word)
     return _verbal(head, word, " ".join(head.told), rest)

@@ -1,0 +1,133 @@
+"""More of what a value may be, of everyday life: sizes, ages, ailments, what is built in. Pure.
+
+As ``values``: each check takes the words after a verb and returns the value that they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ...distinctive import MONTHS
+from . import phrases
+from .lexicon import BODY, EVALUATIVE, PLATFORMS
+from .subjects import kind_of
+from .values import KINDS, matching, part_of, worth
+
+FEASTS = ("christmas", "easter", "new year", "thanksgiving")
+_MY = r"(?:my|our|his|her|their)"
+_PART = (
+    rf"(?:{'|'.join(sorted(BODY))}|eyes?|ears?|teeth|heart|lungs?|stomach|skin|eyesight|hearing)"
+)
+_NUMBER = r"(?:\d{1,3}(?:[.,']\d{1,2})?|one|two|three|four|five|six|seven|eight|nine|ten|eleven)"
+_UNIT = r"(?:m|cm|metres?|meters?|centimetres?|feet|foot|ft|kilos?|kg|pounds|lbs|stone|inches)"
+_DONE_FOR = (
+    r"(?:fitted|installed|built|put in|put up|laid|done up|redone|renovated|replaced|rewired"
+    r"|converted|delivered|connected|repainted|insulated)"
+)
+_FIXTURES = (
+    r"(?:solar panels|heat pump|wood(?:-burning)? stove|underfloor heating|central heating"
+    r"|greenhouse|allotment|vegetable patch|conservatory|swimming pool|hot tub|sauna|beehives?"
+    r"|roof terrace|garden shed|workshop|wallbox|treehouse|trampoline)"
+)
+_OF_WHAT = r"(?:team|staff|crew|group|department|class|budget|shop|store|branch|office|project)"
+
+_DISTINCTION = part_of(
+    re.compile(
+        r"(an? (?:[a-z\-]+ ){0,2}(?:belt|record|title|certificate|diploma|patent|medal|pass"
+        r"|season ticket)(?: (?:in|for|on) .{2,40})?)"
+    )
+)
+
+
+def _charge(rest: str) -> str | None:
+    """Return what somebody answers for: ``the night shift``."""
+    thing = phrases.as_thing(re.sub(r"^(?:our|my) ", "the ", rest))
+    is_task = thing is not None and re.match(r"(?:the|a) [a-z]", thing)
+    return thing if thing and is_task and phrases.is_worth_keeping(thing, EVALUATIVE) else None
+
+
+def _patient(rest: str) -> str | None:
+    """Return to whom somebody of the speaker's is taken: ``the dog to Dr. Pires``."""
+    found = re.fullmatch(r"(?:the|my|our) ([\w\- ]{2,24}) to (.+)", rest)
+    is_theirs = found is not None and bool(kind_of(found[1]))
+    return rest if found and is_theirs and KINDS["carer"](found[2]) else None
+
+
+EVERYDAY: dict[str, Callable[[str], str | None]] = {
+    "college": part_of(
+        re.compile(
+            r"((?:(?:the )?university|uni|college|(?:medical|law|art|drama|nursing|business|music"
+            r"|cookery|boarding|primary|secondary|high|middle|grammar|night|evening|vocational"
+            r"|nursery|film|design|language) school|[A-Z][\w'\-]+ (?:University|College|School))"
+            rf"(?: (?:in|of) {phrases.NAME})?)"
+        )
+    ),
+    "charge": _charge,
+    "my-notice": part_of(re.compile(rf"(my (?:notice|resignation)(?: (?:at|to) {phrases.NAME})?)")),
+    "fitted": part_of(re.compile(rf"((?:an? |new |the |my |our )*[a-z\- ]{{3,30}} {_DONE_FOR})")),
+    "bad-part": part_of(
+        re.compile(
+            r"((?:an? )?(?:bad|sore|weak|broken|torn|frozen|stiff|dodgy|dicky|gammy|glass|false"
+            rf"|artificial|prosthetic|sprained|fractured|poor|cracked|chipped) {_PART})"
+        )
+    ),
+    "fixtures": matching(re.compile(rf"^(?:an? )?(?:[a-z\-]+ ){{0,2}}{_FIXTURES}\b")),
+    "jab": part_of(
+        re.compile(
+            rf"((?:{_MY}|an?|the) (?:[a-z0-9]+ ){{0,2}}(?:jab|vaccine|vaccination|booster)"
+            r"(?: (?:for|against) .{2,30})?)"
+        )
+    ),
+    "served": part_of(
+        re.compile(
+            r"((?:(?:with|without) .{3,30}|black|white|strong|weak|plain|sweet|neat|rare"
+            r"|medium rare"
+            r"|well done|milky|iced)(?: (?:with|and|but) .{3,30})?)"
+        )
+    ),
+    "clothing-size": part_of(
+        re.compile(r"((?:an? )?(?:shoe |dress |shirt )?size [\w.½]{1,12}(?: in [a-z]{3,12})?)")
+    ),
+    "body-measure": part_of(
+        re.compile(
+            rf"((?:about |around |nearly )?{_NUMBER}(?: ?{_UNIT})?(?:[ ']{{1,2}}{_NUMBER}\"?)?"
+            r"(?: tall| in height)|(?:about |around )?\d{2,3} ?(?:kilos|kg|pounds|lbs|stone))"
+        )
+    ),
+    "decade": part_of(
+        re.compile(
+            r"((?:(?:early|mid|late)[ -])?(?:teens|twenties|thirties|forties|fifties|sixties"
+            r"|seventies|eighties|nineties|\d0s))"
+        )
+    ),
+    "platform": lambda rest: rest if rest.lower() in PLATFORMS else None,
+    "circle": part_of(
+        re.compile(
+            rf"((?:an?|the|{_MY}) (?:[\w'\-]+ ){{0,3}}(?:board|committee|council|choir|orchestra"
+            r"|band|club|union|quartet|trio))"
+        )
+    ),
+    "field": part_of(
+        re.compile(
+            r"((?:marketing|sales|finance|hr|it|insurance|banking|education|construction|logistics"
+            r"|advertising|publishing|real estate|healthcare|retail|catering|tourism|farming|law"
+            r"|the (?:army|navy|police|air force|civil service|fire brigade)|engineering|journalism"
+            r"|pharmaceuticals|hospitality|shipping)(?: (?:at|for|with) .{2,40})?)",
+            re.IGNORECASE,
+        )
+    ),
+    "regime": part_of(re.compile(r"(an? (?:[a-z\-]+ ){0,2}diet)")),
+    "distinction": lambda rest: worth(_DISTINCTION(rest) or ""),
+    "patient": _patient,
+    "stay": part_of(
+        re.compile(
+            rf"((?:(?:the|this|next|all|all of) )?(?:{'|'.join((*MONTHS, *FEASTS))}|summer|winter"
+            r"|autumn|spring|holidays|(?:two|three|four|six) (?:weeks|months))"
+            r" (?:in|with|at|on) .+)",
+            re.IGNORECASE,
+        )
+    ),
+    "crew": part_of(re.compile(rf"(an? (?:[a-z]+ )?{_OF_WHAT} of [\w\- ]{{2,30}})")),
+}
+"""Checks by the names that the forms use, beside those of ``values``."""
