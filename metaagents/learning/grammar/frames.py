@@ -23,7 +23,7 @@ PLANNED = frozenset(
     "start begin move relocate fly travel visit go marry buy study open run attend join get sell "
     "leave retire adopt see quit come turn finish arrive learn build launch rent take drive enrol "
     "enroll walk hike cycle run emigrate spend host tour sail perform compete celebrate present "
-    "renovate swim climb".split()
+    "renovate swim climb throw drive".split()
 )
 """What is told of as a plan; much else that people are going to do is a manner of speaking."""
 OFTEN = re.compile(
