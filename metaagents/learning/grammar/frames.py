@@ -107,12 +107,14 @@ class Filled:
         before: The words before the value.
         value: The value.
         rest: All that is told after the verb, where that is more or less than what was said.
+        is_loose: It is filled without where or in what: ``in the garden``.
     """
 
     frame: Frame
     before: str
     value: str
     rest: str | None = None
+    is_loose: bool = False
 
 
 def _read_table() -> dict[str, tuple[Frame, ...]]:
@@ -149,7 +151,8 @@ def filled(verbal: Verbal) -> Filled | None:
         if found.frame.has("state") and not phrases.is_worth_keeping(verbal.rest):
             continue  # "I'm staying in Ghent for the weekend": no state, but an occasion
         if told != bare or found.frame.fact_type in {"identity", "constraint"}:
-            return replace(found, rest=told)
+            is_loose = verbal.rest[len(bare) :].startswith(" in ")
+            return replace(found, rest=told, is_loose=is_loose)
     return None
 
 

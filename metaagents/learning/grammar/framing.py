@@ -39,6 +39,7 @@ def framed(said: Said, filling: Filled) -> Iterator[Claim]:
         fact_type=frame.fact_type,
         is_single=frame.has("one") and not (frame.has("state") and verbal.tense == "past"),
         is_news=_is_news(said, filling),
+        is_loose=filling.is_loose and not frame.has("one"),
     )
     if frame.has("begin"):
         claim = replace(claim, is_change=True)
