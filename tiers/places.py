@@ -216,7 +216,7 @@ _PROCESS = (
     Place("process", "metaagents.claims.forms:base", "key", "turnover"),
     Place("process", "ezra.evaluation.speed.vectors:_of_word", "key", "turnover"),
     Place("process", "metaagents.claims.forms:root", "key", "turnover"),
-    Place("process", "tiers.warm.edge_filter:_any_of", "name", "nothing"),
+    Place("process", "tiers.warm.edge_points:_any_of", "name", "nothing"),
     Place("process", "tiers.warm.edge_points:_lasting", "name", "nothing"),
     Place("process", "ezra.ranking.terms:_bags", "key", "turnover"),
     Place("process", "ezra.ranking.terms:_graphs", "key", "turnover"),

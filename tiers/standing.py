@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 from .records import Scope, SearchQuery
 from .sighting import Seen, Sighted
@@ -20,8 +20,6 @@ WIDEST = 12_800
 
 RecordKey: TypeAlias = tuple[str, str]
 """Names a record among those of several graphs: the graph's id and its own."""
-
-SeenT = TypeVar("SeenT", bound=Seen)
 
 
 class Standing(NamedTuple):

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from .porter import stripped
 
-# In SQLite's index 16 consonants stand before each word (tiers/cold/bm25.py). A few endings
-# are judged by what is before them, so the stem is taken of the same here.
+# A few endings are judged by what is before them: here as behind 16 consonants, which stood before
+# each word when it was stemmed by SQLite.
 _BEFORE = b"0" * 16
 _FINAL_SIGMA, _SIGMA = "\u03c2", "\u03c3"
 

@@ -47,9 +47,9 @@ async def with_clock(parts: Parts, leases: LeaseStore, owner: str, stack: AsyncE
     settings = parts.settings
     beats = [
         # What is queued is claimed item by item, so that every runtime may help.
-        Beat("indexing", settings.learning_seconds, parts.index_worker.drain, leased=False),
-        Beat("learning", settings.extract_seconds, parts.learning_worker.drain, leased=False),
-        Beat("upkeep", settings.lifecycle_seconds, parts.lifecycle_worker.drain, leased=False),
+        Beat("indexing", settings.learning_seconds, parts.index_worker.keep_up, leased=False),
+        Beat("learning", settings.extract_seconds, parts.learning_worker.keep_up, leased=False),
+        Beat("upkeep", settings.lifecycle_seconds, parts.lifecycle_worker.keep_up, leased=False),
         Beat("lifecycle", settings.lifecycle_seconds, lifecycle_pass),
         Beat("closed graphs", settings.closed_lifecycle_seconds, closed_pass),
         Beat("signing", settings.sign_seconds, signing_pass),

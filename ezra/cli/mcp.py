@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sysconfig
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -249,8 +250,9 @@ def _program(
     for option, value in names.items():
         if not value:
             raise UsageError(option, value, "a name: the client starts a program for one agent")
-    # A client on a desktop does not know the PATH of a shell.
-    command = shutil.which("ezra") or "ezra"
+    # A client on a desktop does not know the PATH of a shell; nor may the shell know where this is.
+    own = sysconfig.get_path("scripts")
+    command = shutil.which("ezra") or shutil.which("ezra", path=own) or "ezra"
     return _Program(command, ("mcp", "run", *_options(names), *more), env)
 
 

@@ -17,13 +17,13 @@ from tiers.documents import (
 )
 from tiers.errors import Conflict, UsageError, WasRedacted
 from tiers.fields import TOPICS_MAX
-from tiers.records import ALL_TOPICS, Scope, Standing
+from tiers.records import Scope, Standing
 
 from ..checks import checked
 from ..guarding import Write, admitted
 from ..operations import Sent, composed, operation
 from ..parts import Parts
-from ..rights.access import Access
+from ..rights.access import Access, access_of_operator
 from .draft import SHELF, Draft, drafted, texts_of
 
 ATTEMPTS = 20
@@ -50,8 +50,7 @@ class Documents:
         Every topic and user is seen, private documents are not. What is put belongs to everybody,
         with the topics that it names itself unless some are given.
         """
-        operator = _Operator(parts, scope)
-        return cls(parts, Access(operator.reading, operator.writing, operator.standing))
+        return cls(parts, access_of_operator(parts.membership, scope))
 
     @composed
     @operation("POST", "", changes=True, repeats=False)
@@ -327,30 +326,6 @@ class Documents:
     async def _revision(self, scope: Scope, own_id: str) -> int:
         stored = await self._stored(scope, own_id)
         return 0 if stored is None else stored.revision
-
-
-class _Operator:
-    """Reads and writes the documents of a session graph, or of the catalog, for its operator."""
-
-    def __init__(self, parts: Parts, scope: Scope) -> None:
-        self._parts = parts
-        self._scope = scope
-        self._standing: Standing | None = None
-
-    def standing(self) -> Standing:
-        if self._standing is None:
-            raise UsageError("graph", self._scope.graph_id, "a graph that was looked up")
-        return self._standing
-
-    async def reading(self) -> Scope:
-        self._standing = await self._parts.membership.of_graph(self._scope)
-        return self._scope.model_copy(update={"lineage": self._standing.lineage})
-
-    async def writing(self, asked: Sequence[str] | None, _: str) -> tuple[Scope, tuple[str, ...]]:
-        topics = tuple(asked or ())
-        if ALL_TOPICS in topics:
-            raise UsageError("topics", ALL_TOPICS, "names of topics")
-        return await self.reading(), topics
 
 
 class DocumentsOfGraph:

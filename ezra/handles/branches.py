@@ -7,11 +7,12 @@ where there is a key, so that an auditor can tell what a what-if began from.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from tiers.beliefs import BranchPoint
 from tiers.errors import Conflict, UsageError
 from tiers.records import (
     Budget,
@@ -51,6 +52,10 @@ StepTaker: TypeAlias = Callable[[Step], Awaitable[Any]]
 """What a caller does with a step: let an agent of the branch take its turn, for instance."""
 
 
+Following: TypeAlias = Callable[[str, int, int], AsyncIterator[Turn]]
+"""Reads the turns of a graph, given its id, behind a turn's number, so many at most."""
+
+
 async def branch(
     parts: Parts, parent: SessionGraph, point: Point | None, session_graph_id: str
 ) -> SessionGraph:
@@ -79,17 +84,24 @@ async def branch(
 
 
 async def run_forward(
-    parts: Parts, own: SessionGraph, take: StepTaker, turns: Sequence[Turn] | None, limit: int
+    graph_id: str,
+    take: StepTaker,
+    turns: Sequence[Turn] | None,
+    limit: int,
+    *,
+    origin: Callable[[], Awaitable[BranchPoint | None]],
+    following: Following,
 ) -> tuple[Any, ...]:
     """Let ``take`` live through turns in the branch, one after the other; return what it returned.
 
     Args:
-        parts: The runtime.
-        own: The branch.
+        graph_id: Of the branch.
         take: Called with each step; its error ends the run and reaches the caller.
         turns: What to live through; the turns of the graph that was branched, from where it was
             left on, if not given.
         limit: The most steps.
+        origin: Returns where the branch left; ``None`` if it is none.
+        following: Reads the turns of the other graph.
 
     Raises:
         UsageError: The graph is no branch and no turns are given, or the limit is not acceptable.
@@ -99,20 +111,29 @@ async def run_forward(
     if turns is not None:
         steps = [Step(number, turn) for number, turn in enumerate(turns[:limit], 1)]
         return tuple([await take(step) for step in steps])
-    left = await History(parts, Scope.of_graph(own.tenant, own.id)).origin()
+    left = await origin()
     if left is None:
-        raise UsageError("turns", None, f"turns, since {own.id!r} is no branch of another graph")
-    other = Scope.of_graph(own.tenant, left.graph_id)
+        raise UsageError("turns", None, f"turns, since {graph_id!r} is no branch of another graph")
     done: list[Any] = []
-    while len(done) < limit:
-        after = left.turn + len(done)
-        wanted = min(TURNS_PER_PAGE, limit - len(done))
-        page = await parts.turns.turns_from(other, after + 1, wanted)
-        for number, turn in enumerate(page, after + 1):
-            done.append(await take(Step(number, turn)))
+    async for turn in following(left.graph_id, left.turn, limit):
+        done.append(await take(Step(left.turn + 1 + len(done), turn)))
+    return tuple(done)
+
+
+async def turns_following(
+    parts: Parts, graph_id: str, after: int, limit: int
+) -> AsyncIterator[Turn]:
+    """Yield the turns of a graph behind its turn number ``after``, ``limit`` at most."""
+    scope = Scope.of_graph(parts.settings.tenant, graph_id)
+    last = after + limit
+    while after < last:
+        wanted = min(TURNS_PER_PAGE, last - after)
+        page = await parts.turns.turns_from(scope, after + 1, wanted)
+        for turn in page:
+            yield turn
+        after += len(page)
         if len(page) < wanted:
             break
-    return tuple(done)
 
 
 async def _graph(

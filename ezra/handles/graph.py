@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Unpack
 
@@ -34,7 +34,7 @@ from ..documents import DocumentsOfGraph
 from ..erasure.archiving import archive
 from ..moving.carrying import GraphRows
 from ..moving.graph_status import GraphStatus, status_of
-from ..operations import operation
+from ..operations import composed, operation
 from ..parts import Parts
 from ..recall.asking import ask
 from ..recall.memory_search import MemorySearch, scope_as, search_memory
@@ -45,7 +45,7 @@ from ..rights.policy import scope_of
 from ..turn.shadowing import resolve_core
 from .agent import Agent
 from .agent_memory import AgentMemory, memory_of
-from .branches import StepTaker, branch, run_forward
+from .branches import StepTaker, branch, run_forward, turns_following
 from .graph_board import GraphBoard
 from .graph_erasure import ErasureOfGraph
 from .graph_facts import FactsOfGraph
@@ -380,6 +380,7 @@ class Graph(
         """
         return diff_of(await self.beliefs.active(), await other.beliefs.active(), across=True)
 
+    @composed
     async def run_forward(
         self, take: StepTaker, *, turns: Sequence[Turn] | None = None, limit: int = 1000
     ) -> tuple[Any, ...]:
@@ -395,7 +396,17 @@ class Graph(
         Raises:
             UsageError: The graph is no branch and no turns are given.
         """
-        return await run_forward(self._parts, self._record, take, turns, limit)
+        return await run_forward(
+            self.id,
+            take,
+            turns,
+            limit,
+            origin=self.beliefs.origin,
+            following=self._turns_following,
+        )
+
+    def _turns_following(self, graph_id: str, after: int, limit: int) -> AsyncIterator[Turn]:
+        return turns_following(self._parts, graph_id, after, limit)
 
     @operation("POST", "/close", changes=True)
     async def close(self) -> None:

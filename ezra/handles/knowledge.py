@@ -26,12 +26,12 @@ from tiers.knowledge import (
 )
 from tiers.learning import fact_key, may_give_way, spelled
 from tiers.recollection import Place
-from tiers.records import ALL_TOPICS, Fact, Moment, Record, Scope, Standing, Text, Topics, Turn
+from tiers.records import Fact, Moment, Record, Scope, Text, Topics, Turn
 
 from ..checks import checked
 from ..operations import Sent, operation
 from ..parts import Parts
-from ..rights.access import Access
+from ..rights.access import Access, access_of_operator
 from .remembering import forget, store, supersede
 
 CHANGES_MAX = 1_000
@@ -93,8 +93,7 @@ class Knowledge:
         Every topic and user is seen, private facts are not. What is written belongs to everybody,
         without topics unless some are given.
         """
-        operator = _Operator(parts, scope)
-        return cls(parts, Access(operator.reading, operator.writing, operator.standing))
+        return cls(parts, access_of_operator(parts.membership, scope))
 
     @operation("POST", "/entity")
     async def entity(self, name: str, *, as_of: datetime | None = None) -> Entity | None:
@@ -361,30 +360,6 @@ class Knowledge:
             if done:
                 ended.append(fact.id)
         return tuple(ended)
-
-
-class _Operator:
-    """Reads and writes a session graph for its operator."""
-
-    def __init__(self, parts: Parts, scope: Scope) -> None:
-        self._parts = parts
-        self._scope = scope
-        self._standing: Standing | None = None
-
-    def standing(self) -> Standing:
-        if self._standing is None:
-            raise UsageError("graph", self._scope.graph_id, "a graph that was looked up")
-        return self._standing
-
-    async def reading(self) -> Scope:
-        self._standing = await self._parts.membership.of_graph(self._scope)
-        return self._scope.model_copy(update={"lineage": self._standing.lineage})
-
-    async def writing(self, asked: Sequence[str] | None, _: str) -> tuple[Scope, tuple[str, ...]]:
-        topics = tuple(asked or ())
-        if ALL_TOPICS in topics:
-            raise UsageError("topics", ALL_TOPICS, "names of topics")
-        return await self.reading(), topics
 
 
 def _change(

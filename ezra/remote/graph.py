@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from tiers.errors import UsageError
 from tiers.records import Turn
 
 from ..beliefs.difference import BeliefDiff
-from ..handles.branches import TURNS_MAX, Step, StepTaker
 from ..handles.graph import Graph
 from ..wire import Operation, graphs, handles
 from ..wire.graphs import AgentAnswer, GraphAnswer, RevokedAnswer
@@ -106,37 +105,11 @@ class RemoteGraph(RemoteHandle, Graph, of=Graph, asks=_ASKS):
             raise UsageError("other", other.id, "a graph of the same server")
         return await self.ask(graphs.DIFF, graphs.DiffAsked(other_id=other.id))
 
-    async def run_forward(
-        self, take: StepTaker, *, turns: Sequence[Turn] | None = None, limit: int = 1000
-    ) -> tuple[Any, ...]:
-        """Let ``take`` live through turns in this branch, one after the other, on this side.
-
-        Each turn of the other graph is read from its history when its step begins.
-
-        Args:
-            take: Called with each ``Step``; what it returns is returned in order, and its error
-                ends the run.
-            turns: What to live through; the turns that the other graph had after the branch left,
-                if not given.
-            limit: The most steps, 1 to 100,000.
-
-        Raises:
-            UsageError: The graph is no branch and no turns are given.
-        """
-        if not 1 <= limit <= TURNS_MAX:
-            raise UsageError("limit", limit, f"1 to {TURNS_MAX}")
-        if turns is not None:
-            steps = [Step(number, turn) for number, turn in enumerate(turns[:limit], 1)]
-            return tuple([await take(step) for step in steps])
-        left = await self.beliefs.origin()
-        if left is None:
-            accepted = f"turns, since {self.id!r} is no branch of another graph"
-            raise UsageError("turns", None, accepted)
-        other = RemoteHistory(self._connection, left.graph_id)
-        done: list[Any] = []
-        for number in range(left.turn + 1, left.turn + 1 + limit):
+    async def _turns_following(self, graph_id: str, after: int, limit: int) -> AsyncIterator[Turn]:
+        """Read each turn of the other graph from its history when its step begins."""
+        other = RemoteHistory(self._connection, graph_id)
+        for number in range(after + 1, after + 1 + limit):
             turn = (await other.replay(number)).turn
             if turn is None:
                 break
-            done.append(await take(Step(number, turn)))
-        return tuple(done)
+            yield turn

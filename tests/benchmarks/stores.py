@@ -172,8 +172,8 @@ class _Bench:
             "recent_turns": lambda _: stores.turns.recent_turns(SCOPE, 8),
             "turns by id": lambda n: stores.turns.turns(SCOPE, self._some(self._turns, n, 8)),
             "waiting_turns": lambda _: stores.turns.waiting_turns(SCOPE, 8, 16),
-            "around": lambda n: stores.recollection.around(
-                SCOPE, self._some(self._turns, n, 4), 2, 2
+            "around": lambda n: stores.recollection.sight_around(
+                SCOPE, self._some(self._turns, n, 4), 2, 2, ()
             ),
             "put_summary": self._summary,
             "put_episode": self._episode,

@@ -124,7 +124,9 @@ def operations(cold: ColdStores, chat: Chat, ids: list[str]) -> dict[str, Operat
         "search_words, stranger": lambda _: asked(narrow),
         "search_words as of": lambda _: asked(SCOPE, as_of=then),
         "search_words, common words": lambda _: asked(SCOPE, text=common),
-        "around 40": lambda _: cold.recollection.around(SCOPE, seeded.sample(ids, 40), 6, 4),
+        "around 40": lambda _: cold.recollection.sight_around(
+            SCOPE, seeded.sample(ids, 40), 6, 4, ()
+        ),
         "word_statistics": lambda _: cold.recollection.word_statistics(
             SCOPE, chat.question(), KINDS
         ),

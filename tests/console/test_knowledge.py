@@ -193,3 +193,16 @@ async def test_a_name_alone_is_drawn_alone() -> None:
     """No facts around it: one name, no lines."""
     drawn = around("alone", [])
     assert ([node.name for node in drawn.nodes], drawn.lines) == (["alone"], ())
+
+
+async def test_a_statement_without_a_predicate_names_nothing(house: House, tabs: Tabs) -> None:
+    """Nothing leads from one name to the other by it, so that its names are not offered."""
+    graph = await house.ezra.create_session_graph("half-said")
+    agent = await graph.spawn_agent("writer")
+    await agent.knowledge.add("Ruben", "drives for", "Solane")
+    await agent.remember(Fact(subject="Ruben", object="the sea", text="Ruben loves the sea."))
+    page = await tabs.open(f"{house.url}/console/graphs/half-said/knowledge")
+    names = page.locator("tbody[data-rows] tr")
+    assert sorted(await names.all_inner_texts()) == ["Ruben\t1", "Solane\t1"]
+    await names.get_by_role("link", name="Ruben").click()
+    await expect(page.locator("#around")).to_contain_text("1 fact names it")

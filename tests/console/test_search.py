@@ -206,7 +206,10 @@ async def test_a_token_for_one_agent_asks_as_no_other(tmp_path: Path) -> None:
             form = {"csrf": found[1], "query": "mediums"}
 
             async def status(headers: dict[str, str], **more: str) -> int:
-                return (await http.post(PATH, data=form | more, headers=headers)).status_code
+                answer = await http.post(
+                    PATH, data=form | more, headers=headers, follow_redirects=True
+                )
+                return answer.status_code
 
             whole = bearer(tokens, role="reader")
             assert await status(whole) == 200

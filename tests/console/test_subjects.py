@@ -118,7 +118,7 @@ async def test_who_may_only_look_erases_nothing_and_others_do_not_look(tmp_path:
                 form = await http.get(page, headers=reader)
                 csrf = re.search(r'name="csrf" value="([^"]+)"', form.text)
                 data = {"csrf": csrf[1] if csrf else "", "name": WHO, **more}
-                answer = await http.post(path, data=data, headers=who)
+                answer = await http.post(path, data=data, headers=who, follow_redirects=True)
                 return answer.status_code, answer.text
 
             status, shown = await ask(page, reader)

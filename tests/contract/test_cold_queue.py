@@ -140,6 +140,20 @@ async def test_only_the_latest_claimant_may_finish(cold: Cold) -> None:
     assert await cold.queue.waiting() == NONE
 
 
+async def test_a_batch_is_completed_at_once_but_for_what_others_hold(cold: Cold) -> None:
+    """Each item for itself: gone, to be run again, or left to its latest claimant."""
+    await cold.queue.enqueue(SCOPE, [draft("done"), draft("again"), draft("late")], NOW)
+    batch = await _claim(cold)
+    await cold.queue.enqueue(SCOPE, [draft("again", x=2)], NOW)
+    late = next(work for work in batch if work.key == "late")
+    stale = late.model_copy(update={"token": late.token - 1})
+    claimed = [stale if work is late else work for work in batch]
+    assert await cold.queue.complete_all(claimed) == (stale,)
+    assert await cold.queue.complete_all([]) == ()
+    assert [(work.key, work.payload) for work in await _claim(cold)] == [("again", {"x": 2})]
+    assert await cold.queue.complete(late)
+
+
 async def test_claimant_whose_lease_ran_out_unnoticed_may_finish(cold: Cold) -> None:
     """Nobody else has claimed it: the work is done, and done once."""
     await cold.queue.enqueue(SCOPE, [draft()], NOW)

@@ -59,7 +59,7 @@ async def _around(
     as_of: datetime | None = None,
 ) -> list[str]:
     ids = [turn.id for turn in turns]
-    return _texts(await cold.recollection.around(scope, ids, before, after, as_of=as_of))
+    return _texts(await cold.recollection.sight_around(scope, ids, before, after, (), as_of=as_of))
 
 
 async def test_around_nothing_is_nothing(cold: Cold) -> None:
@@ -67,7 +67,7 @@ async def test_around_nothing_is_nothing(cold: Cold) -> None:
     await _told(cold, "a")
     fact, _ = await cold.semantic.put_fact(SCOPE, fact_by())
     for ids in ([], ["unknown"], [fact.id]):
-        assert await cold.recollection.around(SCOPE, ids, 2, 2) == ()
+        assert await cold.recollection.sight_around(SCOPE, ids, 2, 2, ()) == ()
 
 
 async def test_a_turn_is_shown_with_those_before_and_behind_it(cold: Cold) -> None:
@@ -103,7 +103,7 @@ async def test_the_order_is_that_of_recording_whatever_the_agent(cold: Cold) -> 
         turn = turn_by(scope, "abcdef"[number], response="", occurred_at=said)
         await cold.turns.append_turn(scope, turn)
     (middle,) = await cold.turns.turns_from(OPERATOR, 3, 1)
-    (stretch,) = await cold.recollection.around(SCOPE, [middle.id], 2, 2)
+    (stretch,) = await cold.recollection.sight_around(SCOPE, [middle.id], 2, 2, ())
     assert _texts([stretch]) == ["abcde"]
     assert [said.agent_id for said in stretch] == ["engineer", "strategist"] * 2 + ["engineer"]
 
@@ -120,7 +120,7 @@ async def test_what_was_said_is_told_as_a_hit_shows_it(cold: Cold) -> None:
     )
     await cold.turns.append_turn(OPERATOR, turn)
     await cold.turns.append_turn(SCOPE, turn_by(text="Hm.", response=""))
-    ((said, after),) = await cold.recollection.around(OPERATOR, [turn.id], 0, 1)
+    ((said, after),) = await cold.recollection.sight_around(OPERATOR, [turn.id], 0, 1, ())
     (hit,) = await cold.words.search_words(OPERATOR, asked("negative"))
     assert said.text == hit.text
     assert said.text.startswith("Ada: Box?\nNegative.\ntelemetry: xxx")
@@ -152,7 +152,7 @@ async def test_turns_that_are_not_to_be_seen_are_as_if_they_were_not_there(cold:
 async def test_nothing_is_around_for_strangers(cold: Cold, stranger: Scope) -> None:
     """Another topic, graph or tenant."""
     (turn,) = await _told(cold, "a")
-    assert await cold.recollection.around(stranger, [turn.id], 2, 2) == ()
+    assert await cold.recollection.sight_around(stranger, [turn.id], 2, 2, ()) == ()
 
 
 async def test_around_a_moment_of_the_past_nothing_came_later(cold: Cold) -> None:
@@ -164,7 +164,10 @@ async def test_around_a_moment_of_the_past_nothing_came_later(cold: Cold) -> Non
 
 async def test_what_is_asked_around_is_bounded(cold: Cold) -> None:
     """200 different ids, 16 turns each way; ids that have no UTF-8 form are a mistake."""
-    assert await cold.recollection.around(SCOPE, [str(n) for n in range(200)] * 2, 16, 16) == ()
+    assert (
+        await cold.recollection.sight_around(SCOPE, [str(n) for n in range(200)] * 2, 16, 16, ())
+        == ()
+    )
     for ids, before, after in (
         ([str(n) for n in range(201)], 1, 1),
         (["a"], 17, 1),
@@ -173,7 +176,7 @@ async def test_what_is_asked_around_is_bounded(cold: Cold) -> None:
         ([LONE_SURROGATE], 1, 1),
     ):
         with pytest.raises(UsageError):
-            await cold.recollection.around(SCOPE, ids, before, after)
+            await cold.recollection.sight_around(SCOPE, ids, before, after, ())
 
 
 async def test_speakers_are_told_by_name(cold: Cold) -> None:

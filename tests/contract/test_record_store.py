@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from support.memory_records import MemoryRecordStore
 from support.record_stores import COLLECTIONS, ENGINES, ENTRIES, LOCKS, NOTES, Entry, Lock, Note
 
 from tiers.cold.conditions import (
@@ -28,7 +29,6 @@ from tiers.cold.conditions import (
     Topics,
     Within,
 )
-from tiers.cold.memory import MemoryRecordStore
 from tiers.cold.port import (
     Delete,
     Find,

@@ -192,7 +192,7 @@ async def test_conversations_are_sighted_as_they_are(cold: ColdStores, seed: int
         reach = random.choice([(0, 0), (4, 2), (1, 16)])
         known: Known = random.choice([Everything(), random.sample(ids, 40)])
         as_of = random.choice([None, NOW + 30 * MINUTE])
-        told = await recollection.around(scope, of, *reach, as_of=as_of)
+        told = await recollection.sight_around(scope, of, *reach, (), as_of=as_of)
         seen = await recollection.sight_around(scope, of, *reach, known, as_of=as_of)
         assert [[one.id for one in stretch] for stretch in seen] == [
             [one.id for one in stretch] for stretch in told

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tiers.cold.sqlite.database import Database
-from tiers.cold.sqlite.reading import TOGETHER_MAX
+from tiers.cold.sqlite.database import TOGETHER_MAX, Database
 from tiers.cold.sqlite.store import DATABASE_NAME
 from tiers.errors import TierRejected, TierUnavailable
 

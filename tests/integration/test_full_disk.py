@@ -9,12 +9,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.disk_filler import FACTS
 
 from tiers.errors import DiskFull
-from tiers.warm.disk import WRITE_BYTES_MIN, check_room
+from tiers.warm.disk import AMPLE_BYTES, WRITE_BYTES_MIN, Room, check_room
 
 SIZE = "320m"
 TESTS = Path(__file__).parents[1]
@@ -71,3 +72,28 @@ def test_r9_17_room_is_asked_for_in_words(tmp_path: Path) -> None:
     free = shutil.disk_usage(tmp_path).free
     with pytest.raises(DiskFull, match=r"MiB are free under .* are needed"):
         check_room(tmp_path, "upsert", free + WRITE_BYTES_MIN)
+
+
+def test_r9_17_ample_room_is_not_looked_at_again_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Little room is looked at before every call."""
+    free, looked = [AMPLE_BYTES], []
+
+    def usage(folder: Path) -> SimpleNamespace:
+        looked.append(folder)
+        return SimpleNamespace(free=free[0])
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+    room = Room(tmp_path)
+    for _ in range(3):
+        room.check("search", 1)
+    assert len(looked) == 1
+    free[0] = AMPLE_BYTES - 1
+    tight = Room(tmp_path)
+    for _ in range(3):
+        tight.check("search", 1)
+    assert len(looked) == 4
+    free[0] = 0
+    with pytest.raises(DiskFull):
+        tight.check("search", 1)

@@ -11,10 +11,18 @@ import pytest
 from support.records import scope
 from support.runtime import MovingClock
 
-from metaagents.work import ATTEMPTS_MAX, LEASE_SECONDS, Worker, retry_at
+from metaagents import work
+from metaagents.work import (
+    ATTEMPTS_MAX,
+    BATCH_LIMIT,
+    LEASE_SECONDS,
+    Worker,
+    WorkReport,
+    retry_at,
+)
 from tiers.cold.sqlite import ColdStores, sqlite_cold_store
 from tiers.errors import TierUnavailable
-from tiers.records import Work, WorkDraft
+from tiers.records import Scope, Work, WorkDraft
 
 
 class Recorder:
@@ -97,6 +105,44 @@ async def test_deferred_work_comes_back_in_time_and_is_no_failure(cold: ColdStor
         clock.move(minutes=6)
     handler.later.clear()
     assert (await worker.drain()).completed == {"index": 1}
+
+
+async def test_work_that_comes_meanwhile_is_done_together(
+    cold: ColdStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that keeps up rests behind a pass, and what came in that time is one more pass."""
+    clock, handler = MovingClock(), Recorder()
+    worker = Worker(cold.queue, {"index": handler}, "me", clock)
+    passes: list[int] = []
+    once = worker.run_once
+
+    async def counted(of: Scope | None = None) -> WorkReport:
+        report = await once(of)
+        passes.append(report.claimed)
+        return report
+
+    monkeypatch.setattr(worker, "run_once", counted)
+    await cold.queue.enqueue(scope(), drafts("first"), clock())
+    keeping_up = asyncio.create_task(worker.keep_up())
+    await handler.begun.wait()  # which has claimed the first
+    for key in ("a", "b", "c"):
+        await cold.queue.enqueue(scope(), drafts(key), clock())
+    await asyncio.wait_for(keeping_up, 10)
+    assert passes == [1, 3, 0]
+    assert handler.done == ["first", "a", "b", "c"]
+
+
+async def test_full_passes_follow_each_other_without_rest(
+    cold: ColdStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that is behind does not wait for more."""
+    monkeypatch.setattr(work, "GATHERING_SECONDS", 3_600)
+    clock, handler = MovingClock(), Recorder()
+    worker = Worker(cold.queue, {"index": handler}, "me", clock)
+    keys = [f"{number:03}" for number in range(2 * BATCH_LIMIT)]
+    await cold.queue.enqueue(scope(), drafts(*keys), clock())
+    await asyncio.wait_for(worker.keep_up(), 10)
+    assert handler.done == keys
 
 
 async def test_who_drains_during_a_pass_waits_for_it(cold: ColdStores) -> None:

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from tiers.cold.bodies import body
-from tiers.cold.memory import Kept, Memory
 from tiers.cold.ownership import NO_TOPIC
 from tiers.cold.port import OWNERS, Collection
 from tiers.cold.stores import COLLECTIONS
+
+from .memory_records import Kept, Memory
 
 Row: TypeAlias = dict[str, Any]
 

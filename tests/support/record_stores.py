@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from tiers.cold.conditions import Absent, Is
-from tiers.cold.memory import Memory, MemoryRecordStore
 from tiers.cold.mongo.records import mongo_record_store
 from tiers.cold.port import Collection, Index, Lookup, RecordStore
 from tiers.cold.sqlite.records import sqlite_record_store
@@ -18,6 +17,7 @@ from tiers.moments import microseconds
 from tiers.records import Moment, Owned, Record
 
 from .cold_mongo import server
+from .memory_records import Memory, MemoryRecordStore
 
 
 class Note(Owned):

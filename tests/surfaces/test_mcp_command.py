@@ -64,6 +64,18 @@ def test_configurations_can_be_pasted(
         assert entry["headers"] == {"Authorization": f"Bearer {CLIENTS[client].token}"}
 
 
+def test_a_program_that_no_shell_finds_is_named_by_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where only a virtual environment has it, a client could not start ``ezra`` by its name."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    local = _config("--client", "claude", "--graph", GRAPH, "--agent", "strategist")
+    (entry,) = local["configuration"][CLIENTS["claude"].key].values()
+    program = Path(entry["command"])
+    assert program.is_absolute()
+    assert program.parent == Path(sys.executable).parent
+
+
 def _config(*arguments: str) -> dict[str, Any]:
     """Return what ``ezra mcp config --json`` prints; without it, the configuration in it."""
     environment = {"EZRA_TOKEN": "secret", "EZRA_REDIS_URL": "redis://:secret@hot/"}

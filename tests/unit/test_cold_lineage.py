@@ -9,6 +9,7 @@ import pytest
 from support.cold_samples import fact_by
 from support.tier_samples import NOW
 
+from tiers.cold.learnt import begun, moved
 from tiers.cold.lineage import (
     ANCESTORS_MAX,
     CATALOG_CARRIES,
@@ -16,7 +17,6 @@ from tiers.cold.lineage import (
     check_parents,
     lineage_of,
 )
-from tiers.cold.spans import begun, moved
 from tiers.errors import UsageError
 from tiers.fleet import CATALOG
 from tiers.records import Ancestor, Parent, Span

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from support.cold_samples import OPERATOR, asked
 from support.tier_samples import scope_of
 
-from tiers.cold.archival import archival_query, narrowed, reciprocal_ranks
-from tiers.cold.bm25 import (
+from tiers.cold.stores.recall import archival_query, narrowed, reciprocal_ranks
+from tiers.cold.stores.word_search import (
     asked_terms,
     looked_up,
     norm_of,

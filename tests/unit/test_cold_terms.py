@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 from support.cold_samples import OPERATOR, SCOPE, fact_by
+from support.memory_records import MemoryRecordStore
 from support.tier_samples import HOSTILE_TEXT
 
-from tiers.cold.memory import MemoryRecordStore
 from tiers.cold.port import Find, every
 from tiers.cold.stores.words import SEARCHABLE, TOTALS, file_words
 from tiers.lexical import words

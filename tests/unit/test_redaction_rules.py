@@ -44,7 +44,7 @@ from tiers.cold.redaction import (
     stand_in_id,
 )
 from tiers.cold.speaking_of import KINDS, LOOKED_THROUGH_MAX, Search, Subject, wanted
-from tiers.cold.stores.blanking import naming
+from tiers.cold.stores.erasure import naming
 from tiers.cold.texts import texts_of
 from tiers.errors import NotFound, UsageError
 from tiers.records import ToolOutput, Turn

@@ -13,7 +13,7 @@ from support.warm_lineage import ancestor, heir_of
 
 from tiers.moments import microseconds
 from tiers.records import ALL_TOPICS, Kind, Scope, SearchQuery
-from tiers.warm import edge_filter, filters, qdrant_filter
+from tiers.warm import edge_points, filters, qdrant_points
 from tiers.warm.filters import (
     Absent,
     After,
@@ -244,7 +244,7 @@ def _plain(rendered: Any) -> Any:
 def test_both_engines_get_the_same(name: str) -> None:
     """Condition by condition, alternatives and what is left out included."""
     predicate = EVERY_PREDICATE[name]
-    server = qdrant_filter.rendered(predicate)
+    server = qdrant_points.rendered(predicate)
     assert isinstance(server, models.Filter)
-    assert _plain(edge_filter.rendered(predicate)) == _plain(server)
+    assert _plain(edge_points.rendered(predicate)) == _plain(server)
     assert len(_plain(server)["must"]) == len(predicate)

@@ -16,7 +16,7 @@ from support.warm_lineage import ancestor, heir_of
 import tiers.warm
 from tiers.errors import TierRejected
 from tiers.records import Scope
-from tiers.warm import edge_filter, filters, qdrant_filter
+from tiers.warm import edge_points, filters, qdrant_points
 from tiers.warm.guard import (
     Bounds,
     check_filter,
@@ -82,8 +82,8 @@ class Terms:
         return self.equal("graph", "race")
 
 
-EDGE = Terms(edge, edge_filter.rendered)
-SERVER = Terms(models, qdrant_filter.rendered)
+EDGE = Terms(edge, edge_points.rendered)
+SERVER = Terms(models, qdrant_points.rendered)
 BOTH = pytest.mark.parametrize("said", [EDGE, SERVER], ids=["edge", "server"])
 
 

@@ -1,4 +1,4 @@
-"""What learning makes of facts and rules, whatever engine holds them. Pure."""
+"""What learning makes of facts and rules, and from when until when a fact was core. Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,34 @@ from datetime import datetime
 
 from ..errors import UsageError
 from ..learning import DENIAL_COSTS, Verdict
-from ..records import FORMER_VERSIONS_MAX, TEXT_CHARS_MAX, Fact, FormerSteps, Rule, Span, Superseded
-from .spans import begun, moved
+from ..records import (
+    FORMER_VERSIONS_MAX,
+    TEXT_CHARS_MAX,
+    Fact,
+    FactTier,
+    FormerSteps,
+    Rule,
+    Span,
+    Superseded,
+)
+
+
+def begun(fact: Fact) -> Fact:
+    """Return a new fact with its first core span, if it is core, and without any other."""
+    spans = (Span(since=fact.recorded_at),) if fact.tier == "core" else ()
+    return fact.model_copy(update={"core_spans": spans})
+
+
+def moved(spans: Sequence[Span], tier: FactTier, now: datetime) -> tuple[Span, ...]:
+    """Return the spans after a fact was moved to ``tier`` at ``now``.
+
+    A clock that went back makes an empty span, never one that ends before it begins.
+    """
+    if tier == "core":
+        return (*spans, Span(since=now))
+    *closed, last = spans
+    return (*closed, Span(since=last.since, until=max(now, last.since)))
+
 
 VERDICT_EVENTS: Mapping[Superseded, str] = {
     "natural": "superseded",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, get_args
+
+from pydantic import TypeAdapter, ValidationError
 
 from ..errors import BudgetExceeded, Conflict, UsageError
 from ..records import (
@@ -12,6 +14,7 @@ from ..records import (
     Owned,
     Receipt,
     Scope,
+    Topics,
     Turn,
     Usage,
     WorkDraft,
@@ -196,3 +199,18 @@ def check_number(name: str, number: int) -> None:
     """
     if not -NUMBERS_END <= number < NUMBERS_END:
         raise UsageError(name, number, "a number of 64 bits")
+
+
+_TOPICS: TypeAdapter[tuple[str, ...]] = TypeAdapter(Topics)
+
+
+def accepted_topics(field: str, topics: Iterable[str]) -> tuple[str, ...]:
+    """Return topics in the normal form in which records hold them.
+
+    Raises:
+        UsageError: One of them cannot be a topic; names ``field``.
+    """
+    try:
+        return _TOPICS.validate_python(topics)
+    except ValidationError as error:
+        raise UsageError(field, topics, "printable topics that are not blank") from error

@@ -53,11 +53,6 @@ class Trust:
             else:
                 self._trusted = {one.public_key: one for one in keys}
 
-    @property
-    def handed_over(self) -> bool:
-        """Whether more keys than the one that was given are trusted."""
-        return len(self._trusted) > 1
-
     def note(self, public_key: str) -> None:
         """Take in that a key has signed something that verifies."""
         name = key_id(public_key)

@@ -19,10 +19,9 @@ from importlib.metadata import version
 from typing import Self, TypeAlias
 
 from ..errors import TierRejected, TierUnavailable, UsageError
-from ..health import TierHealth
+from ..health import TierHealth, round_trip_ms
 from ..records import Commitment, HotState, MeshResult, Scope, Turn
 from .keys import encodable
-from .round_trips import round_trip_ms
 from .rules import (
     PINS_MAX,
     TTL_SECONDS,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,37 +10,13 @@ from pydantic import JsonValue
 from redis.exceptions import NoPermissionError
 
 from ..errors import ConfigError, TierError, TierRejected, TierTimeout, TierUnavailable
-from ..health import TierHealth
+from ..health import Findings, TierHealth, round_trip_ms
 from .address import RedisAddress, parse_redis_url
 from .calls import CallLimits, limited
 from .client import Client, ClientLimits, redis_client
 from .guard import send_without_key
 from .permissions import missing_permissions
-from .round_trips import round_trip_ms
 from .server import advice_on_silence, each_server, greetings, obstacles
-
-
-@dataclass
-class _Findings:
-    """What is known so far."""
-
-    engine: str = "redis"
-    version: str = ""
-    reachable: bool = False
-    round_trip_ms: float | None = None
-    details: dict[str, JsonValue] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-
-    def as_health(self) -> TierHealth:
-        return TierHealth(
-            tier="hot",
-            engine=self.engine,
-            version=self.version,
-            reachable=self.reachable,
-            round_trip_ms=self.round_trip_ms,
-            details=self.details,
-            problems=tuple(self.problems),
-        )
 
 
 async def redis_health(url: str, prefix: str = "ezra", timeout_seconds: float = 2.0) -> TierHealth:
@@ -55,7 +30,7 @@ async def redis_health(url: str, prefix: str = "ezra", timeout_seconds: float = 
         prefix: First part of every key of the store.
         timeout_seconds: For each question; the first that is not answered is the last.
     """
-    findings = _Findings()
+    findings = Findings("hot", "redis")
     calls = CallLimits(timeout_seconds, retries_max=0)
     try:
         address = parse_redis_url(url)
@@ -71,7 +46,7 @@ async def redis_health(url: str, prefix: str = "ezra", timeout_seconds: float = 
 
 
 async def _look(
-    findings: _Findings, client: Client, address: RedisAddress, prefix: str, calls: CallLimits
+    findings: Findings, client: Client, address: RedisAddress, prefix: str, calls: CallLimits
 ) -> None:
     """Find out everything, in the order in which it stops making sense to go on."""
     try:

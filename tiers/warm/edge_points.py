@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TypeAlias
 from uuid import UUID
 
 from qdrant_edge import (
     CountRequest,
+    FieldCondition,
     Filter,
+    HasIdCondition,
+    HasVectorCondition,
     IdfParams,
+    IsEmptyCondition,
+    IsNullCondition,
+    MatchAny,
+    MatchValue,
+    NestedCondition,
     Point,
     Query,
     QueryRequest,
+    RangeFloat,
     Record,
     ScoredPoint,
     ScrollRequest,
@@ -21,13 +31,98 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
-from .disk import READ_BYTES_MIN, WRITE_BYTES_MIN, check_room
-from .edge_filter import Part, parts
+from .disk import READ_BYTES_MIN, WRITE_BYTES_MIN, Room
 from .edge_folder import EngineCall, OpenShard
-from .filters import After, Between, PointIds, Predicate, UpTo
+from .filters import (
+    Absent,
+    After,
+    AnyOf,
+    Between,
+    Condition,
+    Either,
+    NoneOf,
+    PointIds,
+    Predicate,
+    UpTo,
+)
 from .guard import Bounds, check_filter, check_found, check_points
 from .ranking import Candidate, FoundId, Held, Stored, rounded
 from .store import ALL, Chosen, Leg, NewPoint, Offset, Show, dense_of
+
+CONDITIONS_REMEMBERED = 2_000
+"""Of names: those of a scope come with each of its questions."""
+
+
+Part: TypeAlias = (
+    FieldCondition
+    | IsEmptyCondition
+    | IsNullCondition
+    | HasIdCondition
+    | HasVectorCondition
+    | NestedCondition
+    | Filter
+)
+"""What the engine takes as a condition."""
+
+
+def rendered(predicate: Predicate) -> Filter:
+    """Return the engine's filter."""
+    return Filter(must=parts(predicate))
+
+
+def parts(predicate: Predicate) -> list[Part]:
+    """Return what must hold, each in the engine's terms."""
+    return [_condition(condition) for condition in predicate]
+
+
+def _condition(condition: Condition) -> Part:
+    match condition:
+        case AnyOf(key, values, common):
+            return _any_of(key, values, common=common)
+        case NoneOf(key, values):
+            return Filter(must_not=[_equal(key, values)])
+        case After() | UpTo() | Between():
+            return FieldCondition(condition.key, range=_range(condition))
+        case Absent(key):
+            return FieldCondition(key, is_empty=True)
+        case PointIds(ids):
+            return HasIdCondition(set(ids))
+        case Either(alternatives):
+            return Filter(should=[rendered(one) for one in alternatives])
+
+
+def _range(condition: After | UpTo | Between) -> RangeFloat:
+    match condition:
+        case After(_, bound):
+            return RangeFloat(gt=bound)
+        case UpTo(_, bound):
+            return RangeFloat(lte=bound)
+        case Between(_, since, until):
+            return RangeFloat(gte=since, lt=until)
+
+
+@lru_cache(maxsize=CONDITIONS_REMEMBERED)
+def _any_of(key: str, values: tuple[str, ...], *, common: bool) -> FieldCondition | Filter:
+    found = _equal(key, values)
+    return _not_to_begin_with(found) if common and len(values) > 1 else found
+
+
+def _not_to_begin_with(condition: FieldCondition) -> Filter:
+    """Return what means the same, and is only looked at in what other conditions have found.
+
+    The engine begins with the condition that seems to let the fewest pass. One of several values
+    that lets most pass seems no worse than the graph's, and is far: it collects the points of all
+    values and drops repeated ones. In a graph of 100,000 a search took 46 ms of processor time
+    that way, 19 ms this way.
+    """
+    return Filter(must_not=[Filter(must_not=[condition])])
+
+
+def _equal(key: str, values: tuple[str, ...]) -> FieldCondition:
+    if len(values) == 1:
+        return FieldCondition(key, match=MatchValue(values[0]))
+    return FieldCondition(key, match=MatchAny(list(values)))
+
 
 FILTERS_REMEMBERED = 1_000
 """Of scopes and kinds: their questions differ in the moment alone."""
@@ -40,6 +135,7 @@ class EdgePoints:
 
     def __init__(self, shard: OpenShard) -> None:
         self._shard = shard
+        self._room = Room(shard.folder)
 
     async def write(self, operation: str, bounds: Bounds, points: Sequence[NewPoint]) -> None:
         """Put points under their ids, whole."""
@@ -123,7 +219,7 @@ class EdgePoints:
             self._shard.engine.flush()
 
     def _call(self, operation: str, bytes_min: int = READ_BYTES_MIN) -> EngineCall:
-        check_room(self._shard.folder, operation, bytes_min)
+        self._room.check(operation, bytes_min)
         return EngineCall(operation)
 
     def _answers(
@@ -172,4 +268,11 @@ def _corpus(chosen: Chosen, leg: Leg) -> IdfParams | None:
     """Return where it is counted how rare words are."""
     if not isinstance(leg.query, SparseVector):
         return None
-    return IdfParams(corpus=_checked(chosen._replace(condition=leg.counted)))
+    if any(isinstance(one, _PASSING) for one in leg.counted):
+        return IdfParams(corpus=_checked(chosen._replace(condition=leg.counted)))
+    return _lasting_corpus(chosen.operation, chosen.bounds, leg.counted)
+
+
+@lru_cache(maxsize=FILTERS_REMEMBERED)
+def _lasting_corpus(operation: str, bounds: Bounds, condition: Predicate) -> IdfParams:
+    return IdfParams(corpus=Filter(must=list(_lasting(operation, bounds, condition))))

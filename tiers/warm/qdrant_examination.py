@@ -5,8 +5,6 @@ Nothing is changed: what a key may do is found out by asking to remove what does
 
 from __future__ import annotations
 
-import statistics
-import time
 import uuid
 from functools import partial
 from urllib.parse import urlsplit
@@ -15,13 +13,12 @@ from pydantic import JsonValue
 from qdrant_client import AsyncQdrantClient, models
 
 from ..errors import ConfigError, TierError
-from ..health import TierHealth
+from ..health import Findings, TierHealth, round_trip_ms
 from .qdrant_calls import QdrantCalls
 from .qdrant_collection import VERSION_MIN, is_named, mismatches, missing_indexes, supported
 from .qdrant_connect import qdrant_client
 from .qdrant_options import QdrantOptions
 
-ROUND_TRIPS = 3
 COLLECTIONS_MAX = 50
 """Most collections that are looked at; one is made for each embedding model."""
 
@@ -36,35 +33,19 @@ async def examined(
     async with qdrant_client(url, api_key=api_key, options=options) as client:
         examination = _Examination(client, QdrantCalls(timeout_seconds), prefix)
         if api_key and _is_open(url):
-            examination.problems.append("the key travels unencrypted; use an https:// URL")
+            examination.found.problems.append("the key travels unencrypted; use an https:// URL")
         await examination.run()
-        return examination.result()
+        return examination.found.as_health()
 
 
 class _Examination:
     """One look at one server; what it finds is collected as it goes."""
 
     def __init__(self, client: AsyncQdrantClient, calls: QdrantCalls, prefix: str) -> None:
-        self.problems: list[str] = []
+        self.found = Findings("warm", "qdrant")
         self._client = client
         self._calls = calls
         self._prefix = prefix
-        self._reachable = False
-        self._version = ""
-        self._round_trip_ms: float | None = None
-        self._details: dict[str, JsonValue] = {}
-
-    def result(self) -> TierHealth:
-        """Return what was found."""
-        return TierHealth(
-            tier="warm",
-            engine="qdrant",
-            version=self._version,
-            reachable=self._reachable,
-            round_trip_ms=self._round_trip_ms,
-            details=self._details,
-            problems=tuple(self.problems),
-        )
 
     async def run(self) -> None:
         """Look at the server, the key and the collections; stop where nothing more can be seen."""
@@ -73,22 +54,19 @@ class _Examination:
             await self._look_at_key()
             await self._look_at_collections()
         except ConfigError as error:
-            self._reachable = True
-            self.problems.append(f"{error}; set the key of this server")
+            self.found.reachable = True
+            self.found.problems.append(f"{error}; set the key of this server")
         except TierError as error:
-            self.problems.append(f"{error.reason}; look at the server and at EZRA_QDRANT_URL")
+            self.found.problems.append(f"{error.reason}; look at the server and at EZRA_QDRANT_URL")
 
     async def _look_at_server(self) -> None:
-        took: list[float] = []
-        for _ in range(ROUND_TRIPS):
-            started = time.perf_counter()
-            self._version = (await self._calls.answer("health", self._client.info)).version
-            took.append((time.perf_counter() - started) * 1000)
-        self._reachable = True
-        self._round_trip_ms = round(statistics.median(took), 3)
-        if not supported(self._version):
+        answer = partial(self._calls.answer, "health", self._client.info)
+        self.found.version = version = (await answer()).version
+        self.found.reachable = True
+        self.found.round_trip_ms = await round_trip_ms(answer)
+        if not supported(version):
             needed = ".".join(map(str, VERSION_MIN))
-            self.problems.append(f"Qdrant {self._version} is too old; update it to {needed}")
+            self.found.problems.append(f"Qdrant {version} is too old; update it to {needed}")
 
     async def _look_at_key(self) -> None:
         """Find out whether collections may be made and removed, with one that does not exist."""
@@ -96,13 +74,13 @@ class _Examination:
         try:
             await self._calls.answer("manage", lambda: self._client.delete_collection(probe))
         except ConfigError:
-            self._details["may_manage"] = False
-            self.problems.append(
+            self.found.details["may_manage"] = False
+            self.found.problems.append(
                 "the key may not make or remove collections; give one that may, or the index of "
                 "a new embedding model cannot be made"
             )
         else:
-            self._details["may_manage"] = True
+            self.found.details["may_manage"] = True
 
     async def _look_at_collections(self) -> None:
         listed = await self._calls.answer("health", self._client.get_collections)
@@ -111,11 +89,13 @@ class _Examination:
         for name in names[:COLLECTIONS_MAX]:
             info = await self._calls.answer("health", partial(self._client.get_collection, name))
             found[name] = _described(info)
-            self.problems += (f"{name} {problem}" for problem in _problems(info))
-        self._details["collections"] = found
+            self.found.problems += (f"{name} {problem}" for problem in _problems(info))
+        self.found.details["collections"] = found
         if len(names) > COLLECTIONS_MAX:
             left = len(names) - COLLECTIONS_MAX
-            self.problems.append(f"{left} more collections were not looked at; drop unused ones")
+            self.found.problems.append(
+                f"{left} more collections were not looked at; drop unused ones"
+            )
 
 
 def _described(info: models.CollectionInfo) -> dict[str, JsonValue]:

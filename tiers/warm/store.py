@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from qdrant_edge import SparseVector
 
-from ..errors import TierUnavailable, UsageError
+from ..errors import CorruptRecord, TierUnavailable, UsageError
+from ..moments import moment
 from ..ports import Expired
 from ..records import Hit, IndexEntry, Kind, Scope, SearchQuery
 from ..upkeep import PAGE_ROWS_MAX, Page
 from . import filters
-from .archive import entry_of
 from .checks import check_asker, encodable
 from .edge_folder import EngineCall
 from .filters import Predicate
@@ -28,8 +28,13 @@ from .payload import (
     DENSE,
     LEXICAL,
     NAMED_BY,
+    NEVER,
+    NO_TOPIC,
+    SHARED,
     check_entry,
     check_vector,
+    kinds_stored,
+    label_of,
     named,
     payload_of,
     point_id,
@@ -413,3 +418,37 @@ def _offset(cursor: str) -> Offset | None:
         return uuid.UUID(cursor)
     except ValueError as error:
         raise UsageError("cursor", cursor, "the cursor of a page") from error
+
+
+def entry_of(payload: Mapping[str, Any], vector: tuple[float, ...] | None) -> IndexEntry:
+    """Return the entry that ``payload_of`` made this payload of.
+
+    Raises:
+        CorruptRecord: The payload is not one that ``payload_of`` makes.
+    """
+    try:
+        kind, *more = kinds_stored(payload)
+        grain = payload["grain"] or None
+        return IndexEntry(
+            id=payload["id"],
+            tenant=payload["tenant"],
+            graph_id=payload["graph"],
+            agent_id=payload["agent_id"],
+            user_id=payload["user_id"] or None,
+            kind=kind,
+            text=payload["text"],
+            vector=vector,
+            tier=payload["tier"] or None,
+            grain=grain,
+            also=tuple(one for one in more if not grain or one != label_of(grain)),
+            speaker=payload["speaker"],
+            ref=payload["ref"],
+            topics=tuple(topic for topic in payload["topics"] if topic != NO_TOPIC),
+            private=payload["private_to"] != SHARED,
+            source_ids=tuple(payload["source_ids"]),
+            occurred_at=None if payload["occurred_at"] is None else moment(payload["occurred_at"]),
+            expires_at=None if payload["expires_at"] == NEVER else moment(payload["expires_at"]),
+            recorded_at=moment(payload["recorded_at"]),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise CorruptRecord("warm", "export", "a stored point cannot be read back") from error

@@ -7,7 +7,8 @@ modules below fills ``pages``.
 allows nothing inline or foreign). A page is a function registered in ``pages``; what it may show
 is checked from the names in its path before it is called. A browser session stands for the token
 that was shown, which the gate judges at every request; it counts under ``/console`` alone.
-Addresses hold ids; questions and names travel in forms. What is long is paged by the handle.
+Addresses hold ids; questions and names travel in forms, and ``questions`` keeps what was asked, so
+that the answer has an address. What is long is paged by the handle.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from . import (
     belief_story,
     beliefs,
     decisions,
+    documents,
     facts,
     graphs,
     knowledge,
@@ -46,6 +48,7 @@ _SHOWN_BY = (
     belief_story,
     facts,
     decisions,
+    documents,
     knowledge,
     searching,
     audit,

@@ -60,7 +60,7 @@ async def head_rows(desk: Desk, _: Caller, names: Names, query: HeadsQuery) -> V
     return View("beliefs_proof_rows.html", await _heads(desk, names, query))
 
 
-@pages.action("/graphs/{graph_id}/proof", needs="read")
+@pages.question("/graphs/{graph_id}/proof", needs="read")
 async def verify(desk: Desk, _: Caller, names: Names, __: Query) -> View:
     """Check the whole log, and the stored beliefs against it; show what came of it."""
     history = (await desk.graph(names["graph_id"])).beliefs

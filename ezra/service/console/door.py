@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TypeAlias
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -27,11 +27,15 @@ from ..limits import TooManyRequests
 from ..problem_answers import Unauthorized, status_of
 from . import signing_in
 from .pages import PREFIX, Names, Page, Pages, Query, Sent, View, href, name_of
+from .questions import Fields, Questions
 from .rendering import KINDS, Drawn
 from .signing_in import CSRF, Sessions
 
 FRAGMENT = "x-ezra-fragment"
 """A request with this header wants a part of a page: what refuses it is short."""
+
+ASKED = "asked"
+"""What an address calls a question that was asked by a form."""
 
 SIGN_IN = f"{PREFIX}/sign-in"
 SIGN_OUT = f"{PREFIX}/sign-out"
@@ -77,6 +81,7 @@ class Console:
         self._finds = finds
         self._clock = clock
         self._sessions = Sessions(seconds)
+        self._questions = Questions(seconds)
         self._drawn = Drawn()
 
     def routes(self) -> tuple[Route, ...]:
@@ -137,15 +142,35 @@ class Console:
     async def _answer(self, page: Page, request: Request, names: Names) -> Response:
         caller: Caller = request.state.caller
         page.check(caller, names)
+        fields: Fields
         if page.verb == "POST":
             fields = await self._form(request)
+            if page.only_asks and (to := self._kept(request, fields)):
+                return RedirectResponse(to, 303, SECURITY)
         else:
             fields = request.query_params.multi_items()
+            if ASKED in request.query_params:
+                page, fields = self._asked_before(page, request) or (page, fields)
+                page.check(caller, names)
         asked: Query = page.asks.of(fields)
         shown = await page.function(self._desk, caller, names, asked)
         if isinstance(shown, Sent):
             return RedirectResponse(shown.to, 303, SECURITY)
         return await self._html(request, shown, names, page)
+
+    def _kept(self, request: Request, fields: Fields) -> str | None:
+        """Keep a question; return where it is answered, ``None`` when it is too long for that."""
+        path = request.scope["path"]
+        said = [(name, value) for name, value in fields if name != CSRF]
+        key = self._questions.keep(self._sessions.of(request.headers), path, said)
+        return None if key is None else f"{request.url.path}?{urlencode({ASKED: key})}"
+
+    def _asked_before(self, page: Page, request: Request) -> tuple[Page, Fields] | None:
+        """Return what was asked at an address, and what answers it; ``None`` when nobody knows."""
+        question = self._pages.question_at(page.path)
+        session, key = self._sessions.of(request.headers), request.query_params[ASKED]
+        fields = self._questions.find(session, request.scope["path"], key)
+        return None if question is None or fields is None else (question, fields)
 
     async def _form(self, request: Request) -> list[tuple[str, str]]:
         """Return the fields of a form of our own.

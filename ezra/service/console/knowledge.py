@@ -130,7 +130,7 @@ async def knowledge(desk: Desk, _: Caller, names: Names, asked: PlaceAsked) -> V
     return _view(asked, shown=shown, way=way)
 
 
-@pages.action("/graphs/{graph_id}/knowledge", needs="read", asks=NameAsked)
+@pages.question("/graphs/{graph_id}/knowledge", needs="read", asks=NameAsked)
 async def find(desk: Desk, _: Caller, names: Names, asked: NameAsked) -> View | Sent:
     """Find names that were typed, and go to where they are shown.
 
@@ -221,7 +221,7 @@ def ended(fact: Fact) -> str:
 async def _front(graph: Graph) -> dict[str, object]:
     """Return the names and predicates of the latest facts, the commonest first."""
     latest = (await graph.latest_facts(limit=LATEST_MAX)).rows
-    facts = [fact for fact in latest if fact.subject and fact.object]
+    facts = [fact for fact in latest if fact.subject and fact.predicate and fact.object]
     names = sorted(known_names(facts, graph.id).values(), key=lambda one: (-one.facts, one.name))
     predicates = Counter(fact.predicate or "" for fact in facts).most_common(NAMES_SHOWN)
     return {

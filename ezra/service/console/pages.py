@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import UnionType
 from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 from urllib.parse import quote, unquote, urlencode
@@ -107,6 +108,7 @@ class Page:
         function: Called with the desk, the caller, the names, and what is asked.
         label: Its name in the navigation; ``None`` keeps it out.
         key: The letter that leads there after ``g``.
+        only_asks: Whether an action changes nothing, so that it can be asked again.
     """
 
     path: str
@@ -116,6 +118,7 @@ class Page:
     function: Answering
     label: str | None = None
     key: str | None = None
+    only_asks: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -168,7 +171,7 @@ class Pages:
                 graph when it has ``graph_id`` alone, of the agent with ``agent_id`` as well.
             key: A letter that leads there after ``g``; each once.
         """
-        return self._register("GET", path, needs, asks, label, key)
+        return self._register(partial(Page, path, "GET", needs, asks, label=label, key=key))
 
     def action(
         self, path: str, *, needs: Need | None, asks: type[Query] = Query
@@ -177,7 +180,22 @@ class Pages:
 
         Its form holds ``csrf_field()`` of ``macros.html``, which is checked before it is called.
         """
-        return self._register("POST", path, needs, asks, None, None)
+        return self._register(partial(Page, path, "POST", needs, asks))
+
+    def question(
+        self, path: str, *, needs: Need | None, asks: type[Query] = Query
+    ) -> Callable[[_F], _F]:
+        """Register the decorated function for a form that changes nothing: a question.
+
+        As an action; but the browser is sent to an address of the page of this path, where the
+        question is answered. So one can go back to the answer, and load it again.
+        """
+        return self._register(partial(Page, path, "POST", needs, asks, only_asks=True))
+
+    def question_at(self, path: str) -> Page | None:
+        """Return what answers the questions of a page; ``None`` where none are asked."""
+        found = self._pages.get(("POST", path))
+        return found if found is not None and found.only_asks else None
 
     def __iter__(self) -> Iterator[Page]:
         return iter(self._pages.values())
@@ -195,24 +213,16 @@ class Pages:
         """Return the pages of the navigation whose path has exactly these names."""
         return tuple(page for page in self if page.label is not None and page.names == names)
 
-    def _register(
-        self,
-        verb: Verb,
-        path: str,
-        needs: Need | None,
-        asks: type[Query],
-        label: str | None,
-        key: str | None,
-    ) -> Callable[[_F], _F]:
+    def _register(self, made: Callable[..., Page]) -> Callable[[_F], _F]:
         def register(function: _F) -> _F:
-            if (verb, path) in self._pages:
-                message = f"{verb} {path} is there twice"
+            page = made(function=function)
+            if (page.verb, page.path) in self._pages:
+                message = f"{page.verb} {page.path} is there twice"
                 raise ValueError(message)
-            page = Page(path, verb, needs, asks, function, label, key)
-            if key is not None and any(one.key == key for one in self):
-                message = f"the key {key!r} leads to two pages"
+            if page.key is not None and any(one.key == page.key for one in self):
+                message = f"the key {page.key!r} leads to two pages"
                 raise ValueError(message)
-            self._pages[verb, path] = page
+            self._pages[page.verb, page.path] = page
             return function
 
         return register

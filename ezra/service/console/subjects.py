@@ -54,7 +54,7 @@ async def form(desk: Desk, caller: Caller, names: Names, _: Query) -> View:
     return _view(caller, names, None)
 
 
-@pages.action("/graphs/{graph_id}/subject", needs="read", asks=SubjectAsked)
+@pages.question("/graphs/{graph_id}/subject", needs="read", asks=SubjectAsked)
 async def held(desk: Desk, caller: Caller, names: Names, asked: SubjectAsked) -> View:
     """Show what the graph holds of somebody: what an erasure would redact."""
     graph = await desk.graph(names["graph_id"])
@@ -96,7 +96,7 @@ async def tenant_form(_: Desk, caller: Caller, names: Names, __: Query) -> View:
     return _view(caller, names, None, graphs=())
 
 
-@pages.action("/subject", needs="read", asks=SubjectAsked)
+@pages.question("/subject", needs="read", asks=SubjectAsked)
 async def everywhere(desk: Desk, caller: Caller, names: Names, asked: SubjectAsked) -> View:
     """Count what each graph of the tenant holds of somebody."""
     every = await desk.ezra.session_graphs()

@@ -166,6 +166,11 @@ def complete(aim: Aim) -> Move:
     return _finishing(aim, lambda queue, work: queue.complete(work))
 
 
+def complete_all(aim: Aim) -> Move:
+    """Complete what the victim has claimed, as a batch."""
+    return _finishing(aim, lambda queue, work: queue.complete_all([work]))
+
+
 def fail(aim: Aim) -> Move:
     """Park or postpone what the victim has claimed."""
     problem, retry_at = aim.word("forged"), aim.random.choice([None, LATER])

@@ -164,12 +164,6 @@ def search_words(aim: Aim) -> Move:
     return Move(lambda cold: cold.words.search_words(aim.scope, query))
 
 
-def around(aim: Aim) -> Move:
-    """Ask what was said around the victim's turns."""
-    ids, each_way = aim.ids(), aim.random.choice([0, 3, 16])
-    return Move(lambda cold: cold.recollection.around(aim.scope, ids, each_way, each_way))
-
-
 def speakers(aim: Aim) -> Move:
     """Ask who speaks in the own graph."""
     return Move(lambda cold: cold.recollection.speakers(aim.scope, _LIMIT))
@@ -413,7 +407,6 @@ COLD_READS = (
     Method("words.entries", _V, entries, SEARCHABLE, _ALL, weight=4),
     Method("words.census", _G, census, SEARCHABLE, OUTER),
     Method("recollection.uses_by", _V, uses_by, ("fact",), _ALL),
-    Method("recollection.around", _V, around, ("turn",), _ALL, weight=3),
     Method("recollection.speakers", _G, speakers, ("turn",), OUTER),
     Method("recollection.word_statistics", _G, word_statistics, SEARCHABLE, OUTER),
     Method("recollection.ended", _V, ended_since, SEARCHABLE, _ALL, weight=3),

@@ -59,7 +59,7 @@ def sight_around(aim: Aim) -> Move:
 
     async def call(cold: Any) -> object:
         asked = cold.recollection
-        told = await asked.around(aim.scope, ids, each_way, each_way)
+        told = await asked.sight_around(aim.scope, ids, each_way, each_way, ())
         seen = await asked.sight_around(aim.scope, ids, each_way, each_way, _KNOWN)
         for stretch, sighted in zip(told, seen, strict=True):
             _same(stretch, sighted)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pydantic import JsonValue
-
 from ...errors import ConfigError, TierError, TierUnavailable
-from ...health import TierHealth
+from ...health import Findings, TierHealth, round_trip_ms
 from ..stores import COLLECTIONS
 from .database import Database
 from .driver import Client, DriverName, connected
@@ -21,28 +16,12 @@ from .schema import Specification, mark_of, schema_mark, specifications
 from .search_index import planned, search_available
 from .translation import translated
 
-ROUND_TRIPS = 5
 _PROBE = "doctor"
 _MOTOR_NOTE = "past its end of life since 14 May 2026; pymongo is its successor"
 _MAKE_AGAIN = (
     'remove the mark of the schema with db.meta.deleteOne({_id: "schema"}) and open ezra: '
     "it makes what is missing"
 )
-
-
-@dataclass
-class _Findings:
-    """What is known so far."""
-
-    version: str = ""
-    reachable: bool = False
-    round_trip_ms: float | None = None
-    details: dict[str, JsonValue] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-
-    def as_health(self) -> TierHealth:
-        found = {**self.__dict__, "problems": tuple(self.problems)}
-        return TierHealth(tier="cold", engine="mongodb", **found)
 
 
 async def mongo_health(
@@ -63,7 +42,8 @@ async def mongo_health(
         driver: Through which to look.
         timeout_seconds: For each question; the first that is not answered is the last.
     """
-    findings = _Findings(details={"database": database, "driver": _driver(driver)})
+    findings = Findings("cold", "mongodb")
+    findings.details |= {"database": database, "driver": _driver(driver)}
     try:
         async with connected(
             uri, driver, timeout_seconds=timeout_seconds, connections_max=2
@@ -80,7 +60,7 @@ async def mongo_health(
     return findings.as_health()
 
 
-async def _look(findings: _Findings, client: Client, name: str, timeout_seconds: float) -> None:
+async def _look(findings: Findings, client: Client, name: str, timeout_seconds: float) -> None:
     """Find out everything, in the order in which it stops making sense to go on."""
     try:
         with translated("greet"):
@@ -93,7 +73,7 @@ async def _look(findings: _Findings, client: Client, name: str, timeout_seconds:
         server = database.server
         findings.version = ".".join(map(str, server.version))
         findings.details["kind"] = server.kind
-        findings.round_trip_ms = await _round_trip_ms(client)
+        findings.round_trip_ms = await round_trip_ms(lambda: _ping(client))
         await _try_to_write(findings, database)
         await _compare(findings, database)
         findings.details["search"] = await search_available(database)
@@ -104,17 +84,12 @@ async def _nothing(_: object) -> None:
     """Prepare nothing: who looks changes nothing."""
 
 
-async def _round_trip_ms(client: Client) -> float:
-    spent = []
-    for _ in range(ROUND_TRIPS):
-        started = time.perf_counter()
-        with translated("ping"):
-            await client.admin.command("ping")
-        spent.append((time.perf_counter() - started) * 1000)
-    return statistics.median(spent)
+async def _ping(client: Client) -> None:
+    with translated("ping"):
+        await client.admin.command("ping")
 
 
-async def _try_to_write(findings: _Findings, database: Database) -> None:
+async def _try_to_write(findings: Findings, database: Database) -> None:
     meta = database.raw["meta"]
     try:
         with translated("write"):
@@ -127,7 +102,7 @@ async def _try_to_write(findings: _Findings, database: Database) -> None:
         )
 
 
-async def _compare(findings: _Findings, database: Database) -> None:
+async def _compare(findings: Findings, database: Database) -> None:
     """Compare the schema with what it has to be."""
     expected = specifications(COLLECTIONS)
     found = await schema_mark(database.raw)

@@ -12,7 +12,6 @@ from ...ports import WarmStore
 from ..opened import ColdStores as ColdStores
 from ..port import Collection, RecordStore
 from .archive import ColdArchive as ColdArchive
-from .asides import ASIDES, ROLL_BACKS
 from .belief_history import BeliefHistory as BeliefHistory
 from .belief_log import CONTENTS, EVENTS
 from .belief_projection import BELIEFS, TRUSTS
@@ -48,6 +47,7 @@ from .passages import PASSAGES
 from .quarantine import QUARANTINED
 from .quarantine import Quarantine as Quarantine
 from .recollection import Recollection as Recollection
+from .redactables import ASIDES, ROLL_BACKS
 from .redaction import Redactor as Redactor
 from .review import FactReview as FactReview
 from .rivals import RivalSearch as RivalSearch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -11,13 +12,14 @@ from pydantic import JsonValue
 
 from ...beliefs import BeliefKind
 from ...evidence import EvidenceMarks
-from ...history.chain import canonical, next_event, stored_digest
+from ...history.chain import SALT_BYTES, canonical, next_event, stored_digest
 from ...history.plan import Told
 from ...moments import microseconds
 from ...records import BeliefEvent, LoggedBelief, Record, Scope
 from ..conditions import Among, Condition, Present, Within
-from ..port import Collection, Find, Index, Lookup, Put, Steps, one, write
+from ..port import Collection, Find, Index, Lookup, Put, RecordStore, Steps, one, write
 from .log import raise_marks
+from .over_engine import OverEngine
 from .questions import by_then
 from .rows import plain
 
@@ -85,6 +87,21 @@ CONTENTS: Collection[Content] = Collection(
     write_once=True,
     key=lambda content: content.event_id,
 )
+
+
+class EventWriter(OverEngine):
+    """A store of which some changes append belief events.
+
+    Args:
+        store: Where the log is.
+        salts: Makes the salt of each event's content; must be unpredictable outside tests.
+    """
+
+    def __init__(
+        self, store: RecordStore, salts: Salts = lambda: secrets.token_bytes(SALT_BYTES)
+    ) -> None:
+        super().__init__(store)
+        self._salts = salts
 
 
 class Making(NamedTuple):

@@ -29,16 +29,46 @@ from ...records import (
     TrustRow,
     WorkDraft,
 )
-from ..conditions import Is
+from ..conditions import Condition, Is, Within
 from ..ownership import index_work, private_to
-from ..port import Collection, Index, Lookup, Put, Reach, Replace, Steps, every, one, write
+from ..port import Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, every, one, write
 from .belief_log import Making, Salts, last_event, next_entries, put_entries
 from .belief_spans import SPANS, HeldSpan, bare_span, held_span, open_spans
-from .belief_turns import turn_under_way
 from .questions import among, own
 from .rows import bare, joined_id, over, plain
+from .turns import NUMBERED, TURNS
 from .words import file_words, set_live
 from .work import queue_work
+
+
+def turn_under_way(scope: Scope, turn_id: str | None) -> Steps[int]:
+    """Return the number of the turn that is under way in the graph, or of the last.
+
+    Turns are counted over the graph, and one that is not stored yet is the next.
+    """
+    stored = yield from _stored(scope)
+    if turn_id is None:
+        return stored
+    known = yield from one(Find(TURNS, scope, where=(Is("id", turn_id),), reach="own"))
+    return stored + (known is None)
+
+
+def _stored(scope: Scope) -> Steps[int]:
+    """Return how many turns all agents of the graph have had.
+
+    From one writer to the next in the index, and there to the last turn: how much each has said
+    is never counted.
+    """
+    stored = 0
+    where: tuple[Condition, ...] = (NUMBERED,)
+    order = ("-agent_id", "-seq")
+    while True:
+        last = yield from one(Find(TURNS, scope, "seq", where, order, 1, reach="own"))
+        if last is None:
+            return stored
+        stored += last.seq
+        where = (Within("agent_id", until=last.agent_id), NUMBERED)
+
 
 Trusted: TypeAlias = tuple[str, str | None]
 """An agent and a topic."""

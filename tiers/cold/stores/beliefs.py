@@ -6,13 +6,12 @@ names with what follows from them.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from ...errors import Conflict, NotFound, UsageError
-from ...history.chain import SALT_BYTES, canonical
+from ...history.chain import canonical
 from ...history.plan import (
     Told,
     TrustOf,
@@ -37,18 +36,17 @@ from ...records import (
     Settlement,
 )
 from ..conditions import Absent, Among, Is
-from ..ownership import check_owned, check_placed, in_order
-from ..port import Find, RecordStore, Steps, every, one
-from ..topics import accepted_topics
-from .belief_log import Salts, entries_at, last_seq
+from ..ownership import accepted_topics, check_owned, check_placed, in_order
+from ..port import Find, Steps, every, one
+from .belief_log import EventWriter, Salts, entries_at, last_seq
 from .belief_projection import BELIEFS, append, audited, commitment_of, key_of, trusts_of
 from .belief_rewind import CHANGED_MAX, changed_since
 from .graphs import check_writable
-from .over_engine import OverEngine, changing, changing_long
+from .over_engine import changing, changing_long
 from .questions import among, own
 
 
-class BeliefStore(OverEngine):
+class BeliefStore(EventWriter):
     """The belief log of a graph and its projection of active beliefs.
 
     Every change appends events to the log, in which ``seq`` counts without gaps, and alters the
@@ -60,17 +58,7 @@ class BeliefStore(OverEngine):
     does what it changes; an agent's scope reaches what the agent sees.
 
     A belief that becomes active, ends, or is active again has its ``index`` work queued with it.
-
-    Args:
-        store: Where the log is.
-        salts: Makes the salt of each event's content; must be unpredictable outside tests.
     """
-
-    def __init__(
-        self, store: RecordStore, salts: Salts = lambda: secrets.token_bytes(SALT_BYTES)
-    ) -> None:
-        super().__init__(store)
-        self._salts = salts
 
     @changing
     def commit(
@@ -170,9 +158,10 @@ class BeliefStore(OverEngine):
         yield from self._changed(scope, told, now)
         return trust_of(agent_id, topic)
 
-    async def adopt(
+    @changing_long
+    def adopt(
         self, scope: Scope, point: BranchPoint, beliefs: Sequence[Commitment], now: datetime
-    ) -> bool:
+    ) -> Steps[bool]:
         """Begin the graph's log as a branch: ``branched``, then each belief ``adopted``.
 
         Beliefs are of this graph, with ``origin_id`` set, and of any agent and user. ``False``,
@@ -188,18 +177,14 @@ class BeliefStore(OverEngine):
         filed = [_filed(belief) for belief in beliefs]
         _check_adopted(scope, filed)
         told = adopt_plan(point, filed)
-
-        def steps() -> Steps[bool]:
-            first = yield from entries_at(scope, [1])
-            if not first:
-                yield from self._changed(scope, told, now)
-                return True
-            if first[0].content == canonical(told[0].content).decode():
-                return False
-            begun = f"{first[0].event.kind!r} in it"
-            raise Conflict("belief log", "one that has not begun", begun)
-
-        return await self._store.change("adopt", steps, is_brief=False)
+        first = yield from entries_at(scope, [1])
+        if not first:
+            yield from self._changed(scope, told, now)
+            return True
+        if first[0].content == canonical(told[0].content).decode():
+            return False
+        begun = f"{first[0].event.kind!r} in it"
+        raise Conflict("belief log", "one that has not begun", begun)
 
     async def active(self, scope: Scope) -> tuple[Commitment, ...]:
         """Return the visible active beliefs, from the index, in order of commitment."""

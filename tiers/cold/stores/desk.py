@@ -13,7 +13,7 @@ from .beliefs import active_in
 from .graphs import standing
 from .held_receipts import Held, HeldReceipts, kept
 from .log import put_receipt
-from .over_engine import OverEngine, reading
+from .over_engine import OverEngine, changing_long, reading
 from .rules import matching, ranked
 from .statements import core_of
 from .turns import append, append_all, check_new, check_one_graph
@@ -112,7 +112,8 @@ class TurnDesk(OverEngine):
         with self._held.along(scope, receipt_id) as held:
             return await self._store.change("keep_turn", steps)
 
-    async def keep_turns(self, writes: Sequence[TurnWrite]) -> tuple[tuple[Turn, bool], ...]:
+    @changing_long  # who waits with a single turn must not be held up by a second batch as well
+    def keep_turns(self, writes: Sequence[TurnWrite]) -> Steps[tuple[tuple[Turn, bool], ...]]:
         """Store turns of one graph in their order, as ``keep_turn`` does each; all or nothing.
 
         A turn that is there already, or comes twice, is returned as stored and not charged.
@@ -127,15 +128,10 @@ class TurnDesk(OverEngine):
         check_one_graph(writes)
         for one in writes:
             check_new(one.scope, one.turn)
-
-        def steps() -> Steps[tuple[tuple[Turn, bool], ...]]:
-            kept = yield from append_all(writes)
-            new = (one for one, (_, was_new) in zip(writes, kept, strict=True) if was_new)
-            yield from charged_together([(one.scope, one.charge) for one in new])
-            return tuple(kept)
-
-        # Not brief: who waits with a single turn must not be held up by a second batch as well.
-        return await self._store.change("keep_turns", steps, is_brief=False)
+        kept = yield from append_all(writes)
+        new = (one for one, (_, was_new) in zip(writes, kept, strict=True) if was_new)
+        yield from charged_together([(one.scope, one.charge) for one in new])
+        return tuple(kept)
 
 
 def _opening(

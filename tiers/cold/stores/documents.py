@@ -77,14 +77,15 @@ FORMERS: Collection[Followed] = Collection(
 class DocumentShelf(OverEngine):
     """Documents and their passages. Passages are searched by ``LexicalIndex`` and ``WarmStore``."""
 
-    async def revise(
+    @changing_long
+    def revise(
         self,
         scope: Scope,
         document: Document,
         passages: Sequence[PassageDraft],
         *,
         even_if_redacted: bool = False,
-    ) -> Revised:
+    ) -> Steps[Revised]:
         """Store a document, or its next revision, with its passages, in one step.
 
         Passages that the former revision has too, word for word and under the same headings, stay
@@ -109,11 +110,21 @@ class DocumentShelf(OverEngine):
                 id is not that of the name, or the properties are too long.
         """
         check_revision(scope, document, passages)
-        return await self._store.change(
-            "revise",
-            lambda: _revise(scope, document, passages, even_if_redacted=even_if_redacted),
-            is_brief=False,
+        named = [document.id]
+        stored, seen = yield from asked(
+            own(DOCUMENTS, scope, named), among(DOCUMENTS, scope, named)
         )
+        if seen and is_repeated(seen[0], document):
+            return Revised(seen[0], was_new=False, added=0, kept=seen[0].passages, retired=0)
+        known = stored[0] if stored else None
+        check_follows(document, known, is_visible=bool(seen), even_if_redacted=even_if_redacted)
+        yield from check_writable(scope)
+        current = yield from places_of(scope, document.id)
+        revision = revision_of(document, passages, known, current)
+        yield from _store(scope, revision, known)
+        reason, at = f"revision {document.revision}", revision.document.changed_at
+        yield from append_event(scope, REVISED_AUDIT_KIND, (document.id,), reason, at)
+        return revision.outcome
 
     @changing_long
     def remove(
@@ -299,24 +310,6 @@ def silence_formers(scope: Scope, document: Document) -> Steps[None]:
 
 def _formers(scope: Scope, ids: Sequence[str]) -> Find[Followed]:
     return Find(FORMERS, scope, "revision", (Among("document_id", tuple(ids)),), reach="own")
-
-
-def _revise(
-    scope: Scope, document: Document, drafts: Sequence[PassageDraft], *, even_if_redacted: bool
-) -> Steps[Revised]:
-    named = [document.id]
-    stored, seen = yield from asked(own(DOCUMENTS, scope, named), among(DOCUMENTS, scope, named))
-    if seen and is_repeated(seen[0], document):
-        return Revised(seen[0], was_new=False, added=0, kept=seen[0].passages, retired=0)
-    known = stored[0] if stored else None
-    check_follows(document, known, is_visible=bool(seen), even_if_redacted=even_if_redacted)
-    yield from check_writable(scope)
-    current = yield from places_of(scope, document.id)
-    revision = revision_of(document, drafts, known, current)
-    yield from _store(scope, revision, known)
-    reason, at = f"revision {document.revision}", revision.document.changed_at
-    yield from append_event(scope, REVISED_AUDIT_KIND, (document.id,), reason, at)
-    return revision.outcome
 
 
 def _store(scope: Scope, revision: Revision, known: Document | None) -> Steps[None]:

@@ -1,40 +1,58 @@
-"""One redaction, as a transaction: what it reaches, and what it leaves of that."""
+"""What destroys content, as transactions: a redaction, retention, the blanking of receipts.
+
+A redaction reaches all that was made of the records, and lets the belief log tell of it: an event
+for each belief, its contents destroyed. Retention touches nothing that was made of the records: it
+is what stays of them. A blank receipt says what a turn or a recall saw, without a word of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeAlias
 
 from ...documents import Document
-from ...records import Episode, Scope, WorkDraft
-from ...upkeep import Redacted
-from ..port import Steps, every, one
+from ...history.plan import SPEAKING_KINDS, redact_plan
+from ...history.unlike import left_digest
+from ...records import Episode, Receipt, Scope, WorkDraft
+from ...upkeep import Redacted, Retiring
+from ..conditions import Among, Beyond, Condition, Holds, Is, Within
+from ..port import Find, RecordStore, Steps, delete, every, one
 from ..redaction import (
     AUDIT_KIND,
     MARKED_KINDS,
+    RECEIPTS_PER_PAGE,
+    RETIRED_AUDIT_KIND,
+    RETIRED_KINDS,
     Grown,
     Reach,
     RecordKind,
     Redactable,
+    Retainable,
     Survey,
     Trace,
     Written,
+    as_redacted,
+    blanked,
     is_retired,
     known_of,
     pages,
     redacted_form,
+    retired_form,
     stand_in,
     stand_in_id,
 )
-from .asides import drop
-from .belief_log import Salts
-from .belief_redaction import silence
-from .blanking import blank
+from ..texts import said_in
+from .belief_log import CONTENTS, Content, Salts, mentioned_in
+from .belief_projection import BELIEFS, append, commitment_of
 from .documents import silence_formers
 from .episodes import KeptEpisode, KeptSummary, put_summary
-from .log import append_event
-from .redactables import KEPT_IN, leave_no_trace, made_of, own_of, traces
+from .log import RECEIPTS, append_event
+from .questions import own
+from .redactables import KEPT_IN, drop, leave_no_trace, made_of, own_of, traces
 from .rows import replace
 from .turns import KeptTurn
 from .words import file_again, set_live
@@ -176,3 +194,121 @@ def _by_kind(traces: Iterable[Trace]) -> Mapping[RecordKind, list[str]]:
     for trace in traces:
         ids.setdefault(trace.kind, []).append(trace.id)
     return ids
+
+
+def silence(
+    scope: Scope, belief_ids: Sequence[str], reason: str, now: datetime, salts: Salts
+) -> Steps[None]:
+    """Let the log tell that beliefs lost their content, and destroy what it says of them.
+
+    Inside a transaction. Their rows are over then, but not blank.
+    """
+    ids = tuple(dict.fromkeys(belief_ids))
+    if not ids:
+        return
+    against = Find(
+        *(CONTENTS, scope, "names", (Holds("names", ids), Is("kind", "contradicted"))),
+    )
+    about = Find(
+        *(CONTENTS, scope, "belief"),
+        where=(Among("belief_id", ids), Among("kind", tuple(sorted(SPEAKING_KINDS)))),
+    )
+    beliefs = yield from every(own(BELIEFS, scope, ids))
+    left = {one.id: left_digest(as_redacted(commitment_of(one), now)) for one in beliefs}
+    rival_in = _rival_in((yield from every(against)), ids)
+    told = [
+        event
+        for one in ids
+        for event in redact_plan(one, reason, left.get(one), rival_in.get(one, ()))
+    ]
+    yield from append(scope, told, now, salts)
+    yield from delete(about, against)
+
+
+def _rival_in(contents: Sequence[Content], ids: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """Return the events in which each belief is the rival of another."""
+    found: dict[str, list[str]] = {belief_id: [] for belief_id in ids}
+    for content in contents:
+        for belief_id in mentioned_in(content):
+            if belief_id in found:
+                found[belief_id].append(content.event_id)
+    return found
+
+
+def retire(
+    scope: Scope, ids: Sequence[str], reason: str, now: datetime, work: Sequence[WorkDraft]
+) -> Steps[tuple[str, ...]]:
+    """Take the content from those of some records that have it; return which, in the order asked.
+
+    With one audit event, and the work by which each leaves the warm index; if there is none,
+    nothing is written.
+    """
+    emptied: list[Retainable] = []
+    for collection in map(KEPT_IN.__getitem__, RETIRED_KINDS):
+        found: list[Retainable] = yield from every(own(collection, scope, ids))
+        after = [retired_form(one, now) for one in found if one.redacted_at is None]
+        yield from replace(collection, scope, *after)
+        emptied += after
+    gone = {one.id for one in emptied}
+    told = tuple(one for one in ids if one in gone)
+    if told:
+        yield from leave_no_trace(scope, emptied, now)
+        yield from drop(scope, told)
+        yield from queue_work(scope, work, now)
+        yield from append_event(scope, RETIRED_AUDIT_KIND, told, reason, now)
+    return told
+
+
+Test: TypeAlias = Callable[[Receipt], bool]
+
+
+async def receipts_that(
+    store: RecordStore,
+    operation: str,
+    scope: Scope,
+    is_wanted: Test,
+    between: tuple[str, str] = ("", ""),
+) -> tuple[str, ...]:
+    """Return the receipts of the scope's graph that pass a test; reads them by pages.
+
+    All of them, or those whose ids lie between two; an empty one is no end.
+    """
+    found: list[str] = []
+    after, until = between
+    before: tuple[Condition, ...] = (Within("id", until=until),) if until else ()
+    while True:
+        where = (Beyond(("id",), (after,)), *before)
+        find = Find(RECEIPTS, scope, "id", where, ("id",), RECEIPTS_PER_PAGE, reach="own")
+        page = await store.read(operation, partial(every, find))
+        # Many receipts take longer to look through than the event loop may be held up.
+        found += await asyncio.to_thread(_ids_of, page, is_wanted)
+        if len(page) < RECEIPTS_PER_PAGE:
+            return tuple(found)
+        after = page[-1].id
+
+
+def blank(scope: Scope, ids: Sequence[str], retiring: Retiring | None = None) -> Steps[None]:
+    """Blank receipts of the scope's graph, by their ids, inside a transaction.
+
+    With ``retiring`` the audit feed names them.
+    """
+    for page in pages(ids):
+        receipts = yield from every(own(RECEIPTS, scope, page))
+        yield from replace(RECEIPTS, scope, *map(blanked, receipts))
+    if retiring is not None:
+        yield from append_event(scope, RETIRED_AUDIT_KIND, ids, *retiring)
+
+
+def naming(ids: Iterable[str]) -> Test:
+    """Return the test whether a receipt that is not blank names one of some records."""
+    names = frozenset(ids)
+
+    def is_naming(receipt: Receipt) -> bool:
+        said = said_in(receipt.body, names=True)
+        return not names.isdisjoint(said) and receipt != blanked(receipt)
+
+    return is_naming
+
+
+def _ids_of(page: Sequence[Receipt], is_wanted: Test) -> list[str]:
+    return [one.id for one in page if is_wanted(one)]

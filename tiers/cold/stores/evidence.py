@@ -29,7 +29,7 @@ from .belief_projection import BELIEFS, TRUSTS
 from .belief_spans import SPANS
 from .heads import HEADS
 from .log import AUDIT, MARKS
-from .over_engine import OverEngine
+from .over_engine import OverEngine, reading
 
 PAGE = 1_000
 
@@ -50,10 +50,10 @@ class Evidence(OverEngine):
         find = Find(AUDIT, scope, by="seq", where=where, order=("seq",), limit=limit)
         return await self._all("audited", find)
 
-    async def last_audited(self, scope: Scope) -> ChainedAudit | None:
+    @reading
+    def last_audited(self, scope: Scope) -> Steps[ChainedAudit | None]:
         """Return the last event of the feed."""
-        find = Find(AUDIT, scope, by="seq", order=("-seq",), limit=1)
-        return await self._store.read("last_audited", lambda: one(find))
+        return one(Find(AUDIT, scope, by="seq", order=("-seq",), limit=1))
 
     async def marks(self, scope: Scope) -> EvidenceMarks:
         """Return how far everything has come."""

@@ -11,18 +11,24 @@ from ...learning import Verdict, is_live
 from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
 from ...upkeep import FactUse
-from ..archival import LIMIT_MAX, archival_query, narrowed, ranked_by_index
 from ..conditions import Absent, Is
 from ..identity import identity_of
-from ..learnt import VERDICT_EVENTS, given_way, is_said_again
+from ..learnt import VERDICT_EVENTS, begun, given_way, is_said_again, moved
 from ..ownership import check_limit, check_owned, in_order
 from ..port import Collection, Find, Index, Put, RecordStore, Replace, Steps, every, one, write
-from ..spans import begun, moved
 from .graphs import check_writable
 from .log import append_event
 from .over_engine import OverEngine, changing
 from .questions import among
-from .recall import Ranking, live_among, recalled
+from .recall import (
+    LIMIT_MAX,
+    Ranking,
+    archival_query,
+    live_among,
+    narrowed,
+    ranked_by_index,
+    recalled,
+)
 from .rows import joined_id, put, replace
 from .statements import FACTS, core_of, end_fact, nearest, of_family, readable, say_again
 from .words import file_words, set_tier
@@ -56,9 +62,10 @@ class SemanticStore(OverEngine):
         super().__init__(store)
         self._index = archival_index
 
-    async def put_fact(
+    @changing
+    def put_fact(
         self, scope: Scope, fact: Fact, work: Sequence[WorkDraft] = ()
-    ) -> tuple[Fact, bool]:
+    ) -> Steps[tuple[Fact, bool]]:
         """Store a fact and return it, and whether it is new.
 
         A live fact of the same writer, user, text, topics and privacy is returned: only when it
@@ -70,7 +77,23 @@ class SemanticStore(OverEngine):
             Conflict: The id is another fact's, or the graph is archived.
         """
         check_owned(scope, fact)
-        return await self._store.change("put_fact", lambda: put_fact(scope, begun(fact), work))
+        fact = begun(fact)
+        (known, taken) = yield (
+            _whole(scope, "identity", Is("identity", identity_of(fact) or "")),
+            _whole(scope, "id", Is("id", fact.id)),
+        )
+        if known:
+            return (yield from say_again(scope, known[0], fact)), False
+        if taken:
+            if is_said_again(taken[0], fact):
+                return taken[0], False
+            # Not what it says: the asker may not be allowed to see it.
+            raise Conflict("fact", "an id of its own", fact.id)
+        yield from check_writable(scope)
+        yield from put(FACTS, scope, fact)
+        yield from file_words(scope, fact)
+        yield from queue_work(scope, work, fact.recorded_at)
+        return fact, True
 
     async def core(self, scope: Scope) -> tuple[Fact, ...]:
         """Return visible active core facts of the own graph and the lineage, in one reading.
@@ -134,18 +157,41 @@ class SemanticStore(OverEngine):
         found = await self._store.read("live", lambda: live_among(asker, query, ids))
         return [fact.id for fact in found]
 
-    async def add_uses(
+    @changing
+    def add_uses(
         self, scope: Scope, cause: str, fact_ids: Sequence[str], now: datetime
-    ) -> tuple[Fact, ...]:
+    ) -> Steps[tuple[Fact, ...]]:
         """Count one use of each fact for ``cause`` and return the facts as they now are.
 
-        The same cause never counts twice. Unknown or invisible facts are left out.
+        In every graph of the family that has a fact of such an id for the asker. The same cause
+        never counts twice. Unknown or invisible facts are left out.
         """
         if not cause:
             raise UsageError("cause", cause, "the id of what used the facts")
         if not fact_ids:
             return ()
-        return await self._store.change("add_uses", lambda: _add_uses(scope, cause, fact_ids, now))
+        found = yield from every(*of_family(among(FACTS, scope, fact_ids), readable(scope)))
+        counted = yield from _counted(scope.tenant, cause, found)
+        facts: list[Fact] = []
+        uses: list[Put[CountedUse]] = []
+        changes: list[Replace[Fact]] = []
+        for fact in found:
+            used = fact
+            if (fact.graph_id, fact.id) not in counted:
+                used = _used(fact, now)
+                there = Scope.of_graph(fact.tenant, fact.graph_id)
+                use = CountedUse(
+                    tenant=fact.tenant,
+                    graph_id=fact.graph_id,
+                    fact_id=fact.id,
+                    cause=cause,
+                    used_at=now,
+                )
+                uses.append(Put(USES, there, use))
+                changes.append(Replace(FACTS, there, used))
+            facts.append(used)
+        yield from write(*uses, *changes)
+        return in_order(nearest(facts), fact_ids)
 
     @changing
     def set_tier(
@@ -214,61 +260,9 @@ class SemanticStore(OverEngine):
         return True
 
 
-def put_fact(scope: Scope, fact: Fact, work: Sequence[WorkDraft]) -> Steps[tuple[Fact, bool]]:
-    """Store a fact that says something new, inside a transaction.
-
-    Raises:
-        Conflict: The id is another fact's, or the graph is archived.
-    """
-    (known, taken) = yield (
-        _whole(scope, "identity", Is("identity", identity_of(fact) or "")),
-        _whole(scope, "id", Is("id", fact.id)),
-    )
-    if known:
-        return (yield from say_again(scope, known[0], fact)), False
-    if taken:
-        if is_said_again(taken[0], fact):
-            return taken[0], False
-        # Not what it says: the asker may not be allowed to see it.
-        raise Conflict("fact", "an id of its own", fact.id)
-    yield from check_writable(scope)
-    yield from put(FACTS, scope, fact)
-    yield from file_words(scope, fact)
-    yield from queue_work(scope, work, fact.recorded_at)
-    return fact, True
-
-
 def _whole(scope: Scope, by: str, condition: Is) -> Find[Fact]:
     """Ask the whole graph, whoever may see it, for the one fact of which something holds."""
     return Find(FACTS, scope, by, (condition,), limit=1, reach="own")
-
-
-def _add_uses(
-    scope: Scope, cause: str, fact_ids: Sequence[str], now: datetime
-) -> Steps[tuple[Fact, ...]]:
-    """Count in every graph of the family that has a fact of such an id for the asker."""
-    found = yield from every(*of_family(among(FACTS, scope, fact_ids), readable(scope)))
-    counted = yield from _counted(scope.tenant, cause, found)
-    facts: list[Fact] = []
-    uses: list[Put[CountedUse]] = []
-    changes: list[Replace[Fact]] = []
-    for fact in found:
-        used = fact
-        if (fact.graph_id, fact.id) not in counted:
-            used = _used(fact, now)
-            there = Scope.of_graph(fact.tenant, fact.graph_id)
-            use = CountedUse(
-                tenant=fact.tenant,
-                graph_id=fact.graph_id,
-                fact_id=fact.id,
-                cause=cause,
-                used_at=now,
-            )
-            uses.append(Put(USES, there, use))
-            changes.append(Replace(FACTS, there, used))
-        facts.append(used)
-    yield from write(*uses, *changes)
-    return in_order(nearest(facts), fact_ids)
 
 
 def _counted(tenant: str, cause: str, facts: Sequence[Fact]) -> Steps[set[tuple[str, str]]]:

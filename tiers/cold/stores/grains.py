@@ -1,4 +1,10 @@
-"""Time grains: what is in no episode yet, who was counted where, what is past its retention."""
+"""Time grains: what is in no episode yet, who was counted where, what is past its retention.
+
+A record whose content retention may take, or has taken, stands by its parents: the episodes of
+each grain that its own grain makes. A parent that was redacted on request stands for nothing; one
+that retention has emptied stands by its own parents. A week is made into nothing: its days are in
+months.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from ...grains import MADE_OF, RETIRED_PER_CALL_MAX, GrainCount, Made, Retirable, TurnMark
 from ...moments import microseconds
-from ...plans import AnyGrain
+from ...plans import ANY_GRAIN, AnyGrain
 from ...records import Episode, Grain, Scope, Summary, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
 from ..conditions import Beyond, Condition, Is, Present, Within
@@ -18,12 +24,11 @@ from ..cursors import cursor_of, cut, place_of
 from ..ownership import check_limit, check_whole_graph
 from ..port import Find, Steps, every
 from ..redaction import checked_request
-from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary
-from .over_engine import OverEngine
-from .questions import numbers, window
-from .retirement import retire
+from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary, episodes_of, parts
+from .erasure import retire
+from .over_engine import OverEngine, reading
+from .questions import numbers, own, window
 from .rows import all_bare
-from .standing import MADE_OF_IT, Candidate, stand_ins
 from .turns import NUMBERED, TURNS, KeptTurn
 
 PAGE_ROWS = 500
@@ -71,7 +76,8 @@ class GrainStore(OverEngine):
         rows, after = cut(found, limit, lambda one: cursor_of((one.agent_id, one.seq)))
         return Page(rows=tuple(map(_marked, rows)), cursor=after)
 
-    async def made(self, scope: Scope, cursor: str, limit: int) -> Page[Made]:
+    @reading
+    def made(self, scope: Scope, cursor: str, limit: int) -> Steps[Page[Made]]:
         """Return every level-0 summary and every episode, redacted and retired ones included.
 
         Episodes first, then summaries, each in the order of their ids; ``""`` begins.
@@ -82,24 +88,18 @@ class GrainStore(OverEngine):
         check_whole_graph(scope)
         check_limit(limit, PAGE_ROWS_MAX)
         kind, after = _place_of(cursor, ("", ""))
-
-        def steps() -> Steps[list[KeptEpisode | KeptSummary]]:
-            found: list[KeptEpisode | KeptSummary] = []
-            if kind != "summary":
-                where = (Beyond(("id",), (after,)),)
-                found += yield from every(
-                    Find(EPISODES, scope, "id", where, ("id",), limit + 1, reach="own")
-                )
-            if len(found) <= limit:
-                behind = Beyond(("id",), (after if kind == "summary" else "",))
-                room = limit + 1 - len(found)
-                level = (Is("level", 0), behind)
-                found += yield from every(
-                    Find(SUMMARIES, scope, "level", level, ("id",), room, reach="own")
-                )
-            return found
-
-        found = await self._store.read("made", steps)
+        found: list[KeptEpisode | KeptSummary] = []
+        if kind != "summary":
+            where = (Beyond(("id",), (after,)),)
+            found += yield from every(
+                Find(EPISODES, scope, "id", where, ("id",), limit + 1, reach="own")
+            )
+        if len(found) <= limit:
+            level = (Is("level", 0), Beyond(("id",), (after if kind == "summary" else "",)))
+            room = limit + 1 - len(found)
+            found += yield from every(
+                Find(SUMMARIES, scope, "level", level, ("id",), room, reach="own")
+            )
         rows, end = cut(found, limit, lambda one: cursor_of((_kind_of(one), one.id)))
         return Page(rows=tuple(map(_counted, rows)), cursor=end)
 
@@ -282,3 +282,102 @@ def _place_of(cursor: str, first: tuple[str | int, str | int]) -> tuple[Any, ...
     """
     kinds = [*map(type, first)]
     return place_of(cursor, kinds, "the cursor of a page of the same question") or first
+
+
+Candidate: TypeAlias = KeptTurn | KeptSummary | KeptEpisode
+ToldIn: TypeAlias = Mapping[Grain, str]
+Episodes: TypeAlias = Mapping[str, KeptEpisode]
+Stands: TypeAlias = dict[str, tuple[str, ...]]
+"""The records with their content that stand for others, by the ids of those; sorted."""
+
+MADE_OF_IT: Mapping[AnyGrain, tuple[Grain, ...]] = {
+    finer: tuple(grain for grain, made_of in MADE_OF.items() if made_of == finer)
+    for finer in ANY_GRAIN
+}
+"""The grains that are made of a grain."""
+
+_MONTHS: tuple[Grain, ...] = ("monthly",)
+
+
+def stand_ins(scope: Scope, records: Sequence[Candidate]) -> Steps[Stands]:
+    """Return what stands for those among some records of a graph that something stands for.
+
+    They are all of one kind, and episodes all of one grain.
+    """
+    turns = [one for one in records if isinstance(one, KeptTurn)]
+    weeks = [one for one in records if isinstance(one, KeptEpisode) and one.grain == "weekly"]
+    if turns:
+        return (yield from _of_turns(scope, turns))
+    if weeks:
+        return (yield from _of_weeks(scope, weeks))
+    made = [one for one in records if not isinstance(one, KeptTurn)]
+    return (yield from _of_made(scope, made))
+
+
+def _of_made(scope: Scope, records: Sequence[KeptSummary | KeptEpisode]) -> Steps[Stands]:
+    above = yield from _above(scope, [one.told_in for one in records])
+    told = {one.id: _told(MADE_OF_IT[_grain_of(one)], one.told_in, above) for one in records}
+    return {one: ids for one, ids in told.items() if ids is not None}
+
+
+def _of_turns(scope: Scope, turns: Sequence[KeptTurn]) -> Steps[Stands]:
+    """A turn stands by the day of its summary. One whose summary was redacted is not told by it."""
+    covered = {turn.id: turn.covered_by[0] for turn in turns if 0 in turn.covered_by}
+    summaries = yield from every(own(SUMMARIES, scope, covered.values()))
+    days = yield from _of_made(scope, [one for one in summaries if not _is_redacted(one)])
+    return {turn: days[summary] for turn, summary in covered.items() if summary in days}
+
+
+def _of_weeks(scope: Scope, weeks: Sequence[KeptEpisode]) -> Steps[Stands]:
+    """A week may go once a month tells each of its days; nothing takes its place."""
+    days = dict.fromkeys(day for week in weeks for day in week.children)
+    months = (yield from every(episodes_of(scope, parts("monthly", days)))) if days else []
+    told_in: dict[str, ToldIn] = {
+        day: {"monthly": one.id} for one in months for day in one.children
+    }
+    above = yield from _above(scope, list(told_in.values()))
+    told = {day for day in days if _told(_MONTHS, told_in.get(day, {}), above) is not None}
+    return {week.id: () for week in weeks if told.issuperset(week.children)}
+
+
+def _above(scope: Scope, told_in: Sequence[ToldIn]) -> Steps[Episodes]:
+    """Return the episodes that records are in, and those that emptied ones of these are in."""
+    found: dict[str, KeptEpisode] = {}
+    while told_in:
+        wanted = {one for by_grain in told_in for one in by_grain.values()} - found.keys()
+        new = (yield from every(own(EPISODES, scope, sorted(wanted)))) if wanted else []
+        found |= {one.id: one for one in new}
+        told_in = [one.told_in for one in new if one.retired_at is not None]
+    return found
+
+
+def _told(grains: Sequence[Grain], told_in: ToldIn, above: Episodes) -> tuple[str, ...] | None:
+    """Return what tells a record now that is to be in an episode of each of some grains.
+
+    ``None``: nothing does for one of them.
+    """
+    ids: set[str] = set()
+    for grain in grains:
+        holder = above.get(told_in.get(grain, ""))
+        tells = None if holder is None else _tells(holder, above)
+        if tells is None:
+            return None
+        ids.update(tells)
+    return tuple(sorted(ids))
+
+
+def _tells(episode: KeptEpisode, above: Episodes) -> tuple[str, ...] | None:
+    if episode.redacted_at is None:
+        return (episode.id,)
+    if _is_redacted(episode):
+        return None
+    return _told(MADE_OF_IT[episode.grain], episode.told_in, above)
+
+
+def _grain_of(record: KeptSummary | KeptEpisode) -> AnyGrain:
+    return "working" if isinstance(record, KeptSummary) else record.grain
+
+
+def _is_redacted(record: KeptSummary | KeptEpisode) -> bool:
+    """Whether a record lost its content on request."""
+    return record.redacted_at is not None and record.retired_at is None

@@ -261,7 +261,8 @@ class FleetStore(OverEngine):
         find = Find(AGENTS, scope, by="spawned", order=("made",))
         return all_bare(AgentRecord, await self._all("agents", find))
 
-    async def beat(self, scope: Scope, agent_ids: Sequence[str], now: datetime) -> tuple[str, ...]:
+    @changing
+    def beat(self, scope: Scope, agent_ids: Sequence[str], now: datetime) -> Steps[tuple[str, ...]]:
         """Note a sign of life of members and return those of them that are present, sorted.
 
         ``seen_at`` never goes back. Those who left or were released stay as they are.
@@ -269,15 +270,11 @@ class FleetStore(OverEngine):
         if not agent_ids:
             return ()
         where = (Among("id", tuple(dict.fromkeys(agent_ids))),)
-
-        def steps() -> Steps[tuple[str, ...]]:
-            present = yield from every(Find(AGENTS, scope, by="present", where=where))
-            later = (one for one in present if one.seen_at < now)
-            seen = (one.model_copy(update={"seen_at": now}) for one in later)
-            yield from replace(AGENTS, scope, *seen)
-            return tuple(sorted(agent.id for agent in present))
-
-        return await self._store.change("beat", steps)
+        present = yield from every(Find(AGENTS, scope, by="present", where=where))
+        later = (one for one in present if one.seen_at < now)
+        seen = (one.model_copy(update={"seen_at": now}) for one in later)
+        yield from replace(AGENTS, scope, *seen)
+        return tuple(sorted(agent.id for agent in present))
 
     async def silent(
         self, tenant: str, silent_since: datetime, limit: int

@@ -91,9 +91,10 @@ class KnowledgeGraph(OverEngine):
         check_limit(limit, NEIGHBOURS_MAX)
         return _Reading(scope, as_of).neighbours(keys_of(names), depth, limit)
 
-    async def path(
+    @reading
+    def path(
         self, scope: Scope, start: str, end: str, depth: int, *, as_of: datetime | None = None
-    ) -> tuple[Fact, ...] | None:
+    ) -> Steps[tuple[Fact, ...] | None]:
         """Return a shortest chain of facts from one name to another, each sharing a name.
 
         Of several the one whose ids come first. Empty when both name one entity; ``None`` when
@@ -104,7 +105,7 @@ class KnowledgeGraph(OverEngine):
         ends = key_of(start), key_of(end)
         if not all(ends):
             return None
-        return await self._store.read("path", lambda: _Reading(scope, as_of).path(*ends, depth))
+        return (yield from _Reading(scope, as_of).path(*ends, depth))
 
     @reading
     def statements(

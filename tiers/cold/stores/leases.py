@@ -72,12 +72,9 @@ class LeaseStore(OverEngine):
         yield from write(over(known, LEASES, _NOBODY, held))
         return Lease(name=name, owner=owner, token=token, expires_at=until)
 
-    async def release(self, lease: Lease) -> None:
+    @changing
+    def release(self, lease: Lease) -> Steps[None]:
         """Give a lease back; one that has passed to another owner stays with it."""
-
-        def steps() -> Steps[None]:
-            held = yield from one(among(LEASES, _NOBODY, [lease.name]))
-            if held is not None and (held.owner, held.token) == (lease.owner, lease.token):
-                yield from replace(LEASES, _NOBODY, _free(held))
-
-        await self._store.change("release", steps)
+        held = yield from one(among(LEASES, _NOBODY, [lease.name]))
+        if held is not None and (held.owner, held.token) == (lease.owner, lease.token):
+            yield from replace(LEASES, _NOBODY, _free(held))

@@ -13,7 +13,6 @@ from ...moments import microseconds
 from ...recollection import Said, Uses, WordStatistics
 from ...records import TEXT_CHARS_MAX, Hit, Kind, Scope, SearchQuery
 from ...sighting import Known, Sighted
-from ..bm25 import asked_terms
 from ..conditions import Absent, Among, Beyond, Is, Within
 from ..ownership import check_limit
 from ..port import Find, Near, Steps, count, counts, every, one
@@ -21,11 +20,19 @@ from .belief_log import EVENTS, seq_by
 from .belief_projection import BELIEFS
 from .belief_spans import spans_at
 from .facts import USES
+from .lexical import read_hits
 from .over_engine import OverEngine, reading
 from .questions import MANY, among, by_then
-from .reading import read_hits
 from .turns import TURNS, KeptTurn
-from .word_search import Found, asked_for, having_of, statistics, stored_kinds, totals_of
+from .word_search import (
+    Found,
+    asked_for,
+    asked_terms,
+    having_of,
+    statistics,
+    stored_kinds,
+    totals_of,
+)
 from .words import SEARCHABLE
 
 IDS_MAX, TURNS_EACH_WAY_MAX = 200, 16
@@ -40,35 +47,8 @@ TurnPlace: TypeAlias = tuple[int, str]
 class Recollection(OverEngine):
     """Reads around and behind the hits of a search."""
 
-    async def around(
-        self,
-        scope: Scope,
-        turn_ids: Sequence[str],
-        before: int,
-        after: int,
-        *,
-        as_of: datetime | None = None,
-    ) -> tuple[tuple[Said, ...], ...]:
-        """Return the stretches of conversation around turns of the scope's own graph.
-
-        A stretch is a run of visible, unredacted turns that follow each other in the order of
-        recording, whatever their agent, oldest first: each asked turn with at most ``before``
-        turns before and ``after`` behind it. Stretches that touch or overlap are one. Turns that
-        are not there, not visible, or recorded after ``as_of`` are left out, as if they did not
-        exist. At most 200 ids and 16 turns each way.
-
-        Raises:
-            UsageError: More than ``IDS_MAX`` ids, or more turns each way than
-                ``TURNS_EACH_WAY_MAX``.
-        """
-        _check_around(turn_ids, before, after)
-        nothing: Sequence[str] = ()
-        stretches = await self._store.read(
-            "around", lambda: _around(scope, turn_ids, before, after, as_of, nothing)
-        )
-        return tuple(tuple(one for one in run if not isinstance(one, Sighted)) for run in stretches)
-
-    async def sight_around(
+    @reading
+    def sight_around(
         self,
         scope: Scope,
         turn_ids: Sequence[str],
@@ -77,16 +57,21 @@ class Recollection(OverEngine):
         known: Known,
         *,
         as_of: datetime | None = None,
-    ) -> tuple[tuple[Said | Sighted, ...], ...]:
-        """Return what ``around`` does, turns of ``known`` by their ids alone.
+    ) -> Steps[tuple[tuple[Said | Sighted, ...], ...]]:
+        """Return the stretches of conversation around turns of the scope's own graph.
+
+        A stretch is a run of visible, unredacted turns that follow each other in the order of
+        recording, whatever their agent, oldest first: each asked turn with at most ``before``
+        turns before and ``after`` behind it; turns of ``known`` by their ids alone. Stretches that
+        touch or overlap are one. Turns that are not there, not visible, or recorded after
+        ``as_of`` are left out, as if they did not exist. At most 200 ids and 16 turns each way.
 
         Raises:
-            UsageError: As ``around``.
+            UsageError: More than ``IDS_MAX`` ids, or more turns each way than
+                ``TURNS_EACH_WAY_MAX``.
         """
         _check_around(turn_ids, before, after)
-        return await self._store.read(
-            "sight_around", lambda: _around(scope, turn_ids, before, after, as_of, known)
-        )
+        return _around(scope, turn_ids, before, after, as_of, known)
 
     @reading
     def speakers(self, scope: Scope, limit: int) -> Steps[tuple[str, ...]]:
@@ -141,7 +126,8 @@ class Recollection(OverEngine):
             told[use.fact_id] = Uses(later, last)
         return told
 
-    async def ended(self, scope: Scope, query: SearchQuery) -> tuple[Hit, ...]:
+    @reading
+    def ended(self, scope: Scope, query: SearchQuery) -> Steps[tuple[Hit, ...]]:
         """Return visible records that were live at ``query.as_of`` and are not any more.
 
         Superseded and forgotten facts, expired summaries, beliefs that were active then; those
@@ -152,17 +138,12 @@ class Recollection(OverEngine):
         """
         if query.as_of is None or query.inherited:
             return ()
-        then = query.as_of
-
-        def steps() -> Steps[tuple[Hit, ...]]:
-            over = yield from _ended(scope, query, then)
-            if "belief" in query.kinds:
-                over += yield from _beliefs_ended(scope, query, then)
-            last = sorted(over, key=lambda one: (-one[0], one[1]))[: query.limit]
-            found = [Found(kind, record_id, 0.0) for _, record_id, kind in last]
-            return (yield from read_hits(scope, found))
-
-        return await self._store.read("ended", steps)
+        over = yield from _ended(scope, query, query.as_of)
+        if "belief" in query.kinds:
+            over += yield from _beliefs_ended(scope, query, query.as_of)
+        last = sorted(over, key=lambda one: (-one[0], one[1]))[: query.limit]
+        found = [Found(kind, record_id, 0.0) for _, record_id, kind in last]
+        return (yield from read_hits(scope, found))
 
 
 Over: TypeAlias = tuple[int, str, Kind]

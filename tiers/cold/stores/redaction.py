@@ -8,19 +8,17 @@ again; what was made meanwhile makes it begin anew.
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from ...errors import TierTimeout
-from ...history.chain import SALT_BYTES
 from ...records import Episode, Scope, Summary, Turn, WorkDraft
 from ...upkeep import Page, RecordRef, Redacted, Retiring
 from ..conditions import Absent, Present
 from ..ownership import check_owned, in_order
-from ..port import Find, RecordStore
+from ..port import Find
 from ..redaction import (
     ATTEMPTS_MAX,
     MODELS,
@@ -35,26 +33,13 @@ from ..redaction import (
     sources_of,
 )
 from ..speaking_of import Search, made_between, wanted, wanted_receipts
-from .belief_log import Salts
-from .blanking import blank, naming, receipts_that
-from .erasure import Redaction, rewrite, survey
-from .over_engine import OverEngine
+from .belief_log import EventWriter
+from .erasure import Redaction, blank, naming, receipts_that, rewrite, survey
 from .redactables import bare_of, behind, found_by, own_of
 
 
-class Redactor(OverEngine):
-    """Destroys content on request. Rows, ids, ``seq``, coverage and lengths of chains stay.
-
-    Args:
-        store: Where the records are.
-        salts: Makes the salt of each belief event; must be unpredictable outside tests.
-    """
-
-    def __init__(
-        self, store: RecordStore, salts: Salts = lambda: secrets.token_bytes(SALT_BYTES)
-    ) -> None:
-        super().__init__(store)
-        self._salts = salts
+class Redactor(EventWriter):
+    """Destroys content on request. Rows, ids, ``seq``, coverage and lengths of chains stay."""
 
     async def redact(
         self, scope: Scope, record_ids: Sequence[str], reason: str, now: datetime

@@ -61,9 +61,10 @@ OUTCOMES: Collection[CountedOutcome] = Collection(
 class ProceduralStore(OverEngine):
     """Rules by intent pattern and scope."""
 
-    async def put_rule(
+    @changing
+    def put_rule(
         self, scope: Scope, rule: Rule, work: Sequence[WorkDraft] = ()
-    ) -> tuple[Rule, bool]:
+    ) -> Steps[tuple[Rule, bool]]:
         """Store a rule and return it, and whether it is new.
 
         One of the same writer, user, trigger, steps, topics and privacy is returned as it is; so
@@ -73,7 +74,21 @@ class ProceduralStore(OverEngine):
             Conflict: The id is another rule's, or the graph is archived.
         """
         check_owned(scope, rule)
-        return await self._store.change("put_rule", lambda: put_rule(scope, rule, work))
+        (same, taken) = yield (
+            _same(scope, rule),
+            own(RULES, scope, [rule.id]),
+        )
+        known: list[Rule] = same or taken
+        if known:
+            if same or is_said_again(known[0], rule):
+                return known[0], False
+            # Not what it says: the asker may not be allowed to see it.
+            raise Conflict("rule", "an id of its own", rule.id)
+        yield from check_writable(scope)
+        yield from put(RULES, scope, rule)
+        yield from file_words(scope, rule)
+        yield from queue_work(scope, work, rule.recorded_at)
+        return rule, True
 
     async def match_rules(self, scope: Scope, text: str, limit: int) -> tuple[Rule, ...]:
         """Return visible rules whose trigger shares words with ``text``, best match first.
@@ -124,7 +139,8 @@ class Playbooks(OverEngine):
         rule = yield from _counted_rule(scope, rule_id)
         return None if rule is None else (yield from _count(scope, rule, outcome))
 
-    async def refine(
+    @changing
+    def refine(
         self,
         scope: Scope,
         rule: Rule,
@@ -132,7 +148,7 @@ class Playbooks(OverEngine):
         source_ids: Sequence[str],
         now: datetime,
         work: Sequence[WorkDraft] = (),
-    ) -> bool:
+    ) -> Steps[bool]:
         """Give a rule new steps and the next version; the former steps stay readable.
 
         ``False``, writing nothing, when the rule has moved on or is not there, when these are its
@@ -144,57 +160,18 @@ class Playbooks(OverEngine):
         """
         if refined(rule, steps, source_ids, now) is None:
             return False
-
-        def transaction() -> Steps[bool]:
-            before = yield from _counted_rule(scope, rule.id)
-            if before is None or before.version != rule.version:
-                return False
-            after = refined(before, steps, source_ids, now)
-            if after is None or (yield from one(_same(scope, after))) is not None:
-                return False
-            yield from replace(RULES, scope, after)
-            yield from file_again(scope, after)
-            ids = (rule.id, *dict.fromkeys(source_ids))
-            yield from append_event(scope, "playbook refined", ids, "", now)
-            yield from queue_work(scope, work, now)
-            return True
-
-        return await self._store.change("refine", transaction)
-
-
-def put_rule(scope: Scope, rule: Rule, work: Sequence[WorkDraft]) -> Steps[tuple[Rule, bool]]:
-    """Store a rule that is not known yet, inside a transaction.
-
-    Raises:
-        Conflict: The id is another rule's, or the graph is archived.
-    """
-    known = yield from known_rule(scope, rule)
-    if known is not None:
-        return known, False
-    yield from check_writable(scope)
-    yield from put(RULES, scope, rule)
-    yield from file_words(scope, rule)
-    yield from queue_work(scope, work, rule.recorded_at)
-    return rule, True
-
-
-def known_rule(scope: Scope, rule: Rule) -> Steps[Rule | None]:
-    """Return the stored rule that says the same for the same writer, or did, if any.
-
-    Raises:
-        Conflict: The id is another rule's.
-    """
-    (same, taken) = yield (
-        _same(scope, rule),
-        own(RULES, scope, [rule.id]),
-    )
-    known: list[Rule] = same or taken
-    if not known:
-        return None
-    if same or is_said_again(known[0], rule):
-        return known[0]
-    # Not what it says: the asker may not be allowed to see it.
-    raise Conflict("rule", "an id of its own", rule.id)
+        before = yield from _counted_rule(scope, rule.id)
+        if before is None or before.version != rule.version:
+            return False
+        after = refined(before, steps, source_ids, now)
+        if after is None or (yield from one(_same(scope, after))) is not None:
+            return False
+        yield from replace(RULES, scope, after)
+        yield from file_again(scope, after)
+        ids = (rule.id, *dict.fromkeys(source_ids))
+        yield from append_event(scope, "playbook refined", ids, "", now)
+        yield from queue_work(scope, work, now)
+        return True
 
 
 def _same(scope: Scope, rule: Rule) -> Find[Rule]:

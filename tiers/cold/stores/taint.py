@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, get_args
 
 from ...errors import Conflict, NotFound, UsageError
-from ...history.chain import SALT_BYTES
 from ...records import Scope
 from ...taint import Reason, Resting, RollBack, TaintedKind
 from ..conditions import Among, Is
 from ..ownership import check_whole_graph
-from ..port import Find, RecordStore, Steps, delete, every, one, write
+from ..port import Find, Steps, delete, every, one, write
 from ..redaction import PAGE_IDS, RecordKind, Redactable, Trace, checked_request, pages
-from ..setting_aside import resting_of, shown_text
-from .asides import ROLL_BACKS, forms_of, kept_by
-from .belief_log import EVENTS, Salts
+from .belief_log import EVENTS, EventWriter
 from .log import append_event
-from .over_engine import OverEngine, changing_long, reading
+from .over_engine import changing_long, reading
 from .passages import PASSAGES
 from .questions import own
-from .redactables import KEPT_IN, as_it_was, found_by, made_of, own_of
+from .redactables import (
+    KEPT_IN,
+    ROLL_BACKS,
+    as_it_was,
+    forms_of,
+    found_by,
+    kept_by,
+    made_of,
+    own_of,
+)
 from .rows import over, replace
-from .setting_aside import Part, restore, set_aside
+from .setting_aside import Part, resting_of, restore, set_aside, shown_text
 
 NAMED_MAX = 500
 """So many records an audit event names at most; the roll-back names all of them."""
@@ -47,19 +52,8 @@ class _OnlyTried(Exception):
         self.done = done
 
 
-class TaintStore(OverEngine):
-    """What rests on what, and roll-backs. Scopes are those of whole graphs.
-
-    Args:
-        store: Where the records are.
-        salts: Makes the salt of each belief event; must be unpredictable outside tests.
-    """
-
-    def __init__(
-        self, store: RecordStore, salts: Salts = lambda: secrets.token_bytes(SALT_BYTES)
-    ) -> None:
-        super().__init__(store)
-        self._salts = salts
+class TaintStore(EventWriter):
+    """What rests on what, and roll-backs. Scopes are those of whole graphs."""
 
     @reading
     def described(self, scope: Scope, ids: Sequence[str]) -> Steps[tuple[Resting, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,9 +12,9 @@ from ...records import Hit, Kind, Scope, SearchQuery
 from ..conditions import Beyond, Condition, Is, Within
 from ..port import Find, Steps, every
 from .belief_spans import active_then
-from .over_engine import OverEngine
+from .lexical import READERS, read_hits
+from .over_engine import OverEngine, reading
 from .questions import by_then, not_by
-from .reading import READERS, read_hits
 from .word_search import Found, asked_for, stored_kinds
 from .words import SEARCHABLE, Filed
 
@@ -26,9 +26,10 @@ _OF_SPANS = frozenset({"summary", "episode"})
 class Timeline(OverEngine):
     """What happened, by time alone."""
 
-    async def latest(
+    @reading
+    def latest(
         self, scope: Scope, query: SearchQuery, *, behind: Place | None = None
-    ) -> tuple[Hit, ...]:
+    ) -> Steps[tuple[Hit, ...]]:
         """Return visible live records of the scope's own graph, the latest first, then by id.
 
         By when they happened: ``occurred_at``, or ``recorded_at`` where there is none; of a
@@ -41,22 +42,18 @@ class Timeline(OverEngine):
         kinds = [kind for kind in stored_kinds(query.kinds) if kind in READERS]
         if query.inherited or not kinds:
             return ()
-        return await self._store.read("latest", lambda: _latest(scope, query, kinds, behind))
-
-
-def _latest(
-    scope: Scope, query: SearchQuery, kinds: Sequence[Kind], behind: Place | None
-) -> Steps[tuple[Hit, ...]]:
-    where = _asked(query, behind)
-    finds = {kind: list(_questions(scope, query, (*_of(query, kind), *where))) for kind in kinds}
-    # A belief that is active now may not have been then: that is asked of its spans.
-    of_beliefs = [] if query.as_of is None else finds.pop("belief", [])
-    found = yield from every(*(find for asked in finds.values() for find in asked))
-    for find in of_beliefs:
-        found += yield from _active_then(find, query.as_of or query.now)
-    found.sort(key=lambda filed: (-microseconds(filed.last_at), filed.id))
-    latest = [Found(filed.kind, filed.id, 0.0) for filed in found[: query.limit]]
-    return (yield from read_hits(scope, latest))
+        where = _asked(query, behind)
+        finds = {
+            kind: list(_questions(scope, query, (*_of(query, kind), *where))) for kind in kinds
+        }
+        # A belief that is active now may not have been then: that is asked of its spans.
+        of_beliefs = [] if query.as_of is None else finds.pop("belief", [])
+        found = yield from every(*(find for asked in finds.values() for find in asked))
+        for find in of_beliefs:
+            found += yield from _active_then(find, query.as_of or query.now)
+        found.sort(key=lambda filed: (-microseconds(filed.last_at), filed.id))
+        latest = [Found(filed.kind, filed.id, 0.0) for filed in found[: query.limit]]
+        return (yield from read_hits(scope, latest))
 
 
 def _questions(

@@ -23,7 +23,7 @@ from ..ownership import (
 )
 from ..port import RECORDED, Collection, Find, Index, Steps, asked, count, every, one
 from .graphs import check_writable
-from .over_engine import OverEngine
+from .over_engine import OverEngine, reading
 from .questions import among, by_then, own, window
 from .rows import all_bare, kept, moments, plain, put, replace
 from .words import file_words
@@ -127,24 +127,21 @@ class TurnStore(OverEngine):
         find = Find(TURNS, scope, by="recorded", where=where, reach="own")
         return await self._store.read("count_turns", lambda: count(find))
 
-    async def waiting_turns(
+    @reading
+    def waiting_turns(
         self, scope: Scope, keep_last: int, limit: int, *, before: datetime | None = None
-    ) -> tuple[Turn, ...]:
+    ) -> Steps[tuple[Turn, ...]]:
         """Return turns of the scope's agent older than its last ``keep_last`` and not yet covered.
 
         Oldest first, at most ``limit``; with ``before``, those that occurred before it.
         """
         agent_id = check_agent(scope)
         check_limit(limit)
-        where = (Is("agent_id", agent_id), *window("occurred_at", None, before))
-
-        def steps() -> Steps[list[KeptTurn]]:
-            last = yield from one(_last(scope, agent_id))
-            older = Within("seq", until=_seq(last) - max(0, keep_last) + 1)
-            find = Find(TURNS, scope, "waiting", (*where, older), ("seq",), limit)
-            return (yield from every(find))
-
-        return all_bare(Turn, await self._store.read("waiting_turns", steps))
+        last = yield from one(_last(scope, agent_id))
+        older = Within("seq", until=_seq(last) - max(0, keep_last) + 1)
+        where = (Is("agent_id", agent_id), *window("occurred_at", None, before), older)
+        found = yield from every(Find(TURNS, scope, "waiting", where, ("seq",), limit))
+        return all_bare(Turn, found)
 
     async def turns_after(self, scope: Scope, seq: int, limit: int) -> tuple[Turn, ...]:
         """Return turns of the scope's agent with a higher ``seq``, in order, at most ``limit``.

@@ -8,7 +8,7 @@ from ...records import Budget, Record, Scope, Usage
 from ...turn_desk import Charge
 from ..ownership import WHOLE_GRAPH, check_budget
 from ..port import Collection, Find, Put, Replace, Steps, every, one, write
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing
 from .questions import among
 from .rows import over
 
@@ -41,18 +41,14 @@ class UsageStore(OverEngine):
         if amount != Usage():
             await self._store.change("charge", lambda: charged(scope, charge))
 
-    async def refund(self, scope: Scope, amount: Usage) -> None:
+    @changing
+    def refund(self, scope: Scope, amount: Usage) -> Steps[None]:
         """Take back what was charged for something that did not happen; never below 0."""
-
-        def steps() -> Steps[None]:
-            for whose in dict.fromkeys((scope.agent_id or WHOLE_GRAPH, WHOLE_GRAPH)):
-                known = yield from _counted(scope, whose)
-                if known is not None:
-                    left = {unit: max(0, n - getattr(amount, unit)) for unit, n in known.used}
-                    yield from write(_stored(scope, whose, known, Usage(**left)))
-
-        if amount != Usage():
-            await self._store.change("refund", steps)
+        for whose in dict.fromkeys((scope.agent_id or WHOLE_GRAPH, WHOLE_GRAPH)):
+            known = yield from _counted(scope, whose)
+            if known is not None:
+                left = {unit: max(0, n - getattr(amount, unit)) for unit, n in known.used}
+                yield from write(_stored(scope, whose, known, Usage(**left)))
 
     async def usage(self, scope: Scope) -> Usage:
         """Return what the scope's agent has used, or without an agent its graph."""

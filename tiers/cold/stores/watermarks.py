@@ -9,7 +9,7 @@ from ...fields import NAME_CHARS_MAX, Moment, Record
 from ...records import Scope
 from ..ownership import check_agent, check_number
 from ..port import Collection, Find, Steps, one, write
-from .over_engine import OverEngine
+from .over_engine import OverEngine, changing
 from .questions import among
 from .rows import joined_id, over
 
@@ -43,7 +43,8 @@ class Watermarks(OverEngine):
         found = await self._store.read("watermark", lambda: one(find))
         return 0 if found is None else found.seq
 
-    async def advance(self, scope: Scope, name: str, seq: int, now: datetime) -> bool:
+    @changing
+    def advance(self, scope: Scope, name: str, seq: int, now: datetime) -> Steps[bool]:
         """Move a watermark forwards; ``False``, writing nothing, when it is there or beyond.
 
         Raises:
@@ -56,15 +57,11 @@ class Watermarks(OverEngine):
         find = _named(scope, agent_id, name)
         owner = {"tenant": scope.tenant, "graph_id": scope.graph_id, "agent_id": agent_id}
         mark = Mark.model_validate({**owner, "name": name, "seq": seq, "moved_at": now})
-
-        def steps() -> Steps[bool]:
-            known = yield from one(find)
-            if known is not None and known.seq >= seq:
-                return False
-            yield from write(over(known, WATERMARKS, scope, mark))
-            return True
-
-        return seq > 0 and await self._store.change("advance", steps)
+        known = yield from one(find)
+        if seq <= (0 if known is None else known.seq):
+            return False
+        yield from write(over(known, WATERMARKS, scope, mark))
+        return True
 
 
 def _named(scope: Scope, agent_id: str, name: str) -> Find[Mark]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import Field, JsonValue
 
@@ -57,6 +57,9 @@ class Item(Record):
 
 
 _MADE = IdFactory()
+
+Change = Callable[[Item], dict[str, object] | None]
+"""Returns what changes of a claimed item; ``None``: it goes."""
 
 WORK: Collection[Item] = Collection(
     "work",
@@ -150,6 +153,14 @@ class WorkQueue(OverEngine):
         """Remove a claimed item, or free it to run again; ``False`` when a later claim holds it."""
         return await self._held("complete", work, _completed)
 
+    async def complete_all(self, works: Sequence[Work]) -> tuple[Work, ...]:
+        """Complete items in one transaction; return those that a later claim holds.
+
+        They belong to one graph of one tenant.
+        """
+        held = await self._all_held("complete", works, _completed)
+        return tuple(work for work, is_held in zip(works, held, strict=True) if not is_held)
+
     async def fail(self, work: Work, problem: str, retry_at: datetime | None) -> bool:
         """Give a claimed item back until ``retry_at``, or park it (``None``) for people to see.
 
@@ -204,25 +215,38 @@ class WorkQueue(OverEngine):
                 done += 1
         return done
 
-    async def _held(self, operation: str, work: Work, change: Any) -> bool:  # noqa: ANN401
+    async def _held(self, operation: str, work: Work, change: Change) -> bool:
         """Change a claimed item; ``False`` when a later claim holds it."""
-        name = _named(work.id)
-        if name is None:
-            raise UsageError("work.id", work.id, "an item that was claimed here")
-        scope = Scope.of_graph(work.tenant, work.graph_id)
+        (is_held,) = await self._all_held(operation, [work], change)
+        return is_held
 
-        def steps() -> Steps[bool]:
-            item = yield from _item(scope, name.item_id)
-            if item is None or item.lease_owner is None:
-                return False
-            if (item.made, item.token) != (name.made, work.token):
-                return False
-            changed = change(item)
-            if changed is None:
-                yield from delete(among(WORK, scope, [item.id]))
-            else:
-                yield from _replace(item.model_copy(update=changed))
-            return True
+    async def _all_held(
+        self, operation: str, works: Sequence[Work], change: Change
+    ) -> tuple[bool, ...]:
+        """Change claimed items of one graph; ``False`` for what a later claim holds."""
+        if not works:
+            return ()
+        names = [_name_of_claimed(work) for work in works]
+        scope = Scope.of_graph(works[0].tenant, works[0].graph_id)
+
+        def steps() -> Steps[tuple[bool, ...]]:
+            found = yield from every(among(WORK, scope, [name.item_id for name in names]))
+            items = {
+                (item.id, item.made, item.token): item
+                for item in found
+                if item.lease_owner is not None
+            }
+            theirs = [
+                items.get((name.item_id, name.made, work.token))
+                for name, work in zip(names, works, strict=True)
+            ]
+            changes = [(item, change(item)) for item in theirs if item is not None]
+            done = [item.id for item, changed in changes if changed is None]
+            if done:
+                yield from delete(among(WORK, scope, done))
+            kept_on = (item.model_copy(update=told) for item, told in changes if told is not None)
+            yield from _replace(*kept_on)
+            return tuple(item is not None for item in theirs)
 
         return await self._store.change(operation, steps)
 
@@ -344,6 +368,13 @@ def _parked(item: Item) -> dict[str, object]:
     if item.again_at is None:
         return {"lease_owner": None, "parked": True}
     return {"lease_owner": None, "due_at": item.again_at, "again_at": None, "attempts": 0}
+
+
+def _name_of_claimed(work: Work) -> _Name:
+    name = _named(work.id)
+    if name is None:
+        raise UsageError("work.id", work.id, "an item that was claimed here")
+    return name
 
 
 class _Name(NamedTuple):

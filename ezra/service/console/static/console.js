@@ -278,6 +278,8 @@ function begin(root) {
 }
 
 begin(document);
+// Where the navigation is wider than the screen, it begins at the page that is open.
+for (const here of document.querySelectorAll("nav a[aria-current]")) here.scrollIntoView({ block: "nearest", inline: "center" });
 document.addEventListener("keydown", onKey);
 document.addEventListener("click", (event) => { if (event.target.closest("[data-keys]")) openKeys(); });
 document.documentElement.dataset.ready = "1";

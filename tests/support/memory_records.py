@@ -1,4 +1,4 @@
-"""Records in the memory of the process: the definition of what an engine does, for tests.
+"""Records in the memory of the process: the definition of what an engine does.
 
 Every rule stands here in its plainest form. Nothing is indexed: a question looks at each record of
 whom it asks about.
@@ -13,10 +13,9 @@ from dataclasses import astuple, dataclass, field
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from ..errors import TierRejected, TierUnavailable
-from .bodies import body, utf8
-from .conditions import Condition, Is, Seen, Value, direction, holds
-from .port import (
+from tiers.cold.bodies import body, utf8
+from tiers.cold.conditions import Condition, Is, Seen, Value, direction, holds
+from tiers.cold.port import (
     OWNERS,
     RECORDED,
     TOPICS,
@@ -33,7 +32,8 @@ from .port import (
     run,
     topics_text,
 )
-from .sight import check, check_delete, check_write, reached
+from tiers.cold.sight import check, check_delete, check_write, reached
+from tiers.errors import TierRejected, TierUnavailable
 
 T = TypeVar("T")
 Owner: TypeAlias = tuple[str, ...]
@@ -124,7 +124,7 @@ class _Transaction:
         """Return what requests come to, each after those before it."""
         return [self._answer(request) for request in requests]
 
-    def _answer(self, request: Request) -> Any:  # noqa: ANN401 - of any request
+    def _answer(self, request: Request) -> Any:
         if isinstance(request, Find):
             return [kept.record for kept in self._found(request)]
         if isinstance(request, Count):
@@ -227,7 +227,7 @@ def _owner_asked(collection: Collection[Any], where: Sequence[Condition]) -> Own
     return tuple(owner)
 
 
-def _owner(collection: Collection[Any], record: Any) -> Owner:  # noqa: ANN401 - of any collection
+def _owner(collection: Collection[Any], record: Any) -> Owner:
     return collection.owner(record)
 
 
