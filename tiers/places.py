@@ -218,6 +218,7 @@ _PROCESS = (
     Place("process", "metaagents.claims.forms:root", "key", "turnover"),
     Place("process", "tiers.warm.edge_points:_any_of", "name", "nothing"),
     Place("process", "tiers.warm.edge_points:_lasting", "name", "nothing"),
+    Place("process", "tiers.warm.edge_points:_lasting_corpus", "name", "nothing"),
     Place("process", "ezra.ranking.terms:_bags", "key", "turnover"),
     Place("process", "ezra.ranking.terms:_graphs", "key", "turnover"),
     Place("process", "ezra.ranking.terms:_read_word", "key", "turnover"),
