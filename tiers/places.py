@@ -249,6 +249,7 @@ _PROCESS = (
     Place("process", "ezra.documents.following:_seen", "name", "nothing"),
     Place("process", "ezra.service.app:_operation_routes", "none", "nothing"),
     Place("process", "ezra.service.routes:_by_name", "none", "nothing"),
+    Place("process", "ezra.service.console.questions:_kept", "text", "turnover"),
     Place("process", "ezra.service.console.pages:_pages", "none", "nothing"),
     Place("process", "ezra.service.console.rendering:_static", "none", "nothing"),
     Place("process", "ezra.service.console.rendering:_digests", "none", "nothing"),
