@@ -1,21 +1,23 @@
 """Extractive compression: choose the sentences that say most, change none of them.
 
-A sentence's weight is what it carries (``statements``), less for words that were chosen already.
+A sentence's weight is what it carries (``statements``), less for words that were chosen already,
+over its price: a day has room for most of what it is made of, a month only for a part of it.
 Every sitting or day has its best sentence before any has a second. The text reads like notes: a
 line per speaker, the first of a sitting with its date. Pure: the same input gives the same text.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect, insort
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 from zoneinfo import ZoneInfo
 
 from tiers.lexical import sentences, words
@@ -29,6 +31,7 @@ SITTING_PAUSE = timedelta(hours=1)
 UTC_ZONE = ZoneInfo("UTC")
 
 _UNITS_PER_TOKEN = 4
+_LENGTH_EXPONENT = 0.2
 _CLOSED = re.compile(r"[.!?\u2026\u3002\uff01\uff1f][\"'\u2019\u201d)\]]*$")
 
 T = TypeVar("T")
@@ -47,6 +50,10 @@ class Sentence:
     text: str
     speaker: str
     at: datetime
+
+
+Price: TypeAlias = Callable[[Sentence], float]
+"""What choosing a sentence counts as costing; more than 0."""
 
 
 def sentences_of(turn: Turn, zone: ZoneInfo = UTC_ZONE) -> tuple[Sentence, ...]:
@@ -117,27 +124,48 @@ def by_person(said: Sequence[Sentence]) -> list[Sentence]:
     return [one for people in days.values() for own in people.values() for one in own]
 
 
-def choose(said: Sequence[Sentence], budget: int) -> list[Sentence]:
+def mildly_by_length(one: Sentence) -> float:
+    """Return what a sentence counts as costing where there is room for most of them.
+
+    What is left out then is little, and a long sentence says more for its label.
+    """
+    return math.pow(max(1, len(one.text)), _LENGTH_EXPONENT)
+
+
+def by_tokens(one: Sentence) -> float:
+    """Return what a sentence costs with a label of its own, in quarters of a token.
+
+    For coarse grains, where most of what was said has to go: what is chosen by what it carries for
+    each token carries most in all.
+    """
+    return _units(_label(None, one)) + _units(_closed(one.text))
+
+
+def choose(
+    said: Sequence[Sentence], budget: int, price: Price = mildly_by_length
+) -> list[Sentence]:
     """Return the sentences to keep, in their order; their notes are of at most ``budget`` tokens.
 
     Args:
         said: In the order of the notes, as ``by_sitting`` or ``by_person`` returns them.
         budget: Tokens to spend, labels included. The best sentence is kept even when it alone is
             over budget.
+        price: By what the weight of a sentence is divided.
     """
     told = [one for one in said if words(one.text)]
     worthy = [one for one in told if not is_courtesy(one.text)] or told
-    return _Choice(worthy).within(budget)
+    return _Choice(worthy, price).within(budget)
 
 
 class _Choice:
     """Chooses greedily: the weight of what is left falls with the words that are chosen."""
 
-    def __init__(self, said: Sequence[Sentence]) -> None:
+    def __init__(self, said: Sequence[Sentence], price: Price) -> None:
         texts = [one.text for one in said]
         self._said = said
         self._words = [frozenset(words(text)) for text in texts]
         self._carried = carried(texts)
+        self._price = [price(one) for one in said]
         self._had: Counter[str] = Counter()
         self._left = set(range(len(said)))
         self._chosen: list[int] = []
@@ -165,7 +193,7 @@ class _Choice:
                 seen.add(at)
 
     def _weight(self, row: int) -> float:
-        return self._carried[row].weight(self._had)
+        return self._carried[row].weight(self._had) / self._price[row]
 
     def _is_taken(self, row: int, most: int) -> bool:
         cost = self._cost(row)
@@ -237,6 +265,6 @@ def render(chosen: Iterable[Sentence]) -> str:
     return "".join(parts)
 
 
-def summarise(said: Sequence[Sentence], budget: int) -> str:
+def summarise(said: Sequence[Sentence], budget: int, price: Price = mildly_by_length) -> str:
     """Return the extractive summary of sentences, of at most ``budget`` tokens."""
-    return render(choose(said, budget))
+    return render(choose(said, budget, price))

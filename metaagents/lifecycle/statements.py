@@ -53,9 +53,6 @@ _SOMETHING_PARTICULAR = 1.0
 _SENTENCES_BEFORE = 100
 _TIMES_BEFORE = 3
 
-_LENGTH_EXPONENT = 0.2
-"""How far length counts against a sentence: mildly, as a long one says more for its label."""
-
 _FIRST_PERSON = re.compile(
     r"\b(?:I(?:['\u2019](?:m|ve|d|ll))?|[Mm]y|[Mm]ine|[Mm]e|[Ww]e|[Oo]urs?|[Uu]s)\b"
 )
@@ -95,6 +92,7 @@ class Carried:
     Attributes:
         worth: Of each of its words, by stem.
         factor: What its form makes of their sum: who speaks of what, when, whether it is asked.
+            Its length has no part in it.
     """
 
     worth: Mapping[str, float]
@@ -133,7 +131,7 @@ def carried(texts: Sequence[str]) -> list[Carried]:
     counts = Counter(word for found in stems for word in found)
     known = {stem(name) for text in texts for name in names(text)}
     return [
-        Carried(_worth(text, found, counts, known, len(texts)), _factor(text, len(text)))
+        Carried(_worth(text, found, counts, known, len(texts)), _factor(text))
         for text, found in zip(texts, stems, strict=True)
     ]
 
@@ -152,9 +150,8 @@ def _worth(
     return worth
 
 
-def _factor(text: str, chars: int) -> float:
-    factor = math.prod(times for mark, times in _MARKS if mark.search(text))
-    return factor / math.pow(max(1, chars), _LENGTH_EXPONENT)
+def _factor(text: str) -> float:
+    return math.prod(times for mark, times in _MARKS if mark.search(text))
 
 
 class Telling:

@@ -22,7 +22,7 @@ from ..guard.heard import heard_all
 from ..guard.policy import DEFAULT, GuardPolicy
 from ..model import BudgetedModel
 from .checking import borne_out, cleaned, misshapen, refusal
-from .extract import by_person, by_sitting, summarise
+from .extract import by_person, by_sitting, by_tokens, summarise
 from .material import Material, material_of_members, material_of_turns, notes_of
 from .prompts import DEFAULT_PROMPTS, messages
 from .rules import LifecyclePolicy
@@ -170,9 +170,11 @@ def extracted(material: Material, budget: int) -> Wording:
 def _extract(material: Material, budget: int) -> _Draft:
     if material.grain == "working":
         return _told(summarise(by_sitting(material.candidates), budget), EXTRACTED, material)
-    arranged = by_sitting if material.grain == "daily" else by_person
     room = budget - estimate_tokens(f"{material.heading}\n")
-    text = summarise(arranged(material.candidates), room)
+    if material.grain == "daily":
+        text = summarise(by_sitting(material.candidates), room)
+    else:
+        text = summarise(by_person(material.candidates), room, by_tokens)
     return _told(_headed(material, text or SILENT), EXTRACTED, material)
 
 

@@ -1,7 +1,8 @@
 """Every acceptance test runs twice: with all tiers embedded, and with all of them on servers.
 
-What goes through two doors goes through both with embedded tiers. With tiers on servers it goes
-through a network too; through the nearer door only in the slow run.
+What goes through two doors or has several cases does so with embedded tiers. With tiers on servers
+it goes through a network too and takes its first case: what tells cases apart is decided above the
+tiers. The nearer door and the other cases on servers are left to the slow run.
 """
 
 from __future__ import annotations
@@ -17,8 +18,17 @@ FOLDER = Path(__file__).parent
 NEARER_DOORS = frozenset({cli_doors.DOORS[0], service.DOORS[0]})
 """Of two doors to a memory, the one without a network between."""
 
-ON_SERVERS_THROUGH_BOTH = frozenset({"test_br_10_offline_outbox"})
-"""What is another story without a network: then no folder can be somebody else's."""
+ON_SERVERS_WHOLE = frozenset(
+    {
+        "test_a_recording_that_breaks_off_goes_on_where_it_stopped",
+        "test_br_10_offline_outbox",
+        "test_odd_text_goes_through_every_tier_unchanged",
+        "test_r9_02_erasure_outlives_retention",
+        "test_the_calls_of_a_page_are_as_shown",
+    }
+)
+"""What is another story in each case: where it breaks off, what the text is, what a page shows; and
+without a network no folder can be somebody else's."""
 
 
 @pytest.fixture(params=("embedded", "servers"), autouse=True)
@@ -38,18 +48,33 @@ def tiers(
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is left to the slow run because another door says the same of servers."""
+    """Mark what is left to the slow run because another door or case says the same of servers."""
+    asked: set[str] = set()
     for item in items:
-        if item.path.parent == FOLDER and is_left_to_the_slow_run(item):
+        if item.path.parent != FOLDER or not is_on_servers(item):
+            continue
+        test = item.nodeid.partition("[")[0]
+        if is_through_the_nearer_door(item) or (test in asked and not is_asked_whole(item)):
             item.add_marker(pytest.mark.slow)
+        elif not [*item.iter_markers("slow")]:
+            asked.add(test)
 
 
-def is_left_to_the_slow_run(item: pytest.Item) -> bool:
-    """Whether a test asks tiers on servers through the nearer of two doors."""
+def is_on_servers(item: pytest.Item) -> bool:
+    """Whether a test asks tiers on servers."""
     spec = getattr(item, "callspec", None)
-    if spec is None or getattr(item, "originalname", "") in ON_SERVERS_THROUGH_BOTH:
-        return False
-    others = [value for name, value in spec.params.items() if name != "tiers"]
-    return spec.params.get("tiers") == "servers" and any(
-        isinstance(one, str) and one in NEARER_DOORS for one in others
+    return spec is not None and spec.params.get("tiers") == "servers"
+
+
+def is_through_the_nearer_door(item: pytest.Item) -> bool:
+    """Whether a test goes through the nearer of two doors, and another goes through the other."""
+    return not is_asked_whole(item) and any(
+        isinstance(one, str) and one in NEARER_DOORS
+        for name, one in item.callspec.params.items()  # type: ignore[attr-defined]
+        if name != "tiers"
     )
+
+
+def is_asked_whole(item: pytest.Item) -> bool:
+    """Whether the cases of a test are different stories on servers."""
+    return getattr(item, "originalname", "") in ON_SERVERS_WHOLE

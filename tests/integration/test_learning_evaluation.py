@@ -70,6 +70,7 @@ async def test_every_section_counts_its_cases() -> None:
     assert counted["attacks"]["attacks-sealed caught"] == 4
     assert counted["statements-wide"]["statements learnt"] == 9
     assert counted["statements-plain"]["statements learnt"] == 14
+    assert counted["statements-everyday"]["statements learnt"] == 30
     assert counted["taint"]["derived records rolled back"] == 1
     for name in ("paraphrases", "paraphrases-sealed"):
         assert counted[name]["paraphrases merged"] == 4

@@ -44,7 +44,7 @@ async def test_an_import_that_is_cut_off_is_completed_by_repeating(
     deployment: Deployment, source: Any, numbers: tuple[int, ...], *, after: bool
 ) -> None:
     """At commands of every table; in the end everything is there once, with what follows."""
-    async with deployment.opened(deployment.server.fresh_database()) as target:
+    async with deployment.opened(deployment.fresh_database()) as target:
         felt = 0
         for table in ARCHIVE_ROWS:
             rows = await read_out(source.archive, "acme", table)
@@ -67,7 +67,7 @@ async def test_an_import_that_an_index_refuses_is_taken_back(
     deployment: Deployment, source: Any
 ) -> None:
     """Nothing stays of the rows before the one that contradicts."""
-    async with deployment.opened(deployment.server.fresh_database()) as target:
+    async with deployment.opened(deployment.fresh_database()) as target:
         rows = await read_out(source.archive, "acme", "turns")
         twin = rows[-1].model_copy(update={"id": "another of the same number"})
         with pytest.raises(Conflict) as refused:

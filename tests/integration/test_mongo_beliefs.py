@@ -192,7 +192,7 @@ async def test_nothing_is_kept_of_what_was_refused(
     operation = make()
     felt = 0
     for number in range(1, COMMANDS_MAX):
-        database = deployment.server.fresh_database()
+        database = deployment.fresh_database()
         async with deployment.opened(database) as cold:
             await operation.prepare(cold)
             before = await _seen(cold)
@@ -212,7 +212,7 @@ async def test_nothing_is_kept_of_what_was_refused(
 
 async def test_two_stores_racing_on_one_key_make_one_chain(deployment: Deployment) -> None:
     """A dozen commits through two connections: no gap, one active, none lost, none doubled."""
-    database = deployment.server.fresh_database()
+    database = deployment.fresh_database()
     async with deployment.opened(database) as one, deployment.opened(database) as other:
         beliefs = [belief_by(claim=f"{number}") for number in range(WRITERS)]
         answers = await asyncio.gather(
@@ -237,7 +237,7 @@ async def test_two_stores_racing_on_one_key_make_one_chain(deployment: Deploymen
 
 async def test_two_stores_racing_with_one_belief_commit_it_once(deployment: Deployment) -> None:
     """The same belief, told a dozen times at once, is one event."""
-    database = deployment.server.fresh_database()
+    database = deployment.fresh_database()
     belief = belief_by()
     async with deployment.opened(database) as one, deployment.opened(database) as other:
         answers = await asyncio.gather(
@@ -253,7 +253,7 @@ async def test_two_stores_racing_with_one_belief_commit_it_once(deployment: Depl
 
 async def test_a_refused_change_leaves_no_content_behind(deployment: Deployment) -> None:
     """Who was too late leaves nothing of what it wrote for a place that was taken."""
-    database = deployment.server.fresh_database()
+    database = deployment.fresh_database()
     async with deployment.opened(database) as one, deployment.opened(database) as other:
         await asyncio.gather(
             *((one, other)[n % 2].beliefs.commit(SCOPE, belief_by(key=None)) for n in range(10))
@@ -267,7 +267,7 @@ async def test_readers_see_changes_whole(deployment: Deployment) -> None:
 
     Of the past as of the present.
     """
-    database = deployment.server.fresh_database()
+    database = deployment.fresh_database()
     async with deployment.opened(database) as writer, deployment.opened(database) as reader:
         await writer.beliefs.commit(SCOPE, belief_by(claim="first"))
         answers: list[int] = []
@@ -297,7 +297,7 @@ async def test_readers_see_changes_whole(deployment: Deployment) -> None:
 
 async def test_turns_are_counted_by_the_last_of_each_agent(deployment: Deployment) -> None:
     """A turn that is not stored yet is under way; one that is stored is counted once."""
-    async with deployment.opened(deployment.server.fresh_database()) as cold:
+    async with deployment.opened(deployment.fresh_database()) as cold:
         turns = [turn_by(scope) for scope in (SCOPE, SCOPE, OTHER_AGENT)]
         stored = [(await cold.turns.append_turn(_scope_of(one), one))[0] for one in turns]
         beliefs = [
@@ -324,7 +324,7 @@ def _many(count: int) -> list[Commitment]:
 async def test_a_change_of_many_beliefs_is_one_change(deployment: Deployment) -> None:
     """A branch of pinned beliefs, taking all of it back, and having it back after all."""
     many = _many(400)
-    name = deployment.server.fresh_database()
+    name = deployment.fresh_database()
     async with mongo_cold_store(deployment.server.uri, database=name, timeout_seconds=60) as cold:
         assert await cold.beliefs.adopt(GRAPH, POINT, many, NOW)
         assert len((await cold.beliefs.rewind(GRAPH, 0, "all wrong", LATER)).ended) == len(many)
@@ -339,7 +339,7 @@ async def test_a_change_of_many_beliefs_is_one_change(deployment: Deployment) ->
 
 async def test_no_update_and_no_delete_ever_goes_to_the_log(deployment: Deployment) -> None:
     """The life of a graph sends none, and no place can be taken twice; contents are destroyed."""
-    database = deployment.server.fresh_database()
+    database = deployment.fresh_database()
     async with deployment.opened(database) as cold:
         deployment.server.clear_commands()
         await _lived(cold, 20)

@@ -69,7 +69,7 @@ async def _seen(cold: Any) -> list[Any]:
 
 async def _whole(deployment: Deployment, operation: Operation) -> tuple[list[Any], list[Any]]:
     """Return what is seen before an operation and after it."""
-    async with deployment.opened(deployment.server.fresh_database()) as cold:
+    async with deployment.opened(deployment.fresh_database()) as cold:
         await operation.prepare(cold)
         before = await _seen(cold)
         await operation.act(cold)
@@ -86,7 +86,7 @@ async def test_repeating_finishes_what_was_cut_off(
     _, done = await _whole(deployment, operation)
     felt = 0
     for number in range(1, COMMANDS_MAX):
-        database = deployment.server.fresh_database()
+        database = deployment.fresh_database()
         cut, error = await deployment.cut(operation, database, number, after=after)
         if not cut.happened:
             break
@@ -106,7 +106,7 @@ async def test_nothing_is_kept_of_what_was_refused(
     before, done = await _whole(deployment, operation)
     felt = 0
     for number in range(1, COMMANDS_MAX):
-        database = deployment.server.fresh_database()
+        database = deployment.fresh_database()
         cut, error = await deployment.cut(operation, database, number)
         if not cut.happened:
             break

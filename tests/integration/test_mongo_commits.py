@@ -31,7 +31,7 @@ def _over(rival: Commitment, winner: Any = "new") -> list[Settlement]:
 
 async def test_commits_that_wait_together_are_as_many_changes(deployment: Deployment) -> None:
     """Thirty-two at once: none is lost, none is doubled, and nothing is tried in vain."""
-    name = deployment.server.fresh_database()
+    name = deployment.fresh_database()
     async with deployment.opened(name) as cold:
         beliefs = [belief_by(claim=f"{number}", key=None) for number in range(TOGETHER)]
         deployment.server.clear_commands()
@@ -47,7 +47,7 @@ async def test_commits_that_wait_together_are_as_many_changes(deployment: Deploy
 
 async def test_each_is_decided_from_what_the_one_before_has_left(deployment: Deployment) -> None:
     """Of one key, of one id, over a rival that is just gone, and with the trust that has moved."""
-    async with deployment.opened(deployment.server.fresh_database()) as cold:
+    async with deployment.opened(deployment.fresh_database()) as cold:
         rival = belief_by(claim="rival")
         await cold.beliefs.commit(SCOPE, rival)
         first, late = belief_by(OTHER_AGENT, claim="first"), belief_by(claim="late")
@@ -72,7 +72,7 @@ async def test_each_is_decided_from_what_the_one_before_has_left(deployment: Dep
 
 async def test_what_is_refused_is_refused_alone(deployment: Deployment) -> None:
     """Whether it cannot be decided, or cannot even be asked about: the others are kept."""
-    async with deployment.opened(deployment.server.fresh_database()) as cold:
+    async with deployment.opened(deployment.fresh_database()) as cold:
         rival = belief_by(claim="rival")
         await cold.beliefs.commit(SCOPE, rival)
         both, broken = belief_by(claim="both"), belief_by(claim="broken")
@@ -95,7 +95,7 @@ async def test_what_is_refused_is_refused_alone(deployment: Deployment) -> None:
 
 async def test_a_step_that_fails_in_passing_is_tried_again(deployment: Deployment) -> None:
     """Nobody is told, nobody is lost, nobody is doubled."""
-    async with deployment.opened(deployment.server.fresh_database()) as cold:
+    async with deployment.opened(deployment.fresh_database()) as cold:
         beliefs = [belief_by(claim=f"{number}", key=None) for number in range(5)]
         deployment.server.fail_next("insert", code=91, collection="belief_events", error_labels=())
         answers = await asyncio.gather(*(cold.beliefs.commit(SCOPE, one) for one in beliefs))

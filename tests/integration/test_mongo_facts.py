@@ -130,7 +130,7 @@ async def _followed(cold: Any) -> tuple[list[str], list[str]]:
 
 async def _expected(deployment: Deployment, operation: Operation) -> list[Any]:
     """Return what is seen before the operation, after it, and what follows from it."""
-    async with deployment.opened(deployment.server.fresh_database()) as cold:
+    async with deployment.opened(deployment.fresh_database()) as cold:
         await operation.prepare(cold)
         before = await _seen(cold)
         await operation.act(cold)
@@ -152,7 +152,7 @@ async def test_nothing_is_kept_of_what_was_refused(
     before, done, followed = await _expected(deployment, operation)
     felt = 0
     for number in range(1, COMMANDS_MAX):
-        database = deployment.server.fresh_database()
+        database = deployment.fresh_database()
         cut, error = await deployment.cut(operation, database, number)
         if not cut.happened:
             break
@@ -166,7 +166,7 @@ async def test_nothing_is_kept_of_what_was_refused(
 
 async def test_uses_through_two_stores_are_exact(deployment: Deployment) -> None:
     """Forty racing calls for ten causes, of two facts, through two connections: ten each."""
-    database = deployment.server.fresh_database()
+    database = deployment.fresh_database()
     async with deployment.opened(database) as one, deployment.opened(database) as other:
         facts = [fact_by(text=f"fact {n}", tier="core") for n in range(2)]
         for fact in facts:
@@ -187,7 +187,7 @@ async def test_uses_through_two_stores_are_exact(deployment: Deployment) -> None
 
 async def test_the_same_statement_through_two_stores_is_one(deployment: Deployment) -> None:
     """Twenty racing puts of one fact and one rule agree on their ids, and queue work once."""
-    database = deployment.server.fresh_database()
+    database = deployment.fresh_database()
     async with deployment.opened(database) as one, deployment.opened(database) as other:
         for put, make in (("semantic.put_fact", fact_by), ("procedural.put_rule", rule_by)):
             store, name = put.split(".")
@@ -204,7 +204,7 @@ async def test_the_same_statement_through_two_stores_is_one(deployment: Deployme
 
 async def test_moves_through_two_stores_are_each_told_once(deployment: Deployment) -> None:
     """Of twenty racing promotions one happens; then of twenty demotions; two events, in order."""
-    database = deployment.server.fresh_database()
+    database = deployment.fresh_database()
     async with deployment.opened(database) as one, deployment.opened(database) as other:
         fact, _ = await one.semantic.put_fact(SCOPE, fact_by())
         for tier in ("core", "archival"):
@@ -223,7 +223,7 @@ async def test_moves_through_two_stores_are_each_told_once(deployment: Deploymen
 
 async def test_two_that_are_judged_at_once_leave_one(deployment: Deployment) -> None:
     """Each is to give way to the other: one does, whoever was first, and one stays live."""
-    database = deployment.server.fresh_database()
+    database = deployment.fresh_database()
     async with deployment.opened(database) as one, deployment.opened(database) as other:
         pairs = [[fact_by(text=f"{n} {side}") for side in "ab"] for n in range(8)]
         for fact in (fact for pair in pairs for fact in pair):
@@ -248,7 +248,7 @@ async def test_two_that_are_judged_at_once_leave_one(deployment: Deployment) -> 
 
 async def test_outcomes_through_two_stores_are_exact(deployment: Deployment) -> None:
     """Twenty racing calls tell of five causes: five outcomes, five events, and one refinement."""
-    database = deployment.server.fresh_database()
+    database = deployment.fresh_database()
     async with deployment.opened(database) as one, deployment.opened(database) as other:
         rule, _ = await one.procedural.put_rule(SCOPE, rule_by())
         stores = [(one, other)[n % 2].playbooks for n in range(20)]
@@ -271,7 +271,7 @@ async def test_outcomes_through_two_stores_are_exact(deployment: Deployment) -> 
 
 async def test_readers_through_two_stores_only_read_on(deployment: Deployment) -> None:
     """Racing readers leave the watermark at the farthest, also where both are the first."""
-    database = deployment.server.fresh_database()
+    database = deployment.fresh_database()
     async with deployment.opened(database) as one, deployment.opened(database) as other:
         moved = await asyncio.gather(
             *(

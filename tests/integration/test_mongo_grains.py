@@ -122,7 +122,7 @@ async def _retire(cold: ColdStores, life: Life) -> tuple[str, ...]:
 
 
 async def _cut_everywhere(deployment: Deployment, numbers: range) -> int:
-    name = deployment.server.fresh_database()
+    name = deployment.fresh_database()
     cuts = 0
     for number in numbers:
         happened = [await _cut(deployment, name, number, after=after) for after in (False, True)]
@@ -151,7 +151,7 @@ async def test_a_retirement_is_finished_from_every_command(deployment: Deploymen
 
 async def test_many_retire_the_same_at_once(deployment: Deployment) -> None:
     """Six processes with either driver: each record is emptied, counted and told once."""
-    name = deployment.server.fresh_database()
+    name = deployment.fresh_database()
     async with AsyncExitStack() as stack:
         drivers: tuple[Any, ...] = ("pymongo", "motor") * 3
         opened = [
@@ -175,7 +175,7 @@ async def test_what_has_no_stand_in_does_not_hide_what_has_one(deployment: Deplo
     """However many older records nothing stands for, those with a stand-in are found."""
     scope = scope_of()
     runtime = scope.for_graph()
-    async with deployment.opened(deployment.server.fresh_database()) as cold:
+    async with deployment.opened(deployment.fresh_database()) as cold:
         for number in range(7):
             turn = turn_by(scope, f"turn {number}", recorded_at=NOW)
             await cold.turns.append_turn(scope, turn)

@@ -31,7 +31,7 @@ def deployment() -> Iterator[Deployment]:
 @pytest.fixture
 def database(deployment: Deployment) -> str:
     """The name of a database of its own."""
-    return deployment.server.fresh_database()
+    return deployment.fresh_database()
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ async def test_a_link_that_is_cut_off_is_made_once_or_not_at_all(
     """Cut at any command: whoever links next sees what it closes."""
     felt = 0
     for number in range(1, COMMANDS_MAX):
-        async with deployment.opened(deployment.server.fresh_database()) as cold:
+        async with deployment.opened(deployment.fresh_database()) as cold:
             for name in "abc":
                 await cold.graphs.create_graph(graph_of(name))
             with cut_at(deployment.server, number, code=REFUSED, after=after) as cut:
@@ -153,7 +153,7 @@ async def test_a_link_that_is_cut_off_is_made_once_or_not_at_all(
 async def test_a_revoked_link_does_not_come_back(deployment: Deployment, *, after: bool) -> None:
     """However far its making had come when it was cut off; and a link may be made again."""
     for number in range(1, COMMANDS_MAX):
-        async with deployment.opened(deployment.server.fresh_database()) as cold:
+        async with deployment.opened(deployment.fresh_database()) as cold:
             for name in "abc":
                 await cold.graphs.create_graph(graph_of(name))
             cutting = cut_at(deployment.server, number, code=REFUSED, after=after)

@@ -100,7 +100,7 @@ async def _check_all_or_nothing(
 
 
 async def _cut_everywhere(deployment: Deployment, numbers: range) -> int:
-    name = deployment.server.fresh_database()
+    name = deployment.fresh_database()
     cuts = 0
     for number in numbers:
         happened = [

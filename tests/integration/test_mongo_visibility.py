@@ -29,7 +29,7 @@ def deployment() -> Iterator[Deployment]:
 @pytest.fixture
 async def database(deployment: Deployment) -> str:
     """The name of a database that is new."""
-    return deployment.server.fresh_database()
+    return deployment.fresh_database()
 
 
 @pytest.fixture

@@ -85,23 +85,24 @@ def server() -> MongoServer:
     return SESSION.enter_context(running_mongo())
 
 
-def prepared_database(name: str | None = None) -> str:
-    """Return a database of the stand-in in which the store has made all it needs, and nothing is.
+def prepared_database(name: str | None = None, on: MongoServer | None = None) -> str:
+    """Return a database of a stand-in in which the store has made all it needs, and nothing is.
 
     Making some sixty collections and indexes takes longer than most tests that ask them; they
     are made once and copied. ``tests/integration/test_mongo_database.py`` is about making them.
     """
-    name = name or server().fresh_database()
-    server().copy_database(_made_once(), name)
+    on = on or server()
+    name = name or on.fresh_database()
+    on.copy_database(_made_once(on), name)
     return name
 
 
 @lru_cache
-def _made_once() -> str:
-    name = server().fresh_database()
+def _made_once(on: MongoServer) -> str:
+    name = on.fresh_database()
 
     async def make() -> None:
-        async with mongo_cold_store(server().uri, database=name):
+        async with mongo_cold_store(on.uri, database=name):
             pass
 
     with ThreadPoolExecutor(1) as beside:  # a test's own loop may be running

@@ -11,6 +11,7 @@ from tiers.cold.mongo import mongo_cold_store
 from tiers.cold.stores import ColdStores
 from tiers.errors import TierError
 
+from .cold_mongo import prepared_database
 from .mongo_cuts import Cut, cut_at
 from .mongo_server import MongoServer, running_mongo
 
@@ -36,6 +37,10 @@ class Deployment:
     """A server on which databases are opened."""
 
     server: MongoServer
+
+    def fresh_database(self) -> str:
+        """Return the name of a new database, as the store makes it."""
+        return prepared_database(on=self.server)
 
     def opened(self, database: str) -> AbstractAsyncContextManager[Any]:
         """Return the cold tier in a database, to be entered."""

@@ -16,6 +16,7 @@ from metaagents.lifecycle.extract import (
     Sentence,
     by_person,
     by_sitting,
+    by_tokens,
     choose,
     fair,
     render,
@@ -153,6 +154,18 @@ def test_every_sitting_has_a_sentence_before_any_has_two() -> None:
     assert "rain" in text
     assert "fog" in text
     assert "Trieste" in text
+
+
+def test_coarse_grains_buy_what_carries_most_for_its_tokens() -> None:
+    """The same sentences, weighed against what each costs: two short ones for a long one."""
+    long = (
+        "I met Zora in Trieste yesterday, where it was about as windy as it often is up there, "
+        "and we then walked for quite a while along the water without any plan."
+    )
+    short = ["We won 3 medals in Oslo last May.", "I bought a Rosetti cello in 2019."]
+    said = by_person(said_by("Ada", long, *short))
+    assert [one.text for one in choose(said, 47)] == [long]
+    assert [one.text for one in choose(said, 47, by_tokens)] == short
 
 
 def test_a_repetition_is_left_out_and_a_denial_is_none() -> None:

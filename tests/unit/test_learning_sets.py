@@ -27,7 +27,7 @@ TURN_SETS = {
     "statements-wide": 130,
     "statements-plain": 201,
     "statements-later": 76,
-    "statements-everyday": 377,
+    "statements-everyday": 449,
     "statements-sealed": 60,
 }
 KINDS_ASKED = {

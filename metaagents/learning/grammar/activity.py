@@ -87,10 +87,11 @@ def _as_a_rule(said: Said) -> Iterator[Claim]:
     """``I repair church organs``, ``I bank with Nordea``, ``I don't watch television``."""
     verbal = said.verbal
     is_dated = any(one.sort == "at" for one in said.times)
-    is_whole = _is_object(verbal.rest) or (not verbal.rest and verbal.lemma in ALONE)
+    rest = verbal.rest.removeprefix("the ") if verbal.sense == "over" else verbal.rest
+    is_whole = _is_object(rest) or (not rest and verbal.lemma in ALONE)
     if said.clause.text.lower().startswith("we "):
         return  # they may tell of a game, a journey, an evening
-    if is_whole and not is_dated and verbal.sense in {"is", "not", "never"}:
+    if is_whole and not is_dated and verbal.aim != "used":
         yield _claim(said, DOES)
 
 

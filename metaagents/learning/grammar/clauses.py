@@ -174,6 +174,7 @@ _OPENS_CLAUSE = re.compile(
     rf"(?:{_SUBJECTS}|it\b|they\b|you\b|there\b|this\b|that\b|yes\b|no\b|then\b|now\b|so\b)",
     re.IGNORECASE,
 )
+_CONSEQUENCES = frozenset("so because which".split())
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will)\b", re.IGNORECASE)
 
 
@@ -186,6 +187,7 @@ class Clause:
         corrects: Somebody takes back what was said before.
         denied: Somebody says that it is not true.
         hangs: It follows from, or adds to, a clause of the same sentence: ``so I never run``.
+        is_consequence: It says what follows from the clause before it, or why it is so.
         goes_on: It goes on about whom the part before it is about: ``and have lived there``.
         sentence: The number of its sentence.
         not_so: What is put right in so many words: ``not at 7:15``.
@@ -196,6 +198,7 @@ class Clause:
     denied: bool = False
     goes_on: bool = False
     hangs: bool = False
+    is_consequence: bool = False
     sentence: int = 0
     not_so: str = ""
 
@@ -271,7 +274,8 @@ def _of_sentence(sentence: str) -> list[Clause]:
                 found.pop()
             if is_clear(part.text):
                 hangs = bool(found) and part.joint != "colon"
-                found.append(replace(_clause(part), hangs=hangs))
+                follows = hangs and part.joint.lower() in _CONSEQUENCES
+                found.append(replace(_clause(part), hangs=hangs, is_consequence=follows))
         before = part.text
     return found
 

@@ -119,11 +119,13 @@ EVERYDAY: dict[str, Callable[[str], str | None]] = {
     ),
     "regime": part_of(re.compile(r"(an? (?:[a-z\-]+ ){0,2}diet)")),
     "distinction": lambda rest: worth(_DISTINCTION(rest) or ""),
+    "out-of-joint": part_of(re.compile(rf"({_MY} {_PART} out)")),
     "patient": _patient,
     "stay": part_of(
         re.compile(
             rf"((?:(?:the|this|next|all|all of) )?(?:{'|'.join((*MONTHS, *FEASTS))}|summer|winter"
-            r"|autumn|spring|holidays|(?:two|three|four|six) (?:weeks|months))"
+            r"|autumn|spring|holidays|(?:two|three|four|six) (?:weeks|months)"
+            r"|(?:half|most)(?: of)? the year)"
             r" (?:in|with|at|on) .+)",
             re.IGNORECASE,
         )

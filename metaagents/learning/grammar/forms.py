@@ -363,6 +363,14 @@ finish | | school | finished | event identity
 hold | | distinction | holds | state identity
 have | | distinction | has | state identity
 come | back to/home to | place | returned to | event dated
+find | | home-in | has | begin identity
+be | due/due date | nothing | is due | state
+put | | out-of-joint | hurt | event identity
+stomach | | liked | likes | state preference cannot
+abide | | liked | likes | state preference cannot
+have | | tickets | has | state
+get | | tickets | has | begin
+have | the same | thing | has | since state
 manage | | crew | manages | state identity
 lead | | crew | leads | state identity
 run | | crew | runs | state identity

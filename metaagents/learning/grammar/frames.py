@@ -23,7 +23,7 @@ PLANNED = frozenset(
     "start begin move relocate fly travel visit go marry buy study open run attend join get sell "
     "leave retire adopt see quit come turn finish arrive learn build launch rent take drive enrol "
     "enroll walk hike cycle run emigrate spend host tour sail perform compete celebrate present "
-    "renovate swim climb".split()
+    "renovate swim climb throw drive".split()
 )
 """What is told of as a plan; much else that people are going to do is a manner of speaking."""
 OFTEN = re.compile(
@@ -107,12 +107,14 @@ class Filled:
         before: The words before the value.
         value: The value.
         rest: All that is told after the verb, where that is more or less than what was said.
+        is_loose: It is filled without where or in what: ``in the garden``.
     """
 
     frame: Frame
     before: str
     value: str
     rest: str | None = None
+    is_loose: bool = False
 
 
 def _read_table() -> dict[str, tuple[Frame, ...]]:
@@ -149,7 +151,8 @@ def filled(verbal: Verbal) -> Filled | None:
         if found.frame.has("state") and not phrases.is_worth_keeping(verbal.rest):
             continue  # "I'm staying in Ghent for the weekend": no state, but an occasion
         if told != bare or found.frame.fact_type in {"identity", "constraint"}:
-            return replace(found, rest=told)
+            is_loose = verbal.rest[len(bare) :].startswith(" in ")
+            return replace(found, rest=told, is_loose=is_loose)
     return None
 
 

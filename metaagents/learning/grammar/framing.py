@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..rewording import third_person
 from . import phrases
-from .frames import Filled
+from .frames import OFTEN, Filled
 from .lexicon import ACQUAINTANCES, BODY, POSSESSIONS
 from .statement import AHEAD, DIED, HAS, RELATION, Claim, Said, of_speaker
 
@@ -39,6 +39,7 @@ def framed(said: Said, filling: Filled) -> Iterator[Claim]:
         fact_type=frame.fact_type,
         is_single=frame.has("one") and not (frame.has("state") and verbal.tense == "past"),
         is_news=_is_news(said, filling),
+        is_loose=filling.is_loose and not frame.has("one"),
     )
     if frame.has("begin"):
         claim = replace(claim, is_change=True)
@@ -85,7 +86,8 @@ def _is_news(said: Said, filling: Filled) -> bool:
     if frame.has("quiet") or verbal.aim == "used" or not _is_of_somebody(said, filling):
         return False
     needs_time = frame.has("dated") or (frame.attribute == "was born" and not filling.value)
-    if (needs_time and said.when is None) or (frame.has("since") and not said.is_since):
+    is_timed = said.when is not None or OFTEN.search(said.told()) is not None
+    if (needs_time and not is_timed) or (frame.has("since") and not said.is_since):
         return False
     if frame.has("state"):
         return _is_lasting(said, filling)

@@ -263,12 +263,13 @@ _WAYS: tuple[tuple[str, _Put], ...] = (
         ),
         r"I am \1 \2, and ",
     ),
+    (r"\b(?:have|need) to see (?=(?:Dr|Mrs|Mr|Ms)\b.* (?:every|each|about my|for my) )", "see "),
     # Who treats somebody is whom they see.
     (
         (
             r"\b((?:Dr|Prof|Mrs|Mr|Ms)\.? [A-Z][\w\-]+) (?:is the one who |is who )?(?:is"
             r" treating|treats|is looking after|looks after|takes care of"
-            r"|has been treating) (?=my [a-z]+)"
+            r"|has been treating|did|operated on) (?=my [a-z]+)"
         ),
         r"I see \1 for ",
     ),

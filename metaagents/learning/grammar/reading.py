@@ -34,6 +34,7 @@ _ABED = re.compile(
 """Where somebody usually is at an hour."""
 _NEEDS_MORE = frozenset("go get give do take".split())
 """Verbs that alone say nothing."""
+_LASTING = frozenset(("identity", "constraint"))
 _AWAY = re.compile(r"(?:(?:away|off|back|over|out|down|up) )?(?:on \w+ )?(?:in|at|to) (.+)")
 _EXPECTED = re.compile(r"\b(?:baby|child|twins|boy|girl|surgery|operation|guests|party)\b")
 _SOON = frozenset("leave fly start arrive turn finish".split())
@@ -51,10 +52,14 @@ _TO_US = re.compile(r"^(?:(?:to )?(?:stay|visit|live|see|help)\b ?(?:with )?)?(?
 def read(said: Said) -> list[Claim]:
     """Return what one clause claims; what puts something right is news, whatever it is about."""
     is_put_right = said.clause.corrects and said.subject.sort in {"thing", "owned"}
-    return [
+    found = [
         replace(one, is_news=True) if is_put_right and one.is_single and one.sense == "is" else one
         for one in _at_all_lengths(said)
     ]
+    if not said.clause.is_consequence:
+        return found
+    # "So we keep a kit": it counts where the message says nothing plainer.
+    return [replace(one, is_loose=True) if one.fact_type not in _LASTING else one for one in found]
 
 
 def _at_all_lengths(said: Said) -> list[Claim]:

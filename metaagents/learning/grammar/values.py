@@ -36,7 +36,7 @@ _DIET = frozenset(
     "sober clean clean-and-sober vegan "
     "vegetarian pescatarian coeliac celiac diabetic teetotal left-handed right-handed "
     "colour-blind color-blind colourblind colorblind dyslexic autistic epileptic asthmatic "
-    "short-sighted deaf blind pregnant widowed retired unemployed".split()
+    "short-sighted deaf blind lame pregnant widowed retired unemployed".split()
 )
 _AGE = re.compile(r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)(?: years old)?", re.IGNORECASE)
 _ILLNESS = re.compile(
@@ -137,7 +137,9 @@ def worth(rest: str) -> str | None:
 
 
 def _liked(rest: str) -> str | None:
-    thing = worth(re.sub(r" (?:too|as well|very much|so much|a lot|a bit|the most)$", "", rest))
+    thing = worth(
+        re.sub(r" (?:too|as well|very much|so much|a lot|a bit|the most|(?:the )?best)$", "", rest)
+    )
     if thing is None or thing.split()[0].lower() in {"a", "an", "to", "how", "in", "hearing"}:
         return None
     return thing if not thing.lower().startswith("the ") or _KNOWN_THE.fullmatch(thing) else None
@@ -213,7 +215,7 @@ def part_of(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
 
 
 def _diet(rest: str) -> str | None:
-    plain = rest.lower()
+    plain = re.sub(r"(?<=vegan)s$|(?<=vegetarian)s$", "", rest.lower())
     plain = re.sub(r"^[\w\-]+ (?:weeks|months) (?=pregnant$)", "", plain)
     plain = re.sub(r"^(?:strictly |a strict |an? )", "", plain).replace(" ", "-")
     is_intolerant = re.fullmatch(r"(?:lactose|gluten|fructose|histamine)-intolerant", plain)
@@ -279,7 +281,10 @@ def _fond(rest: str) -> str | None:
 
 
 def _lover(rest: str) -> str | None:
-    found = re.fullmatch(rf"(?:(?:a|an) [\w ]{{2,24}} (?:called|named) )?({phrases.NAME})", rest)
+    found = re.fullmatch(
+        rf"(?:(?:a|an|some(?:one|body))(?: [\w ]{{2,24}})? (?:called|named) )?({phrases.NAME})",
+        rest,
+    )
     return phrases.as_name(found[1]) if found else None
 
 

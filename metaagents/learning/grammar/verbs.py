@@ -122,6 +122,7 @@ _ASIDE = frozenset(
 )
 """Adverbs that may go: they say how much or how sure, and nothing else."""
 _AIMS = frozenset("going used want wants plan plans planning hope intend decided".split())
+_QUALITIES = ("y", "ful", "ous", "able", "ible", "ive", "less", "ic", "al", "ish")
 _NO_VERBS = frozenset(
     "a an the and or but so too as at by for from in of on to with without who that this it all "
     "both alone myself here there then than like would could should might must may shall ought "
@@ -348,7 +349,8 @@ def _at_verb(
 def _unknown(head: _Head, word: str, rest: str, *, is_own: bool) -> Verbal | None:
     """Return what a verb that is in no table says: after "I" a word in base form is one."""
     is_base_form = word.isalpha() and not word.endswith(("ed", "ing", "ly"))
-    is_known = bool(head.habit) or is_base_verb(word) or bool(rest)
+    is_quality = bool(head.habit) and word.endswith(_QUALITIES)  # "and always hungry"
+    is_known = is_base_verb(word) or ((bool(head.habit) or bool(rest)) and not is_quality)
     is_none = word in _NO_VERBS or word in PAST_OF
     if not (is_known and is_own and is_base_form) or head.be or is_none:
         return None

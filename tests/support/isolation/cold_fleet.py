@@ -263,6 +263,7 @@ COLD_FLEET = (
     Method("queue.enqueue", _G, enqueue, ("work",), OUTER),
     Method("queue.claim", _T, claim, ("work",), _OF_TENANT),
     Method("queue.complete", _G, complete, ("work",), OUTER),
+    Method("queue.complete_all", _G, complete_all, ("work",), OUTER),
     Method("queue.fail", _G, fail, ("work",), OUTER),
     Method("queue.defer", _G, defer, ("work",), OUTER),
     Method("queue.begin", _G, begin, ("work",), OUTER),

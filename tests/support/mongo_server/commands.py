@@ -57,7 +57,8 @@ async def _at_a_moment(engine: Engine, command: Command) -> Document:
     if command.name not in _AT_A_MOMENT:
         raise CommandError(72, f"Command {command.name} does not support read concern snapshot")
     asked = command.body["readConcern"].get("atClusterTime")
-    with engine.sessions.moment(None if asked is None else asked.inc) as version:
+    version = None if asked is None else asked.inc
+    with engine.sessions.moment(version, engine.named(command)) as version:
         reply = await _run(engine, command)
     reply["cursor"]["atClusterTime"] = Timestamp(1, version)
     return reply
@@ -148,7 +149,7 @@ async def _in_transaction(engine: Engine, command: Command, connection: object) 
 async def _seen_from(engine: Engine, command: Command, transaction: Transaction) -> Document:
     if command.name not in _IN_TRANSACTION:
         raise CommandError(263, f"Cannot run '{command.name}' in a multi-document transaction.")
-    with engine.sessions.view(transaction):
+    with engine.sessions.view(transaction, engine.named(command)):
         return await _run(engine, command)
 
 

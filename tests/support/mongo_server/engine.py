@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -109,6 +109,12 @@ class Engine:
         """Return the collection a command names, created or not."""
         return self.store[command.database][command.collection_name()]
 
+    def named(self, command: Command) -> frozenset[Collection]:
+        """Return the collections that a command reads or writes, those of its unions included."""
+        name = command.body.get(command.name)
+        names = [*([name] if isinstance(name, str) else ()), *_united(command.body.get("pipeline"))]
+        return frozenset(self.store[command.database][one] for one in names)
+
     def cursor_reply(
         self, namespace: str, documents: list[Document], batch_size: Any = None
     ) -> Document:
@@ -126,6 +132,15 @@ class Engine:
             "cursor": {"firstBatch": first, "id": Int64(cursor_id), "ns": namespace},
             "ok": 1.0,
         }
+
+
+def _united(pipeline: Any) -> Iterator[str]:
+    """Yield the collections of the unions in a pipeline, at any depth."""
+    for stage in pipeline if isinstance(pipeline, list) else ():
+        union = stage.get("$unionWith") if isinstance(stage, dict) else None
+        if isinstance(union, dict) and isinstance(union.get("coll"), str):
+            yield union["coll"]
+            yield from _united(union.get("pipeline"))
 
 
 Handler = Callable[[Engine, Command], Awaitable[Document]]

@@ -2,7 +2,7 @@
 
 A transaction keeps its writes to itself until it commits, and sees the store as it was when it
 began: MongoDB's snapshot isolation, so a test can meet a lost race, a write conflict and write
-skew. For each of its statements the store is turned into what it sees, and back again; nothing
+skew. For each of its statements what that asks is turned into what it sees, and back again; nothing
 waits in between, because a statement inside a transaction never waits. A question of a snapshot
 outside of transactions sees the store in the same way.
 
@@ -27,6 +27,7 @@ _MAX_HISTORY = 5_000
 """So many writes can be looked behind; more as long as a transaction is open."""
 
 Place = tuple[Collection, Key]
+Collections = frozenset[Collection]
 
 
 class Limits(Protocol):
@@ -164,10 +165,11 @@ class Sessions:
         self._history = deque(entry for entry in self._history if entry[1][0] not in dropped)
 
     @contextmanager
-    def view(self, transaction: Transaction) -> Iterator[None]:
-        """Turn the store into what the transaction sees, for one statement."""
+    def view(self, transaction: Transaction, asked: Collections) -> Iterator[None]:
+        """Turn the collections that are asked into what the transaction sees, for one statement."""
         self._current = transaction
-        seen = {**self._hidden(transaction), **transaction.writes}
+        places = {**self._hidden(transaction), **transaction.writes}
+        seen = {place: document for place, document in places.items() if place[0] in asked}
         self._under_view = {place: place[0].get(place[1]) for place in seen}
         try:
             for (target, id_key), document in seen.items():
@@ -189,7 +191,7 @@ class Sessions:
         return hidden
 
     @contextmanager
-    def moment(self, version: int | None) -> Iterator[int]:
+    def moment(self, version: int | None, asked: Collections) -> Iterator[int]:
         """Turn the store into what it was at a version, or is now, for one question.
 
         Raises:
@@ -198,7 +200,7 @@ class Sessions:
         if version is not None and version < self._forgotten:
             raise CommandError(239, "Read timestamp is older than the oldest available timestamp")
         seen = Transaction(-1, self._version if version is None else version)
-        with self.view(seen):
+        with self.view(seen, asked):
             yield seen.snapshot
 
     def _trim(self) -> None:
@@ -250,7 +252,11 @@ class Sessions:
         others: dict[Place, Document | None] = {}
         if current is not None:
             # What was written since the snapshot, as it is under the view.
-            others = {place: self._under_view[place] for place in self._hidden(current)}
+            others = {
+                place: self._under_view[place]
+                for place in self._hidden(current)
+                if place[0] is target
+            }
         for transaction in self._open:
             if transaction is not current:
                 others.update(transaction.writes)

@@ -158,7 +158,7 @@ class WorkQueue(OverEngine):
 
         They belong to one graph of one tenant.
         """
-        held = await self._all_held("complete", works, _completed)
+        held = await self._all_held("complete_all", works, _completed)
         return tuple(work for work, is_held in zip(works, held, strict=True) if not is_held)
 
     async def fail(self, work: Work, problem: str, retry_at: datetime | None) -> bool:
