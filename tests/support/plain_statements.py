@@ -6,6 +6,11 @@
 from __future__ import annotations
 
 STATED = """\
+I repair church organs. | user repairs church organs
+I bank with Nordea | user banks with Nordea
+I've been driving the night bus for many years. | user has been driving the night bus for many years
+I can't swim. | user can't swim
+I live in Rome, so I drive a Fiat. | user lives in Rome
 My name is Ann. | user's name is Ann
 my name is Jean-Luc de Boer | user's name is Jean-Luc de Boer
 Hi there, my name's Bob! | user's name is Bob
@@ -108,6 +113,10 @@ I don't work at Acme | user doesn't work at Acme
 I'm not from Italy | user is not from Italy"""
 
 UNSTATED = """\
+We roast marshmallows
+I notice a pattern
+I've been waiting for years
+I can't see the screen
 What is my name?
 Is my name Ann?
 My name is not Ann
