@@ -49,8 +49,8 @@ class Ezra(Tenant):
         """
         chosen = settings or Settings()
         built = assemble_runtime(chosen, model, dict(connectors or {}), clock, embedder)
-        async with built as parts:
-            yield cls(parts)
+        async with built as runtime:
+            yield cls(runtime)
 
     @classmethod
     @asynccontextmanager
@@ -82,17 +82,17 @@ class Ezra(Tenant):
     @property
     def settings(self) -> Settings:
         """The settings in force."""
-        return self._parts.settings
+        return self._runtime.settings
 
     @property
     def embedder(self) -> str | None:
         """The embedding model in use, or ``None`` when recall is by words only."""
-        return self._parts.embedder.model_id if self._parts.embedder else None
+        return self._runtime.embedder.model_id if self._runtime.embedder else None
 
     @property
     def model(self) -> str:
         """The language model that ``agent.complete`` asks; an echo says that it is one."""
-        return self._parts.model.name
+        return self._runtime.model.name
 
     @property
     def reembedding(self) -> Reembedding | None:
@@ -100,4 +100,4 @@ class Ezra(Tenant):
 
         It goes on in the background; recall answers with the former model meanwhile.
         """
-        return self._parts.reembedder.progress
+        return self._runtime.reembedder.progress

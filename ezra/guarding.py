@@ -31,7 +31,7 @@ from tiers.records import (
     Source,
 )
 
-from .parts import Parts
+from .runtime import Runtime
 
 R = TypeVar("R", bound=Record)
 
@@ -92,7 +92,7 @@ def statement_texts(record: Record) -> list[str]:
 
 
 async def admitted(
-    parts: Parts,
+    runtime: Runtime,
     scope: Scope,
     write: Write,
     record: R,
@@ -109,7 +109,7 @@ async def admitted(
         return record
     texts = texts_of(record)
     is_statement = write.held != "document"
-    verdicts = await _judged(parts, texts, write.source, is_statement=is_statement)
+    verdicts = await _judged(runtime, texts, write.source, is_statement=is_statement)
     action = strictest(verdicts)
     if action == "allow":
         return record
@@ -117,24 +117,24 @@ async def admitted(
     clean = _without(record, texts, verdicts)
     why = f"{write.held} of {write.source}: {', '.join(_names(findings))}"
     if action == "redact":
-        await parts.log.append_audit(scope, "guard redacted", (), why, parts.clock())
+        await runtime.log.append_audit(scope, "guard redacted", (), why, runtime.clock())
         return clean
     payload = {"record": clean.model_dump(mode="json"), **(write.more or {})}
     # Nobody looks through what is put aside of a catalog, which every agent of a tenant reads.
     is_kept = scope.graph_id != CATALOG and len(json.dumps(payload)) <= PAYLOAD_CHARS_MAX
     if action == "block" or not is_kept:
-        await parts.log.append_audit(scope, "guard blocked", (), why, parts.clock())
+        await runtime.log.append_audit(scope, "guard blocked", (), why, runtime.clock())
         raise _refused(write, findings, None)
     text = "\n".join(texts_of(clean))
-    aside = _held(parts, scope, write, text, payload, findings)
-    held = await parts.quarantine.hold(scope, aside)
+    aside = _held(runtime, scope, write, text, payload, findings)
+    held = await runtime.quarantine.hold(scope, aside)
     if held.state == "released":
         return clean
     raise _refused(write, findings, None if held.state == "discarded" else held.id)
 
 
 def _held(
-    parts: Parts,
+    runtime: Runtime,
     scope: Scope,
     write: Write,
     text: str,
@@ -154,7 +154,7 @@ def _held(
         payload=payload,
         findings=findings[:32],
     )
-    return record.stamped(scope, name, parts.clock()).model_copy(update=owned)
+    return record.stamped(scope, name, runtime.clock()).model_copy(update=owned)
 
 
 def _refused(write: Write, findings: Sequence[Finding], held_id: str | None) -> WriteRefused:
@@ -168,9 +168,9 @@ def _names(findings: Sequence[Finding]) -> tuple[Detector, ...]:
 
 
 async def _judged(
-    parts: Parts, texts: Sequence[str], source: Source, *, is_statement: bool
+    runtime: Runtime, texts: Sequence[str], source: Source, *, is_statement: bool
 ) -> list[Verdict]:
-    policy = parts.settings.guard_policy
+    policy = runtime.settings.guard_policy
 
     def judge() -> list[Verdict]:
         return [policy.judge(one, source, is_statement=is_statement) for one in texts]

@@ -265,7 +265,7 @@ _PROCESS = (
     Place("process", "ezra.mesh.mesh:_connectors", "none", "nothing"),
     Place("process", "tiers.provider_clients:_load_connecting", "none", "nothing"),
     Place("process", "ezra.rights.membership:_held", "name", "nothing"),
-    Place("process", "ezra.parts:_names", "name", "nothing"),
+    Place("process", "ezra.runtime:_names", "name", "nothing"),
     Place("process", "tiers.fleet:_whole", "name", "nothing"),
     Place("process", "metaagents.clock:_held", "name", "nothing"),
     Place("process", "metaagents.lifecycle.retention:_places", "name", "nothing"),

@@ -45,10 +45,10 @@ from tiers.upkeep import ArchivalVectors
 from ..contradiction import ContradictionJudge, Handlers, RulesJudge, Settler
 from ..mesh import Connector, Mesh, Source, opened_mesh
 from ..models.reranking import Reranker
-from ..parts import Parts, SpeakerNames
 from ..recaller import Recaller
 from ..rights.membership import Membership
 from ..rights.metering import Meter
+from ..runtime import Runtime, SpeakerNames
 from ..settings import Settings
 from ..signing import Signer
 from ..telemetry import Telemetry
@@ -81,7 +81,7 @@ async def assemble_runtime(
     connectors: dict[str, Connector | Source] | None = None,
     clock: Callable[[], datetime] = system_clock,
     embedder: Embedder | None = None,
-) -> AsyncIterator[Parts]:
+) -> AsyncIterator[Runtime]:
     """Open every store and agent for the length of an ``async with`` block.
 
     Raises:
@@ -100,9 +100,9 @@ async def assemble_runtime(
         is_served = settings.background  # a command that asks nothing waits for no source
         mesh = opened_mesh(settings.mesh_file, connectors or {}, seconds, checks=is_served)
         sources = await stack.enter_async_context(mesh)
-        parts = _parts(settings, stores, answering, judge, reranker, sources, clock, owner)
-        await parts.reembedder.begin()
-        yield await with_clock(parts, stores.cold.leases, owner, stack)
+        runtime = _parts(settings, stores, answering, judge, reranker, sources, clock, owner)
+        await runtime.reembedder.begin()
+        yield await with_clock(runtime, stores.cold.leases, owner, stack)
 
 
 @dataclass(frozen=True)
@@ -145,12 +145,12 @@ def _parts(
     mesh: Mesh,
     clock: Callable[[], datetime],
     owner: str,
-) -> Parts:
+) -> Runtime:
     warm, cold, embedder, ids = stores.warm, stores.cold, stores.embedder, IdFactory(clock)
     minds, handlers = _minds(settings, stores, model), Handlers(settings.resolution_timeout_seconds)
     worker = partial(_worker, settings, stores, owner, clock)
     way = _way(settings, stores, minds.keeper, model, mesh, ids, clock)
-    return Parts(
+    return Runtime(
         **vars(cold),
         settings=settings,
         telemetry=stores.telemetry,

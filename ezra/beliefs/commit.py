@@ -21,7 +21,7 @@ from tiers.records import (
 )
 
 from ..contradiction import Settled
-from ..parts import Parts
+from ..runtime import Runtime
 from .future_events import SKEW, future_events
 
 Point: TypeAlias = datetime | int
@@ -33,7 +33,9 @@ Believed: TypeAlias = HistoricBelief | Commitment
 SOURCES_MAX = 256
 
 
-async def believe(parts: Parts, scope: Scope, standing: Standing, belief: Commitment) -> Commitment:
+async def believe(
+    runtime: Runtime, scope: Scope, standing: Standing, belief: Commitment
+) -> Commitment:
     """Commit to a belief in the scope of its agent; return it as it is then.
 
     Raises:
@@ -43,22 +45,22 @@ async def believe(parts: Parts, scope: Scope, standing: Standing, belief: Commit
     strategy = standing.graph.merge_strategy
 
     async def charge_model() -> None:
-        await parts.meter.charge(scope, standing, Usage(model_calls=1))
+        await runtime.meter.charge(scope, standing, Usage(model_calls=1))
 
-    async with _alone_at_its_key(parts, belief), parts.meter.write(scope, standing) as charge:
-        during = parts.under_way.during(scope, belief.turn_id)
-        settled = await parts.settler.commit(during, belief, strategy, charge=charge_model)
+    async with _alone_at_its_key(runtime, belief), runtime.meter.write(scope, standing) as charge:
+        during = runtime.under_way.during(scope, belief.turn_id)
+        settled = await runtime.settler.commit(during, belief, strategy, charge=charge_model)
         charge.is_void = not settled.committed.is_new
     done = settled.committed
     if not done.is_new:
-        return await _as_it_is(parts, scope, done)
-    await parts.forget_pins(scope, [one.id for one in done.superseded if one.pinned])
-    await _tell(parts, scope, settled)
-    parts.wake_learning()
-    return done.belief if done.active else await _as_it_is(parts, scope, done)
+        return await _as_it_is(runtime, scope, done)
+    await runtime.forget_pins(scope, [one.id for one in done.superseded if one.pinned])
+    await _tell(runtime, scope, settled)
+    runtime.wake_learning()
+    return done.belief if done.active else await _as_it_is(runtime, scope, done)
 
 
-async def seq_at(parts: Parts, scope: Scope, point: Point | None) -> int:
+async def seq_at(runtime: Runtime, scope: Scope, point: Point | None) -> int:
     """Return the last event of a graph's log at a moment, of all without one.
 
     Now is after every event, whatever its time says: a clock may have been ahead.
@@ -67,22 +69,22 @@ async def seq_at(parts: Parts, scope: Scope, point: Point | None) -> int:
         UsageError: It is no moment.
     """
     if point is None:
-        return await parts.history.seq_at(scope.for_graph())
+        return await runtime.history.seq_at(scope.for_graph())
     if isinstance(point, datetime):
         if point.tzinfo is None:
             raise UsageError("time", point, "a time with its zone")
-        ahead = await future_events(parts, scope) if point >= parts.clock() - SKEW else None
+        ahead = await future_events(runtime, scope) if point >= runtime.clock() - SKEW else None
         if ahead is not None:
             return ahead.last
-        return await parts.history.seq_at(scope.for_graph(), time=point)
+        return await runtime.history.seq_at(scope.for_graph(), time=point)
     if isinstance(point, bool) or point < 0:
         raise UsageError("turn", point, "the number of a turn, or a time")
-    return await parts.history.seq_at(scope.for_graph(), turn=point)
+    return await runtime.history.seq_at(scope.for_graph(), turn=point)
 
 
-async def beliefs_at(parts: Parts, scope: Scope, point: Point) -> tuple[Commitment, ...]:
+async def beliefs_at(runtime: Runtime, scope: Scope, point: Point) -> tuple[Commitment, ...]:
     """Return the beliefs that the scope sees and that were active at a moment."""
-    return await parts.history.as_of(scope, await seq_at(parts, scope, point))
+    return await runtime.history.as_of(scope, await seq_at(runtime, scope, point))
 
 
 def source_ids_of(given: Iterable[str]) -> tuple[str, ...]:
@@ -100,7 +102,7 @@ def source_ids_of(given: Iterable[str]) -> tuple[str, ...]:
 
 
 @asynccontextmanager
-async def _alone_at_its_key(parts: Parts, belief: Commitment) -> AsyncIterator[None]:
+async def _alone_at_its_key(runtime: Runtime, belief: Commitment) -> AsyncIterator[None]:
     """Let beliefs of one key come one after the other in this process.
 
     It spares them settling again and again what the other has just settled; what makes them right,
@@ -110,30 +112,30 @@ async def _alone_at_its_key(parts: Parts, belief: Commitment) -> AsyncIterator[N
     if belief.key is None:
         yield
         return
-    lock = parts.key_turns.setdefault(key, asyncio.Lock())
+    lock = runtime.key_turns.setdefault(key, asyncio.Lock())
     async with lock:
         yield
 
 
-async def _as_it_is(parts: Parts, scope: Scope, done: Committed) -> Commitment:
+async def _as_it_is(runtime: Runtime, scope: Scope, done: Committed) -> Commitment:
     """Return a belief as the log has left it."""
     query = BeliefQuery(ids=(done.belief.id,), limit=1)
-    found: Sequence[Commitment] = await parts.history.query(scope, query)
+    found: Sequence[Commitment] = await runtime.history.query(scope, query)
     return found[0] if found else done.belief
 
 
-async def _tell(parts: Parts, scope: Scope, settled: Settled) -> None:
+async def _tell(runtime: Runtime, scope: Scope, settled: Settled) -> None:
     """Put a commitment, and the contradictions that it settled, into the audit feed.
 
     So it says too when rivals may have stayed unseen, because a tier or a judge was away.
     """
     done, without = settled.committed, ", ".join(settled.degraded)
-    now = parts.clock()
-    tell = parts.log.append_audit
+    now = runtime.clock()
+    tell = runtime.log.append_audit
     missing = f"rivals were looked for without {without}" if without else ""
     await tell(scope, "committed", (done.belief.id,), missing, now)
     for found, settlement in settled.contradictions:
-        parts.telemetry.numbers.settled(settlement.strategy)
+        runtime.telemetry.numbers.settled(settlement.strategy)
         both = (found.claim.id, found.rival.id)
         why = "one key, two beliefs" if found.found_by == "key" else f"found by {found.found_by}"
         await tell(scope, "contradiction", both, why, now)

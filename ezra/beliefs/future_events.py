@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from tiers.records import Scope
 
-from ..parts import Parts
+from ..runtime import Runtime
 
 SKEW = timedelta(minutes=1)
 """So far the clocks of several machines may be apart, and so long a question may be on its way."""
@@ -47,14 +47,14 @@ class FutureEvents:
         )
 
 
-async def future_events(parts: Parts, scope: Scope) -> FutureEvents | None:
+async def future_events(runtime: Runtime, scope: Scope) -> FutureEvents | None:
     """Return the events of a graph's log whose time lies in the future, if there are any."""
-    whole, now = scope.for_graph(), parts.clock()
-    last = await parts.history.seq_at(whole)
+    whole, now = scope.for_graph(), runtime.clock()
+    last = await runtime.history.seq_at(whole)
     if not last:
         return None
-    (event,) = await parts.history.events(whole, last - 1, 1)
+    (event,) = await runtime.history.events(whole, last - 1, 1)
     if event.recorded_at <= now + SKEW:
         return None
-    first = 1 + await parts.history.seq_at(whole, time=now + SKEW)
+    first = 1 + await runtime.history.seq_at(whole, time=now + SKEW)
     return FutureEvents(first, last, event.recorded_at, now)

@@ -35,7 +35,7 @@ from tiers.records import (
 from ..checks import checked
 from ..erasure.redaction import RedactionReport, redact
 from ..operations import operation
-from ..parts import Parts
+from ..runtime import Runtime
 from .commit import Point, seq_at
 from .difference import BeliefDiff, diff_of
 from .future_events import future_events
@@ -53,10 +53,10 @@ _Page: TypeAlias = Annotated[int, Field(ge=1, le=10_000)]
 class History:
     """The belief history of one graph. Made by ``graph.beliefs``."""
 
-    def __init__(self, parts: Parts, scope: Scope) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime, scope: Scope) -> None:
+        self._runtime = runtime
         self._scope = scope
-        self._witness = Witness(parts, scope)
+        self._witness = Witness(runtime, scope)
 
     @operation("GET")
     async def query(
@@ -108,7 +108,7 @@ class History:
             after=after,
             limit=limit,
         )
-        return await self._parts.history.query(self._scope, wanted)
+        return await self._runtime.history.query(self._scope, wanted)
 
     @operation("GET", "/lives")
     async def lives(
@@ -119,12 +119,12 @@ class History:
         Raises:
             UsageError: There are more than 100 ids.
         """
-        return await lives_of(self._parts, self._scope, belief_ids)
+        return await lives_of(self._runtime, self._scope, belief_ids)
 
     @operation("GET", "/active")
     async def active(self) -> tuple[Commitment, ...]:
         """Return what is believed now, in order of commitment."""
-        return await self._parts.history.as_of(self._scope, await self.seq_at())
+        return await self._runtime.history.as_of(self._scope, await self.seq_at())
 
     @operation("GET", "/as-of")
     async def as_of(
@@ -147,7 +147,7 @@ class History:
         Raises:
             UsageError: Not exactly one of them is given, or it is not acceptable.
         """
-        return await self._parts.history.as_of(self._scope, await self._seq(time, turn, seq))
+        return await self._runtime.history.as_of(self._scope, await self._seq(time, turn, seq))
 
     @operation("GET", "/diff")
     async def diff(self, a: Point, b: Point) -> BeliefDiff:
@@ -172,7 +172,7 @@ class History:
         ]
         sources = self._scope.for_agent(belief.agent_id)
         turn_ids = [one for one in (belief.turn_id, *belief.source_ids) if one is not None]
-        turns = await self._parts.turns.turns(sources, turn_ids)
+        turns = await self._runtime.turns.turns(sources, turn_ids)
         successor = belief.superseded_by
         return Explanation(
             belief=belief,
@@ -181,7 +181,7 @@ class History:
             superseded=await self._beliefs(replaced),
             superseded_by=await self._belief(successor) if successor else None,
             turns=turns,
-            facts=await self._parts.semantic.facts(sources, belief.source_ids),
+            facts=await self._runtime.semantic.facts(sources, belief.source_ids),
             tool_outputs=tuple(one for turn in turns for one in with_previews(turn).tool_outputs),
             receipt=await self._receipt(belief.receipt_id),
             trust=await self.trust(belief.agent_id, belief.topic),
@@ -196,22 +196,22 @@ class History:
         """
         if turn < 1:
             raise UsageError("turn", turn, "a turn of the graph, from 1")
-        return await replayed(self._parts, self._scope, turn)
+        return await replayed(self._runtime, self._scope, turn)
 
     @operation("GET", "/events")
     async def events(self, after: int = 0, limit: _Page = 1000) -> tuple[BeliefEvent, ...]:
         """Return the log after a ``seq``, in order: who changed what when, not what was said."""
-        return await self._parts.history.events(self._scope, after, limit)
+        return await self._runtime.history.events(self._scope, after, limit)
 
     @operation("GET", "/log")
     async def logged(self, after: int = 0, limit: _Page = 1000) -> tuple[LoggedBelief, ...]:
         """Return the log after a ``seq`` with contents and salts."""
-        return await self._parts.history.logged(self._scope, after, limit)
+        return await self._runtime.history.logged(self._scope, after, limit)
 
     @operation("GET", "/seq")
     async def seq_at(self, point: Point | None = None) -> int:
         """Return the last event at a moment, or of all without one; 0 when there is none."""
-        return await seq_at(self._parts, self._scope, point)
+        return await seq_at(self._runtime, self._scope, point)
 
     @operation("GET", "/in-future")
     async def in_future(self) -> str | None:
@@ -219,7 +219,7 @@ class History:
 
         A clock had jumped when they were recorded; ``verify`` tells it as a warning.
         """
-        ahead = await future_events(self._parts, self._scope)
+        ahead = await future_events(self._runtime, self._scope)
         return None if ahead is None else str(ahead)
 
     @operation("GET", "/trust")
@@ -233,7 +233,7 @@ class History:
     @operation("GET", "/trusts")
     async def trusts(self) -> tuple[TrustRow, ...]:
         """Return the trust in every agent and topic of which the log says something."""
-        return await self._parts.history.trusts(self._scope)
+        return await self._runtime.history.trusts(self._scope)
 
     @operation("PUT", "/trust", changes=True, repeats=False)
     async def set_trust(
@@ -253,13 +253,13 @@ class History:
             raise UsageError("trust", trust, "a number from 0 to 1")
         _check_reason(reason)
         named = None if topic is None else checked(Turn, topics=(topic,)).topics[0]
-        now = self._parts.clock()
-        before = await self._parts.beliefs.set_trust(
+        now = self._runtime.clock()
+        before = await self._runtime.beliefs.set_trust(
             self._during(), agent_id, named, float(trust), reason, now
         )
         about = "everything without a topic" if named is None else repr(named)
         text = f"{agent_id} about {about}: {before:g} to {trust:g}"
-        await self._parts.log.append_audit(self._scope, "trusted", (), text, now)
+        await self._runtime.log.append_audit(self._scope, "trusted", (), text, now)
         return before
 
     @operation("PUT", "/{belief_id}/pin", changes=True)
@@ -269,7 +269,7 @@ class History:
         Raises:
             NotFound: It is no active belief of the graph.
         """
-        belief = await self._parts.beliefs.pin(self._during(), belief_id, self._now())
+        belief = await self._runtime.beliefs.pin(self._during(), belief_id, self._now())
         await self._tell("pinned", (belief_id,), "")
         return belief
 
@@ -280,8 +280,8 @@ class History:
         Raises:
             NotFound: It is no active belief of the graph.
         """
-        belief = await self._parts.beliefs.unpin(self._during(), belief_id, self._now())
-        await self._parts.forget_pins(self._scope, (belief_id,))
+        belief = await self._runtime.beliefs.unpin(self._during(), belief_id, self._now())
+        await self._runtime.forget_pins(self._scope, (belief_id,))
         await self._tell("unpinned", (belief_id,), "")
         return belief
 
@@ -296,8 +296,8 @@ class History:
             UsageError: The reason is blank.
         """
         _check_reason(reason)
-        done = await self._parts.beliefs.revert(self._during(), belief_id, reason, self._now())
-        await self._parts.forget_pins(self._scope, done.ended)
+        done = await self._runtime.beliefs.revert(self._during(), belief_id, reason, self._now())
+        await self._runtime.forget_pins(self._scope, done.ended)
         await self._tell("reverted", (*done.ended, *done.restored), reason)
         return done
 
@@ -322,8 +322,8 @@ class History:
         """
         _check_reason(reason)
         to_seq = await self._seq(time, turn, seq)
-        done = await self._parts.beliefs.rewind(self._during(), to_seq, reason, self._now())
-        await self._parts.forget_pins(self._scope, done.ended)
+        done = await self._runtime.beliefs.rewind(self._during(), to_seq, reason, self._now())
+        await self._runtime.forget_pins(self._scope, done.ended)
         changed = (*done.ended, *done.restored)[:EVENTS_PER_PAGE]
         await self._tell("rewound", changed, f"to event {to_seq}: {reason}")
         return done
@@ -340,7 +340,7 @@ class History:
             UsageError: The reason is blank.
         """
         await self._belief(belief_id)
-        return await redact(self._parts, self._scope, [belief_id], reason)
+        return await redact(self._runtime, self._scope, [belief_id], reason)
 
     @operation("POST", "/heads", changes=True)
     async def sign(self) -> SignedHead:
@@ -355,7 +355,7 @@ class History:
     @operation("GET", "/heads")
     async def heads(self, after: int = 0, limit: _Page = 1000) -> tuple[SignedHead, ...]:
         """Return signed heads of more than ``after`` events. Keep one elsewhere as an anchor."""
-        return await self._parts.heads.heads(self._scope, after, limit)
+        return await self._runtime.heads.heads(self._scope, after, limit)
 
     @operation("GET", "/inclusion-proof")
     async def prove(self, seq: int, size: int | None = None) -> Inclusion:
@@ -441,13 +441,15 @@ class History:
         if not ids:
             return ()
         wanted = BeliefQuery(ids=tuple(ids), limit=EVENTS_PER_PAGE)
-        return await self._parts.history.query(self._scope, wanted)
+        return await self._runtime.history.query(self._scope, wanted)
 
     async def _naming(self, belief_id: str) -> tuple[LoggedBelief, ...]:
         found: list[LoggedBelief] = []
         while len(found) < EVENTS_EXPLAINED_MAX:
             after = found[-1].event.seq if found else 0
-            page = await self._parts.history.naming(self._scope, belief_id, after, EVENTS_PER_PAGE)
+            page = await self._runtime.history.naming(
+                self._scope, belief_id, after, EVENTS_PER_PAGE
+            )
             found += page
             if len(page) < EVENTS_PER_PAGE:
                 break
@@ -455,18 +457,18 @@ class History:
 
     async def _receipt(self, receipt_id: str | None) -> Receipt | None:
         return (
-            None if receipt_id is None else await self._parts.log.receipt(self._scope, receipt_id)
+            None if receipt_id is None else await self._runtime.log.receipt(self._scope, receipt_id)
         )
 
     def _during(self) -> Scope:
         """Return the scope with the turn that is under way: what changes now happens in it."""
-        return self._parts.under_way.during(self._scope)
+        return self._runtime.under_way.during(self._scope)
 
     async def _tell(self, kind: str, ids: Sequence[str], reason: str) -> None:
-        await self._parts.log.append_audit(self._scope, kind, ids, reason, self._now())
+        await self._runtime.log.append_audit(self._scope, kind, ids, reason, self._now())
 
     def _now(self) -> datetime:
-        return self._parts.clock()
+        return self._runtime.clock()
 
 
 def _check_reason(reason: str) -> None:

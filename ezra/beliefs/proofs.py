@@ -36,7 +36,7 @@ from tiers.records import (
     TrustRow,
 )
 
-from ..parts import Parts
+from ..runtime import Runtime
 from .future_events import future_events
 
 __all__ = ["Exported", "Inclusion", "Verification", "Witness", "anchor_of"]
@@ -104,8 +104,8 @@ class Exported:
 class Witness:
     """Vouches for the belief log of one graph."""
 
-    def __init__(self, parts: Parts, scope: Scope) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime, scope: Scope) -> None:
+        self._runtime = runtime
         self._scope = scope
 
     async def sign(self) -> SignedHead:
@@ -115,12 +115,12 @@ class Witness:
             ConfigError: There is no key.
             NotFound: The log is empty.
         """
-        key = await self._parts.signer.needed()
-        size = await self._parts.history.seq_at(self._scope)
+        key = await self._runtime.signer.needed()
+        size = await self._runtime.history.seq_at(self._scope)
         if not size:
             raise NotFound("event in the belief log of", self._scope.graph_id)
         for _ in range(SIGNING_ATTEMPTS_MAX):
-            last = await self._parts.heads.last_head(self._scope)
+            last = await self._runtime.heads.last_head(self._scope)
             if last is not None and (
                 last.size > size or (last.size == size and last.public_key == key.public_hex)
             ):
@@ -128,16 +128,16 @@ class Witness:
             head = await self._head(size, is_kept=True)
             if head is None:
                 raise NotFound("event in the belief log of", self._scope.graph_id)
-            if await self._parts.heads.put_head(self._scope, head):
+            if await self._runtime.heads.put_head(self._scope, head):
                 return head  # else somebody else was first
         raise Conflict(f"heads of {self._scope.graph_id}", "the next head", "others' heads")
 
     async def sign_if_grown(self) -> bool:
         """Sign the log if it has grown since it was last signed, and there is a key."""
-        if await self._parts.signer.key() is None:
+        if await self._runtime.signer.key() is None:
             return False
-        size = await self._parts.history.seq_at(self._scope)
-        last = await self._parts.heads.last_head(self._scope)
+        size = await self._runtime.history.seq_at(self._scope)
+        last = await self._runtime.heads.last_head(self._scope)
         if not size or (last is not None and last.size >= size):
             return False
         await self.sign()
@@ -184,11 +184,11 @@ class Witness:
         Raises:
             NotFound: It is not.
         """
-        last = await self._parts.history.seq_at(self._scope)
+        last = await self._runtime.history.seq_at(self._scope)
         size = last if size is None else size
         if not 1 <= seq <= size <= last:
             raise NotFound("event", f"{seq} of {size} in a log of {last}")
-        (event,) = await self._parts.history.events(self._scope, seq - 1, 1)
+        (event,) = await self._runtime.history.events(self._scope, seq - 1, 1)
         leaves = await self._leaves(size)
         path, root = await asyncio.to_thread(_path_and_root, leaves, seq - 1)
         return Inclusion(event, size, root.hex(), tuple(one.hex() for one in path))
@@ -199,7 +199,7 @@ class Witness:
         Raises:
             NotFound: The log does not have as many.
         """
-        last = await self._parts.history.seq_at(self._scope)
+        last = await self._runtime.history.seq_at(self._scope)
         size = last if size is None else size
         if not 1 <= old_size <= size <= last:
             raise NotFound("events", f"{old_size} of {size} in a log of {last}")
@@ -216,7 +216,7 @@ class Witness:
         found = await self._verified_again(public_key, anchor)
         if not found.ok:
             return found
-        ahead = await future_events(self._parts, self._scope)
+        ahead = await future_events(self._runtime, self._scope)
         return found if ahead is None else found.model_copy(update={"warnings": (str(ahead),)})
 
     async def _verified_again(
@@ -245,7 +245,7 @@ class Witness:
             raise Conflict(what, "beliefs that follow from it", str(found.problems[0]))
 
     async def _verified(self, public_key: str | None, anchor: SignedHead | None) -> Verification:
-        rotations = await self._parts.signer.rotations()
+        rotations = await self._runtime.signer.rotations()
         checker = LogVerifier(
             self._scope.tenant,
             self._scope.graph_id,
@@ -261,7 +261,7 @@ class Witness:
 
     async def _feed(self, checker: LogVerifier) -> None:
         """Read everything that is verified, the marks of what there is first."""
-        checker.add_marks(await self._parts.evidence.marks(self._scope))
+        checker.add_marks(await self._runtime.evidence.marks(self._scope))
         async with aclosing(self._logged()) as pages:
             async for page in pages:
                 await asyncio.to_thread(checker.add_entries, page)
@@ -274,7 +274,7 @@ class Witness:
         if checker.is_whole:
             for problem in await self._unlike(checker):
                 checker.add_problem(problem)
-            for problem in await self._parts.evidence.misfiled(self._scope):
+            for problem in await self._runtime.evidence.misfiled(self._scope):
                 checker.add_problem(problem)
 
     async def export(self, path: Path) -> Exported:
@@ -284,7 +284,7 @@ class Witness:
             UsageError: The file cannot be written.
             Conflict: Beliefs were redacted while it was written, again and again.
         """
-        key = await self._parts.signer.key()
+        key = await self._runtime.signer.key()
         await self.sign_if_grown()
         done = await self._written_again(path, key)
         return Exported(
@@ -304,7 +304,7 @@ class Witness:
 
     async def _written(self, path: Path, key: SigningKey | None) -> ExportSeal:
         owner = (self._scope.tenant, self._scope.graph_id)
-        writer = ExportWriter(path, *owner, self._parts.clock(), key)
+        writer = ExportWriter(path, *owner, self._runtime.clock(), key)
         try:
             await asyncio.to_thread(writer.open)
             async with aclosing(self._logged()) as pages:
@@ -316,16 +316,16 @@ class Witness:
             async with aclosing(self._audited()) as pages_of_audit:
                 async for audited in pages_of_audit:
                     await asyncio.to_thread(writer.add_audit, audited)
-            return await asyncio.to_thread(writer.finish, await self._parts.signer.rotations())
+            return await asyncio.to_thread(writer.finish, await self._runtime.signer.rotations())
         finally:
             await asyncio.to_thread(writer.close)
 
     async def _first_key(self) -> str | None:
         """Return the first public key that this installation has had."""
-        rotations = await self._parts.signer.rotations()
+        rotations = await self._runtime.signer.rotations()
         if rotations:
             return rotations[0].from_key
-        key = await self._parts.signer.key()
+        key = await self._runtime.signer.key()
         return None if key is None else key.public_hex
 
     async def _unlike(self, checker: LogVerifier) -> list[str]:
@@ -333,7 +333,7 @@ class Witness:
         problems: list[str] = []
         fold, seen, after = checker.fold, 0, 0
         while len(problems) < PROBLEMS_MAX:
-            page = await self._parts.history.projected(self._scope, after, EVENTS_PER_PAGE)
+            page = await self._runtime.history.projected(self._scope, after, EVENTS_PER_PAGE)
             seen += len(page)
             problems += await asyncio.to_thread(lambda rows: list(unlike(fold, rows)), page)
             if len(page) < EVENTS_PER_PAGE:
@@ -341,7 +341,7 @@ class Witness:
             after = page[-1].belief.committed_seq
         if seen != len(fold.beliefs) and not problems:
             problems.append(f"{len(fold.beliefs)} beliefs in the log, {seen} are stored")
-        rows: tuple[TrustRow, ...] = await self._parts.history.trusts(self._scope)
+        rows: tuple[TrustRow, ...] = await self._runtime.history.trusts(self._scope)
         trusts = {(row.agent_id, row.topic): row.trust for row in rows}
         if trusts != fold.trust:
             problems.append("trust is stored unlike the log says")
@@ -352,14 +352,14 @@ class Witness:
 
         It goes on from the last head that is not longer.
         """
-        key = await self._parts.signer.key()
+        key = await self._runtime.signer.key()
         if key is None:
             return None
-        last = await self._parts.heads.last_head(self._scope)
+        last = await self._runtime.heads.last_head(self._scope)
         head = last if last is not None and last.size <= size else None
-        reached = await self._parts.evidence.last_audited(self._scope) if is_kept else None
+        reached = await self._runtime.evidence.last_audited(self._scope) if is_kept else None
         audit = (0, "") if reached is None else (reached.seq, reached.hash)
-        now = self._parts.clock()
+        now = self._runtime.clock()
 
         def signed(before: SignedHead | None, page: tuple[BeliefEvent, ...]) -> SignedHead:
             return signed_head(before, page, key, now, kept=last, audit=audit, is_kept=is_kept)
@@ -382,7 +382,7 @@ class Witness:
         """Yield pages of events after one ``seq``, up to another."""
         while after < until:
             limit = min(EVENTS_PER_PAGE, until - after)
-            page = await self._parts.history.events(self._scope, after, limit)
+            page = await self._runtime.history.events(self._scope, after, limit)
             if not page:
                 return
             yield page
@@ -396,7 +396,7 @@ class Witness:
         only, after, found = AuditFilter(kinds=("redacted",)), 0, 0
         while True:
             try:
-                page = await self._parts.log.audit(self._scope, after, EVENTS_PER_PAGE, only)
+                page = await self._runtime.log.audit(self._scope, after, EVENTS_PER_PAGE, only)
             except CorruptRecord:
                 return None  # the verification itself says so
             found += len(page)
@@ -408,7 +408,7 @@ class Witness:
         """Yield pages of the log to its end, which explains contents that are missing."""
         after = 0
         while True:
-            page = await self._parts.history.logged(self._scope, after, EVENTS_PER_PAGE)
+            page = await self._runtime.history.logged(self._scope, after, EVENTS_PER_PAGE)
             if page:
                 yield page
                 after = page[-1].event.seq
@@ -418,7 +418,7 @@ class Witness:
     async def _audited(self) -> Pages[ChainedAudit]:
         after = 0
         while True:
-            page = await self._parts.evidence.audited(self._scope, after, EVENTS_PER_PAGE)
+            page = await self._runtime.evidence.audited(self._scope, after, EVENTS_PER_PAGE)
             if page:
                 yield page
                 after = page[-1].seq
@@ -428,7 +428,7 @@ class Witness:
     async def _heads(self) -> Pages[SignedHead]:
         after = 0
         while True:
-            page = await self._parts.heads.heads(self._scope, after, HEADS_PER_PAGE)
+            page = await self._runtime.heads.heads(self._scope, after, HEADS_PER_PAGE)
             if not page:
                 return
             yield page

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from tiers.records import BeliefEvent, BeliefQuery, Commitment, Receipt, Scope, Turn
 
-from ..parts import Parts
 from ..receipts.finding import receipts_of
+from ..runtime import Runtime
 from .commit import seq_at
 
 EVENTS_MAX = 1_000
@@ -38,41 +38,41 @@ class ReplayedTurn:
     after: tuple[Commitment, ...]
 
 
-async def replayed(parts: Parts, scope: Scope, number: int) -> ReplayedTurn:
+async def replayed(runtime: Runtime, scope: Scope, number: int) -> ReplayedTurn:
     """Return a turn by its number in the graph."""
-    said = await parts.turns.turns_from(scope, number, 1)
+    said = await runtime.turns.turns_from(scope, number, 1)
     turn = said[0] if said else None
-    before = await seq_at(parts, scope, number - 1)
-    after = await seq_at(parts, scope, number)
-    events = await _events(parts, scope, turn, before, after)
+    before = await seq_at(runtime, scope, number - 1)
+    after = await seq_at(runtime, scope, number)
+    events = await _events(runtime, scope, turn, before, after)
     if events:
         before, after = min(before, events[0].seq - 1), max(after, events[-1].seq)
     return ReplayedTurn(
         number=number,
         turn=turn,
-        receipt=await _receipt(parts, scope, turn, events),
-        before=await parts.history.as_of(scope, before),
+        receipt=await _receipt(runtime, scope, turn, events),
+        before=await runtime.history.as_of(scope, before),
         events=events,
-        after=await parts.history.as_of(scope, after),
+        after=await runtime.history.as_of(scope, after),
     )
 
 
 async def _events(
-    parts: Parts, scope: Scope, turn: Turn | None, before: int, after: int
+    runtime: Runtime, scope: Scope, turn: Turn | None, before: int, after: int
 ) -> tuple[BeliefEvent, ...]:
     """Return the events of a turn: its own, and those meanwhile that no stored turn has."""
     limit = max(1, min(after - before, EVENTS_MAX))
-    page = await parts.history.events(scope, before, limit)
+    page = await runtime.history.events(scope, before, limit)
     meanwhile = [one for one in page if one.seq <= after]
-    taken = await _stored(parts, scope, meanwhile)
+    taken = await _stored(runtime, scope, meanwhile)
     found = {one.seq: one for one in meanwhile if one.turn_id not in taken}
     if turn is not None:
-        own = await parts.history.events(scope, 0, EVENTS_MAX, turn_id=turn.id)
+        own = await runtime.history.events(scope, 0, EVENTS_MAX, turn_id=turn.id)
         found |= {one.seq: one for one in own}
     return tuple(found[seq] for seq in sorted(found))
 
 
-async def _stored(parts: Parts, scope: Scope, events: Iterable[BeliefEvent]) -> set[str]:
+async def _stored(runtime: Runtime, scope: Scope, events: Iterable[BeliefEvent]) -> set[str]:
     """Return the turns of events that are stored, private ones too: these have their own number."""
     named: dict[str, set[str]] = {}
     for event in events:
@@ -81,17 +81,17 @@ async def _stored(parts: Parts, scope: Scope, events: Iterable[BeliefEvent]) -> 
     found: set[str] = set()
     for agent_id, ids in named.items():
         reader = scope.for_agent(agent_id) if agent_id else scope
-        found |= {one.id for one in await parts.turns.turns(reader, sorted(ids))}
+        found |= {one.id for one in await runtime.turns.turns(reader, sorted(ids))}
     return found
 
 
 async def _receipt(
-    parts: Parts, scope: Scope, turn: Turn | None, events: Sequence[BeliefEvent]
+    runtime: Runtime, scope: Scope, turn: Turn | None, events: Sequence[BeliefEvent]
 ) -> Receipt | None:
     """Return what a turn saw: its own receipt, or the one that a belief of it names."""
     turn_id = turn.id if turn else next((one.turn_id for one in events if one.turn_id), "")
     if turn_id:
-        found = await receipts_of(parts, scope, [turn_id])
+        found = await receipts_of(runtime, scope, [turn_id])
         if turn_id in found:
             return found[turn_id]
     ids = tuple(
@@ -99,7 +99,7 @@ async def _receipt(
     )
     if not ids:
         return None
-    for belief in await parts.history.query(scope, BeliefQuery(ids=ids, limit=EVENTS_MAX)):
+    for belief in await runtime.history.query(scope, BeliefQuery(ids=ids, limit=EVENTS_MAX)):
         if belief.receipt_id is not None:
-            return await parts.log.receipt(scope, belief.receipt_id)
+            return await runtime.log.receipt(scope, belief.receipt_id)
     return None

@@ -21,7 +21,7 @@ from tiers.records import (
     Turn,
 )
 
-from ..parts import Parts
+from ..runtime import Runtime
 
 LIVES_MAX = 100
 SPANS_MAX = 32
@@ -86,7 +86,7 @@ class Explanation:
     trust: float
 
 
-async def lives_of(parts: Parts, scope: Scope, ids: Sequence[str]) -> tuple[BeliefLife, ...]:
+async def lives_of(runtime: Runtime, scope: Scope, ids: Sequence[str]) -> tuple[BeliefLife, ...]:
     """Return the beliefs of a graph among ``ids`` in the order asked, with their spans.
 
     Raises:
@@ -97,13 +97,13 @@ async def lives_of(parts: Parts, scope: Scope, ids: Sequence[str]) -> tuple[Beli
     if not ids:
         return ()
     query = BeliefQuery(ids=tuple(ids), limit=LIVES_MAX)
-    known = {one.id: one for one in await parts.history.query(scope, query)}
+    known = {one.id: one for one in await runtime.history.query(scope, query)}
     beliefs = [known[one] for one in dict.fromkeys(ids) if one in known]
     pages = await asyncio.gather(
-        *(parts.history.projected(scope, one.committed_seq - 1, 1) for one in beliefs)
+        *(runtime.history.projected(scope, one.committed_seq - 1, 1) for one in beliefs)
     )
     spans = {row.belief.id: row.spans[-SPANS_MAX:] for page in pages for row in page}
-    times = await _times(parts, scope, [seq for held in spans.values() for seq in _ends(held)])
+    times = await _times(runtime, scope, [seq for held in spans.values() for seq in _ends(held)])
     return tuple(BeliefLife(one, _held(spans.get(one.id, ()), times)) for one in beliefs)
 
 
@@ -127,7 +127,7 @@ def _held(spans: Iterable[BeliefSpan], times: Mapping[int, datetime]) -> tuple[H
     )
 
 
-async def _times(parts: Parts, scope: Scope, seqs: Iterable[int]) -> dict[int, datetime]:
+async def _times(runtime: Runtime, scope: Scope, seqs: Iterable[int]) -> dict[int, datetime]:
     """Return when events were recorded; those near to each other are read in one go."""
     runs: list[list[int]] = []
     for seq in sorted(set(seqs)):
@@ -136,6 +136,6 @@ async def _times(parts: Parts, scope: Scope, seqs: Iterable[int]) -> dict[int, d
         else:
             runs.append([seq])
     pages = await asyncio.gather(
-        *(parts.history.events(scope, run[0] - 1, run[-1] - run[0] + 1) for run in runs)
+        *(runtime.history.events(scope, run[0] - 1, run[-1] - run[0] + 1) for run in runs)
     )
     return {event.seq: event.recorded_at for page in pages for event in page}

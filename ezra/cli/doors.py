@@ -288,12 +288,12 @@ async def index_what_was_written(ezra: Ezra) -> None:
     Behind an embedded memory nobody works once the command is over, so it indexes before it ends:
     what it wrote is found by meaning when it returns.
     """
-    parts = ezra._parts  # noqa: SLF001 - a runtime indexes by itself; a command cannot wait for it
+    runtime = ezra._runtime  # noqa: SLF001 - a runtime indexes by itself; a command cannot wait for it
     until = time.monotonic() + INDEXING_SECONDS
     try:
-        while (await parts.index_worker.run_once()).claimed and time.monotonic() < until:
+        while (await runtime.index_worker.run_once()).claimed and time.monotonic() < until:
             pass
-        waiting = await parts.queue.waiting(tenant=parts.settings.tenant)
+        waiting = await runtime.queue.waiting(tenant=runtime.settings.tenant)
     except TierError as error:
         # What was written is written: the command has done what it was asked for.
         Screen().note(f"degraded: found by words, and not yet by meaning: {error}")

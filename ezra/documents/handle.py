@@ -22,8 +22,8 @@ from tiers.records import Scope, Standing
 from ..checks import checked
 from ..guarding import Write, admitted
 from ..operations import Sent, composed, operation
-from ..parts import Parts
 from ..rights.access import Access, access_of_operator
+from ..runtime import Runtime
 from .draft import SHELF, Draft, drafted, texts_of
 
 ATTEMPTS = 20
@@ -38,19 +38,19 @@ class Documents:
     Former revisions stay readable.
     """
 
-    def __init__(self, parts: Parts, access: Access, *, is_released: bool = False) -> None:
+    def __init__(self, runtime: Runtime, access: Access, *, is_released: bool = False) -> None:
         self._is_released = is_released  # a person has let pass what is stored by this handle
-        self._parts = parts
+        self._runtime = runtime
         self._access = access
 
     @classmethod
-    def of_graph(cls, parts: Parts, scope: Scope) -> Documents:
+    def of_graph(cls, runtime: Runtime, scope: Scope) -> Documents:
         """Return the documents of a whole session graph, as its operator.
 
         Every topic and user is seen, private documents are not. What is put belongs to everybody,
         with the topics that it names itself unless some are given.
         """
-        return cls(parts, access_of_operator(parts.membership, scope))
+        return cls(runtime, access_of_operator(runtime.membership, scope))
 
     @composed
     @operation("POST", "", changes=True, repeats=False)
@@ -134,7 +134,7 @@ class Documents:
         if not self._is_released:
             more: dict[str, JsonValue] = {"machine": machine, "even_if_redacted": even_if_redacted}
             write = Write("document", "document", topics, private, more)
-            draft = await admitted(self._parts, scope, write, draft, texts_of)
+            draft = await admitted(self._runtime, scope, write, draft, texts_of)
         own_id = document_id(scope.tenant, scope.graph_id, draft.shelf, draft.name)
         for attempt in range(1, ATTEMPTS + 1):
             stored = await self._stored(scope, own_id)
@@ -181,7 +181,7 @@ class Documents:
         _check_moment(as_of)
         scope = await self._access.reading()
         try:
-            return await self._parts.shelf.on_shelf(
+            return await self._runtime.shelf.on_shelf(
                 scope, shelf, behind=after, limit=limit, removed=removed, as_of=as_of
             )
         except UsageError as error:
@@ -216,7 +216,7 @@ class Documents:
         """
         _check_limit(limit)
         scope = await self._access.reading()
-        return await self._parts.shelf.revisions(scope, document_id, before=before, limit=limit)
+        return await self._runtime.shelf.revisions(scope, document_id, before=before, limit=limit)
 
     @operation("GET", "/{document_id}/passages")
     async def passages(
@@ -234,7 +234,7 @@ class Documents:
         """
         _check_limit(limit)
         scope = await self._access.reading()
-        return await self._parts.shelf.passages_of(scope, document_id, behind=behind, limit=limit)
+        return await self._runtime.shelf.passages_of(scope, document_id, behind=behind, limit=limit)
 
     @operation("POST", "/remove", changes=True, repeats=False)
     async def remove(
@@ -262,18 +262,18 @@ class Documents:
             accepted = f"a list of at most {DOCUMENTS_PER_CALL_MAX:,}"
             raise UsageError("document_ids", document_ids, accepted)
         scope, _ = await self._access.writing(None, "remove a document")
-        async with self._parts.meter.write(scope, self._access.standing()) as charge:
-            now = self._parts.clock()
-            done = await self._parts.shelf.remove(scope, document_ids, reason, now)
+        async with self._runtime.meter.write(scope, self._access.standing()) as charge:
+            now = self._runtime.clock()
+            done = await self._runtime.shelf.remove(scope, document_ids, reason, now)
             charge.is_void = not done
         if done:
-            self._parts.wake_learning()
+            self._runtime.wake_learning()
         return done
 
     @operation("GET", "/count")
     async def count(self) -> tuple[int, int]:
         """Return how many documents there are, and how many current passages they have."""
-        return await self._parts.shelf.count(await self._access.reading())
+        return await self._runtime.shelf.count(await self._access.reading())
 
     def _document(
         self,
@@ -285,7 +285,7 @@ class Documents:
         *,
         private: bool,
     ) -> Document:
-        now = self._parts.clock()
+        now = self._runtime.clock()
         document = checked(
             Document,
             shelf=draft.shelf,
@@ -309,18 +309,18 @@ class Documents:
     async def _revise(
         self, scope: Scope, document: Document, draft: Draft, *, even_if_redacted: bool
     ) -> Revised:
-        await self._parts.make_room()
-        async with self._parts.meter.write(scope, self._access.standing()) as charge:
-            done = await self._parts.shelf.revise(
+        await self._runtime.make_room()
+        async with self._runtime.meter.write(scope, self._access.standing()) as charge:
+            done = await self._runtime.shelf.revise(
                 scope, document, draft.passages, even_if_redacted=even_if_redacted
             )
             charge.is_void = not done.was_new
         if done.was_new:
-            self._parts.wake_learning()
+            self._runtime.wake_learning()
         return done
 
     async def _stored(self, scope: Scope, own_id: str) -> Document | None:
-        found = await self._parts.shelf.documents(scope, (own_id,))
+        found = await self._runtime.shelf.documents(scope, (own_id,))
         return found[0] if found else None
 
     async def _revision(self, scope: Scope, own_id: str) -> int:
@@ -331,19 +331,19 @@ class Documents:
 class DocumentsOfGraph:
     """The part of a handle that has documents: of a session graph, and of the catalog."""
 
-    _parts: Parts
+    _runtime: Runtime
     _scope: Scope
 
     @property
     def documents(self) -> Documents:
         """The documents of everybody, as the operator sees them, to read and to change."""
-        return Documents.of_graph(self._parts, self._scope)
+        return Documents.of_graph(self._runtime, self._scope)
 
 
 class DocumentsOfAgent:
     """The part of an agent's handle that has documents."""
 
-    _parts: Parts
+    _runtime: Runtime
     _standing: Standing
 
     if TYPE_CHECKING:
@@ -358,7 +358,7 @@ class DocumentsOfAgent:
     def documents(self) -> Documents:
         """The documents that the agent sees, and those that it puts."""
         access = Access(self._scope, self._writing, lambda: self._standing)
-        return Documents(self._parts, access)
+        return Documents(self._runtime, access)
 
 
 def _check_limit(limit: int) -> None:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from tiers.records import GraphState, Scope
 
-from ..parts import Parts
+from ..runtime import Runtime
 
 PASSES_MAX = 1_000
 """Of compaction before a graph is archived; each does thousands of texts."""
 
 
-async def archive(parts: Parts, scope: Scope) -> bool:
+async def archive(runtime: Runtime, scope: Scope) -> bool:
     """Archive a closed graph; ``False`` when it is archived, or cannot be compacted further."""
-    done = parts.lifecycle.done
+    done = runtime.lifecycle.done
     # What its last turns taught can still be stored now.
-    await parts.finish_learning(scope)
+    await runtime.finish_learning(scope)
     for _ in range(PASSES_MAX):
-        if await parts.keeper.archive(scope, parts.clock()):
+        if await runtime.keeper.archive(scope, runtime.clock()):
             return True
         # One pass does so much and no more; where it did nothing, another one would not either.
-        record = await parts.graphs.graph(scope.tenant, scope.graph_id)
-        before, done = done, parts.lifecycle.done
+        record = await runtime.graphs.graph(scope.tenant, scope.graph_id)
+        before, done = done, runtime.lifecycle.done
         if record is None or record.state is GraphState.ARCHIVED or before == done:
             break
     return False

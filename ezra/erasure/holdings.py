@@ -13,7 +13,7 @@ from tiers.errors import UsageError
 from tiers.fields import Moment, Record
 from tiers.records import Scope
 
-from ..parts import Parts
+from ..runtime import Runtime
 from .redaction import Whose
 
 PAGE_MAX = 500
@@ -53,7 +53,7 @@ class Holding(Record):
 
 
 async def holding_of(
-    parts: Parts, scope: Scope, whose: Whose, *, cursor: str, limit: int
+    runtime: Runtime, scope: Scope, whose: Whose, *, cursor: str, limit: int
 ) -> Holding:
     """Return a page of the records that ``erase`` would redact first; nothing is changed.
 
@@ -66,21 +66,21 @@ async def holding_of(
     """
     if not 1 <= limit <= PAGE_MAX:
         raise UsageError("limit", limit, f"1 to {PAGE_MAX:,}")
-    page = await parts.redactor.holding(scope, **whose._asdict(), cursor=cursor, limit=limit)
+    page = await runtime.redactor.holding(scope, **whose._asdict(), cursor=cursor, limit=limit)
     ids = list(dict.fromkeys(row.id for row in page.rows))
-    return Holding(records=await _described(parts, scope, ids), cursor=page.cursor)
+    return Holding(records=await _described(runtime, scope, ids), cursor=page.cursor)
 
 
-async def _described(parts: Parts, scope: Scope, ids: list[str]) -> tuple[HeldRecord, ...]:
+async def _described(runtime: Runtime, scope: Scope, ids: list[str]) -> tuple[HeldRecord, ...]:
     """Return records as a person reads them, in the order of their ids."""
     if not ids:
         return ()
     found: dict[str, HeldRecord] = {}
-    for one in await parts.taint.described(scope, ids):
+    for one in await runtime.taint.described(scope, ids):
         text = "" if one.is_gone else one.text
         found[one.id] = _held(one.kind, one.id, one.agent_id, one.user_id, one.recorded_at, text)
     others = [one for one in ids if one not in found]
-    for aside in await parts.quarantine.quarantined(scope, others):
+    for aside in await runtime.quarantine.quarantined(scope, others):
         found[aside.id] = _held(
             "quarantined", aside.id, aside.agent_id, aside.user_id, aside.recorded_at, aside.text
         )

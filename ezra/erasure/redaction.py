@@ -21,7 +21,7 @@ from tiers.ids import derived_id
 from tiers.records import UNRECORDED, AuditFilter, BeliefQuery, Scope, SessionGraph
 from tiers.upkeep import Redacted, RewritableFiles
 
-from ..parts import Parts
+from ..runtime import Runtime
 
 EVENTS_PER_PAGE = 1_000
 RECORDS_PER_PAGE = 500
@@ -61,7 +61,7 @@ class RedactionReport:
 
 
 async def redact(
-    parts: Parts, scope: Scope, record_ids: Sequence[str], reason: str
+    runtime: Runtime, scope: Scope, record_ids: Sequence[str], reason: str
 ) -> RedactionReport:
     """Destroy the content of records of the scope's graph, and of all that was made of them.
 
@@ -72,8 +72,8 @@ async def redact(
         UsageError: The reason is blank, or there are too many ids.
         TierError: The cold tier failed.
     """
-    report = await _redacted(parts, scope, record_ids, reason, BRANCHES_DEEP_MAX)
-    return await _signed(parts, scope, report, "records", reason)
+    report = await _redacted(runtime, scope, record_ids, reason, BRANCHES_DEEP_MAX)
+    return await _signed(runtime, scope, report, "records", reason)
 
 
 class Whose(NamedTuple):
@@ -90,7 +90,7 @@ class Whose(NamedTuple):
         return next((name for name, value in given.items() if value is not None), "nobody")
 
 
-async def erase(parts: Parts, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
+async def erase(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
     """Redact every record of the scope's graph that is a subject's, a user's or an agent's.
 
     Raises:
@@ -99,151 +99,153 @@ async def erase(parts: Parts, scope: Scope, whose: Whose, reason: str) -> Redact
     """
     if whose.agent_id is not None and not whose.agent_id.strip():
         raise UsageError("agent_id", whose.agent_id, "the id of an agent")
-    whole = await _erased(parts, scope, whose, reason)
-    return await _signed(parts, scope, whole, whose.kind, reason)
+    whole = await _erased(runtime, scope, whose, reason)
+    return await _signed(runtime, scope, whole, whose.kind, reason)
 
 
-async def purge(parts: Parts, scope: Scope, reason: str) -> RedactionReport:
+async def purge(runtime: Runtime, scope: Scope, reason: str) -> RedactionReport:
     """Redact every record of the scope's graph, whoever wrote it.
 
     Raises:
         UsageError: The reason is blank.
         TierError: A store failed; repeating the call goes on.
     """
-    whole = await _erased(parts, scope, Whose(agent_id=""), reason)
-    for agent in await parts.fleet.agents(scope.for_graph()):
-        done = await _erased(parts, scope, Whose(agent_id=agent.id), reason)
+    whole = await _erased(runtime, scope, Whose(agent_id=""), reason)
+    for agent in await runtime.fleet.agents(scope.for_graph()):
+        done = await _erased(runtime, scope, Whose(agent_id=agent.id), reason)
         whole = _together(whole, done)
-    return await _signed(parts, scope, whole, "graph", reason)
+    return await _signed(runtime, scope, whole, "graph", reason)
 
 
-async def _erased(parts: Parts, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
+async def _erased(runtime: Runtime, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
     if not reason.strip():
         raise UsageError("reason", reason, "a reason that is not blank")
     whole, cursor = RedactionReport({}, (), {}, {}), ""
     for _ in range(PAGES_MAX):
-        page = await parts.redactor.holding(
+        page = await runtime.redactor.holding(
             scope, **whose._asdict(), cursor=cursor, limit=RECORDS_PER_PAGE
         )
         ids = list(dict.fromkeys(row.id for row in page.rows))
         if ids:
             # Before: a repeated erasure no longer finds what it has redacted.
-            heirs = await _heirs_blanked(parts, scope, ids, reason)
+            heirs = await _heirs_blanked(runtime, scope, ids, reason)
             whole = _together(whole, heirs)
-            done = await _redacted(parts, scope, ids, reason, BRANCHES_DEEP_MAX)
+            done = await _redacted(runtime, scope, ids, reason, BRANCHES_DEEP_MAX)
             whole = _together(whole, done)
         if page.cursor is None:
             break
         cursor = page.cursor
-    return _together(whole, await _last_traces(parts, scope, whose, reason))
+    return _together(whole, await _last_traces(runtime, scope, whose, reason))
 
 
-async def _last_traces(parts: Parts, scope: Scope, whose: Whose, reason: str) -> RedactionReport:
+async def _last_traces(
+    runtime: Runtime, scope: Scope, whose: Whose, reason: str
+) -> RedactionReport:
     """Clean what no record holds: questions that found nothing, and what is only in hot memory."""
-    agents = await parts.fleet.agents(scope.for_graph())
+    agents = await runtime.fleet.agents(scope.for_graph())
     user_id, subject = whose.user_id, whose.subject
     theirs = [one.id for one in agents if user_id is not None and one.user_id == user_id]
     theirs += [whose.agent_id] if whose.agent_id else []
     blank: tuple[str, ...] = ()
     if subject is not None or theirs:
-        blank = await parts.redactor.blank_receipts(scope, subject=subject, agent_ids=theirs)
+        blank = await runtime.redactor.blank_receipts(scope, subject=subject, agent_ids=theirs)
     if blank:
-        now = parts.clock()
-        await parts.log.append_audit(scope, "redacted", blank[:RECORDS_PER_PAGE], reason, now)
+        now = runtime.clock()
+        await runtime.log.append_audit(scope, "redacted", blank[:RECORDS_PER_PAGE], reason, now)
     waiting: dict[str, str] = {}
     try:
         for agent in agents:
-            await parts.hot.clear(scope.for_graph().for_agent(agent.id))
+            await runtime.hot.clear(scope.for_graph().for_agent(agent.id))
     except TierError as error:
         waiting["hot"] = f"{error}; repeating the call clears the rings; else they expire"
     return RedactionReport({"receipt": blank} if blank else {}, (), {"cold": blank}, waiting)
 
 
-async def retire(parts: Parts, graph: SessionGraph) -> int:
+async def retire(runtime: Runtime, graph: SessionGraph) -> int:
     """Redact beliefs that ended longer ago than the graph keeps their content; return how many.
 
     Not in its branches: each keeps to a retention of its own.
     """
 
     async def erased(scope: Scope, ids: Sequence[str], reason: str) -> None:
-        report = await _redacted(parts, scope, ids, reason, 0)
-        await _signed(parts, scope, report, "retention", reason)
+        report = await _redacted(runtime, scope, ids, reason, 0)
+        await _signed(runtime, scope, report, "retention", reason)
 
-    return await parts.retention.retire(graph, parts.clock(), erased)
+    return await runtime.retention.retire(graph, runtime.clock(), erased)
 
 
 async def _redacted(
-    parts: Parts, scope: Scope, record_ids: Sequence[str], reason: str, depth: int
+    runtime: Runtime, scope: Scope, record_ids: Sequence[str], reason: str, depth: int
 ) -> RedactionReport:
     """Redact records of one graph, then the copies of beliefs in its branches."""
-    reached = await parts.redactor.redact(
-        parts.under_way.during(scope), record_ids, reason, parts.clock()
+    reached = await runtime.redactor.redact(
+        runtime.under_way.during(scope), record_ids, reason, runtime.clock()
     )
-    parts.reader.forget(scope.tenant, scope.graph_id)
+    runtime.reader.forget(scope.tenant, scope.graph_id)
     carried = [one for kind in _INHERITED for one in reached.ids.get(kind, ())]
-    heirs = await _heirs_blanked(parts, scope, carried, reason)
-    report = _together(await _Cleaning(parts, scope, reached).carried_out(), heirs)
+    heirs = await _heirs_blanked(runtime, scope, carried, reason)
+    report = _together(await _Cleaning(runtime, scope, reached).carried_out(), heirs)
     beliefs = reached.ids.get("belief", ())
     if not beliefs or depth == 0:
         return report
     branches: dict[str, RedactionReport] = {}
-    for branch in await branches_of(parts, scope):
-        copies = await _copies(parts, branch, beliefs)
+    for branch in await branches_of(runtime, scope):
+        copies = await _copies(runtime, branch, beliefs)
         if copies:
-            done = await _redacted(parts, branch, copies, reason, depth - 1)
+            done = await _redacted(runtime, branch, copies, reason, depth - 1)
             branches[branch.graph_id] = done
     return replace(report, branches=branches)
 
 
 async def _heirs_blanked(
-    parts: Parts, scope: Scope, record_ids: Collection[str], reason: str
+    runtime: Runtime, scope: Scope, record_ids: Collection[str], reason: str
 ) -> RedactionReport:
     """Blank receipts that name records of the scope's graph in graphs that read, or once read, it.
 
     They hold no word of a record, but salted hashes, with which short texts could be tried.
     """
     blank: list[str] = []
-    for heir in await heirs_of(parts, scope) if record_ids else ():
-        done = await parts.redactor.blank_receipts(heir, record_ids=list(record_ids))
+    for heir in await heirs_of(runtime, scope) if record_ids else ():
+        done = await runtime.redactor.blank_receipts(heir, record_ids=list(record_ids))
         if done:
             blank += done
             named = done[:RECORDS_PER_PAGE]
-            await parts.log.append_audit(heir, "redacted", named, reason, parts.clock())
+            await runtime.log.append_audit(heir, "redacted", named, reason, runtime.clock())
     ids = tuple(blank)
     return RedactionReport({"receipt": ids} if ids else {}, (), {"cold": ids} if ids else {}, {})
 
 
-async def heirs_of(parts: Parts, scope: Scope) -> list[Scope]:
+async def heirs_of(runtime: Runtime, scope: Scope) -> list[Scope]:
     """Return the graphs that inherit from the scope's, and all that ever revoked a link."""
-    graphs = await parts.graphs.graphs(scope.tenant)
+    graphs = await runtime.graphs.graphs(scope.tenant)
     if scope.graph_id == CATALOG:
         return [Scope.of_graph(one.tenant, one.id) for one in graphs if one.id != CATALOG]
     heirs, found = {scope.graph_id}, 0
     while found < len(heirs):
         found = len(heirs)
         heirs |= {one.id for one in graphs if not heirs.isdisjoint(one.inherits_from)}
-    heirs |= await _once_linked(parts, scope.tenant)
+    heirs |= await _once_linked(runtime, scope.tenant)
     theirs = heirs - {scope.graph_id, CATALOG}
     return [Scope.of_graph(one.tenant, one.id) for one in graphs if one.id in theirs]
 
 
-async def _once_linked(parts: Parts, tenant: str) -> set[str]:
+async def _once_linked(runtime: Runtime, tenant: str) -> set[str]:
     """Return the graphs that revoked a link, to whichever graph."""
     only, after, found = AuditFilter(kinds=("revoked",)), 0, set[str]()
     while True:
-        page = await parts.log.tenant_audit(tenant, after, EVENTS_PER_PAGE, only)
+        page = await runtime.log.tenant_audit(tenant, after, EVENTS_PER_PAGE, only)
         found |= {event.graph_id for event in page}
         if len(page) < EVENTS_PER_PAGE:
             return found
         after = page[-1].position
 
 
-async def branches_of(parts: Parts, scope: Scope) -> list[Scope]:
+async def branches_of(runtime: Runtime, scope: Scope) -> list[Scope]:
     """Return the graphs whose beliefs began as those of the scope's graph, linked to it or not."""
     found: list[Scope] = []
-    for graph in await parts.graphs.graphs(scope.tenant):
+    for graph in await runtime.graphs.graphs(scope.tenant):
         branch = Scope.of_graph(graph.tenant, graph.id)
-        first = await parts.history.logged(branch, 0, 1)
+        first = await runtime.history.logged(branch, 0, 1)
         if not first or first[0].event.kind != "branched":
             continue
         if (first[0].said or {}).get("graph_id") == scope.graph_id:
@@ -251,14 +253,14 @@ async def branches_of(parts: Parts, scope: Scope) -> list[Scope]:
     return found
 
 
-async def _copies(parts: Parts, branch: Scope, belief_ids: Sequence[str]) -> list[str]:
+async def _copies(runtime: Runtime, branch: Scope, belief_ids: Sequence[str]) -> list[str]:
     """Return the copies of beliefs that a branch holds."""
     wanted = [adopted_id(branch, one) for one in belief_ids]
     copies: list[str] = []
     for start in range(0, len(wanted), RECORDS_PER_PAGE):
         page = tuple(wanted[start : start + RECORDS_PER_PAGE])
         query = BeliefQuery(ids=page, limit=RECORDS_PER_PAGE)
-        copies += [one.id for one in await parts.history.query(branch, query)]
+        copies += [one.id for one in await runtime.history.query(branch, query)]
     return copies
 
 
@@ -268,31 +270,31 @@ def adopted_id(branch: Scope, belief_id: str) -> str:
 
 
 async def _signed(
-    parts: Parts, scope: Scope, report: RedactionReport, asked: str, reason: str
+    runtime: Runtime, scope: Scope, report: RedactionReport, asked: str, reason: str
 ) -> RedactionReport:
     """Return the report with its receipt: ids and counts, never content."""
-    report = await _without_traces(parts, report)
+    report = await _without_traces(runtime, report)
     receipt = ErasureReceipt(
         tenant=scope.tenant,
         graph_id=scope.graph_id,
         asked_by=asked,
         reason=reason,
-        erased_at=parts.clock(),
+        erased_at=runtime.clock(),
         ids=report.ids,
         cleaned={store: len(ids) for store, ids in report.cleaned.items()},
         waiting=tuple(sorted(report.waiting)),
         branches=tuple(sorted(report.branches)),
-        log=await _head_of(parts, scope),
+        log=await _head_of(runtime, scope),
     )
-    return replace(report, receipt=await parts.signer.receipt(receipt))
+    return replace(report, receipt=await runtime.signer.receipt(receipt))
 
 
-async def _without_traces(parts: Parts, report: RedactionReport) -> RedactionReport:
+async def _without_traces(runtime: Runtime, report: RedactionReport) -> RedactionReport:
     """Have files written anew where deleting leaves bytes behind; say so if that failed."""
-    if not report.ids or not isinstance(parts.warm, RewritableFiles):
+    if not report.ids or not isinstance(runtime.warm, RewritableFiles):
         return report
     try:
-        await parts.warm.rewrite_files()
+        await runtime.warm.rewrite_files()
     except TierError as error:
         why = f"{error}; what was deleted is left in files of the index: repeat the call"
         known = report.waiting.get("warm")
@@ -301,10 +303,10 @@ async def _without_traces(parts: Parts, report: RedactionReport) -> RedactionRep
     return report
 
 
-async def _head_of(parts: Parts, scope: Scope) -> dict[str, str | int]:
+async def _head_of(runtime: Runtime, scope: Scope) -> dict[str, str | int]:
     """Return which event the belief log ends with, so that the receipt has its place in it."""
-    seq = await parts.history.seq_at(scope)
-    last = await parts.history.events(scope, seq - 1, 1) if seq else ()
+    seq = await runtime.history.seq_at(scope)
+    last = await runtime.history.events(scope, seq - 1, 1) if seq else ()
     return {"size": seq, "last_hash": last[0].hash if last else ""}
 
 
@@ -334,9 +336,9 @@ def _joined(
 class _Cleaning:
     """What follows when the cold tier has destroyed its content."""
 
-    def __init__(self, parts: Parts, scope: Scope, reached: Redacted) -> None:
-        self._parts = parts
-        self._redactor = parts.redactor
+    def __init__(self, runtime: Runtime, scope: Scope, reached: Redacted) -> None:
+        self._runtime = runtime
+        self._redactor = runtime.redactor
         self._scope = scope
         self._reached = reached
         self._cleaned: dict[str, tuple[str, ...]] = {}
@@ -351,7 +353,7 @@ class _Cleaning:
         rewritten = await self._rewrite()
         # A turn that was under way may have put back meanwhile what it had read before.
         await self._clear_rings()
-        self._parts.wake_learning()
+        self._runtime.wake_learning()
         return RedactionReport(self._reached.ids, rewritten, self._cleaned, self._waiting)
 
     async def _clear_rings(self) -> None:
@@ -359,9 +361,9 @@ class _Cleaning:
         self._waiting.pop("hot", None)
         cleared: list[str] = []
         try:
-            await self._parts.drop_pins(self._scope, self._reached.ids.get("belief", ()))
+            await self._runtime.drop_pins(self._scope, self._reached.ids.get("belief", ()))
             for agent_id in await self._speakers():
-                await self._parts.hot.clear(self._scope.for_graph().for_agent(agent_id))
+                await self._runtime.hot.clear(self._scope.for_graph().for_agent(agent_id))
                 cleared.append(agent_id)
         except TierError as error:
             self._waiting["hot"] = (
@@ -374,7 +376,7 @@ class _Cleaning:
         ids = self._reached.all_ids
         self._cleaned["warm"] = ()
         try:
-            await self._parts.warm.delete(self._scope, ids)
+            await self._runtime.warm.delete(self._scope, ids)
         except (TierError, ConfigError) as error:
             self._waiting["warm"] = f"{error}; the queued index work removes the entries"
         else:
@@ -383,7 +385,7 @@ class _Cleaning:
     async def _rewrite(self) -> tuple[str, ...]:
         try:
             leave = await self._asked_for()
-            return await self._parts.lifecycle.rewrite(
+            return await self._runtime.lifecycle.rewrite(
                 self._scope, self._reached, self._redactor, leave=leave
             )
         except (TierError, ConfigError) as error:
@@ -411,7 +413,7 @@ class _Cleaning:
         asked: set[str] = set()
         only, after = AuditFilter(kinds=("redacted",)), 0
         while True:
-            events = await self._parts.log.audit(self._scope, after, EVENTS_PER_PAGE, only)
+            events = await self._runtime.log.audit(self._scope, after, EVENTS_PER_PAGE, only)
             for event in events:
                 if event.reason != REDACTED_MEANWHILE:
                     asked.update(event.record_ids)

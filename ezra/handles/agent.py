@@ -29,7 +29,6 @@ from ..documents import DocumentsOfAgent
 from ..guarding import Write, admitted
 from ..mesh import AnyAsk, ask_of
 from ..operations import Limit, Long, Name, Pair, Told, Tool, Words, operation
-from ..parts import Parts
 from ..recall.asking import ask
 from ..recall.injecting import bringing
 from ..recall.memory_search import MemorySearch, search_memory
@@ -37,6 +36,7 @@ from ..recall.request import DaysAgo, Narrowing, ScopeName, request_of
 from ..recaller import Degradation, RecallResult
 from ..rights.access import Access
 from ..rights.policy import scope_of, topics_for
+from ..runtime import Runtime
 from ..turn.routing import Request
 from .agent_facts import AgentFacts
 from .agent_platform import AgentPlatform
@@ -55,10 +55,10 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
     topics, a parent's revocation or a graph that was closed elsewhere count from then on.
     """
 
-    def __init__(self, parts: Parts, standing: Standing, core: tuple[Fact, ...]) -> None:
+    def __init__(self, runtime: Runtime, standing: Standing, core: tuple[Fact, ...]) -> None:
         if standing.agent is None:
             raise UsageError("standing", standing.graph.id, "the standing of an agent")
-        self._parts = parts
+        self._runtime = runtime
         self._standing = standing
         self._record = standing.agent
         self._core = core
@@ -95,13 +95,13 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
     def knowledge(self) -> Knowledge:
         """The knowledge graph over the facts that the agent sees, to read and to change."""
         access = Access(self._scope, self._writing, lambda: self._standing)
-        return Knowledge(self._parts, access)
+        return Knowledge(self._runtime, access)
 
     @property
     def board(self) -> AgentBoard:
         """The graph's board as the agent sees it: messages, tasks, and what agents did."""
         access = Access(self._scope, self._writing, lambda: self._standing)
-        return AgentBoard(self._parts, access, self.id)
+        return AgentBoard(self._runtime, access, self.id)
 
     async def turn(
         self,
@@ -134,7 +134,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         self._check_present()
         if not message.strip():
             raise UsageError("message", message, "text that is not blank")
-        now = self._parts.clock()
+        now = self._runtime.clock()
         sample = checked(
             Turn,
             input=message,
@@ -152,15 +152,15 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             private=private,
             ref=sample.ref,
             mesh=None if mesh is None else ask_of(mesh),
-            inject=bringing(self._parts, message),
+            inject=bringing(self._runtime, message),
         )
-        state = await self._parts.router.open_turn(
-            self._record, self._standing, request, self._parts.names.of
+        state = await self._runtime.router.open_turn(
+            self._record, self._standing, request, self._runtime.names.of
         )
         self._follow(state.standing)
         self._turn = TurnRef(state.turn_id, state.receipt_id)
-        self._parts.under_way.opened(state.scope, state.turn_id)
-        return OpenTurn(self._parts, state)
+        self._runtime.under_way.opened(state.scope, state.turn_id)
+        return OpenTurn(self._runtime, state)
 
     async def complete(
         self, message: str, *, at: datetime | None = None, speaker: str | None = None
@@ -169,7 +169,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         turn = await self.turn(message, at=at, speaker=speaker)
         response = await turn.complete()
         written = await turn.reply(response)
-        return Completion(response, self._parts.model.name, turn, written)
+        return Completion(response, self._runtime.model.name, turn, written)
 
     @operation("GET", "/core")
     async def core(self) -> CoreBlock:
@@ -177,7 +177,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
 
         Inherited ones included; those that a nearer definition hides are not.
         """
-        block, _ = await self._parts.router.core_of(await self._scope())
+        block, _ = await self._runtime.router.core_of(await self._scope())
         return block
 
     @operation("POST", "/recall")
@@ -214,7 +214,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         request = request_of(
             query, limit=limit, kinds=kinds, scope=scope, as_of=as_of, rerank=rerank, more=more
         )
-        return await ask(self._parts, await self._reading(), request)
+        return await ask(self._runtime, await self._reading(), request)
 
     @operation(
         "POST",
@@ -255,7 +255,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             UsageError: An argument is out of range, the window is inverted, or the agent has left.
         """
         return await search_memory(
-            self._parts,
+            self._runtime,
             await self._reading(),
             text,
             grain=grain,
@@ -285,7 +285,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         """
         scope = await self._scope()
         return await read_tool_output(
-            self._parts, scope, key, index=index, start=start, length=length
+            self._runtime, scope, key, index=index, start=start, length=length
         )
 
     @operation(
@@ -352,7 +352,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         given = None if topic is None else checked(Turn, topics=(topic,)).topics
         scope, allowed = await self._writing(given, "commit")
         named = (
-            self._parts.ids.new()
+            self._runtime.ids.new()
             if ref is None
             else derived_id(UNRECORDED, "belief", scope.tenant, scope.graph_id, ref)
         )
@@ -366,11 +366,11 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             source_ids=source_ids_of(sources),
             turn_id=None if self._turn is None else self._turn.id,
             receipt_id=None if self._turn is None else self._turn.receipt_id,
-        ).stamped(scope, named, self._parts.clock())
+        ).stamped(scope, named, self._runtime.clock())
         belief = belief.model_copy(update={"topics": allowed})
         write = Write("belief", source, allowed, private)
-        belief = await admitted(self._parts, scope, write, belief)
-        return await believe(self._parts, scope, self._standing, belief)
+        belief = await admitted(self._runtime, scope, write, belief)
+        return await believe(self._runtime, scope, self._standing, belief)
 
     @operation("GET", "/beliefs")
     async def beliefs(self, as_of: Point | None = None) -> tuple[Believed, ...]:
@@ -382,8 +382,8 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         """
         scope = await self._scope()
         if as_of is None:
-            return await self._parts.beliefs.active(scope)
-        return await beliefs_at(self._parts, scope, as_of)
+            return await self._runtime.beliefs.active(scope)
+        return await beliefs_at(self._runtime, scope, as_of)
 
     @operation("POST", "/beliefs/{belief_id}/pin", changes=True, repeats=False)
     async def pin(self, belief_id: str) -> Believed:
@@ -395,18 +395,18 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         """
         scope = await self._scope()
         own = None if self._turn is None else self._turn.id
-        during = self._parts.under_way.during(scope, own)
-        async with self._parts.meter.write(scope, self._standing):
-            belief = await self._parts.beliefs.pin(during, belief_id, self._parts.clock())
-        await self._parts.hot.pin(scope, belief)
-        now = self._parts.clock()
-        await self._parts.log.append_audit(scope, "pinned", (belief_id,), "", now)
+        during = self._runtime.under_way.during(scope, own)
+        async with self._runtime.meter.write(scope, self._standing):
+            belief = await self._runtime.beliefs.pin(during, belief_id, self._runtime.clock())
+        await self._runtime.hot.pin(scope, belief)
+        now = self._runtime.clock()
+        await self._runtime.log.append_audit(scope, "pinned", (belief_id,), "", now)
         return belief
 
     @operation("GET", "/usage")
     async def usage(self) -> Usage:
         """Return what the agent has used of its budget."""
-        return await self._parts.usage.usage(scope_of(self._record))
+        return await self._runtime.usage.usage(scope_of(self._record))
 
     @operation("POST", "/heartbeat", changes=True)
     async def heartbeat(self) -> None:
@@ -418,8 +418,8 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             UsageError: The agent has left.
         """
         await self._scope()
-        now = self._parts.clock()
-        await self._parts.fleet.beat(scope_of(self._record), [self.id], now)
+        now = self._runtime.clock()
+        await self._runtime.fleet.beat(scope_of(self._record), [self.id], now)
 
     async def leave(self) -> None:
         """Leave the graph. Idempotent; the graph closes when its last agent has left.
@@ -427,7 +427,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         One that failed, because the cold tier was away, may be repeated.
         """
         if self._present:
-            await self._parts.membership.leave(self._record)
+            await self._runtime.membership.leave(self._record)
             self._present = False
 
     async def _writing(
@@ -443,7 +443,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
 
     def _teller(self) -> Teller:
         access = Access(self._scope, self._writing, lambda: self._standing)
-        return Teller(self._parts, access, self._topics, self._told)
+        return Teller(self._runtime, access, self._topics, self._told)
 
     def _told(self, turn: TurnRef) -> None:
         self._turn = turn
@@ -452,8 +452,8 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
         try:
             return topics_for(self._record, asked, action)
         except PolicyDenied as denial:
-            scope, now = scope_of(self._record), self._parts.clock()
-            await self._parts.log.append_audit(scope, "denied", (), str(denial), now)
+            scope, now = scope_of(self._record), self._runtime.clock()
+            await self._runtime.log.append_audit(scope, "denied", (), str(denial), now)
             raise
 
     async def _scope(self) -> Scope:
@@ -463,7 +463,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
             UsageError: The agent has left.
         """
         self._check_present()
-        membership = self._parts.membership
+        membership = self._runtime.membership
         looking = membership.looked_at if self._only_looks else membership.standing
         self._follow(await looking(self._record))
         return scope_of(self._record, self._standing.lineage)
@@ -473,7 +473,7 @@ class Agent(AgentFacts, AgentPlatform, AgentRecording, AsksMesh, DocumentsOfAgen
 
         Whether these may still be read cannot be known then, and they could not be read anyway.
         """
-        state = Degradation(self._parts.settings.step_timeout_seconds, self._parts.telemetry)
+        state = Degradation(self._runtime.settings.step_timeout_seconds, self._runtime.telemetry)
         unknown: Scope | None = None
         found = await state.answer("cold", "standing", self._scope(), unknown)
         return found or scope_of(self._record)

@@ -11,8 +11,8 @@ from tiers.upkeep import Page
 
 from ..checks import check_source, checked, checked_id
 from ..operations import Ids, operation
-from ..parts import Parts
 from ..recaller import Degradation, with_vector
+from ..runtime import Runtime
 from .listings import LATEST_MAX, facts_page
 from .remembering import Memory, check_superseded, forget, forget_all, memory_of, store, supersede
 
@@ -23,7 +23,7 @@ FORGOTTEN_MAX = 100
 class AgentFacts(ABC):
     """The part of an agent's handle that keeps facts and rules."""
 
-    _parts: Parts
+    _runtime: Runtime
     _standing: Standing
 
     @operation("POST", "/memories", changes=True)
@@ -69,12 +69,12 @@ class AgentFacts(ABC):
         given = checked(Turn, topics=topics).topics if topics is not None else record.topics or None
         scope, allowed = await self._writing(given, "remember")
         if supersedes is not None:
-            await check_superseded(self._parts, scope, record, supersedes, source)
+            await check_superseded(self._runtime, scope, record, supersedes, source)
         if shared:
             scope = scope.model_copy(update={"user_id": None})
-        async with self._parts.meter.write(scope, self._standing) as charge:
+        async with self._runtime.meter.write(scope, self._standing) as charge:
             stored_id, was_new = await store(
-                self._parts,
+                self._runtime,
                 scope,
                 record,
                 allowed,
@@ -84,7 +84,7 @@ class AgentFacts(ABC):
             )
             charge.is_void = not was_new
         if supersedes is not None:
-            await supersede(self._parts, await self._scope(), supersedes, stored_id)
+            await supersede(self._runtime, await self._scope(), supersedes, stored_id)
         return stored_id
 
     @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)
@@ -110,11 +110,11 @@ class AgentFacts(ABC):
             BudgetExceeded: The agent or the graph has no write left.
         """
         scope = await self._scope()
-        async with self._parts.meter.write(scope, self._standing) as charge:
+        async with self._runtime.meter.write(scope, self._standing) as charge:
             if superseded_by is None:
-                done = await forget(self._parts, scope, fact_id, reason)
+                done = await forget(self._runtime, scope, fact_id, reason)
             else:
-                done = await supersede(self._parts, scope, fact_id, superseded_by)
+                done = await supersede(self._runtime, scope, fact_id, superseded_by)
             charge.is_void = not done
         return done
 
@@ -133,8 +133,8 @@ class AgentFacts(ABC):
         if len(ids) > FORGOTTEN_MAX:
             raise UsageError("ids", len(ids), f"at most {FORGOTTEN_MAX}")
         scope = await self._scope()
-        async with self._parts.meter.write(scope, self._standing) as charge:
-            done = await forget_all(self._parts, scope, ids, reason)
+        async with self._runtime.meter.write(scope, self._standing) as charge:
+            done = await forget_all(self._runtime, scope, ids, reason)
             charge.is_void = not done
         return done
 
@@ -144,7 +144,7 @@ class AgentFacts(ABC):
 
         Those that gave way or were forgotten are among them, and say so.
         """
-        return await self._parts.semantic.facts(await self._scope(), ids)
+        return await self._runtime.semantic.facts(await self._scope(), ids)
 
     @operation("POST", "/recall-archival")
     async def recall_archival(
@@ -156,15 +156,15 @@ class AgentFacts(ABC):
         limit: int = 10,
     ) -> tuple[Hit, ...]:
         """Return archival facts only; ``user_id`` and ``scope_topics`` narrow the agent's scope."""
-        now = self._parts.clock()
+        now = self._runtime.clock()
         asked = checked(
             SearchQuery, text=query, kinds=("fact",), tier="archival", limit=limit, now=now
         )
         topics = None if scope_topics is None else checked(Turn, topics=scope_topics).topics
         scope = await self._scope()
-        state = Degradation(self._parts.settings.step_timeout_seconds, self._parts.telemetry)
-        asked = with_vector(asked, await self._parts.recaller.vector(query, (), state))
-        found = await self._parts.semantic.recall_archival(
+        state = Degradation(self._runtime.settings.step_timeout_seconds, self._runtime.telemetry)
+        asked = with_vector(asked, await self._runtime.recaller.vector(query, (), state))
+        found = await self._runtime.semantic.recall_archival(
             scope, asked, user_id=user_id, scope_topics=topics, limit=limit
         )
         return tuple(hit.model_copy(update={"cosine": None}) for hit in found)
@@ -194,7 +194,7 @@ class AgentFacts(ABC):
             UsageError: An argument is not acceptable, or the agent has left.
         """
         return await facts_page(
-            self._parts,
+            self._runtime,
             await self._scope(),
             tier=tier,
             topics=topics,

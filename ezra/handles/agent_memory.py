@@ -18,7 +18,7 @@ from tiers.records import (
 )
 
 from ..checks import checked
-from ..parts import Parts
+from ..runtime import Runtime
 
 SUMMARIES_MAX = 20
 WAITING_MAX = 50
@@ -49,22 +49,22 @@ class AgentMemory:
     summaries: tuple[Summary, ...]
 
 
-async def memory_of(parts: Parts, scope: Scope, agent_id: str) -> AgentMemory:
+async def memory_of(runtime: Runtime, scope: Scope, agent_id: str) -> AgentMemory:
     """Return what each tier holds for a member of the scope's graph, one that has left included.
 
     Raises:
         NotFound: The graph never had such a member.
     """
     own = scope.for_agent(agent_id)
-    standing = await parts.membership.of_graph(own)
+    standing = await runtime.membership.of_graph(own)
     if standing.agent is None:
         raise NotFound("agent", agent_id)
-    capacity = parts.settings.ring_capacity
+    capacity = runtime.settings.ring_capacity
     hot, last, waiting, summaries = await asyncio.gather(
-        parts.hot.read(own),
-        parts.turns.recent_turns(own, 1),
-        parts.turns.waiting_turns(own, capacity, WAITING_MAX),
-        _summaries(parts, own, agent_id),
+        runtime.hot.read(own),
+        runtime.turns.recent_turns(own, 1),
+        runtime.turns.waiting_turns(own, capacity, WAITING_MAX),
+        _summaries(runtime, own, agent_id),
     )
     return AgentMemory(
         agent=standing.agent,
@@ -78,7 +78,7 @@ async def memory_of(parts: Parts, scope: Scope, agent_id: str) -> AgentMemory:
     )
 
 
-async def _summaries(parts: Parts, scope: Scope, agent_id: str) -> tuple[Summary, ...]:
+async def _summaries(runtime: Runtime, scope: Scope, agent_id: str) -> tuple[Summary, ...]:
     """Return an agent's live summaries without reading all of them."""
     query = checked(
         SearchQuery,
@@ -86,10 +86,10 @@ async def _summaries(parts: Parts, scope: Scope, agent_id: str) -> tuple[Summary
         kinds=("summary",),
         writer_id=agent_id,
         limit=SUMMARIES_MAX,
-        now=parts.clock(),
+        now=runtime.clock(),
     )
-    found = await parts.timeline.latest(scope, query)
+    found = await runtime.timeline.latest(scope, query)
     if not found:
         return ()
-    written = await parts.episodic.written(scope, [one.id for one in found])
+    written = await runtime.episodic.written(scope, [one.id for one in found])
     return tuple(one for one in written if isinstance(one, Summary))

@@ -11,17 +11,17 @@ from tiers.records import AgentRecord, Scope, Source, Standing, Turn
 
 from ..checks import check_source, checked
 from ..operations import operation
-from ..parts import Parts
 from ..recall.injecting import TOKEN_BUDGET, Injected, inject, last_message
 from ..recall.request import Kinds
 from ..receipts.context_report import REPORT_TURNS, ContextReport, context_report
+from ..runtime import Runtime
 from .remembering_facts import FactScope, RememberedFact, fact_of, owner_of, remember_fact
 
 
 class AgentPlatform(ABC):
     """The part of an agent's handle that platforms build on."""
 
-    _parts: Parts
+    _runtime: Runtime
     _record: AgentRecord
     _standing: Standing
 
@@ -64,8 +64,8 @@ class AgentPlatform(ABC):
         given = None if topics is None else checked(Turn, topics=topics).topics
         asker, allowed = await self._writing(given, "remember")
         owner_of(asker, scope)
-        async with self._parts.meter.write(asker, self._standing) as charge:
-            done = await remember_fact(self._parts, asker, fact, allowed, scope, source)
+        async with self._runtime.meter.write(asker, self._standing) as charge:
+            done = await remember_fact(self._runtime, asker, fact, allowed, scope, source)
             charge.is_void = not done.was_new
         return done
 
@@ -94,8 +94,8 @@ class AgentPlatform(ABC):
         scope = await self._reading()
         asked = query
         if asked is None:
-            asked = await last_message(self._parts, scope, self._record.role)
-        return await inject(self._parts, scope, asked, token_budget=token_budget, kinds=kinds)
+            asked = await last_message(self._runtime, scope, self._record.role)
+        return await inject(self._runtime, scope, asked, token_budget=token_budget, kinds=kinds)
 
     @operation("GET", "/context-report")
     async def context_report(self, limit: int = REPORT_TURNS) -> ContextReport:
@@ -111,7 +111,7 @@ class AgentPlatform(ABC):
             UsageError: The limit is out of range, or the agent has left.
         """
         scope = await self._scope()
-        return await context_report(self._parts, scope, self._record.id, limit)
+        return await context_report(self._runtime, scope, self._record.id, limit)
 
     @abstractmethod
     async def _scope(self) -> Scope:

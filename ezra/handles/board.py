@@ -22,8 +22,8 @@ from tiers.upkeep import Page
 
 from ..checks import checked, checked_id
 from ..operations import Id, Limit, Long, Name, Told, Tool, Words, operation
-from ..parts import Parts
 from ..rights.access import Access
+from ..runtime import Runtime
 from .board_reading import BoardReader, inbox_query, page_of, task_of
 from .cards import Files, MessageIds, Tags, aside, not_blank, own_id, reaches, recipients_of
 from .tasks import Change, begun_id, changed_task, log_of
@@ -39,8 +39,8 @@ class AgentBoard(BoardReader):
     ``shared``; who sees it is decided as for every record, and a message is seen by whom it is for.
     """
 
-    def __init__(self, parts: Parts, access: Access, agent_id: str) -> None:
-        super().__init__(parts, access.reading)
+    def __init__(self, runtime: Runtime, access: Access, agent_id: str) -> None:
+        super().__init__(runtime, access.reading)
         self._access = access
         self._id = agent_id
 
@@ -109,7 +109,7 @@ class AgentBoard(BoardReader):
             NotFound: There is no such message that the agent sees.
         """
         scope = await self._reading()
-        found = await self._parts.board.cards(scope, (message_id,))
+        found = await self._runtime.board.cards(scope, (message_id,))
         if not found or found[0].kind != "message":
             raise NotFound("message", message_id)
         message = found[0]
@@ -150,13 +150,13 @@ class AgentBoard(BoardReader):
             UsageError: An argument is not acceptable, or the agent has left.
         """
         query = inbox_query(self._id, types, unread=unread)
-        return await page_of(self._parts.board, self._reading, query, limit, after)
+        return await page_of(self._runtime.board, self._reading, query, limit, after)
 
     @operation("GET", "/unread")
     async def unread(self) -> int:
         """Return how many messages for this agent it has not read."""
         scope = await self._reading()
-        return (await self._parts.board.unread(scope, (self._id,)))[self._id]
+        return (await self._runtime.board.unread(scope, (self._id,)))[self._id]
 
     @operation(
         "POST",
@@ -181,9 +181,9 @@ class AgentBoard(BoardReader):
         if len(ids) > CARDS_MAX:
             raise UsageError("ids", len(ids), f"at most {CARDS_MAX:,}")
         scope = await self._reading()
-        async with self._parts.meter.write(scope, self._access.standing()) as charge:
-            now = self._parts.clock()
-            read = await self._parts.board.mark_read(scope, tuple(ids), self._id, now)
+        async with self._runtime.meter.write(scope, self._access.standing()) as charge:
+            now = self._runtime.clock()
+            read = await self._runtime.board.mark_read(scope, tuple(ids), self._id, now)
             charge.is_void = not read
         return read
 
@@ -234,7 +234,9 @@ class AgentBoard(BoardReader):
             files = (files,)
         said: dict[str, Any] = {"type": not_blank("action", action), "text": text, "tags": tags}
         said |= {"details": {"files": list(files)} if files else {}, "thread": task_id or ""}
-        card = checked(Card, kind="action", changed_at=self._parts.clock(), **said, machine=machine)
+        card = checked(
+            Card, kind="action", changed_at=self._runtime.clock(), **said, machine=machine
+        )
         scope, card = await self._stamped(card, id, topics, "log", shared=shared)
         return await self._posted(scope, card)
 
@@ -279,7 +281,7 @@ class AgentBoard(BoardReader):
         """
         said: dict[str, Any] = {"title": not_blank("title", title), "text": text, "tags": tags}
         said |= {"priority": priority, "thread": parent or "", "status": "created"}
-        card = checked(Card, kind="task", changed_at=self._parts.clock(), **said, machine=machine)
+        card = checked(Card, kind="task", changed_at=self._runtime.clock(), **said, machine=machine)
         scope, card = await self._stamped(card, id, topics, "start a task", shared=shared)
         log = log_of(scope, card, Change(machine=machine), None, begun_id(card.id))
         return await self._posted(scope, card, log)
@@ -405,7 +407,7 @@ class AgentBoard(BoardReader):
         shared: bool,
     ) -> Card:
         said = said | {"machine": machine, "thread": thread or ""}
-        draft = checked(Card, kind="message", changed_at=self._parts.clock(), **said)
+        draft = checked(Card, kind="message", changed_at=self._runtime.clock(), **said)
         scope, card = await self._stamped(draft, message_id, topics, "send", shared=shared)
         if not card.thread:
             card = card.model_copy(update={"thread": card.id})
@@ -425,28 +427,28 @@ class AgentBoard(BoardReader):
         given = None if topics is None else checked(Turn, topics=topics).topics
         named = None if card_id is None else checked_id("id", card_id)
         scope, allowed = await self._access.writing(given, action)
-        card = draft.stamped(scope, named or self._parts.ids.new(), self._parts.clock())
+        card = draft.stamped(scope, named or self._runtime.ids.new(), self._runtime.clock())
         owner = None if shared else scope.user_id
         changes = {"topics": allowed, "user_id": owner, "changed_at": card.recorded_at}
         return scope, card.model_copy(update=changes)
 
     async def _posted(self, scope: Scope, card: Card, log: Card | None = None) -> Card:
-        async with self._parts.meter.write(scope, self._access.standing()) as charge:
+        async with self._runtime.meter.write(scope, self._access.standing()) as charge:
             try:
-                stored, was_new = await self._parts.board.post(scope, card, log)
+                stored, was_new = await self._runtime.board.post(scope, card, log)
             except Conflict:
                 if not await self._is_hidden(scope, card.id):
                     raise
                 # It is taken by what the agent does not see: that it is, is not told.
-                stored, was_new = await self._parts.board.post(*aside(scope, card, log))
+                stored, was_new = await self._runtime.board.post(*aside(scope, card, log))
             charge.is_void = not was_new
         return stored
 
     async def _is_hidden(self, scope: Scope, card_id: str) -> bool:
         """Whether an id is one of the graph that the agent does not see."""
-        if await self._parts.board.cards(scope, (card_id,)):
+        if await self._runtime.board.cards(scope, (card_id,)):
             return False
-        return bool(await self._parts.board.cards(scope.for_graph(), (card_id,)))
+        return bool(await self._runtime.board.cards(scope.for_graph(), (card_id,)))
 
     async def _check_reached(self, scope: Scope, card: Card) -> None:
         """Refuse a message to a member that could never see it.
@@ -455,7 +457,7 @@ class AgentBoard(BoardReader):
             UsageError: It is one.
         """
         for name in card.to:
-            standing = await self._parts.graphs.standing(scope.for_graph().for_agent(name))
+            standing = await self._runtime.graphs.standing(scope.for_graph().for_agent(name))
             member = None if standing is None else standing.agent
             if member is not None and not reaches(card, member):
                 accepted = "agents that may see it: set topics, or share it with every user"
@@ -467,24 +469,24 @@ class AgentBoard(BoardReader):
         scope = await self._reading()
         if named is not None and await self._is_hidden(scope, named):
             named = own_id(scope, named)
-        async with self._parts.meter.write(scope, self._access.standing()) as charge:
+        async with self._runtime.meter.write(scope, self._access.standing()) as charge:
             for _ in range(ATTEMPTS_MAX):
-                task = await task_of(self._parts.board, scope, task_id)
+                task = await task_of(self._runtime.board, scope, task_id)
                 # Read after the task: what is done under this id by now is in it.
                 if named is not None and await self._is_done(scope, task, named):
                     charge.is_void = True
                     return task
-                new = changed_task(task, change, self._parts.clock())
+                new = changed_task(task, change, self._runtime.clock())
                 if new is None:
                     charge.is_void = True
                     return task
-                log = log_of(scope, new, change, task, named or self._parts.ids.new())
-                if await self._parts.board.change(scope, new, log):
+                log = log_of(scope, new, change, task, named or self._runtime.ids.new())
+                if await self._runtime.board.change(scope, new, log):
                     return new
             raise Conflict(f"task {task_id}", "no change meanwhile", f"{ATTEMPTS_MAX} changes")
 
     async def _is_done(self, scope: Scope, task: Card, log_id: str) -> bool:
-        found = await self._parts.board.cards(scope, (log_id,))
+        found = await self._runtime.board.cards(scope, (log_id,))
         return any(
             one.kind == "action" and one.agent_id == self._id and one.thread == task.id
             for one in found

@@ -17,7 +17,7 @@ from tiers.upkeep import Page
 from ..checks import checked
 from ..operations import Limit, Name, Told, Tool, operation
 from ..paging import check_page, cursor_of, place_of
-from ..parts import Parts
+from ..runtime import Runtime
 
 if TYPE_CHECKING:
     from tiers.cold.stores import Board
@@ -31,8 +31,8 @@ _Statuses: TypeAlias = Annotated[tuple[TaskStatus, ...], Field(max_length=5)]
 class BoardReader:
     """What both handles of a board read."""
 
-    def __init__(self, parts: Parts, reading: Reading) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime, reading: Reading) -> None:
+        self._runtime = runtime
         self._reading = reading
 
     @operation("POST", "/cards")
@@ -46,7 +46,7 @@ class BoardReader:
         """
         if len(ids) > CARDS_MAX:
             raise UsageError("ids", len(ids), f"at most {CARDS_MAX:,}")
-        return await self._parts.board.cards(await self._reading(), ids)
+        return await self._runtime.board.cards(await self._reading(), ids)
 
     @operation("POST", "/thread")
     async def thread(self, thread_id: str, *, limit: int = CARDS_MAX) -> tuple[Card, ...]:
@@ -61,7 +61,7 @@ class BoardReader:
         """
         query = checked(CardQuery, kind="message", thread=thread_id)
         scope = await self._reading()
-        found = await self._parts.board.latest(scope, query, limit=limit)
+        found = await self._runtime.board.latest(scope, query, limit=limit)
         return tuple(reversed(found))
 
     @operation("POST", "/history")
@@ -99,7 +99,7 @@ class BoardReader:
             since=since,
             until=until,
         )
-        return await page_of(self._parts.board, self._reading, query, limit, after)
+        return await page_of(self._runtime.board, self._reading, query, limit, after)
 
     @operation(
         "POST",
@@ -139,7 +139,7 @@ class BoardReader:
             tag=tag,
             thread=parent,
         )
-        return await page_of(self._parts.board, self._reading, query, limit, after)
+        return await page_of(self._runtime.board, self._reading, query, limit, after)
 
     @operation("POST", "/tasks/one")
     async def task(self, task_id: str) -> Card:
@@ -148,7 +148,7 @@ class BoardReader:
         Raises:
             NotFound: There is none that is seen here, or it is redacted.
         """
-        return await task_of(self._parts.board, await self._reading(), task_id)
+        return await task_of(self._runtime.board, await self._reading(), task_id)
 
 
 async def task_of(board: Board, scope: Scope, task_id: str) -> Card:

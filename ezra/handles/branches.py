@@ -28,7 +28,7 @@ from ..beliefs.history import History
 from ..beliefs.proofs import Witness
 from ..checks import checked
 from ..erasure.redaction import adopted_id
-from ..parts import Parts
+from ..runtime import Runtime
 
 ADOPTED_MAX = 10_000
 TURNS_PER_PAGE = 100
@@ -57,7 +57,7 @@ Following: TypeAlias = Callable[[str, int, int], AsyncIterator[Turn]]
 
 
 async def branch(
-    parts: Parts, parent: SessionGraph, point: Point | None, session_graph_id: str
+    runtime: Runtime, parent: SessionGraph, point: Point | None, session_graph_id: str
 ) -> SessionGraph:
     """Make a branch and return its record. One that was cut off is finished by repeating it.
 
@@ -66,20 +66,22 @@ async def branch(
         UsageError: The point is not acceptable, or more than ``ADOPTED_MAX`` beliefs were active.
     """
     scope = Scope.of_graph(parent.tenant, parent.id)
-    history = History(parts, scope)
+    history = History(runtime, scope)
     seq = await history.seq_at(point)
-    active = await parts.history.as_of(scope, seq)
+    active = await runtime.history.as_of(scope, seq)
     if len(active) > ADOPTED_MAX:
         raise UsageError("turn", point, f"a moment of at most {ADOPTED_MAX} active beliefs")
-    left = await Witness(parts, scope).branch_point(seq, await _turn_at(parts, scope, point))
-    record = await _graph(parts, parent, await _moment(parts, scope, point, seq), session_graph_id)
+    left = await Witness(runtime, scope).branch_point(seq, await _turn_at(runtime, scope, point))
+    record = await _graph(
+        runtime, parent, await _moment(runtime, scope, point, seq), session_graph_id
+    )
     own = Scope.of_graph(record.tenant, record.id)
     adopted = [_adopted(own, one) for one in active if one.redacted_at is None]
-    now = parts.clock()
-    if not await parts.beliefs.adopt(own, left, adopted, now):
+    now = runtime.clock()
+    if not await runtime.beliefs.adopt(own, left, adopted, now):
         raise Conflict(f"session graph {record.id!r}", "no graph of that id", "one that exists")
     reason = f"branched from {parent.id} at event {seq}"
-    await parts.log.append_audit(own, "branched", (), reason, now)
+    await runtime.log.append_audit(own, "branched", (), reason, now)
     return record
 
 
@@ -121,14 +123,14 @@ async def run_forward(
 
 
 async def turns_following(
-    parts: Parts, graph_id: str, after: int, limit: int
+    runtime: Runtime, graph_id: str, after: int, limit: int
 ) -> AsyncIterator[Turn]:
     """Yield the turns of a graph behind its turn number ``after``, ``limit`` at most."""
-    scope = Scope.of_graph(parts.settings.tenant, graph_id)
+    scope = Scope.of_graph(runtime.settings.tenant, graph_id)
     last = after + limit
     while after < last:
         wanted = min(TURNS_PER_PAGE, last - after)
-        page = await parts.turns.turns_from(scope, after + 1, wanted)
+        page = await runtime.turns.turns_from(scope, after + 1, wanted)
         for turn in page:
             yield turn
         after += len(page)
@@ -137,10 +139,10 @@ async def turns_following(
 
 
 async def _graph(
-    parts: Parts, parent: SessionGraph, moment: datetime, session_graph_id: str
+    runtime: Runtime, parent: SessionGraph, moment: datetime, session_graph_id: str
 ) -> SessionGraph:
     """Return the branch's record: made, or there already from an attempt that was cut off."""
-    link = Parent(id=parent.id, as_of=moment, rules=True, episodes=True, linked_at=parts.clock())
+    link = Parent(id=parent.id, as_of=moment, rules=True, episodes=True, linked_at=runtime.clock())
     record = checked(
         SessionGraph,
         tenant=parent.tenant,
@@ -149,12 +151,12 @@ async def _graph(
         merge_strategy=parent.merge_strategy,
         budget=Budget(),
         retention=parent.retention,
-        created_at=parts.clock(),
+        created_at=runtime.clock(),
     )
     try:
-        await parts.graphs.create_graph(record)
+        await runtime.graphs.create_graph(record)
     except Conflict:
-        known = await parts.graphs.graph(parent.tenant, record.id)
+        known = await runtime.graphs.graph(parent.tenant, record.id)
         if known is None or [(one.id, one.as_of) for one in known.parents] != [(parent.id, moment)]:
             raise
         return known
@@ -173,20 +175,20 @@ def _adopted(own: Scope, belief: Commitment) -> Commitment:
     )
 
 
-async def _turn_at(parts: Parts, scope: Scope, point: Point | None) -> int:
+async def _turn_at(runtime: Runtime, scope: Scope, point: Point | None) -> int:
     """Return the turn after which the branch goes on."""
     if isinstance(point, int):
         return point
-    return await parts.turns.count_turns(scope, point)
+    return await runtime.turns.count_turns(scope, point)
 
 
-async def _moment(parts: Parts, scope: Scope, point: Point | None, seq: int) -> datetime:
+async def _moment(runtime: Runtime, scope: Scope, point: Point | None, seq: int) -> datetime:
     """Return the time as of which the branch reads the facts of the graph it left."""
     if point is None:
-        return parts.clock()
+        return runtime.clock()
     if isinstance(point, datetime):
         return point
-    said = await parts.turns.turns_from(scope, point, 1) if point else ()
-    told = await parts.history.events(scope, seq - 1, 1) if seq else ()
+    said = await runtime.turns.turns_from(scope, point, 1) if point else ()
+    told = await runtime.history.events(scope, seq - 1, 1) if seq else ()
     moments = [*(one.recorded_at for one in said), *(one.recorded_at for one in told)]
-    return max(moments, default=parts.clock())
+    return max(moments, default=runtime.clock())

@@ -26,10 +26,10 @@ from ..checks import checked
 from ..documents import DocumentsOfGraph
 from ..erasure.redaction import RedactionReport, redact
 from ..operations import Ids, operation
-from ..parts import Parts
 from ..recall.asking import ask
 from ..recall.request import Narrowing, request_of
 from ..recaller import RecallResult
+from ..runtime import Runtime
 from .remembering import Memory, check_superseded, memory_of, store, supersede
 
 
@@ -40,19 +40,19 @@ class Catalog(DocumentsOfGraph):
     nearer and wins. Made by ``ezra.catalog()``.
     """
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._scope = Scope.of_graph(parts.settings.tenant, CATALOG)
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._scope = Scope.of_graph(runtime.settings.tenant, CATALOG)
 
     @classmethod
-    async def opened(cls, parts: Parts) -> Catalog:
+    async def opened(cls, runtime: Runtime) -> Catalog:
         """Return the tenant's catalog, made when new."""
-        tenant = parts.settings.tenant
-        if await parts.graphs.graph(tenant, CATALOG) is None:
-            record = SessionGraph(tenant=tenant, id=CATALOG, created_at=parts.clock())
+        tenant = runtime.settings.tenant
+        if await runtime.graphs.graph(tenant, CATALOG) is None:
+            record = SessionGraph(tenant=tenant, id=CATALOG, created_at=runtime.clock())
             with suppress(Conflict):  # somebody made it at the same moment
-                await parts.graphs.create_graph(record)
-        return cls(parts)
+                await runtime.graphs.create_graph(record)
+        return cls(runtime)
 
     @operation("POST", "/memories", changes=True)
     async def remember(
@@ -75,13 +75,13 @@ class Catalog(DocumentsOfGraph):
         """
         record = memory_of(what)
         if supersedes is not None:
-            await check_superseded(self._parts, self._scope, record, supersedes)
+            await check_superseded(self._runtime, self._scope, record, supersedes)
         given = record.topics if topics is None else checked(Turn, topics=topics).topics
         if ALL_TOPICS in given:
             raise UsageError("topics", ALL_TOPICS, "names of topics")
-        stored_id, _ = await store(self._parts, self._scope, record, given, private=False)
+        stored_id, _ = await store(self._runtime, self._scope, record, given, private=False)
         if supersedes is not None:
-            await supersede(self._parts, self._scope, supersedes, stored_id)
+            await supersede(self._runtime, self._scope, supersedes, stored_id)
         return stored_id
 
     @operation("POST", "/recall")
@@ -97,31 +97,31 @@ class Catalog(DocumentsOfGraph):
     ) -> RecallResult:
         """Return what the catalog knows about ``query``, best first, as ``Agent.recall`` does."""
         request = request_of(query, limit=limit, kinds=kinds, as_of=as_of, rerank=rerank, more=more)
-        return await ask(self._parts, self._scope, request)
+        return await ask(self._runtime, self._scope, request)
 
     @operation("POST", "/facts/lookup")
     async def facts(self, ids: Ids) -> tuple[Fact, ...]:
         """Return the facts among ``ids``, in the order asked."""
-        return await self._parts.semantic.facts(self._scope, ids)
+        return await self._runtime.semantic.facts(self._scope, ids)
 
     @operation("GET", "/core")
     async def core(self) -> tuple[Fact, ...]:
         """Return the catalog's core facts, oldest first."""
-        return await self._parts.semantic.core(self._scope)
+        return await self._runtime.semantic.core(self._scope)
 
     @operation("POST", "/rules/lookup")
     async def rules(self, text: str, limit: int = 10) -> tuple[Rule, ...]:
         """Return the rules whose trigger shares words with ``text``, best match first."""
-        return await self._parts.procedural.match_rules(self._scope, text, limit)
+        return await self._runtime.procedural.match_rules(self._scope, text, limit)
 
     @operation("POST", "/redactions", changes=True, repeats=False)
     async def redact(self, record_ids: Ids, *, reason: Text) -> RedactionReport:
         """Destroy the content of catalog records for good; otherwise as ``Graph.redact``."""
-        return await redact(self._parts, self._scope, record_ids, reason)
+        return await redact(self._runtime, self._scope, record_ids, reason)
 
     @operation("GET", "/audit")
     async def audit(
         self, after: int = 0, limit: int = 1000, *, only: AuditFilter | None = None
     ) -> tuple[AuditEvent, ...]:
         """Return the catalog's audit feed after a ``seq``, in order."""
-        return await self._parts.log.audit(self._scope, after, limit, only)
+        return await self._runtime.log.audit(self._scope, after, limit, only)

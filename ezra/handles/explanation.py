@@ -21,7 +21,7 @@ from tiers.records import (
     Turn,
 )
 
-from ..parts import Parts
+from ..runtime import Runtime
 
 EVENTS_PER_PAGE = 1_000
 EVENTS_MAX = 10_000
@@ -53,7 +53,7 @@ class Story:
     events: tuple[AuditEvent, ...]
 
 
-async def explain(parts: Parts, record_id: str) -> Story:
+async def explain(runtime: Runtime, record_id: str) -> Story:
     """Return the story of a record of any graph of the tenant.
 
     Of a fact, playbook, turn, summary, episode, document or passage of a document.
@@ -61,23 +61,23 @@ async def explain(parts: Parts, record_id: str) -> Story:
     Raises:
         NotFound: There is none of this id.
     """
-    events = await _events_about(parts, record_id)
-    async for scope in _places(parts, events):
-        record = await _found(parts, scope, record_id)
+    events = await _events_about(runtime, record_id)
+    async for scope in _places(runtime, events):
+        record = await _found(runtime, scope, record_id)
         if record is not None:
-            lines, sources = await _told(parts, scope, record)
+            lines, sources = await _told(runtime, scope, record)
             kind = _KINDS[type(record)]
             text = _text_of(record)
             return Story(record_id, kind, record.graph_id, text, lines, sources, events)
     raise NotFound("record", record_id)
 
 
-async def _events_about(parts: Parts, record_id: str) -> tuple[AuditEvent, ...]:
+async def _events_about(runtime: Runtime, record_id: str) -> tuple[AuditEvent, ...]:
     found: list[AuditEvent] = []
     only, after = AuditFilter(record_id=record_id), 0
     while len(found) < EVENTS_MAX:
-        tenant = parts.settings.tenant
-        page = await parts.log.tenant_audit(tenant, after, EVENTS_PER_PAGE, only)
+        tenant = runtime.settings.tenant
+        page = await runtime.log.tenant_audit(tenant, after, EVENTS_PER_PAGE, only)
         found += page
         if len(page) < EVENTS_PER_PAGE:
             break
@@ -85,35 +85,35 @@ async def _events_about(parts: Parts, record_id: str) -> tuple[AuditEvent, ...]:
     return tuple(found)
 
 
-async def _places(parts: Parts, events: Sequence[AuditEvent]) -> AsyncIterator[Scope]:
+async def _places(runtime: Runtime, events: Sequence[AuditEvent]) -> AsyncIterator[Scope]:
     """Yield the scopes to look in: graphs that the audit feed names first, then all others.
 
     Of each graph the runtime's own, which sees what is shared, then each member's, for what is
     private.
     """
-    tenant = parts.settings.tenant
+    tenant = runtime.settings.tenant
     named = [event.graph_id for event in events]
-    every = [graph.id for graph in await parts.graphs.graphs(tenant)]
+    every = [graph.id for graph in await runtime.graphs.graphs(tenant)]
     for graph_id in dict.fromkeys((*named, *every)):
         scope = Scope.of_graph(tenant, graph_id)
         yield scope
-        for member in await parts.fleet.agents(scope):
+        for member in await runtime.fleet.agents(scope):
             yield scope.for_agent(member.id)
 
 
-async def _found(parts: Parts, scope: Scope, record_id: str) -> Explained | None:
+async def _found(runtime: Runtime, scope: Scope, record_id: str) -> Explained | None:
     looks: tuple[Callable[[Scope, Sequence[str]], Awaitable[Sequence[Explained]]], ...] = (
-        parts.semantic.facts,
-        parts.playbooks.rules,
-        parts.turns.turns,
-        parts.shelf.passages,
-        parts.shelf.documents,
+        runtime.semantic.facts,
+        runtime.playbooks.rules,
+        runtime.turns.turns,
+        runtime.shelf.passages,
+        runtime.shelf.documents,
     )
     for look in looks:
         for record in await look(scope, [record_id]):
             if record.graph_id == scope.graph_id:
                 return record
-    for written in (parts.episodic.summaries, parts.episodic.episodes):
+    for written in (runtime.episodic.summaries, runtime.episodic.episodes):
         for made in await written(scope):
             if made.id == record_id:
                 return made
@@ -121,15 +121,15 @@ async def _found(parts: Parts, scope: Scope, record_id: str) -> Explained | None
 
 
 async def _told(
-    parts: Parts, scope: Scope, record: Explained
+    runtime: Runtime, scope: Scope, record: Explained
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return how a record stands, in words, and what it rests on."""
     if isinstance(record, Fact):
-        settings = parts.settings
+        settings = runtime.settings
         policy = LearningPolicy(
             promote_at_uses=settings.promote_at_uses, core_cap=settings.core_cap
         )
-        lines = [*fact_lines(record, policy), *await _chain(parts, scope, record)]
+        lines = [*fact_lines(record, policy), *await _chain(runtime, scope, record)]
         return tuple(lines), record.source_ids
     if isinstance(record, Rule):
         return rule_lines(record), record.source_ids
@@ -206,11 +206,11 @@ def passage_lines(passage: Passage) -> tuple[str, ...]:
     return tuple(lines)
 
 
-async def _chain(parts: Parts, scope: Scope, fact: Fact) -> list[str]:
+async def _chain(runtime: Runtime, scope: Scope, fact: Fact) -> list[str]:
     """Return what stands at the end of a chain of facts that gave way, if it is not the next."""
     last, hops = fact, 0
     while last.superseded_by is not None and hops < CHAIN_MAX:
-        found = await parts.semantic.facts(scope, [last.superseded_by])
+        found = await runtime.semantic.facts(scope, [last.superseded_by])
         if not found:
             break
         last, hops = found[0], hops + 1

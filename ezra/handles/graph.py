@@ -35,13 +35,13 @@ from ..erasure.archiving import archive
 from ..moving.carrying import GraphRows
 from ..moving.graph_status import GraphStatus, status_of
 from ..operations import composed, operation
-from ..parts import Parts
 from ..recall.asking import ask
 from ..recall.memory_search import MemorySearch, scope_as, search_memory
 from ..recall.request import Narrowing, ScopeName, request_of
 from ..recaller import RecallResult
 from ..rights.membership import has_left
 from ..rights.policy import scope_of
+from ..runtime import Runtime
 from ..turn.shadowing import resolve_core
 from .agent import Agent
 from .agent_memory import AgentMemory, memory_of
@@ -66,8 +66,8 @@ class Graph(
 ):
     """N agents that work together, and what they remember."""
 
-    def __init__(self, parts: Parts, record: SessionGraph) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime, record: SessionGraph) -> None:
+        self._runtime = runtime
         self._record = record
         self._scope = Scope.of_graph(record.tenant, record.id)
         self._spawned: list[Agent] = []
@@ -138,12 +138,12 @@ class Graph(
             prompts=dict(prompts or {}),
             inject=inject,
             model_window_tokens=model_window_tokens,
-            spawned_at=self._parts.clock(),
+            spawned_at=self._runtime.clock(),
         )
         if ALL_TOPICS in record.denied_topics:
             raise UsageError("denied_topics", ALL_TOPICS, "names of topics")
-        standing = await self._parts.membership.spawn(record)
-        self._parts.names.forget(self._scope)
+        standing = await self._runtime.membership.spawn(record)
+        self._runtime.names.forget(self._scope)
         return await self._handle(standing, standing.agent or record)
 
     async def agent(self, agent_id: str) -> Agent:
@@ -155,7 +155,7 @@ class Graph(
             NotFound: The graph never had such a member.
             UsageError: It has left; ``spawn_agent`` lets it come back.
         """
-        standing = await self._parts.membership.of_graph(self._scope.for_agent(agent_id))
+        standing = await self._runtime.membership.of_graph(self._scope.for_agent(agent_id))
         if standing.agent is None:
             raise NotFound("agent", agent_id)
         if has_left(standing.agent):
@@ -165,12 +165,12 @@ class Graph(
     @operation("GET", "/agents")
     async def agents(self) -> tuple[AgentRecord, ...]:
         """Return all members in order of spawn, those who left included."""
-        return await self._parts.fleet.agents(self._scope)
+        return await self._runtime.fleet.agents(self._scope)
 
     @operation("GET", "/status")
     async def status(self) -> GraphStatus:
         """Return the graph's state and what each tier holds for it."""
-        return await status_of(self._parts, self._scope)
+        return await status_of(self._runtime, self._scope)
 
     @operation("GET", "/agents/{agent_id}/memory")
     async def memory_of(self, agent_id: str) -> AgentMemory:
@@ -179,7 +179,7 @@ class Graph(
         Raises:
             NotFound: The graph never had such a member.
         """
-        return await memory_of(self._parts, self._scope, agent_id)
+        return await memory_of(self._runtime, self._scope, agent_id)
 
     @operation("GET", "/core/{agent_id}")
     async def core(self, agent_id: str) -> CoreBlock:
@@ -188,10 +188,10 @@ class Graph(
         Raises:
             NotFound: The graph never had such a member.
         """
-        standing = await self._parts.membership.of_graph(self._scope.for_agent(agent_id))
+        standing = await self._runtime.membership.of_graph(self._scope.for_agent(agent_id))
         if standing.agent is None:
             raise NotFound("agent", agent_id)
-        block, _ = await self._parts.router.core_of(scope_of(standing.agent, standing.lineage))
+        block, _ = await self._runtime.router.core_of(scope_of(standing.agent, standing.lineage))
         return block
 
     @operation("GET", "/conservation")
@@ -202,7 +202,7 @@ class Graph(
         counted. What was lost or is there twice is named, and so is each text that lacks numbers,
         dates, names or versions of its sources.
         """
-        return await conservation_of(self._parts.grains, self._scope)
+        return await conservation_of(self._runtime.grains, self._scope)
 
     @operation("POST", "/retention", changes=True, name="lifecycle.retain")
     async def retain(self, *, dry_run: bool = False, force: bool = False) -> RetentionReport:
@@ -215,12 +215,12 @@ class Graph(
             dry_run: Only say what would be done.
             force: Also where more than ``retention_share_max`` of a grain would be touched.
         """
-        report = await self._parts.retirement.run(
-            self._scope, self._parts.clock(), dry_run=dry_run, force=force
+        report = await self._runtime.retirement.run(
+            self._scope, self._runtime.clock(), dry_run=dry_run, force=force
         )
         if report.retired and not dry_run:
             # It leaves the warm index by queued work.
-            await self._parts.index_worker.drain(self._scope)
+            await self._runtime.index_worker.drain(self._scope)
         return report
 
     @operation("POST", "/recall")
@@ -243,9 +243,9 @@ class Graph(
         request = request_of(
             query, limit=limit, kinds=kinds, scope=scope, as_of=as_of, rerank=rerank, more=more
         )
-        standing = await self._parts.membership.of_graph(self._scope)
+        standing = await self._runtime.membership.of_graph(self._scope)
         seen = self._scope.model_copy(update={"lineage": standing.lineage})
-        return await ask(self._parts, seen, request)
+        return await ask(self._runtime, seen, request)
 
     @operation("POST", "/search-memory")
     async def search_memory(
@@ -267,8 +267,8 @@ class Graph(
             NotFound: The graph never had such a member.
         """
         return await search_memory(
-            self._parts,
-            await scope_as(self._parts, self._scope, agent_id),
+            self._runtime,
+            await scope_as(self._runtime, self._scope, agent_id),
             text,
             grain=grain,
             min_days_ago=min_days_ago,
@@ -289,11 +289,11 @@ class Graph(
             Conflict: The graph inherits from it already, or is archived.
             UsageError: The parent inherits from this graph, near or far.
         """
-        now = self._parts.clock()
+        now = self._runtime.clock()
         link = parent_of(parent, now)
-        await self._parts.graphs.link(self._scope, link)
+        await self._runtime.graphs.link(self._scope, link)
         reason = f"inherits from {link.id}"
-        await self._parts.log.append_audit(self._scope, "linked", (), reason, now)
+        await self._runtime.log.append_audit(self._scope, "linked", (), reason, now)
         await self._refresh()
 
     async def revoke(self, parent_id: str) -> bool:
@@ -301,10 +301,10 @@ class Graph(
 
         Nothing that came through the link is read from the next turn on, at no moment of the past.
         """
-        was_there = await self._parts.graphs.unlink(self._scope, parent_id)
+        was_there = await self._runtime.graphs.unlink(self._scope, parent_id)
         if was_there:
-            reason, now = f"no longer inherits from {parent_id}", self._parts.clock()
-            await self._parts.log.append_audit(self._scope, "revoked", (), reason, now)
+            reason, now = f"no longer inherits from {parent_id}", self._runtime.clock()
+            await self._runtime.log.append_audit(self._scope, "revoked", (), reason, now)
         await self._refresh()
         return was_there
 
@@ -312,37 +312,37 @@ class Graph(
         self, *, budget: Budget | None = None, retention: Retention | None = None
     ) -> None:
         """Replace the graph's budget or retention; what is not given stays."""
-        await self._parts.graphs.configure(self._scope, budget=budget, retention=retention)
+        await self._runtime.graphs.configure(self._scope, budget=budget, retention=retention)
         changed = [name for name, value in (("budget", budget), ("retention", retention)) if value]
-        now = self._parts.clock()
+        now = self._runtime.clock()
         reason = " and ".join(changed) or "nothing"
-        await self._parts.log.append_audit(self._scope, "configured", (), reason, now)
+        await self._runtime.log.append_audit(self._scope, "configured", (), reason, now)
         await self._refresh()
 
     @operation("GET", "/usage")
     async def usage(self) -> Usage:
         """Return what the graph has used of its budget."""
-        return await self._parts.usage.usage(self._scope)
+        return await self._runtime.usage.usage(self._scope)
 
     @operation("GET", "/usage/agents")
     async def usage_by_agent(self) -> dict[str, Usage]:
         """Return what each agent has used that has used anything, by id."""
-        return await self._parts.usage.usage_by_agent(self._scope)
+        return await self._runtime.usage.usage_by_agent(self._scope)
 
     @property
     def knowledge(self) -> Knowledge:
         """The knowledge graph over the facts of every agent, as the graph's operator sees it."""
-        return Knowledge.of_graph(self._parts, self._scope)
+        return Knowledge.of_graph(self._runtime, self._scope)
 
     @property
     def board(self) -> GraphBoard:
         """The graph's board as its operator sees it: messages, tasks, and what agents did."""
-        return GraphBoard(self._parts, self._scope)
+        return GraphBoard(self._runtime, self._scope)
 
     @property
     def beliefs(self) -> History:
         """The history of the graph's beliefs: what was believed when, by whom, and proof."""
-        return History(self._parts, self._scope)
+        return History(self._runtime, self._scope)
 
     async def branch(
         self,
@@ -371,7 +371,9 @@ class Graph(
         if turn is not None and time is not None:
             raise UsageError("time", time, "a turn or a time, not both")
         point = time if turn is None else turn
-        return Graph(self._parts, await branch(self._parts, self._record, point, session_graph_id))
+        return Graph(
+            self._runtime, await branch(self._runtime, self._record, point, session_graph_id)
+        )
 
     async def diff(self, other: Graph) -> BeliefDiff:
         """Return how what ``other`` believes now differs from what this graph believes now.
@@ -406,7 +408,7 @@ class Graph(
         )
 
     def _turns_following(self, graph_id: str, after: int, limit: int) -> AsyncIterator[Turn]:
-        return turns_following(self._parts, graph_id, after, limit)
+        return turns_following(self._runtime, graph_id, after, limit)
 
     @operation("POST", "/close", changes=True)
     async def close(self) -> None:
@@ -414,8 +416,8 @@ class Graph(
 
         Spawning an agent later opens the graph again.
         """
-        await self._parts.keeper.close(self._scope, self._parts.clock())
-        self._parts.membership.forget_graph(self.id)
+        await self._runtime.keeper.close(self._scope, self._runtime.clock())
+        self._runtime.membership.forget_graph(self.id)
         for agent in self._spawned:
             agent.release()
         self._spawned.clear()
@@ -427,7 +429,7 @@ class Graph(
         Raises:
             Conflict: It is archived: read it, or inherit from it.
         """
-        return await self._parts.keeper.reopen(self._scope, self._parts.clock())
+        return await self._runtime.keeper.reopen(self._scope, self._runtime.clock())
 
     @operation("POST", "/archive", changes=True, repeats=False)
     async def archive(self) -> bool:
@@ -437,13 +439,13 @@ class Graph(
         It can be read and inherited from then on, and no longer written.
         """
         await self.close()
-        return await archive(self._parts, self._scope)
+        return await archive(self._runtime, self._scope)
 
     async def _handle(self, standing: Standing, record: AgentRecord) -> Agent:
-        core = await self._parts.semantic.core(scope_of(record, standing.lineage))
-        agent = Agent(self._parts, standing, resolve_core(core).visible)
+        core = await self._runtime.semantic.core(scope_of(record, standing.lineage))
+        agent = Agent(self._runtime, standing, resolve_core(core).visible)
         self._spawned.append(agent)
         return agent
 
     async def _refresh(self) -> None:
-        self._record = (await self._parts.membership.of_graph(self._scope)).graph
+        self._record = (await self._runtime.membership.of_graph(self._scope)).graph

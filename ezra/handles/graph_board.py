@@ -12,8 +12,8 @@ from tiers.upkeep import Page
 
 from ..checks import checked
 from ..operations import operation
-from ..parts import Parts
 from ..rights.policy import scope_of
+from ..runtime import Runtime
 from .board_reading import BoardReader, inbox_query, page_of
 
 COUNTED_DAYS = 30
@@ -27,15 +27,15 @@ class GraphBoard(BoardReader):
     """The board of a session graph as its operator sees it: every topic, every user.
 
     Args:
-        parts: Of the runtime.
+        runtime: Of the runtime.
         scope: Of the whole graph.
     """
 
-    def __init__(self, parts: Parts, scope: Scope) -> None:
+    def __init__(self, runtime: Runtime, scope: Scope) -> None:
         async def reading() -> Scope:
             return scope
 
-        super().__init__(parts, reading)
+        super().__init__(runtime, reading)
         self._scope = scope
 
     @operation("POST", "/latest")
@@ -81,7 +81,7 @@ class GraphBoard(BoardReader):
             since=since,
             until=until,
         )
-        return await page_of(self._parts.board, self._reading, query, limit, after)
+        return await page_of(self._runtime.board, self._reading, query, limit, after)
 
     @operation("POST", "/inbox")
     async def inbox(
@@ -103,7 +103,7 @@ class GraphBoard(BoardReader):
         async def reading() -> Scope:
             return scope
 
-        return await page_of(self._parts.board, reading, query, limit, after)
+        return await page_of(self._runtime.board, reading, query, limit, after)
 
     @operation("POST", "/unread")
     async def unread(self, agent_ids: Sequence[str] | None = None) -> dict[str, int]:
@@ -116,7 +116,7 @@ class GraphBoard(BoardReader):
             UsageError: They are more.
         """
         if agent_ids is None:
-            members = await self._parts.fleet.agents(self._scope)
+            members = await self._runtime.fleet.agents(self._scope)
             agent_ids = [one.id for one in members if one.left_at is None]
         if len(agent_ids) > AGENTS_MAX:
             raise UsageError("agent_ids", len(agent_ids), f"at most {AGENTS_MAX:,}")
@@ -124,7 +124,7 @@ class GraphBoard(BoardReader):
         for agent_id in dict.fromkeys(agent_ids):
             checked(CardQuery, kind="message", inbox_of=agent_id)
             scope = await self._scope_of(agent_id)
-            found |= await self._parts.board.unread(scope, (agent_id,))
+            found |= await self._runtime.board.unread(scope, (agent_id,))
         return found
 
     @operation("POST", "/counts")
@@ -141,17 +141,17 @@ class GraphBoard(BoardReader):
             UsageError: A moment has no zone, the window is empty, longer than 3,660 days, or
                 would have more than 10,000 counts.
         """
-        end = self._parts.clock() if until is None else until
+        end = self._runtime.clock() if until is None else until
         query = checked(CardQuery, kind="message", since=since, until=end)
         begin = query.since or max(end, _FIRST) - timedelta(days=COUNTED_DAYS)
         if not timedelta(0) < end - begin <= timedelta(days=COUNTED_DAYS_MAX):
             accepted = f"a moment before {end}, by {COUNTED_DAYS_MAX:,} days at most"
             raise UsageError("since", begin, accepted)
-        return await self._parts.board.counts(self._scope, begin, end)
+        return await self._runtime.board.counts(self._scope, begin, end)
 
     async def _scope_of(self, agent_id: str) -> Scope:
         """Return what a member sees; of somebody who was never there, the whole graph."""
-        standing = await self._parts.graphs.standing(self._scope.for_agent(agent_id))
+        standing = await self._runtime.graphs.standing(self._scope.for_agent(agent_id))
         if standing is None or standing.agent is None:
             return self._scope
         return scope_of(standing.agent)

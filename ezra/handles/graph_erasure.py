@@ -14,7 +14,7 @@ from tiers.records import Scope, Text
 from ..erasure.holdings import PAGE_MAX, Holding, holding_of
 from ..erasure.redaction import RedactionReport, Whose, erase, purge, redact
 from ..operations import Ids, operation
-from ..parts import Parts
+from ..runtime import Runtime
 
 _Page: TypeAlias = Annotated[int, Field(ge=1, le=PAGE_MAX)]
 
@@ -22,7 +22,7 @@ _Page: TypeAlias = Annotated[int, Field(ge=1, le=PAGE_MAX)]
 class ErasureOfGraph:
     """What a graph holds of somebody, and destroying it."""
 
-    _parts: Parts
+    _runtime: Runtime
     _scope: Scope
 
     @operation("POST", "/holdings")
@@ -52,7 +52,7 @@ class ErasureOfGraph:
                 range.
         """
         whose = Whose(subject, user_id, agent_id)
-        return await holding_of(self._parts, self._scope, whose, cursor=cursor, limit=limit)
+        return await holding_of(self._runtime, self._scope, whose, cursor=cursor, limit=limit)
 
     @operation("POST", "/erasures", changes=True, repeats=False)
     async def erase(
@@ -79,7 +79,7 @@ class ErasureOfGraph:
             UsageError: Not exactly one of the three is given, or something is blank.
         """
         whose = Whose(subject, user_id, agent_id)
-        return await erase(self._parts, self._scope, whose, reason)
+        return await erase(self._runtime, self._scope, whose, reason)
 
     @operation("POST", "/purges", changes=True, repeats=False)
     async def purge(self, *, reason: Text) -> RedactionReport:
@@ -87,7 +87,7 @@ class ErasureOfGraph:
 
         Rows, ids and the chain of beliefs stay, so that others' links to them still hold.
         """
-        return await purge(self._parts, self._scope, reason)
+        return await purge(self._runtime, self._scope, reason)
 
     @operation("POST", "/redactions", changes=True, repeats=False)
     async def redact(self, record_ids: Ids, *, reason: Text) -> RedactionReport:
@@ -105,4 +105,4 @@ class ErasureOfGraph:
             NotFound: One of the ids is no such record of this graph.
             UsageError: The reason is blank.
         """
-        return await redact(self._parts, self._scope, record_ids, reason)
+        return await redact(self._runtime, self._scope, record_ids, reason)

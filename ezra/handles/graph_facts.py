@@ -15,7 +15,7 @@ from tiers.records import Fact, FactTier, GraphState, Scope, Text
 
 from ..checks import checked
 from ..operations import operation
-from ..parts import Parts
+from ..runtime import Runtime
 from .remembering import forget, store, supersede
 
 _REASON = "why; it is kept in the audit feed"
@@ -24,7 +24,7 @@ _REASON = "why; it is kept in the audit feed"
 class FactsOfGraph:
     """Forgetting, correcting, promoting and demoting facts as the graph's operator."""
 
-    _parts: Parts
+    _runtime: Runtime
     _scope: Scope
 
     @operation("POST", "/facts/{fact_id}/forget", changes=True, repeats=False)
@@ -43,9 +43,9 @@ class FactsOfGraph:
             UsageError: The reason is blank.
             BudgetExceeded: The graph has no write left.
         """
-        standing = await self._parts.membership.of_graph(self._scope)
-        async with self._parts.meter.write(self._scope, standing) as charge:
-            done = await forget(self._parts, self._scope, fact_id, reason)
+        standing = await self._runtime.membership.of_graph(self._scope)
+        async with self._runtime.meter.write(self._scope, standing) as charge:
+            done = await forget(self._runtime, self._scope, fact_id, reason)
             charge.is_void = not done
         return done
 
@@ -88,16 +88,16 @@ class FactsOfGraph:
         if all(getattr(right, name) == getattr(former, name) for name in words):
             raise UsageError("text", right.text, "other words than the fact has")
         scope = self._scope.model_copy(update={"user_id": former.user_id})
-        standing = await self._parts.membership.of_graph(self._scope)
-        async with self._parts.meter.write(scope, standing) as charge:
-            new_id, was_new = await store(self._parts, scope, right, former.topics, private=False)
+        standing = await self._runtime.membership.of_graph(self._scope)
+        async with self._runtime.meter.write(scope, standing) as charge:
+            new_id, was_new = await store(self._runtime, scope, right, former.topics, private=False)
             charge.is_void = not was_new
-        twins = await self._parts.review.twins(self._scope, fact_id)
+        twins = await self._runtime.review.twins(self._scope, fact_id)
         for old_id in (*twins, fact_id):  # the named one last, so that this may be repeated
             if old_id != new_id:
-                await supersede(self._parts, self._scope, old_id, new_id)
-        ids, now = (fact_id, new_id), self._parts.clock()
-        await self._parts.log.append_audit(self._scope, "corrected", ids, reason, now)
+                await supersede(self._runtime, self._scope, old_id, new_id)
+        ids, now = (fact_id, new_id), self._runtime.clock()
+        await self._runtime.log.append_audit(self._scope, "corrected", ids, reason, now)
         return new_id
 
     @operation("POST", "/facts/{fact_id}/promote", changes=True, repeats=False)
@@ -138,7 +138,7 @@ class FactsOfGraph:
 
     async def _moved(self, fact_id: str, tier: FactTier, reason: str) -> bool:
         fact = await self._live(fact_id, reason)
-        standing = await self._parts.membership.of_graph(self._scope)
+        standing = await self._runtime.membership.of_graph(self._scope)
         if standing.graph.state is GraphState.ARCHIVED:
             what = f"session graph {self._scope.graph_id!r}"
             raise Conflict(what, "active or closed", "archived")
@@ -148,9 +148,9 @@ class FactsOfGraph:
             accepted = "a fact that a user or a tool has said, and that recall finds"
             raise UsageError("fact_id", fact_id, accepted)
         done = await move(
-            self._parts.semantic, self._scope, fact, tier, reason, self._parts.clock()
+            self._runtime.semantic, self._scope, fact, tier, reason, self._runtime.clock()
         )
-        self._parts.wake_learning()
+        self._runtime.wake_learning()
         return done
 
     async def _live(self, fact_id: str, reason: str) -> Fact:
@@ -163,7 +163,7 @@ class FactsOfGraph:
         """
         if not reason.strip():
             raise UsageError("reason", reason, _REASON)
-        found = await self._parts.semantic.facts(self._scope, [fact_id])
+        found = await self._runtime.semantic.facts(self._scope, [fact_id])
         if not found:
             raise NotFound("fact", fact_id)
         if not is_live(found[0]):

@@ -16,10 +16,10 @@ from tiers.records import AuditEvent, AuditFilter, Receipt, Scope, Turn
 
 from ..erasure.taint.handle import Taint
 from ..operations import Ids, operation
-from ..parts import Parts
 from ..receipts.finding import TURN_IDS_MAX, receipts_of
 from ..receipts.readings import PAGE_MAX, Readings, readings_of
 from ..receipts.rebuilding import ReplayedContext, rebuild
+from ..runtime import Runtime
 
 TURNS_MAX = 1_000
 _TurnSeq: TypeAlias = Annotated[int, Field(ge=1)]
@@ -30,13 +30,13 @@ _ReadingsPage: TypeAlias = Annotated[int, Field(ge=1, le=PAGE_MAX)]
 class GraphPast:
     """What was said in a graph, what its agents were shown, and its audit feed."""
 
-    _parts: Parts
+    _runtime: Runtime
     _scope: Scope
 
     @property
     def taint(self) -> Taint:
         """What came of a poisoned record of the graph, and rolling that back."""
-        return Taint(self._parts, self._scope)
+        return Taint(self._runtime, self._scope)
 
     @operation("GET", "/agents/{agent_id}/turns")
     async def turns(
@@ -60,19 +60,19 @@ class GraphPast:
             raise UsageError("before", before, "the seq of a turn, from 1")
         scope = self._scope.for_agent(agent_id)
         if before is None:
-            last = await self._parts.turns.recent_turns(scope, 1)
+            last = await self._runtime.turns.recent_turns(scope, 1)
             before = last[0].seq + 1 if last else 1
         # A member's turns count without gaps, so that the page is where it must be.
         since = max(0, before - 1 - limit)
         if before - 1 == since:
             return ()
-        page = await self._parts.turns.turns_after(scope, since, before - 1 - since)
+        page = await self._runtime.turns.turns_after(scope, since, before - 1 - since)
         return tuple(with_previews(one) for one in reversed(page) if one.seq < before)
 
     @operation("POST", "/turns/lookup")
     async def turns_by_ref(self, refs: Ids) -> dict[str, Turn]:
         """Return the stored turns among ``refs``, by ``ref``."""
-        return await self._parts.turns.known_refs(self._scope, refs)
+        return await self._runtime.turns.known_refs(self._scope, refs)
 
     @operation("GET", "/receipts/{receipt_id}")
     async def receipt(self, receipt_id: str) -> Receipt:
@@ -81,7 +81,7 @@ class GraphPast:
         Raises:
             NotFound: The graph has no such receipt.
         """
-        found = await self._parts.log.receipt(self._scope, receipt_id)
+        found = await self._runtime.log.receipt(self._scope, receipt_id)
         if found is None:
             raise NotFound("receipt", receipt_id)
         return found
@@ -101,7 +101,7 @@ class GraphPast:
         Raises:
             UsageError: There are more.
         """
-        return await receipts_of(self._parts, self._scope, turn_ids)
+        return await receipts_of(self._runtime, self._scope, turn_ids)
 
     @operation("GET", "/records/{record_id}/readings")
     async def readings(self, record_id: str, *, limit: _ReadingsPage = 100) -> Readings:
@@ -118,7 +118,7 @@ class GraphPast:
             NotFound: It is no such record of this graph.
             UsageError: The limit is out of range.
         """
-        return await readings_of(self._parts, self._scope, record_id, limit=limit)
+        return await readings_of(self._runtime, self._scope, record_id, limit=limit)
 
     @operation("GET", "/receipts/{receipt_id}/replay")
     async def replay_context(self, receipt_id: str, *, today: bool = False) -> ReplayedContext:
@@ -130,7 +130,7 @@ class GraphPast:
             NotFound: The graph has no such receipt.
         """
         found = await self.receipt(receipt_id)
-        return await rebuild(self._parts, self._scope, found, today=today)
+        return await rebuild(self._runtime, self._scope, found, today=today)
 
     @operation("GET", "/audit")
     async def audit(
@@ -143,4 +143,4 @@ class GraphPast:
             limit: 1 to 10,000.
             only: Which events; all if not given. With ``before`` the last ones come first.
         """
-        return await self._parts.log.audit(self._scope, after, limit, only)
+        return await self._runtime.log.audit(self._scope, after, limit, only)

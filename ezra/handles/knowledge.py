@@ -30,8 +30,8 @@ from tiers.records import Fact, Moment, Record, Scope, Text, Topics, Turn
 
 from ..checks import checked
 from ..operations import Sent, operation
-from ..parts import Parts
 from ..rights.access import Access, access_of_operator
+from ..runtime import Runtime
 from .remembering import forget, store, supersede
 
 CHANGES_MAX = 1_000
@@ -82,18 +82,18 @@ class Applied(Record):
 class Knowledge:
     """The knowledge graph as one agent, or the operator of a session graph, sees it."""
 
-    def __init__(self, parts: Parts, access: Access) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime, access: Access) -> None:
+        self._runtime = runtime
         self._access = access
 
     @classmethod
-    def of_graph(cls, parts: Parts, scope: Scope) -> Knowledge:
+    def of_graph(cls, runtime: Runtime, scope: Scope) -> Knowledge:
         """Return the knowledge of a whole session graph, as its operator.
 
         Every topic and user is seen, private facts are not. What is written belongs to everybody,
         without topics unless some are given.
         """
-        return cls(parts, access_of_operator(parts.membership, scope))
+        return cls(runtime, access_of_operator(runtime.membership, scope))
 
     @operation("POST", "/entity")
     async def entity(self, name: str, *, as_of: datetime | None = None) -> Entity | None:
@@ -104,7 +104,7 @@ class Knowledge:
             as_of: As facts stood then.
         """
         scope = await self._access.reading()
-        found = await self._parts.knowledge.entities(scope, [name], 1, as_of=as_of)
+        found = await self._runtime.knowledge.entities(scope, [name], 1, as_of=as_of)
         return found[0] if found else None
 
     @operation("POST", "/neighbours")
@@ -125,7 +125,7 @@ class Knowledge:
             as_of: As facts stood then.
         """
         scope = await self._access.reading()
-        asked = self._parts.knowledge.neighbours
+        asked = self._runtime.knowledge.neighbours
         return await asked(scope, [name], depth, limit, as_of=as_of)
 
     @operation("POST", "/path")
@@ -143,7 +143,7 @@ class Knowledge:
             as_of: As facts stood then.
         """
         scope = await self._access.reading()
-        return await self._parts.knowledge.path(scope, start, end, depth, as_of=as_of)
+        return await self._runtime.knowledge.path(scope, start, end, depth, as_of=as_of)
 
     @operation("POST", "/history")
     async def history(
@@ -173,7 +173,7 @@ class Knowledge:
         if behind is not None and behind.at.tzinfo is None:
             raise UsageError("behind", behind.at, "a time with its zone")
         scope = await self._access.reading()
-        asked = self._parts.knowledge.statements
+        asked = self._runtime.knowledge.statements
         return await asked(scope, subject, predicate, limit, live_only=live_only, behind=behind)
 
     @operation("POST", "/facts", changes=True)
@@ -308,12 +308,12 @@ class Knowledge:
         )
         scope, topics = await self._access.writing(change.topics, change.op.lower())
         # What changes one value at the same time would not see each other's.
-        lock = self._parts.key_turns.setdefault(
+        lock = self._runtime.key_turns.setdefault(
             (scope.tenant, scope.graph_id, fact_key(fact)), asyncio.Lock()
         )
         async with lock:
-            async with self._parts.meter.write(scope, self._access.standing()) as charge:
-                stored_id, was_new = await store(self._parts, scope, fact, topics, private=False)
+            async with self._runtime.meter.write(scope, self._access.standing()) as charge:
+                stored_id, was_new = await store(self._runtime, scope, fact, topics, private=False)
                 charge.is_void = not was_new
             ended: tuple[str, ...] = ()
             if change.op == "UPDATE" and not is_multi_valued(change.predicate):
@@ -323,7 +323,7 @@ class Knowledge:
     async def _replace(self, scope: Scope, stored_id: str, *, was_new: bool) -> tuple[str, ...]:
         """Let former values give way to a stored one and return their ids."""
         former = await self._former(scope, stored_id, was_new=was_new)
-        done = {old.id: await supersede(self._parts, scope, old.id, stored_id) for old in former}
+        done = {old.id: await supersede(self._runtime, scope, old.id, stored_id) for old in former}
         return tuple(fact_id for fact_id, is_done in done.items() if is_done)
 
     async def _former(self, scope: Scope, stored_id: str, *, was_new: bool) -> list[Fact]:
@@ -332,8 +332,8 @@ class Knowledge:
         Another process may be storing a value too: only what came before gives way, so that of
         two that are new at once one is left.
         """
-        (new,) = await self._parts.semantic.facts(scope, [stored_id])
-        stated = await self._parts.knowledge.statements(
+        (new,) = await self._runtime.semantic.facts(scope, [stored_id])
+        stated = await self._runtime.knowledge.statements(
             scope, new.subject or "", new.predicate, live_only=True
         )
         return [
@@ -346,7 +346,7 @@ class Knowledge:
 
     async def _delete(self, change: Change) -> tuple[str, ...]:
         scope = await self._access.reading()
-        stated = await self._parts.knowledge.statements(
+        stated = await self._runtime.knowledge.statements(
             scope, change.subject, change.predicate, live_only=True
         )
         ended = []
@@ -354,8 +354,8 @@ class Knowledge:
             is_meant = change.object is None or spelled(fact.object or "") == spelled(change.object)
             if not is_meant or fact.graph_id != scope.graph_id:
                 continue
-            async with self._parts.meter.write(scope, self._access.standing()) as charge:
-                done = await forget(self._parts, scope, fact.id, change.reason)
+            async with self._runtime.meter.write(scope, self._access.standing()) as charge:
+                done = await forget(self._runtime, scope, fact.id, change.reason)
                 charge.is_void = not done
             if done:
                 ended.append(fact.id)

@@ -27,7 +27,7 @@ from tiers.upkeep import Page
 from ..checks import checked
 from ..operations import Ids, operation
 from ..paging import cursor_of, place_of
-from ..parts import Parts
+from ..runtime import Runtime
 
 LATEST_MAX = 100
 """So many records are on a page at most."""
@@ -38,13 +38,13 @@ R = TypeVar("R", Fact, Rule)
 class LatestOfGraph:
     """The part of a graph's handle that lists what it holds."""
 
-    _parts: Parts
+    _runtime: Runtime
     _scope: Scope
 
     @operation("GET", "/summaries")
     async def summaries(self) -> tuple[Summary, ...]:
         """Return all shared summaries of the graph, oldest period first."""
-        return await self._parts.episodic.summaries(self._scope)
+        return await self._runtime.episodic.summaries(self._scope)
 
     @operation("GET", "/episodes")
     async def episodes(
@@ -70,12 +70,12 @@ class LatestOfGraph:
         for name, moment in (("since", since), ("until", until)):
             if moment is not None and moment.tzinfo is None:
                 raise UsageError(name, moment, "a time with its zone")
-        return await self._parts.episodic.episodes(self._scope, since, until, grain)
+        return await self._runtime.episodic.episodes(self._scope, since, until, grain)
 
     @operation("POST", "/facts/lookup")
     async def facts(self, ids: Ids) -> tuple[Fact, ...]:
         """Return the shared facts among ``ids``, in the order asked."""
-        return await self._parts.semantic.facts(self._scope, ids)
+        return await self._runtime.semantic.facts(self._scope, ids)
 
     @operation("GET", "/facts")
     async def latest_facts(
@@ -102,7 +102,7 @@ class LatestOfGraph:
             UsageError: An argument is not acceptable.
         """
         return await facts_page(
-            self._parts,
+            self._runtime,
             self._scope,
             tier=tier,
             topics=topics,
@@ -124,12 +124,14 @@ class LatestOfGraph:
         Raises:
             UsageError: An argument is not acceptable.
         """
-        found = await _latest(self._parts, self._scope, "rule", after, limit, topics=topics)
-        return await _page(found, limit, lambda ids: self._parts.playbooks.rules(self._scope, ids))
+        found = await _latest(self._runtime, self._scope, "rule", after, limit, topics=topics)
+        return await _page(
+            found, limit, lambda ids: self._runtime.playbooks.rules(self._scope, ids)
+        )
 
 
 async def facts_page(
-    parts: Parts,
+    runtime: Runtime,
     scope: Scope,
     *,
     tier: FactTier | None,
@@ -144,13 +146,13 @@ async def facts_page(
         UsageError: An argument is not acceptable.
     """
     found = await _latest(
-        parts, scope, "fact", after, limit, topics=topics, all_topics=all_topics, tier=tier
+        runtime, scope, "fact", after, limit, topics=topics, all_topics=all_topics, tier=tier
     )
-    return await _page(found, limit, lambda ids: parts.semantic.facts(scope, ids))
+    return await _page(found, limit, lambda ids: runtime.semantic.facts(scope, ids))
 
 
 async def _latest(
-    parts: Parts,
+    runtime: Runtime,
     scope: Scope,
     kind: Kind,
     after: str,
@@ -167,8 +169,8 @@ async def _latest(
     named = () if topics is None else checked(Turn, topics=topics).topics
     every = () if all_topics is None else checked(Turn, topics=all_topics).topics
     said: dict[str, Any] = {"kinds": (kind,), "tier": tier, "topics": named, "all_topics": every}
-    query = checked(SearchQuery, text="", limit=limit + 1, now=parts.clock(), **said)
-    return await parts.timeline.latest(scope, query, behind=behind)
+    query = checked(SearchQuery, text="", limit=limit + 1, now=runtime.clock(), **said)
+    return await runtime.timeline.latest(scope, query, behind=behind)
 
 
 async def _page(

@@ -14,7 +14,7 @@ from tiers.records import AgentRecord, MeshResult, Scope, Standing, Text
 from ..mesh import SourceAbout, ask_of
 from ..mesh.ask import SLOTS_MAX, Given, Slots
 from ..operations import Id, Long, Moment, Name, Sent, Told, Tool, operation
-from ..parts import Parts
+from ..runtime import Runtime
 from ..turn.fetch import Asker
 
 _Slots: TypeAlias = Annotated[dict[str, Given], Field(max_length=SLOTS_MAX)]
@@ -23,7 +23,7 @@ _Slots: TypeAlias = Annotated[dict[str, Given], Field(max_length=SLOTS_MAX)]
 class AsksMesh(ABC):
     """The part of an agent's handle that asks live sources."""
 
-    _parts: Parts
+    _runtime: Runtime
     _record: AgentRecord
     _standing: Standing
 
@@ -42,7 +42,7 @@ class AsksMesh(ABC):
             UsageError: The agent has left.
         """
         await self._scope()
-        return self._parts.fetcher.open_to(self._record)
+        return self._runtime.fetcher.open_to(self._record)
 
     @operation(
         "POST",
@@ -90,7 +90,7 @@ class AsksMesh(ABC):
         ask = ask_of({**fields, "slots": {} if slots is None else slots})
         scope = await self._scope()
         asker = Asker(self._record, scope, self._standing)
-        return await self._parts.fetcher.ask(asker, ask, message or "")
+        return await self._runtime.fetcher.ask(asker, ask, message or "")
 
     @abstractmethod
     async def _scope(self) -> Scope:

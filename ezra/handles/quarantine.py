@@ -13,9 +13,9 @@ from ..beliefs.commit import believe
 from ..documents import Documents
 from ..documents.draft import Draft
 from ..operations import operation
-from ..parts import Parts
 from ..rights.access import Access
 from ..rights.policy import scope_of
+from ..runtime import Runtime
 from .remembering import store
 
 _MODELS: Mapping[Held, type[Record]] = MappingProxyType(
@@ -29,8 +29,8 @@ class QuarantineReview:
     They are in no recall, no context and no summary, and nothing is learnt from them.
     """
 
-    def __init__(self, parts: Parts, scope: Scope) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime, scope: Scope) -> None:
+        self._runtime = runtime
         self._scope = scope
 
     @operation("GET")
@@ -44,7 +44,7 @@ class QuarantineReview:
         Raises:
             UsageError: ``limit`` is out of range.
         """
-        return await self._parts.quarantine.in_quarantine(self._scope, behind=after, limit=limit)
+        return await self._runtime.quarantine.in_quarantine(self._scope, behind=after, limit=limit)
 
     @operation("POST", "/{text_id}/release", changes=True, repeats=False)
     async def release(self, text_id: str, *, reason: str) -> str:
@@ -64,10 +64,10 @@ class QuarantineReview:
         """
         waiting = await self._waiting(text_id, reason)
         released_id = await self._stored(waiting)
-        await self._parts.quarantine.decide(
-            self._scope, text_id, "released", reason, self._parts.clock(), released_id=released_id
+        await self._runtime.quarantine.decide(
+            self._scope, text_id, "released", reason, self._runtime.clock(), released_id=released_id
         )
-        self._parts.wake_learning()
+        self._runtime.wake_learning()
         return released_id
 
     @operation("POST", "/{text_id}/discard", changes=True, repeats=False)
@@ -84,13 +84,13 @@ class QuarantineReview:
             NotFound: There is none of that id.
             UsageError: The reason is blank.
         """
-        now = self._parts.clock()
-        return await self._parts.quarantine.decide(self._scope, text_id, "discarded", reason, now)
+        now = self._runtime.clock()
+        return await self._runtime.quarantine.decide(self._scope, text_id, "discarded", reason, now)
 
     async def _waiting(self, text_id: str, reason: str) -> Quarantined:
         if not reason.strip():
             raise UsageError("reason", reason, "why; it is kept in the audit feed")
-        found = await self._parts.quarantine.quarantined(self._scope, [text_id])
+        found = await self._runtime.quarantine.quarantined(self._scope, [text_id])
         if not found:
             raise NotFound("quarantined text", text_id)
         if found[0].state != "held" or found[0].redacted_at is not None:
@@ -104,7 +104,7 @@ class QuarantineReview:
         scope, standing = await self._of_writer(held)
         if isinstance(record, Draft):
             access = _ReleaseAccess(scope, standing, held.topics)
-            revised = await Documents(self._parts, access.access, is_released=True).store(
+            revised = await Documents(self._runtime, access.access, is_released=True).store(
                 record,
                 machine=str(held.payload["machine"]),
                 private=held.private,
@@ -112,12 +112,12 @@ class QuarantineReview:
             )
             return revised.document.id
         if isinstance(record, Commitment):
-            return (await believe(self._parts, scope, standing, record)).id
+            return (await believe(self._runtime, scope, standing, record)).id
         if not isinstance(record, Fact | Rule):  # pragma: no cover - the table has no other
             raise TypeError(held.held)
         named = held.payload["record_id"]
         stored_id, _ = await store(
-            self._parts,
+            self._runtime,
             scope,
             record,
             held.topics,
@@ -130,7 +130,7 @@ class QuarantineReview:
 
     async def _of_writer(self, held: Quarantined) -> tuple[Scope, Standing]:
         """Return the scope of who wrote a text as it stands, for the user whose it was."""
-        graph = self._parts.membership.of_graph
+        graph = self._runtime.membership.of_graph
         if not held.agent_id:
             return self._scope, await graph(self._scope)
         standing = await graph(self._scope.for_agent(held.agent_id))
@@ -165,10 +165,10 @@ class _ReleaseAccess:
 class QuarantineOfGraph:
     """The part of a graph's handle that has its quarantine."""
 
-    _parts: Parts
+    _runtime: Runtime
     _scope: Scope
 
     @property
     def quarantine(self) -> QuarantineReview:
         """What the write guard has put aside: to look at, release or discard."""
-        return QuarantineReview(self._parts, self._scope)
+        return QuarantineReview(self._runtime, self._scope)

@@ -21,10 +21,10 @@ from tiers.records import Record, Scope, ToolOutput, Turn
 from tiers.turn_desk import TurnWrite
 
 from ..checks import checked
-from ..parts import Parts
 from ..recaller import Degradation
 from ..rights.access import Access
 from ..rights.metering import charge_of_write
+from ..runtime import Runtime
 from ..turn.follow_up import follow_up
 from ..turn.output_checks import outputs_of
 from ..turn.routing import told
@@ -94,13 +94,13 @@ class Teller:
     """An agent as a recording needs it.
 
     Attributes:
-        parts: What its handle acts through.
+        runtime: What its handle acts through.
         access: Who it is, looked up again for each batch.
         topics: Returns the topics that a record carries; a denial is told to the audit feed.
         told: Takes in which turn is the agent's last one now.
     """
 
-    parts: Parts
+    runtime: Runtime
     access: Access
     topics: Callable[[Sequence[str] | None, str], Awaitable[tuple[str, ...]]]
     told: Callable[[TurnRef], None]
@@ -141,7 +141,7 @@ class Teller:
             scope: As ``allowed`` returns it, like the next.
             allowed: What it carries for the topics that it names.
         """
-        now = self.parts.clock()
+        now = self.runtime.clock()
         said = told(
             past.message,
             past.response,
@@ -152,7 +152,7 @@ class Teller:
             ref=past.ref,
             occurred_at=past.at or now,
         )
-        turn = said.stamped(scope, self.parts.ids.new(), now)
+        turn = said.stamped(scope, self.runtime.ids.new(), now)
         charge = charge_of_write(self.access.standing(), turn.tokens)
         return TurnWrite(scope, turn, follow_up(turn, turn.agent_id), charge)
 
@@ -169,13 +169,13 @@ class Teller:
         """
         last, _ = kept[-1]
         self.told(TurnRef(last.id, None))
-        self.parts.under_way.opened(scope, last.id)
+        self.runtime.under_way.opened(scope, last.id)
         turns = [turn for turn, was_new in kept if was_new]
         if not turns:
             return
-        ring = self.parts.settings.ring_capacity
+        ring = self.runtime.settings.ring_capacity
         shown = tuple(map(with_previews, turns[-ring:]))
-        call = self.parts.hot.restore(scope, shown, ring)
+        call = self.runtime.hot.restore(scope, shown, ring)
         await state.answer("hot", "append to the ring", call, None)
 
 
@@ -322,8 +322,8 @@ def batches_of(told_by: Sequence[Told]) -> Iterator[dict[int, Told]]:
 async def _record_batch(batch: Mapping[int, Told]) -> Sequence[tuple[Turn, bool]]:
     """Store a batch in one transaction, then do what follows in this process."""
     of_agent = _by_agent(batch)
-    parts = next(iter(of_agent)).parts
-    await parts.make_room(len(batch))
+    runtime = next(iter(of_agent)).runtime
+    await runtime.make_room(len(batch))
     stands = {teller: await teller.allowed(past) for teller, past in of_agent.items()}
     writes: list[TurnWrite] = []
     for place, (teller, one) in batch.items():  # ids and moments grow in the order of all
@@ -331,30 +331,30 @@ async def _record_batch(batch: Mapping[int, Told]) -> Sequence[tuple[Turn, bool]
             await asyncio.sleep(0)
         writes.append(teller.write(one, *stands[teller]))
     scope = writes[0].scope
-    async with parts.meter.refusals(scope if len(of_agent) == 1 else scope.for_graph()):
-        kept = await parts.desk.keep_turns(writes)
+    async with runtime.meter.refusals(scope if len(of_agent) == 1 else scope.for_graph()):
+        kept = await runtime.desk.keep_turns(writes)
     by_place = dict(zip(batch, kept, strict=True))
-    state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
+    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
     for teller, past in of_agent.items():
         own, _ = stands[teller]
         await teller.keep_at_hand(own, [by_place[place] for place in past], state)
-    await _heard(parts, scope, kept)
+    await _heard(runtime, scope, kept)
     return kept
 
 
-async def _heard(parts: Parts, scope: Scope, kept: Sequence[tuple[Turn, bool]]) -> None:
+async def _heard(runtime: Runtime, scope: Scope, kept: Sequence[tuple[Turn, bool]]) -> None:
     """Take in what was stored, as after a reply."""
     new = [turn for turn, was_new in kept if was_new]
     for speaker in dict.fromkeys(turn.speaker for turn in new):
-        parts.names.heard(scope, speaker)
+        runtime.names.heard(scope, speaker)
     for count, turn in enumerate(new, 1):
-        parts.reader.heard(turn)
+        runtime.reader.heard(turn)
         if count % TURNS_PER_PAUSE == 0:
             await asyncio.sleep(0)
     for _, was_new in kept:
-        parts.telemetry.numbers.turn("written" if was_new else "repeated")
-    parts.telemetry.numbers.tokens("reply", sum(turn.tokens for turn in new))
-    parts.wake_learning()
+        runtime.telemetry.numbers.turn("written" if was_new else "repeated")
+    runtime.telemetry.numbers.tokens("reply", sum(turn.tokens for turn in new))
+    runtime.wake_learning()
 
 
 def _by_agent(batch: Mapping[int, Told]) -> dict[Teller, dict[int, PastTurn]]:

@@ -14,7 +14,7 @@ from tiers.records import Fact, Rule, Scope, Source
 
 from ..checks import checked
 from ..guarding import Write, admitted
-from ..parts import Parts
+from ..runtime import Runtime
 from ..turn.follow_up import judge_work
 
 Memory = str | Fact | Rule
@@ -34,7 +34,7 @@ def memory_of(what: Memory) -> Fact | Rule:
 
 
 async def check_superseded(
-    parts: Parts, scope: Scope, record: Fact | Rule, fact_id: str, source: Source = "user"
+    runtime: Runtime, scope: Scope, record: Fact | Rule, fact_id: str, source: Source = "user"
 ) -> None:
     """Refuse what cannot take a fact's place, before anything is stored.
 
@@ -44,7 +44,7 @@ async def check_superseded(
     """
     if isinstance(record, Rule):
         raise UsageError("supersedes", fact_id, "nothing for a rule; facts are superseded")
-    found = await parts.semantic.facts(scope, [fact_id])
+    found = await runtime.semantic.facts(scope, [fact_id])
     own = [fact for fact in found if fact.graph_id == scope.graph_id]
     if not own:
         raise NotFound("fact", fact_id)
@@ -53,7 +53,7 @@ async def check_superseded(
 
 
 async def store(
-    parts: Parts,
+    runtime: Runtime,
     scope: Scope,
     record: Fact | Rule,
     topics: tuple[str, ...],
@@ -79,20 +79,20 @@ async def store(
         held: Held = "rule" if isinstance(record, Rule) else "fact"
         is_private = private or record.private
         write = Write(held, source, topics, is_private, {"record_id": record_id})
-        record = await admitted(parts, scope, write, record)
-    await parts.make_room()
-    now = parts.clock()
+        record = await admitted(runtime, scope, write, record)
+    await runtime.make_room()
+    now = runtime.clock()
     owned = {"topics": topics, "private": private or record.private}
     if isinstance(record, Fact):
         record = as_said(record, scope.user_id or scope.agent_id or "", now)
-    stamped = record.stamped(scope, record_id or parts.ids.new(), now).model_copy(update=owned)
+    stamped = record.stamped(scope, record_id or runtime.ids.new(), now).model_copy(update=owned)
     work = [index_work(stamped.id, scope.agent_id)]
     if isinstance(stamped, Rule):
         # What ezra counts is not the caller's to state: it moves the rule's rank.
         counted = {"successes": 0, "failures": 0, "version": 1, "former": ()}
         stamped = stamped.model_copy(update=counted)
-        rule, was_new = await parts.procedural.put_rule(scope, stamped, work)
-        parts.wake_learning()
+        rule, was_new = await runtime.procedural.put_rule(scope, stamped, work)
+        runtime.wake_learning()
         return rule.id, was_new
     # What ezra counts and decides is not the caller's to state.
     decided = {
@@ -113,26 +113,26 @@ async def store(
     }
     # What is found by its address alone is in no index, and compared with nothing.
     work = [] if is_apart(stamped) else [*work, judge_work(stamped)]
-    fact, was_new = await parts.semantic.put_fact(scope, stamped.model_copy(update=decided), work)
-    parts.wake_learning()
+    fact, was_new = await runtime.semantic.put_fact(scope, stamped.model_copy(update=decided), work)
+    runtime.wake_learning()
     return fact.id, was_new
 
 
-async def supersede(parts: Parts, scope: Scope, old_id: str, new_id: str) -> bool:
+async def supersede(runtime: Runtime, scope: Scope, old_id: str, new_id: str) -> bool:
     """Let one fact take another's place; ``False`` when another did before.
 
     Raises:
         NotFound: One of them is no fact that the scope sees in its own graph.
     """
-    done = await parts.semantic.supersede(
-        scope, old_id, new_id, parts.clock(), [index_work(old_id, scope.agent_id)]
+    done = await runtime.semantic.supersede(
+        scope, old_id, new_id, runtime.clock(), [index_work(old_id, scope.agent_id)]
     )
-    parts.wake_learning()
+    runtime.wake_learning()
     return done
 
 
 async def forget_all(
-    parts: Parts, scope: Scope, fact_ids: Sequence[str], reason: str
+    runtime: Runtime, scope: Scope, fact_ids: Sequence[str], reason: str
 ) -> tuple[str, ...]:
     """Mark facts as forgotten in one step; return those that lived until now.
 
@@ -141,16 +141,18 @@ async def forget_all(
     """
     if not reason.strip():
         raise UsageError("reason", reason, "why; it is kept in the audit feed")
-    seen = await parts.semantic.facts(scope, fact_ids)
+    seen = await runtime.semantic.facts(scope, fact_ids)
     own = [one for one in seen if one.graph_id == scope.graph_id and is_live(one)]
     indexed = [index_work(one.id, None) for one in own if not is_apart(one)]
     ids = [one.id for one in own]
-    done = await parts.review.forget_all(scope, ids, reason, parts.clock(), indexed) if ids else ()
-    parts.wake_learning()
+    done = (
+        await runtime.review.forget_all(scope, ids, reason, runtime.clock(), indexed) if ids else ()
+    )
+    runtime.wake_learning()
     return done
 
 
-async def forget(parts: Parts, scope: Scope, fact_id: str, reason: str) -> bool:
+async def forget(runtime: Runtime, scope: Scope, fact_id: str, reason: str) -> bool:
     """Mark a fact as forgotten; ``False`` when it was forgotten or gave way before.
 
     With it goes what says the same under other topics or by another writer: an answer shows a
@@ -163,12 +165,14 @@ async def forget(parts: Parts, scope: Scope, fact_id: str, reason: str) -> bool:
     """
     if not reason.strip():
         raise UsageError("reason", reason, "why; it is kept in the audit feed")
-    seen = await parts.semantic.facts(scope, [fact_id])
+    seen = await runtime.semantic.facts(scope, [fact_id])
     found = next((one for one in seen if one.graph_id == scope.graph_id), None)
     if found is None:
         raise NotFound("fact", fact_id)
     done = False
-    for one in (*(await parts.review.twins(scope, fact_id) if is_live(found) else ()), fact_id):
-        done = await parts.review.forget(scope, one, reason, parts.clock(), [index_work(one, None)])
-    parts.wake_learning()
+    for one in (*(await runtime.review.twins(scope, fact_id) if is_live(found) else ()), fact_id):
+        done = await runtime.review.forget(
+            scope, one, reason, runtime.clock(), [index_work(one, None)]
+        )
+    runtime.wake_learning()
     return done

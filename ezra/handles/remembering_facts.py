@@ -17,7 +17,7 @@ from tiers.learning import is_live
 from tiers.records import UNRECORDED, Fact, Scope, Source
 
 from ..checks import checked
-from ..parts import Parts
+from ..runtime import Runtime
 from .remembering import store
 
 FactScope: TypeAlias = Literal["user", "agent"]
@@ -115,7 +115,7 @@ def fact_id(scope: Scope, fact_scope: str, topics: Sequence[str], content: str, 
 
 
 async def remember_fact(
-    parts: Parts,
+    runtime: Runtime,
     scope: Scope,
     fact: Fact,
     topics: tuple[str, ...],
@@ -132,17 +132,17 @@ async def remember_fact(
             fact_id(scope, fact_scope, topics, fact.text, life): life
             for life in range(first, first + 4)
         }
-        known = {one.id: one for one in await parts.semantic.facts(scope, list(lives))}
+        known = {one.id: one for one in await runtime.semantic.facts(scope, list(lives))}
         for name in lives:
             if name not in known:
-                return await _stored(parts, scope, fact, topics, name, fact_scope, source)
+                return await _stored(runtime, scope, fact, topics, name, fact_scope, source)
             if is_live(known[name]) and known[name].redacted_at is None:
                 return RememberedFact(name, was_new=False)
     raise Conflict("fact", f"at most {LIVES_MAX} lives of a statement", fact.text[:80])
 
 
 async def _stored(
-    parts: Parts,
+    runtime: Runtime,
     scope: Scope,
     fact: Fact,
     topics: tuple[str, ...],
@@ -154,7 +154,7 @@ async def _stored(
     for _ in range(ATTEMPTS):
         try:
             stored, was_new = await store(
-                parts,
+                runtime,
                 scope,
                 fact,
                 topics,
@@ -167,7 +167,7 @@ async def _stored(
         else:
             return RememberedFact(stored, was_new)
         # Another agent of the same person was faster, perhaps in a write that is not over yet.
-        found = await parts.semantic.facts(scope, [name])
+        found = await runtime.semantic.facts(scope, [name])
         if found and found[0].text == fact.text:
             return RememberedFact(name, was_new=False)
     raise problem

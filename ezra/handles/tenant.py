@@ -44,8 +44,8 @@ from ..mesh import SourceAbout
 from ..moving.carrying import check_nothing_left, import_rows
 from ..moving.graph_status import Health, health_of, index_age_of
 from ..operations import Ids, InPath, Sent, operation
-from ..parts import Parts
 from ..receipts.rebuilding import ReplayedContext, rebuild
+from ..runtime import Runtime
 from .catalog import Catalog
 from .explanation import Story, explain
 from .graph import Graph
@@ -59,8 +59,8 @@ _Rows: TypeAlias = Annotated[Sequence[dict[str, JsonValue]], Field(max_length=PA
 class Tenant:
     """The runtime as its tenant has it, here or on a server: ``Ezra`` opens one."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
 
     async def create_session_graph(
         self,
@@ -102,11 +102,11 @@ class Tenant:
             UsageError: An argument is not acceptable.
         """
         _check_creation(inherits_from, merge_strategy, resolver)
-        now = self._parts.clock()
+        now = self._runtime.clock()
         parents = _parents(inherits_from, now, rules=inherit_rules, episodes=inherit_episodes)
         record = checked(
             SessionGraph,
-            tenant=self._parts.settings.tenant,
+            tenant=self._runtime.settings.tenant,
             id=session_graph_id,
             parents=tuple(dict.fromkeys(parents)),
             merge_strategy=merge_strategy or "last_write_wins",
@@ -116,20 +116,20 @@ class Tenant:
         )
         _check_graph_id(record.id)
         try:
-            await check_nothing_left(self._parts, record)
-            await self._parts.graphs.create_graph(record)
+            await check_nothing_left(self._runtime, record)
+            await self._runtime.graphs.create_graph(record)
         except Conflict:
-            there = await self._parts.graphs.graph(record.tenant, record.id) if exist_ok else None
+            there = await self._runtime.graphs.graph(record.tenant, record.id) if exist_ok else None
             if there is None:
                 raise
             check_agrees(record, there, strategy=merge_strategy)
-            self._parts.handlers.resolve_by(there.id, resolver)
-            return Graph(self._parts, there)
+            self._runtime.handlers.resolve_by(there.id, resolver)
+            return Graph(self._runtime, there)
         scope = Scope.of_graph(record.tenant, record.id)
         reason = f"inherits from {', '.join(record.inherits_from) or 'nothing'}"
-        await self._parts.log.append_audit(scope, "created", (), reason, record.created_at)
-        self._parts.handlers.resolve_by(record.id, resolver)
-        return Graph(self._parts, record)
+        await self._runtime.log.append_audit(scope, "created", (), reason, record.created_at)
+        self._runtime.handlers.resolve_by(record.id, resolver)
+        return Graph(self._runtime, record)
 
     async def session_graph(
         self, session_graph_id: str, *, resolver: Resolver | None = None
@@ -146,20 +146,20 @@ class Tenant:
             UsageError: There is a resolver, and the strategy is another.
         """
         _check_graph_id(session_graph_id)
-        tenant = self._parts.settings.tenant
-        record = await self._parts.graphs.graph(tenant, session_graph_id)
+        tenant = self._runtime.settings.tenant
+        record = await self._runtime.graphs.graph(tenant, session_graph_id)
         if record is None:
             raise NotFound("session graph", session_graph_id)
         if resolver is not None:
             if record.merge_strategy != "custom":
                 raise UsageError("resolver", resolver, "none for " + record.merge_strategy)
-            self._parts.handlers.resolve_by(record.id, resolver)
-        return Graph(self._parts, record)
+            self._runtime.handlers.resolve_by(record.id, resolver)
+        return Graph(self._runtime, record)
 
     @operation("GET", "/graphs", name="graph.list")
     async def session_graphs(self) -> tuple[SessionGraph, ...]:
         """Return all graphs of the tenant, oldest first."""
-        found = await self._parts.graphs.graphs(self._parts.settings.tenant)
+        found = await self._runtime.graphs.graphs(self._runtime.settings.tenant)
         return tuple(graph for graph in found if graph.id != CATALOG)
 
     @operation("POST", "/graphs/{graph_id}/rows", changes=True, name="graph.import_rows")
@@ -180,16 +180,16 @@ class Tenant:
             UsageError: A row is none of the table, of another graph or of another tenant.
         """
         _check_graph_id(session_graph_id)
-        return await import_rows(self._parts, session_graph_id, table, rows)
+        return await import_rows(self._runtime, session_graph_id, table, rows)
 
     @operation("GET", "/mesh", name="mesh.sources")
     async def mesh_sources(self) -> tuple[SourceAbout, ...]:
         """Return every live source with what it may be asked, and by whom; not where it is."""
-        return self._parts.fetcher.sources
+        return self._runtime.fetcher.sources
 
     async def catalog(self) -> Catalog:
         """Return the tenant's catalog, which every agent of every graph reads; made when new."""
-        return await Catalog.opened(self._parts)
+        return await Catalog.opened(self._runtime)
 
     @operation("GET", "/audit", name="audit.read")
     async def audit(
@@ -202,8 +202,8 @@ class Tenant:
             limit: 1 to 10,000.
             only: Which events; all if not given. With ``before`` the last ones come first.
         """
-        tenant = self._parts.settings.tenant
-        return await self._parts.log.tenant_audit(tenant, after, limit, only)
+        tenant = self._runtime.settings.tenant
+        return await self._runtime.log.tenant_audit(tenant, after, limit, only)
 
     @operation("GET", "/records/{record_id}/story", name="record.explain")
     async def explain(self, record_id: str) -> Story:
@@ -215,7 +215,7 @@ class Tenant:
         Raises:
             NotFound: There is no such record.
         """
-        return await explain(self._parts, record_id)
+        return await explain(self._runtime, record_id)
 
     @operation("GET", "/receipts/{receipt_id}/replay", name="receipt.replay_context")
     async def replay_context(self, receipt_id: str, *, today: bool = False) -> ReplayedContext:
@@ -224,11 +224,11 @@ class Tenant:
         Raises:
             NotFound: There is no such receipt.
         """
-        found = await self._parts.log.find_receipt(self._parts.settings.tenant, receipt_id)
+        found = await self._runtime.log.find_receipt(self._runtime.settings.tenant, receipt_id)
         if found is None:
             raise NotFound("receipt", receipt_id)
         scope = Scope.of_graph(found.tenant, found.graph_id)
-        return await rebuild(self._parts, scope, found, today=today)
+        return await rebuild(self._runtime, scope, found, today=today)
 
     def on_contradiction(self, callback: Callback) -> Callback:
         """Register who decides contradictions in graphs with ``merge_strategy="manual"``.
@@ -239,7 +239,7 @@ class Tenant:
         write wins, and the history says why. Under other strategies it is told of each
         contradiction after it was settled. The one registered last counts.
         """
-        self._parts.handlers.callback = callback
+        self._runtime.handlers.callback = callback
         return callback
 
     @operation("POST", "/erasures", changes=True, repeats=False, name="tenant.erase")
@@ -254,9 +254,9 @@ class Tenant:
             UsageError: Not exactly one of the two is given, or something is blank.
         """
         reports: dict[str, RedactionReport] = {}
-        for record in await self._parts.graphs.graphs(self._parts.settings.tenant):
+        for record in await self._runtime.graphs.graphs(self._runtime.settings.tenant):
             scope = Scope.of_graph(record.tenant, record.id)
-            done = await erase(self._parts, scope, Whose(subject, user_id), reason)
+            done = await erase(self._runtime, scope, Whose(subject, user_id), reason)
             if done.ids:
                 reports[record.id] = done
         return reports
@@ -268,7 +268,7 @@ class Tenant:
         Raises:
             ConfigError: There is no signing key, or it is not acceptable.
         """
-        return (await self._parts.signer.needed()).public_hex
+        return (await self._runtime.signer.needed()).public_hex
 
     @operation("POST", "/key", changes=True, repeats=False, name="key.rotate")
     async def rotate_key(self) -> str:
@@ -280,7 +280,7 @@ class Tenant:
         Raises:
             ConfigError: The key is in a setting, where only its owner can change it.
         """
-        return (await self._parts.signer.rotate()).public_hex
+        return (await self._runtime.signer.rotate()).public_hex
 
     @operation("POST", "/graphs/{graph_id}/lifecycle", changes=True, name="lifecycle.tick")
     async def run_lifecycle_tick(self, session_graph_id: _GraphId) -> LifecycleReport:
@@ -290,12 +290,12 @@ class Tenant:
         recalled.
         """
         graph = await self.session_graph(session_graph_id)
-        scope = Scope.of_graph(self._parts.settings.tenant, graph.id)
-        await self._parts.membership.keep()
-        report = await self._parts.sweep(scope)
-        record = await self._parts.graphs.graph(scope.tenant, scope.graph_id)
-        retired = 0 if record is None else await retire(self._parts, record)
-        indexed = await self._parts.index_worker.drain(scope)
+        scope = Scope.of_graph(self._runtime.settings.tenant, graph.id)
+        await self._runtime.membership.keep()
+        report = await self._runtime.sweep(scope)
+        record = await self._runtime.graphs.graph(scope.tenant, scope.graph_id)
+        retired = 0 if record is None else await retire(self._runtime, record)
+        indexed = await self._runtime.index_worker.drain(scope)
         problems = (*report.problems, *indexed.problems)
         return replace(report, beliefs_retired=retired, problems=problems)
 
@@ -305,10 +305,10 @@ class Tenant:
 
         Indexing, counting uses, promotion, learning from turns, and judging what was learnt.
         """
-        report = await self._parts.finish_learning()
-        if self._parts.archival is not None:
+        report = await self._runtime.finish_learning()
+        if self._runtime.archival is not None:
             try:
-                await self._parts.archival.run_to_end()
+                await self._runtime.archival.run_to_end()
             except EzraError as error:
                 report.problems.append(f"archival vectors: {type(error).__name__}: {error}")
         return report
@@ -316,7 +316,7 @@ class Tenant:
     @operation("POST", "/reembedding", changes=True, name="reembedding.finish")
     async def reembed(self) -> ReembedReport:
         """Finish re-embedding now, or say what stopped it."""
-        return await self._parts.reembedder.run_to_end()
+        return await self._runtime.reembedder.run_to_end()
 
     @operation("POST", "/archival-index", changes=True, name="archival_index.ensure")
     async def ensure_archival_index(
@@ -335,18 +335,18 @@ class Tenant:
             TierRejected: The cold tier has no search of its own; the warm tier goes on answering.
             TierTimeout: It is still being built; asking again is harmless.
         """
-        keeper = self._parts.archival
+        keeper = self._runtime.archival
         if keeper is None:
             reason = "this cold tier has no vector search; the warm tier finds facts by meaning"
             raise TierRejected("cold", "ensure archival index", reason)
-        if self._parts.embedder is None:
+        if self._runtime.embedder is None:
             raise ConfigError("EZRA_EMBEDDER", "an index needs vectors, and no model makes them")
-        return await keeper.ensure(self._parts.embedder.dimensions, progress)
+        return await keeper.ensure(self._runtime.embedder.dimensions, progress)
 
     @operation("GET", "/health", name="health.get")
     async def health(self) -> Health:
         """Return whether each tier answers, and how fast. A tier that does not is no error."""
-        return await health_of(self._parts)
+        return await health_of(self._runtime)
 
     @operation("GET", "/metrics", name="metrics.get")
     async def metrics(self) -> str:
@@ -356,10 +356,10 @@ class Tenant:
         and the process. Values of labels are no ids and no content. While the cold tier is away
         the depth of the queue is left out.
         """
-        numbers = self._parts.telemetry.numbers
+        numbers = self._runtime.telemetry.numbers
         try:
             numbers.late.waiting = await self.waiting_work()
-            numbers.late.index_age = await index_age_of(self._parts)
+            numbers.late.index_age = await index_age_of(self._runtime)
         except TierError:
             numbers.late.waiting = numbers.late.index_age = None
         return (await asyncio.to_thread(numbers.text)).decode()
@@ -367,18 +367,18 @@ class Tenant:
     @operation("GET", "/waiting-work", name="work.waiting")
     async def waiting_work(self) -> dict[str, int]:
         """Return how much work waits, by kind, and how much is parked."""
-        return await self._parts.queue.waiting(tenant=self._parts.settings.tenant)
+        return await self._runtime.queue.waiting(tenant=self._runtime.settings.tenant)
 
     @operation("GET", "/parked-work", name="work.parked")
     async def parked_work(self) -> tuple[Work, ...]:
         """Return work that failed too often, with its problem."""
-        return await self._parts.queue.parked(tenant=self._parts.settings.tenant)
+        return await self._runtime.queue.parked(tenant=self._runtime.settings.tenant)
 
     @operation("POST", "/parked-work", changes=True, repeats=False, name="work.rerun")
     async def rerun_work(self, work_ids: Ids) -> int:
         """Try parked work again; return how many items were put back."""
-        put_back = await self._parts.queue.rerun(work_ids, tenant=self._parts.settings.tenant)
-        self._parts.wake_learning()
+        put_back = await self._runtime.queue.rerun(work_ids, tenant=self._runtime.settings.tenant)
+        self._runtime.wake_learning()
         return put_back
 
 

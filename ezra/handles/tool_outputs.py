@@ -10,7 +10,7 @@ from tiers.fields import OUTPUT_CHARS_MAX
 from tiers.previews import output_key
 from tiers.records import Scope, Turn
 
-from ..parts import Parts
+from ..runtime import Runtime
 from ..turn.output_checks import OUTPUTS_MAX
 
 RANGE_CHARS = 8_000
@@ -53,12 +53,12 @@ class OutputRange:
 
 
 async def read_tool_output(
-    parts: Parts, scope: Scope, key: str, *, index: int | None, start: int, length: int | None
+    runtime: Runtime, scope: Scope, key: str, *, index: int | None, start: int, length: int | None
 ) -> OutputRange:
     """Return an output, or a range of it, of a turn that the scope sees in its own graph.
 
     Args:
-        parts: The runtime.
+        runtime: The runtime.
         scope: Who asks.
         key: ``<turn id>/<index>``, as previews have it; or a turn's id or ``ref``, with ``index``.
         index: Which of the turn's outputs, from 0, where the key does not say.
@@ -74,7 +74,7 @@ async def read_tool_output(
     _between("start", start, 0, OUTPUT_CHARS_MAX)
     if length is not None:
         _between("length", length, 1, OUTPUT_CHARS_MAX)
-    turn, named = await _turn(parts, scope, key)
+    turn, named = await _turn(runtime, scope, key)
     if named is not None and index not in (None, named):
         raise UsageError("index", index, f"{named}, as the key says, or none")
     place = named if named is not None else index or 0
@@ -93,15 +93,15 @@ async def read_tool_output(
     )
 
 
-async def _turn(parts: Parts, scope: Scope, key: str) -> tuple[Turn, int | None]:
+async def _turn(runtime: Runtime, scope: Scope, key: str) -> tuple[Turn, int | None]:
     """Return a turn by its id, else by its ``ref``, else by a key, whose number comes with it.
 
     A ``ref`` may look like a key: what is called exactly so comes first.
     """
     parsed = _KEY.fullmatch(key)
     named = [key] if parsed is None else [key, parsed["turn"]]
-    by_id = {one.id: one for one in await parts.turns.turns(scope, named)}
-    by_ref = {} if named[-1] in by_id else await parts.turns.known_refs(scope, named)
+    by_id = {one.id: one for one in await runtime.turns.turns(scope, named)}
+    by_ref = {} if named[-1] in by_id else await runtime.turns.known_refs(scope, named)
     for number, one in enumerate(named):
         found = by_id.get(one) or by_ref.get(one)
         if found is None:

@@ -11,7 +11,7 @@ from tiers.errors import Conflict, UsageError
 from tiers.records import Fact, Turn
 
 from ..checks import checked
-from ..parts import Parts
+from ..runtime import Runtime
 from ..turn.assemble import Slot
 from ..turn.output_checks import ToolOutputLike, outputs_of
 from ..turn.routing import TurnState, Written, after_opening
@@ -81,8 +81,8 @@ class OpenTurn:
         step_ms: Milliseconds per router step.
     """
 
-    def __init__(self, parts: Parts, state: TurnState) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime, state: TurnState) -> None:
+        self._runtime = runtime
         self._state = after_opening(state)
         self._written_as: str | None = None
         self._writing = asyncio.Lock()
@@ -198,20 +198,20 @@ class OpenTurn:
             if isinstance(usage_tokens, bool) or not 0 <= usage_tokens <= USAGE_MAX:
                 raise UsageError("usage_tokens", usage_tokens, f"0 to {USAGE_MAX:,}")
             self._state.used_tokens = usage_tokens
-        await self._parts.make_room()
+        await self._runtime.make_room()
         async with self._writing:
             if self._written_as is not None:
                 raise Conflict("turn", "no reply yet", f"reply stored as {self._written_as}")
-            written = await self._parts.router.write_back(self._state, response, outputs)
+            written = await self._runtime.router.write_back(self._state, response, outputs)
             self._written_as = written.turn.id
-        self._parts.names.heard(self._state.scope, written.turn.speaker)
-        self._parts.reader.heard(written.turn)
-        self._parts.wake_learning()
+        self._runtime.names.heard(self._state.scope, written.turn.speaker)
+        self._runtime.reader.heard(written.turn)
+        self._runtime.wake_learning()
         return written
 
     async def complete(self) -> str:
         """Ask the configured model (step 7) without remembering the answer yet."""
-        return await self._parts.router.model(self._state)
+        return await self._runtime.router.model(self._state)
 
 
 @dataclass(frozen=True)

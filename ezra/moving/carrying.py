@@ -21,7 +21,7 @@ from tiers.upkeep import ARCHIVE_ROWS, PAGE_ROWS_MAX, QueuedWork, Table
 from ..beliefs.proofs import Witness
 from ..checks import checked
 from ..operations import operation
-from ..parts import Parts
+from ..runtime import Runtime
 
 TABLES: tuple[Table, ...] = (*(one for one in ARCHIVE_ROWS if one != "graphs"), "graphs")
 """In the order in which they are put in: a graph is there when all that it holds is."""
@@ -44,7 +44,7 @@ class CarriedRows(Record):
 class GraphRows:
     """The part of a graph's handle that reads out everything it holds."""
 
-    _parts: Parts
+    _runtime: Runtime
     _scope: Scope
 
     @operation("GET", "/rows", changes=True)
@@ -70,14 +70,14 @@ class GraphRows:
         if not 1 <= limit <= PAGE_ROWS_MAX:
             raise UsageError("limit", limit, f"1 to {PAGE_ROWS_MAX:,}")
         graph = self._scope.graph_id
-        page = await self._parts.archive.export_rows(self._scope.tenant, table, after, limit)
+        page = await self._runtime.archive.export_rows(self._scope.tenant, table, after, limit)
         own = (one for one in page.rows if graph_of(one) == graph and not _is_indexing(one))
         rows = tuple(one.model_dump(mode="json") for one in own)
         return CarriedRows(rows=rows, cursor=page.cursor)
 
 
 async def import_rows(
-    parts: Parts, graph_id: str, table: Table, rows: Sequence[Mapping[str, Any]]
+    runtime: Runtime, graph_id: str, table: Table, rows: Sequence[Mapping[str, Any]]
 ) -> int:
     """Put rows of a graph in that is not there, and return how many are new.
 
@@ -93,40 +93,40 @@ async def import_rows(
     """
     if len(rows) > PAGE_ROWS_MAX:
         raise UsageError("rows", len(rows), f"at most {PAGE_ROWS_MAX:,} rows")
-    tenant, now = parts.settings.tenant, parts.clock()
+    tenant, now = runtime.settings.tenant, runtime.clock()
     checked(Scope, tenant=tenant, graph_id=graph_id)
-    if await parts.graphs.graph(tenant, graph_id) is not None:
+    if await runtime.graphs.graph(tenant, graph_id) is not None:
         raise Conflict(f"session graph {graph_id!r}", "no graph of that id", "one that exists")
     records = [record_of(table, row, place) for place, row in enumerate(rows)]
     for record in records:
         if graph_of(record) != graph_id:
             raise UsageError("rows", graph_of(record), f"rows of graph {graph_id!r}")
         if isinstance(record, SessionGraph):
-            await _check_parents(parts, record)
-            await Witness(parts, Scope.of_graph(tenant, graph_id)).check_arrived()
-    await parts.make_room()
-    new = await parts.archive.import_rows(tenant, table, records)
+            await _check_parents(runtime, record)
+            await Witness(runtime, Scope.of_graph(tenant, graph_id)).check_arrived()
+    await runtime.make_room()
+    new = await runtime.archive.import_rows(tenant, table, records)
     scope = Scope.of_graph(tenant, graph_id)
     owned = [_content_of(one) for one in records]
     work = [index_work(one.id, one.agent_id) for one in owned if is_searchable(one)]
     if work:
-        await parts.queue.enqueue(scope, work, now)
+        await runtime.queue.enqueue(scope, work, now)
     if table == "graphs" and new:
-        await parts.log.append_audit(scope, _IMPORTED_AUDIT, (), "", now)
-        parts.wake_learning()
+        await runtime.log.append_audit(scope, _IMPORTED_AUDIT, (), "", now)
+        runtime.wake_learning()
     return new
 
 
-async def check_nothing_left(parts: Parts, record: SessionGraph) -> None:
+async def check_nothing_left(runtime: Runtime, record: SessionGraph) -> None:
     """Refuse to make a graph of what an import has put in that was cut off.
 
     Raises:
         Conflict: There is such an import; repeating it makes the graph.
     """
-    if await parts.graphs.graph(record.tenant, record.id) is not None:
+    if await runtime.graphs.graph(record.tenant, record.id) is not None:
         return  # whoever makes graphs says so
     scope = Scope.of_graph(record.tenant, record.id)
-    if await parts.fleet.agents(scope) or any((await parts.words.census(scope)).values()):
+    if await runtime.fleet.agents(scope) or any((await runtime.words.census(scope)).values()):
         found = "an import that was cut off; repeat it"
         raise Conflict(f"session graph {record.id!r}", "nothing of that id", found)
 
@@ -166,7 +166,7 @@ def _is_indexing(record: Record) -> bool:
     return isinstance(record, QueuedWork) and record.kind == "index"
 
 
-async def _check_parents(parts: Parts, record: SessionGraph) -> None:
+async def _check_parents(runtime: Runtime, record: SessionGraph) -> None:
     for parent in record.inherits_from:
-        if await parts.graphs.graph(record.tenant, parent) is None:
+        if await runtime.graphs.graph(record.tenant, parent) is None:
             raise NotFound("session graph", parent)

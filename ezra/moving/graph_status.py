@@ -13,7 +13,7 @@ from tiers.errors import TierError
 from tiers.fleet import CATALOG
 from tiers.records import Ancestor, Budget, GraphState, Scope, Usage
 
-from ..parts import Parts
+from ..runtime import Runtime
 
 ASK_SECONDS = 2.0
 """A tier that takes longer for the least of questions counts as one that does not answer."""
@@ -48,18 +48,18 @@ class GraphStatus:
     lineage: tuple[Ancestor, ...]
 
 
-async def status_of(parts: Parts, scope: Scope) -> GraphStatus:
+async def status_of(runtime: Runtime, scope: Scope) -> GraphStatus:
     """Return a graph's state and what each tier holds for it."""
-    standing = await parts.membership.of_graph(scope)
-    members = await parts.fleet.agents(scope)
-    rings = [await parts.hot.read(scope.for_agent(one.id)) for one in members]
+    standing = await runtime.membership.of_graph(scope)
+    members = await runtime.fleet.agents(scope)
+    rings = [await runtime.hot.read(scope.for_agent(one.id)) for one in members]
     return GraphStatus(
         state=standing.graph.state,
         agents=sum(one.left_at is None for one in members),
         hot=sum(len(ring.turns) for ring in rings),
-        warm=await parts.warm.count(scope),
-        cold=await parts.words.census(scope),
-        usage=await parts.usage.usage(scope),
+        warm=await runtime.warm.count(scope),
+        cold=await runtime.words.census(scope),
+        usage=await runtime.usage.usage(scope),
         budget=standing.graph.budget,
         lineage=standing.lineage,
     )
@@ -94,27 +94,27 @@ class Health:
     index_age: float | None = None
 
 
-async def health_of(parts: Parts) -> Health:
+async def health_of(runtime: Runtime) -> Health:
     """Ask every tier at once, and return how they answered."""
-    scope = Scope.of_graph(parts.settings.tenant, CATALOG)
+    scope = Scope.of_graph(runtime.settings.tenant, CATALOG)
     asked: Mapping[str, Callable[[], Awaitable[object]]] = {
-        "hot": lambda: parts.hot.read(scope.for_agent("health")),
-        "warm": lambda: parts.warm.count(scope),
-        "cold": lambda: parts.graphs.graph(scope.tenant, CATALOG),
+        "hot": lambda: runtime.hot.read(scope.for_agent("health")),
+        "warm": lambda: runtime.warm.count(scope),
+        "cold": lambda: runtime.graphs.graph(scope.tenant, CATALOG),
     }
     felt = await asyncio.gather(*map(_pulse, asked.values()))
     tiers = dict(zip(asked, felt, strict=True))
     age = None
     with suppress(TierError, TimeoutError):
         async with asyncio.timeout(ASK_SECONDS):
-            age = await index_age_of(parts)
+            age = await index_age_of(runtime)
     return Health(overall({name: one.state for name, one in tiers.items()}), tiers, age)
 
 
-async def index_age_of(parts: Parts) -> float:
+async def index_age_of(runtime: Runtime) -> float:
     """Return for how many seconds the oldest record has waited to be indexed; 0 for none."""
-    since = await parts.queue.waiting_since("index", tenant=parts.settings.tenant)
-    return 0.0 if since is None else max(0.0, (parts.clock() - since).total_seconds())
+    since = await runtime.queue.waiting_since("index", tenant=runtime.settings.tenant)
+    return 0.0 if since is None else max(0.0, (runtime.clock() - since).total_seconds())
 
 
 def overall(tiers: Mapping[str, TierState]) -> HealthState:

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from tiers.records import Receipt, Scope
 
-from ..parts import Parts
 from ..recaller import Degradation, RecallResult
+from ..runtime import Runtime
 from ..turn.receipts import SALT_BYTES, recall_receipt_body
 from .request import RecallRequest, arguments_of, check_identity
 from .search import recollect
 
 
-async def ask(parts: Parts, scope: Scope, request: RecallRequest) -> RecallResult:
+async def ask(runtime: Runtime, scope: Scope, request: RecallRequest) -> RecallResult:
     """Return what the scope may see of a question.
 
     Searching is no use of what is found: a fact is used by the turns whose context it reaches.
@@ -23,19 +23,19 @@ async def ask(parts: Parts, scope: Scope, request: RecallRequest) -> RecallResul
         UsageError: A scope class needs somebody whom the handle does not name.
     """
     check_identity(request, scope)
-    found = await recollect(parts, scope, request)
-    if not request.receipt and not parts.settings.recall_receipts:
+    found = await recollect(runtime, scope, request)
+    if not request.receipt and not runtime.settings.recall_receipts:
         return found
-    return await _with_receipt(parts, scope, request, found)
+    return await _with_receipt(runtime, scope, request, found)
 
 
 async def _with_receipt(
-    parts: Parts, scope: Scope, request: RecallRequest, found: RecallResult
+    runtime: Runtime, scope: Scope, request: RecallRequest, found: RecallResult
 ) -> RecallResult:
     """Keep what was seen. While the cold tier is away the answer goes without a receipt."""
     answered = {hit.id for hit in found.items}
     receipt = Receipt(
-        id=parts.ids.new(),
+        id=runtime.ids.new(),
         tenant=scope.tenant,
         graph_id=scope.graph_id,
         agent_id=scope.agent_id or "",
@@ -47,19 +47,19 @@ async def _with_receipt(
             considered=[one for one in found.considered if one[0] not in answered],
             models={
                 "dense": found.model_id,
-                "rerank": parts.reranker.name if parts.reranker and found.rerank_used else None,
+                "rerank": runtime.reranker.name if runtime.reranker and found.rerank_used else None,
             },
             degraded=found.degraded,
             skipped=found.skipped,
             rerank_used=found.rerank_used,
             salt=secrets.token_hex(SALT_BYTES),
         ),
-        recorded_at=parts.clock(),
+        recorded_at=runtime.clock(),
     )
-    state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
+    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
 
     async def keep() -> str:
-        await parts.log.put_receipt(scope, receipt)
+        await runtime.log.put_receipt(scope, receipt)
         return receipt.id
 
     nothing: str | None = None

@@ -79,7 +79,7 @@ async def ask_engines(
 async def _ask_by_meaning(search: Search, own: Sequence[SearchQuery]) -> None:
     """Ask the legs that need the question's vector, once it is there."""
     if search.request.mode != "keyword":
-        recaller, text = search.parts.recaller, search.request.text
+        recaller, text = search.runtime.recaller, search.request.text
         search.vector = await recaller.vector(text, search.names, search.state)
     await together(
         [
@@ -99,7 +99,7 @@ async def _count_words(search: Search, own: Sequence[SearchQuery]) -> None:
         return  # comes with what is found by them
     kinds = tuple(dict.fromkeys(kind for query in own for kind in query.kinds))
     unknown: WordStatistics | None = None
-    call = search.parts.recollection.word_statistics(
+    call = search.runtime.recollection.word_statistics(
         search.scope, search.request.text, kinds, as_of=as_of
     )
     search.statistics = await search.state.answer("cold", "word statistics", call, unknown)
@@ -111,14 +111,14 @@ async def _find_hot(search: Search) -> None:
     if scope.agent_id is None or "session" not in search.classes:
         return
     empty = HotState()
-    state = await search.state.answer("hot", "hot", search.parts.hot.read(scope), empty)
+    state = await search.state.answer("hot", "hot", search.runtime.hot.read(scope), empty)
     # What had been said by a moment and is in the ring was in it then: the oldest leave first.
     ring = [
         turn
         for turn in state.turns
         if turn.redacted_at is None and (request.as_of is None or turn.recorded_at <= request.as_of)
     ]
-    standing = await search.parts.recaller.standing_turns(scope, ring, search.now, search.state)
+    standing = await search.runtime.recaller.standing_turns(scope, ring, search.now, search.state)
     search.hot = {turn.id: turn for turn in standing}
     if not request.is_narrowed:
         turns = await _whole(search, tuple(reversed(search.hot.values())))
@@ -136,7 +136,7 @@ async def _whole(search: Search, ring: Sequence[Turn]) -> tuple[Turn, ...]:
     if not previews:
         return tuple(ring)
     none: tuple[Turn, ...] = ()
-    call = search.parts.turns.turns(search.scope, previews)
+    call = search.runtime.turns.turns(search.scope, previews)
     found = {one.id: one for one in await search.state.answer("cold", "previews", call, none)}
     return tuple(found.get(turn.id, turn) for turn in ring)
 
@@ -185,7 +185,7 @@ async def _find_dense(search: Search, own: Sequence[SearchQuery]) -> None:
 async def _say_what_waits(search: Search) -> None:
     """Say that meaning alone finds nothing of what is not indexed yet; words would find it."""
     nothing: dict[str, int] = {}
-    call = search.parts.queue.waiting(search.scope.for_graph())
+    call = search.runtime.queue.waiting(search.scope.for_graph())
     waiting = (await search.state.answer("cold", "waiting", call, nothing)).get("index", 0)
     if waiting:
         reason = f"{waiting:,} records of the graph wait to be put into the index"
@@ -216,10 +216,10 @@ async def _find_ended(search: Search, own: Sequence[SearchQuery]) -> None:
     if search.request.as_of is None:
         return
     none: tuple[Hit, ...] = ()
-    by_words = search.parts.embedder is None or search.request.mode == "keyword"
+    by_words = search.runtime.embedder is None or search.request.mode == "keyword"
     for query in own:
         asked = query.model_copy(update={"limit": ENDED_MAX})
-        call = search.parts.recollection.ended(search.scope, asked)
+        call = search.runtime.recollection.ended(search.scope, asked)
         found = await search.state.answer("cold", "what ended since", call, none)
         words = stems_in(query.text)
         if by_words:  # as the word index would have: the rest would change how rare words are
@@ -236,7 +236,7 @@ def _as_found_then(words: frozenset[str], hit: Hit) -> Hit:
 
 async def _find_known(search: Search, own: Sequence[SearchQuery]) -> None:
     """Follow the knowledge graph from what the question names."""
-    request, knowledge = search.request, search.parts.knowledge
+    request, knowledge = search.request, search.runtime.knowledge
     wanted = any("fact" in query.kinds for query in own) and not request.has_conditions
     if not wanted or not request.depth or not search.cues.phrases:
         return
@@ -292,7 +292,7 @@ async def _find_core_of_ancestors(search: Search) -> None:
 async def _core(search: Search) -> CoreFacts:
     """Return the core facts of the own graph and of its ancestors, as of the moment."""
     moment, graph_id = search.request.as_of, search.scope.graph_id
-    facts = await search.parts.semantic.core(search.scope)
+    facts = await search.runtime.semantic.core(search.scope)
     return resolve_core(
         [
             fact
@@ -318,7 +318,7 @@ async def _find_inherited(search: Search) -> None:
         asked = base.model_copy(update={"mode": mode})
         if mode == "dense":
             asked = with_vector(asked, search.vector)
-        recaller = search.parts.recaller
+        recaller = search.runtime.recaller
         found = await recaller.found(search.scope, asked, "inherited", search.state)
         about = await recaller.relevant(request.text, found, search.names, search.state)
         search.pool.add_leg(f"inherited {leg}", about, are_cosines=mode == "dense")
@@ -354,7 +354,7 @@ async def _follow_summaries(search: Search) -> None:
     if not missing:
         return
     none: tuple[Turn, ...] = ()
-    call = search.parts.turns.turns(search.scope, missing[:COVERED_MAX])
+    call = search.runtime.turns.turns(search.scope, missing[:COVERED_MAX])
     turns = await search.state.answer("cold", "covered turns", call, none)
     search.pool.add_leg(
         "covered",
@@ -364,9 +364,9 @@ async def _follow_summaries(search: Search) -> None:
 
 async def measure(search: Search) -> None:
     """Compare the meaning of records that no index of today holds."""
-    if search.vector is None or search.parts.embedder is None:
+    if search.vector is None or search.runtime.embedder is None:
         return
-    if search.vector.model_id != search.parts.embedder.model_id:
+    if search.vector.model_id != search.runtime.embedder.model_id:
         return
     unknown = [
         one for one in search.pool if one.cosine is None and not MEANT_HERE.isdisjoint(one.ranks)
@@ -374,7 +374,7 @@ async def measure(search: Search) -> None:
     if not unknown:
         return
     nothing: tuple[tuple[float, ...], ...] = ()
-    call = search.parts.embedder.embed([one.text for one in unknown], urgent=True)
+    call = search.runtime.embedder.embed([one.text for one in unknown], urgent=True)
     vectors = await search.state.answer("dense", "meaning", call, nothing)
     search.state.used.pop("dense", None)
     for candidate, vector in zip(unknown, vectors, strict=False):
@@ -397,7 +397,7 @@ async def remember_uses(search: Search) -> None:
     if not later:
         return
     unknown: dict[str, Uses] = {}
-    call = search.parts.recollection.uses_by(search.scope, [one.id for one, _ in later], moment)
+    call = search.runtime.recollection.uses_by(search.scope, [one.id for one, _ in later], moment)
     uses = await search.state.answer("cold", "uses", call, unknown)
     for candidate, hit in later:
         if hit.id in uses:
@@ -424,7 +424,7 @@ async def remember_outcomes(search: Search) -> None:
     if not wanted:
         return
     none: tuple[Rule, ...] = ()
-    call = search.parts.playbooks.rules(search.scope, wanted)
+    call = search.runtime.playbooks.rules(search.scope, wanted)
     known = {one.id: one for one in await search.state.answer("cold", "outcomes", call, none)}
     for candidate, hit in rules:
         rule = known.get(hit.id)
@@ -434,16 +434,16 @@ async def remember_outcomes(search: Search) -> None:
 
 
 async def _words(search: Search, queries: Sequence[SearchQuery]) -> tuple[SightedWords, ...]:
-    return await search.parts.words.sight_words(search.scope, queries, search.pool.known)
+    return await search.runtime.words.sight_words(search.scope, queries, search.pool.known)
 
 
 async def _sight(search: Search, leg: str, query: SearchQuery) -> tuple[Seen, ...]:
-    recaller, known = search.parts.recaller, search.pool.known
+    recaller, known = search.runtime.recaller, search.pool.known
     return await recaller.sight(search.scope, query, leg, search.state, known)
 
 
 async def _around(search: Search, turn_ids: Sequence[str]) -> Sequence[Sequence[Said | Sighted]]:
-    return await search.parts.recollection.sight_around(
+    return await search.runtime.recollection.sight_around(
         search.scope, turn_ids, BEFORE, AFTER, search.pool.known, as_of=search.request.as_of
     )
 
@@ -451,7 +451,7 @@ async def _around(search: Search, turn_ids: Sequence[str]) -> Sequence[Sequence[
 async def _warm(search: Search, leg: str, query: SearchQuery) -> tuple[Hit, ...]:
     """Ask the index alone, for while the cold tier is away: nothing else knows what stands."""
     none: tuple[Hit, ...] = ()
-    call = search.parts.warm.search(search.scope, query)
+    call = search.runtime.warm.search(search.scope, query)
     return await search.state.answer("warm", leg, call, none)
 
 

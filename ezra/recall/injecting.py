@@ -18,10 +18,10 @@ from tiers.records import Hit, Kind, Scope, Turn
 from tiers.together import together
 
 from ..models.reranking.blending import reranked
-from ..parts import Parts
 from ..ranking.choosing import in_asked_order
 from ..ranking.cues import stems_in
 from ..recaller import Degradation, RecallResult
+from ..runtime import Runtime
 from ..turn.assemble import injected_text
 from ..turn.routing import Bring
 from .request import TOKENS_MAX, RecallRequest, checked_kinds
@@ -78,7 +78,7 @@ class Injected:
 
 
 async def inject(
-    parts: Parts,
+    runtime: Runtime,
     scope: Scope,
     query: str,
     *,
@@ -95,19 +95,19 @@ async def inject(
         raise UsageError("token_budget", token_budget, f"1 to {TOKENS_MAX:,}")
     if not query.strip():
         return Injected()
-    state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
-    rankings = await _rankings(parts, scope, query, wanted, state)
+    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
+    rankings = await _rankings(runtime, scope, query, wanted, state)
     fused = without_repeats(fuse(rankings))
     hits, rerank_used = await reranked(
-        parts.reranker,
+        runtime.reranker,
         query,
         fused,
         state,
-        candidates=parts.settings.rerank_candidates,
-        timeout_seconds=parts.settings.rerank_timeout_seconds,
+        candidates=runtime.settings.rerank_candidates,
+        timeout_seconds=runtime.settings.rerank_timeout_seconds,
     )
-    if parts.reranker is not None:
-        hits = await parts.recaller.still(scope, hits, parts.clock(), state)
+    if runtime.reranker is not None:
+        hits = await runtime.recaller.still(scope, hits, runtime.clock(), state)
     items = within(hits[:ITEMS_MAX], token_budget)
     text = rendered(in_asked_order(query, items))
     return Injected(
@@ -121,11 +121,11 @@ async def inject(
     )
 
 
-async def last_message(parts: Parts, scope: Scope, role: str) -> str:
+async def last_message(runtime: Runtime, scope: Scope, role: str) -> str:
     """Return what was said to an agent last; its role where nothing was."""
-    state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
+    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
     none: tuple[Turn, ...] = ()
-    found = await state.answer("cold", "last turn", parts.turns.recent_turns(scope, 1), none)
+    found = await state.answer("cold", "last turn", runtime.turns.recent_turns(scope, 1), none)
     said = [turn.input for turn in found if turn.redacted_at is None]
     return said[-1] if said else role
 
@@ -144,19 +144,19 @@ def checked_injectable(kinds: Sequence[Kind] | None) -> tuple[Kind, ...]:
 
 
 async def _rankings(
-    parts: Parts, scope: Scope, query: str, wanted: Sequence[Kind], state: Degradation
+    runtime: Runtime, scope: Scope, query: str, wanted: Sequence[Kind], state: Degradation
 ) -> list[Sequence[Hit]]:
     """Return what each class has that is about the question, best first."""
     asked = [tuple(kind for kind in kinds if kind in wanted) for kinds in CLASSES.values()]
-    names = await parts.names.of(scope)
+    names = await runtime.names.of(scope)
 
     async def ranking(kinds: tuple[Kind, ...]) -> Sequence[Hit]:
         if not kinds:
             return ()
         request = RecallRequest(text=query, limit=PER_CLASS, kinds=kinds, rerank=False)
-        found = await recollect(parts, scope, request)
+        found = await recollect(runtime, scope, request)
         _note(state, found)
-        return await parts.recaller.relevant(query, found.items, names, state)
+        return await runtime.recaller.relevant(query, found.items, names, state)
 
     return await together(ranking(kinds) for kinds in asked)
 
@@ -234,12 +234,12 @@ def _entry(hit: Hit) -> str:
     return entry(source, injected_text(hit.text), is_flat=hit.kind == "fact")
 
 
-def bringing(parts: Parts, message: str) -> Bring:
+def bringing(runtime: Runtime, message: str) -> Bring:
     """Return what brings what is known about a message into its context."""
 
     async def bring(scope: Scope, state: Degradation) -> tuple[Hit, ...]:
-        room = max(1, int(parts.settings.context_tokens * CONTEXT_SHARE))
-        found = await inject(parts, scope, message, token_budget=room)
+        room = max(1, int(runtime.settings.context_tokens * CONTEXT_SHARE))
+        found = await inject(runtime, scope, message, token_budget=room)
         for capability in found.degraded:
             state.lost.setdefault(capability)
         state.skipped.extend(why for why in found.skipped if why not in state.skipped)

@@ -17,9 +17,9 @@ from tiers.forms import hit_of
 from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import Episode, Hit, Scope, SearchQuery, Summary
 
-from ..parts import Parts
 from ..recaller import Degradation
 from ..rights.policy import scope_of
+from ..runtime import Runtime
 from ..turn.eliding import with_previews_of
 from .asking import ask
 from .request import DAYS_MAX, RecallRequest
@@ -115,14 +115,14 @@ class _Window:
 class _Search:
     """One search: what it asks with, and how the tiers answered so far."""
 
-    parts: Parts
+    runtime: Runtime
     scope: Scope
     grain: AnyGrain
     window: _Window
     state: Degradation
 
     async def latest(self, window: _Window, grain: AnyGrain, limit: int) -> tuple[Hit, ...]:
-        call = self.parts.timeline.latest(self.scope, window.latest(grain, limit))
+        call = self.runtime.timeline.latest(self.scope, window.latest(grain, limit))
         return await self.state.answer("cold", "timeline", call, _NONE)
 
     async def newest(self, grain: AnyGrain, *, min_days_ago: int) -> Hit | None:
@@ -133,7 +133,7 @@ class _Search:
 
 
 async def search_memory(
-    parts: Parts,
+    runtime: Runtime,
     scope: Scope,
     text: str | None,
     *,
@@ -148,15 +148,15 @@ async def search_memory(
         UsageError: The grain is none, a number is out of range, or the window is inverted.
     """
     _check(grain, min_days_ago, max_days_ago, max_results)
-    window = _Window(min_days_ago, max_days_ago, parts.clock(), parts.settings.zone)
-    state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
-    search = _Search(parts, scope, grain, window, state)
+    window = _Window(min_days_ago, max_days_ago, runtime.clock(), runtime.settings.zone)
+    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
+    search = _Search(runtime, scope, grain, window, state)
     lost: tuple[str, ...] = ()
     if text is None or not text.strip():
         latest = await search.latest(window, grain, max_results)
-        items = await with_previews_of(parts.turns, scope, latest, state)
+        items = await with_previews_of(runtime.turns, scope, latest, state)
     else:
-        found = await ask(parts, scope, window.request(grain, text, max_results))
+        found = await ask(runtime, scope, window.request(grain, text, max_results))
         items, lost = await _unfolded(search, found.items, max_results), found.degraded
     hint = None if "cold" in (*lost, *state.lost) else await _hint(search)
     return MemorySearch(
@@ -168,7 +168,7 @@ async def search_memory(
     )
 
 
-async def scope_as(parts: Parts, whole: Scope, agent_id: str | None) -> Scope:
+async def scope_as(runtime: Runtime, whole: Scope, agent_id: str | None) -> Scope:
     """Return what a member of a graph sees; without one, the graph's operator.
 
     Raises:
@@ -176,7 +176,7 @@ async def scope_as(parts: Parts, whole: Scope, agent_id: str | None) -> Scope:
     """
     if agent_id is None:
         return whole
-    standing = await parts.membership.of_graph(whole.for_agent(agent_id))
+    standing = await runtime.membership.of_graph(whole.for_agent(agent_id))
     if standing.agent is None:
         raise NotFound("agent", agent_id)
     return scope_of(standing.agent, standing.lineage)
@@ -191,7 +191,7 @@ async def _unfolded(search: _Search, items: Sequence[Hit], limit: int) -> tuple[
     if not ids:
         return tuple(items)
     none: tuple[Summary | Episode, ...] = ()
-    call = search.parts.episodic.written(search.scope, ids)
+    call = search.runtime.episodic.written(search.scope, ids)
     written = await search.state.answer("cold", "episodes", call, none)
     same = {one.id: one for one in written if isinstance(one, Episode) and one.redacted_at is None}
     own = search.scope.graph_id

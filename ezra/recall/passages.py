@@ -33,7 +33,7 @@ async def find_on_shelves(search: Search) -> None:
 async def _find_on_shelf_of(search: Search, ancestor: Ancestor, base: SearchQuery) -> None:
     none: tuple[Hit, ...] = ()
     query = base.model_copy(update={"as_of": ancestor.as_of})
-    call = search.parts.words.search_words(_there(search.scope, ancestor), query)
+    call = search.runtime.words.search_words(_there(search.scope, ancestor), query)
     found = await search.state.answer("cold", "documents of ancestors", call, none)
     whence = {"inherited_from": ancestor.graph_id, "path": ancestor.path}
     search.pool.add_leg("inherited words", [hit.model_copy(update=whence) for hit in found])
@@ -63,7 +63,7 @@ async def cited(search: Search, hits: Sequence[Hit]) -> list[Hit]:
 
 async def _passages(search: Search, hits: Sequence[Hit]) -> dict[str, Passage] | None:
     away: tuple[Passage, ...] | None = None
-    call = search.parts.shelf.passages(search.scope, [hit.id for hit in hits])
+    call = search.runtime.shelf.passages(search.scope, [hit.id for hit in hits])
     found = await search.state.answer("cold", "citations", call, away)
     return None if found is None else {one.id: one for one in found}
 
@@ -71,7 +71,7 @@ async def _passages(search: Search, hits: Sequence[Hit]) -> dict[str, Passage] |
 async def _documents(search: Search, hits: Sequence[Hit]) -> dict[str, Document] | None:
     away: tuple[Document, ...] | None = None
     ids = list(dict.fromkeys(one for hit in hits for one in hit.source_ids))
-    call = search.parts.shelf.documents(search.scope, ids, as_of=search.request.as_of)
+    call = search.runtime.shelf.documents(search.scope, ids, as_of=search.request.as_of)
     found = await search.state.answer("cold", "citations", call, away)
     return None if found is None else {one.id: one for one in found}
 

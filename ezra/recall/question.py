@@ -11,12 +11,12 @@ from tiers.recollection import WordStatistics
 from tiers.records import Kind, Scope, SearchQuery, Turn
 
 from ..checks import checked
-from ..parts import Parts
 from ..ranking.cues import Cues
 from ..ranking.pool import Pool
 from ..ranking.priors import ScopeClass
 from ..ranking.scoring import Scored
 from ..recaller import Degradation, QuestionVector
+from ..runtime import Runtime
 from .request import MODES, RecallRequest, wanted_classes
 
 WORD_CANDIDATES = 90
@@ -31,7 +31,7 @@ class Search:
     """What one search knows so far.
 
     Attributes:
-        parts: What the runtime is made of.
+        runtime: What the runtime is made of.
         scope: Who asks.
         request: What is asked.
         now: When it is asked; the moment of ``as_of`` for a question to the past.
@@ -46,7 +46,7 @@ class Search:
         scored: The pool, weighed.
     """
 
-    parts: Parts
+    runtime: Runtime
     scope: Scope
     request: RecallRequest
     now: datetime
@@ -63,7 +63,7 @@ class Search:
     @property
     def classes(self) -> tuple[ScopeClass, ...]:
         """The scope classes that are asked."""
-        return wanted_classes(self.request, self.parts.settings.priors.class_weights)
+        return wanted_classes(self.request, self.runtime.settings.priors.class_weights)
 
     @property
     def asks_all_classes(self) -> bool:
@@ -89,13 +89,13 @@ def queries(search: Search) -> list[SearchQuery]:
 def everything(search: Search) -> SearchQuery:
     """Return the query for all that is asked, whatever its scope class."""
     request = search.request
-    since, until = request.window(search.now, search.parts.settings.zone)
+    since, until = request.window(search.now, search.runtime.settings.zone)
     return checked(
         SearchQuery,
         text=request.text,
         kinds=request.kinds,
         limit=max(WORD_CANDIDATES, request.limit),
-        now=search.parts.clock(),
+        now=search.runtime.clock(),
         mode=MODES[request.mode],
         as_of=request.as_of,
         since=since,

@@ -16,7 +16,6 @@ from tiers.previews import has_long_output, may_be_long, shown_outputs, shown_te
 from tiers.records import Fact, FactTier, Hit, Kind, Scope, Span, Turn
 
 from ..models.reranking.blending import reranked
-from ..parts import Parts
 from ..ranking.choosing import Ranked, folded, varied, within_budget
 from ..ranking.cues import read_cues
 from ..ranking.pool import Pool
@@ -24,6 +23,7 @@ from ..ranking.priors import classes_of, factors, is_used_since
 from ..ranking.scoring import DIGITS, Question, Scored, score
 from ..ranking.weights import DEFAULT_WEIGHTS
 from ..recaller import Degradation, Reason, RecallResult
+from ..runtime import Runtime
 from .candidates import (
     ask_engines,
     look_around,
@@ -43,23 +43,23 @@ UNASKED = frozenset({"hot", "ended", "covered", "meaning", "meaning of that time
 """Legs that bring what is there, however far from the question: some sign must speak for it."""
 
 
-async def recollect(parts: Parts, scope: Scope, request: RecallRequest) -> RecallResult:
+async def recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> RecallResult:
     """Return the best of what the scope may see for a question."""
-    with parts.telemetry.recall(scope) as watched:
-        found = await _recollect(parts, scope, request)
+    with runtime.telemetry.recall(scope) as watched:
+        found = await _recollect(runtime, scope, request)
         watched.note(ezra__items=len(found.items), ezra__degraded=found.degraded)
     return found
 
 
-async def _recollect(parts: Parts, scope: Scope, request: RecallRequest) -> RecallResult:
-    now = request.as_of or parts.clock()
+async def _recollect(runtime: Runtime, scope: Scope, request: RecallRequest) -> RecallResult:
+    now = request.as_of or runtime.clock()
     scope = scope_at(scope, request.as_of)
-    state = Degradation(parts.settings.step_timeout_seconds, parts.telemetry)
+    state = Degradation(runtime.settings.step_timeout_seconds, runtime.telemetry)
     search = Search(
-        parts, scope, request, now, state, Pool(scope.graph_id, parts.reader, scope.tenant)
+        runtime, scope, request, now, state, Pool(scope.graph_id, runtime.reader, scope.tenant)
     )
-    search.names = await parts.names.of(scope)
-    search.cues = read_cues(request.text, search.names, now, parts.settings.zone)
+    search.names = await runtime.names.of(scope)
+    search.cues = read_cues(request.text, search.names, now, runtime.settings.zone)
     await ask_engines(search, find_on_shelves)
     await look_around(search)
     await measure(search)
@@ -73,7 +73,7 @@ async def _recollect(parts: Parts, scope: Scope, request: RecallRequest) -> Reca
 
 def _rank(search: Search) -> list[Ranked]:
     """Weigh, fold, vary and cut: all of it pure."""
-    settings, request = search.parts.settings, search.request
+    settings, request = search.runtime.settings, search.request
     question = Question(
         request.text, search.cues, search.statistics, search.scope.user_id, settings.zone
     )
@@ -154,7 +154,7 @@ async def _turns_of(search: Search, ranked: Sequence[Ranked]) -> dict[str, Turn]
     if not bare:
         return {}
     none: tuple[Turn, ...] = ()
-    call = search.parts.turns.turns(search.scope, bare)
+    call = search.runtime.turns.turns(search.scope, bare)
     found = await search.state.answer("cold", "turns", call, none)
     return {turn.id: turn for turn in found if turn.redacted_at is None}
 
@@ -190,7 +190,7 @@ async def _tiers_then(search: Search, ranked: Sequence[Ranked]) -> dict[str, Fac
     if moment is None or not ids:
         return {}
     none: tuple[Fact, ...] = ()
-    call = search.parts.semantic.facts(search.scope, ids)
+    call = search.runtime.semantic.facts(search.scope, ids)
     facts = await search.state.answer("cold", "facts", call, none)
     return {
         fact.id: "core" if any(_holds(span, moment) for span in fact.core_spans) else "archival"
@@ -203,12 +203,12 @@ def _holds(span: Span, moment: datetime) -> bool:
 
 
 async def _rerank(search: Search, hits: Sequence[Hit]) -> tuple[Sequence[Hit], bool]:
-    settings = search.parts.settings
+    settings = search.runtime.settings
     if not _reranks(search):
         return hits, False
     with search.state.telemetry.leg("rerank", "rerank"):
         answers, is_used = await reranked(
-            search.parts.reranker,
+            search.runtime.reranker,
             search.request.text,
             hits,
             search.state,
@@ -217,12 +217,12 @@ async def _rerank(search: Search, hits: Sequence[Hit]) -> tuple[Sequence[Hit], b
         )
     if search.request.as_of is not None:  # the past does not change meanwhile
         return answers, is_used
-    recaller, scope = search.parts.recaller, search.scope
+    recaller, scope = search.runtime.recaller, search.scope
     return await recaller.still(scope, answers, search.now, search.state), is_used
 
 
 def _reranks(search: Search) -> bool:
-    return search.request.rerank and search.parts.reranker is not None
+    return search.request.rerank and search.runtime.reranker is not None
 
 
 def _result(

@@ -15,7 +15,7 @@ from tiers.errors import UsageError
 from tiers.lexical import estimate_tokens
 from tiers.records import Scope, Turn
 
-from ..parts import Parts
+from ..runtime import Runtime
 from .finding import receipts_of
 from .rebuilding import ReplayedContext, rebuild
 
@@ -76,12 +76,12 @@ class ContextReport:
 
 
 async def context_report(
-    parts: Parts, scope: Scope, agent_id: str, limit: int = REPORT_TURNS
+    runtime: Runtime, scope: Scope, agent_id: str, limit: int = REPORT_TURNS
 ) -> ContextReport:
     """Return how the last contexts of an agent followed one another.
 
     Args:
-        parts: The runtime.
+        runtime: The runtime.
         scope: The agent's own, or that of its whole graph.
         agent_id: The agent.
         limit: The most turns, 1 to 50.
@@ -92,10 +92,10 @@ async def context_report(
     if isinstance(limit, bool) or not 1 <= limit <= REPORT_TURNS_MAX:
         raise UsageError("limit", limit, f"1 to {REPORT_TURNS_MAX}")
     own = scope if scope.agent_id == agent_id else scope.for_agent(agent_id)
-    turns = await parts.turns.recent_turns(own, limit + 1)
-    receipts = await receipts_of(parts, scope.for_graph(), [one.id for one in turns])
+    turns = await runtime.turns.recent_turns(own, limit + 1)
+    receipts = await receipts_of(runtime, scope.for_graph(), [one.id for one in turns])
     contexts = {
-        turn_id: await rebuild(parts, scope, receipt)
+        turn_id: await rebuild(runtime, scope, receipt)
         for turn_id, receipt in receipts.items()
         if receipt.agent_id == agent_id
     }

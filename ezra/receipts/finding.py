@@ -7,21 +7,23 @@ from collections.abc import Sequence
 from tiers.errors import UsageError
 from tiers.records import Receipt, Scope
 
-from ..parts import Parts
+from ..runtime import Runtime
 
 TURN_IDS_MAX = 100
 RECEIPTS_PER_PAGE = 100
 RECEIPT_PAGES_MAX = 20
 
 
-async def receipts_of(parts: Parts, scope: Scope, turn_ids: Sequence[str]) -> dict[str, Receipt]:
+async def receipts_of(
+    runtime: Runtime, scope: Scope, turn_ids: Sequence[str]
+) -> dict[str, Receipt]:
     """Return what turns saw, by turn; those without a receipt are left out.
 
     A receipt is looked for among those made soon after its turn was opened: it is not found
     behind 2,000 others.
 
     Args:
-        parts: The runtime.
+        runtime: The runtime.
         scope: Of the whole graph.
         turn_ids: At most 100; the nearer to each other in time the cheaper.
 
@@ -33,7 +35,7 @@ async def receipts_of(parts: Parts, scope: Scope, turn_ids: Sequence[str]) -> di
     wanted, found = set(turn_ids), dict[str, Receipt]()
     after, newest = min(wanted, default=""), max(wanted, default="")
     for _ in range(RECEIPT_PAGES_MAX if wanted else 0):
-        page = await parts.log.receipts(scope, after, RECEIPTS_PER_PAGE)
+        page = await runtime.log.receipts(scope, after, RECEIPTS_PER_PAGE)
         for one in page:
             turn_id = one.body.get("turn_id")
             if one.kind == "turn" and turn_id in wanted:

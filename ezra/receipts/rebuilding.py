@@ -29,12 +29,12 @@ from tiers.records import (
     Turn,
 )
 
-from ..parts import Parts
 from ..recall.injecting import bringing
 from ..recall.request import request_again
 from ..recall.search import recollect
 from ..recaller import RecallResult
 from ..rights.policy import scope_of
+from ..runtime import Runtime
 from ..turn.assemble import (
     MESH_SOURCE,
     Slot,
@@ -59,7 +59,7 @@ GONE = "its content was destroyed by retention, or it is not there"
 HIDDEN = "not there, or the agent may not see it any more"
 REWRITTEN = "it says something else now: it was written anew after a redaction"
 
-RecallAgain = Callable[[Parts, Scope, Receipt, Mapping[str, Any]], Awaitable[RecallResult]]
+RecallAgain = Callable[[Runtime, Scope, Receipt, Mapping[str, Any]], Awaitable[RecallResult]]
 """Asks a recall's question again, with a scope and the arguments that its receipt keeps.
 
 It must write nothing: no receipt, no use, no audit event.
@@ -116,7 +116,7 @@ class ReplayedContext:
 
 
 async def rebuild(
-    parts: Parts,
+    runtime: Runtime,
     scope: Scope,
     receipt: Receipt,
     *,
@@ -128,7 +128,7 @@ async def rebuild(
     Nothing is written, charged or counted.
 
     Args:
-        parts: The runtime.
+        runtime: The runtime.
         scope: Of the receipt's whole graph, or of the agent that was given it.
         receipt: The receipt.
         today: Also make the context of the same input, or ask the same question, as of now.
@@ -144,12 +144,12 @@ async def rebuild(
     if kept.is_blank:
         missing = tuple(Missing(slot, BLANKED) for slot in kept.slots)
         return replace(_empty(receipt, kept), missing=missing, reason=BLANKED)
-    found = await _Shelves(parts, scope, receipt).read(kept)
+    found = await _Shelves(runtime, scope, receipt).read(kept)
     rebuilt = _laid_out(receipt, kept, found)
     if not today:
         return rebuilt
     whys = {one.slot.key: one.why for one in rebuilt.missing}
-    now = await _today(parts, receipt, kept, again or _asked_again)
+    now = await _today(runtime, receipt, kept, again or _asked_again)
     diff = compare(kept.slots, now, Seal(kept.seal.salt), found.records, whys)
     return replace(rebuilt, today=diff)
 
@@ -204,8 +204,8 @@ class _Found:
 class _Shelves:
     """Reads the records that a receipt names, in batches by graph and kind."""
 
-    def __init__(self, parts: Parts, scope: Scope, receipt: Receipt) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime, scope: Scope, receipt: Receipt) -> None:
+        self._runtime = runtime
         self._scope = scope
         self._receipt = receipt
 
@@ -237,7 +237,7 @@ class _Shelves:
             found.missing.update({(kind, one): HIDDEN for one in absent})
             return
         there = Scope.of_graph(self._receipt.tenant, graph_id)
-        redacted = {one.id: one for one in await self._parts.redactor.redacted(there, absent)}
+        redacted = {one.id: one for one in await self._runtime.redactor.redacted(there, absent)}
         for one in absent:
             why = destroyed(redacted[one]) if one in redacted else None
             found.missing[kind, one] = why or GONE
@@ -246,18 +246,18 @@ class _Shelves:
         scope = self._scope_at(graph_id, kind)
         if scope is None:
             return ()
-        parts = self._parts
+        runtime = self._runtime
         if kind == "belief":
             asked = BeliefQuery(ids=tuple(ids), limit=IDS_PER_PAGE)
-            return await parts.history.query(scope, asked)
+            return await runtime.history.query(scope, asked)
         readers: dict[Kind, Callable[[Scope, Sequence[str]], Awaitable[Sequence[Owned]]]] = {
-            "turn": parts.turns.turns,
-            "tool_output": parts.turns.turns,
-            "summary": parts.episodic.written,
-            "episode": parts.episodic.written,
-            "fact": parts.semantic.facts,
-            "rule": parts.playbooks.rules,
-            "document": parts.shelf.passages,
+            "turn": runtime.turns.turns,
+            "tool_output": runtime.turns.turns,
+            "summary": runtime.episodic.written,
+            "episode": runtime.episodic.written,
+            "fact": runtime.semantic.facts,
+            "rule": runtime.playbooks.rules,
+            "document": runtime.shelf.passages,
         }
         if kind not in readers:
             return ()
@@ -270,7 +270,7 @@ class _Shelves:
         of = {one.id: one.document_id for one in passages if isinstance(one, Passage)}
         if scope is None or not of:
             return {}
-        found = await self._parts.shelf.documents(scope, list(dict.fromkeys(of.values())))
+        found = await self._runtime.shelf.documents(scope, list(dict.fromkeys(of.values())))
         named = {one.id: one.name for one in found}
         return {one: named[document] for one, document in of.items() if document in named}
 
@@ -409,21 +409,23 @@ def _versions_of(rule: Rule, version: int | None) -> list[str]:
     return [text for number, text in texts.items() if version in (None, number)]
 
 
-async def _today(parts: Parts, receipt: Receipt, kept: KeptContext, again: RecallAgain) -> Today:
+async def _today(
+    runtime: Runtime, receipt: Receipt, kept: KeptContext, again: RecallAgain
+) -> Today:
     """Return what the same agent is given now for the same input or question."""
     whole = Scope.of_graph(receipt.tenant, receipt.graph_id)
     asker = whole.for_agent(receipt.agent_id) if receipt.agent_id else whole
-    standing = await parts.membership.of_graph(asker)
+    standing = await runtime.membership.of_graph(asker)
     if receipt.kind == "turn":
-        return await _context_today(parts, receipt, kept, standing)
+        return await _context_today(runtime, receipt, kept, standing)
     scope = whole.model_copy(update={"lineage": standing.lineage})
     if standing.agent is not None:
         scope = scope_of(standing.agent, standing.lineage)
-    answer = await again(parts, scope, receipt, kept.arguments)
+    answer = await again(runtime, scope, receipt, kept.arguments)
     items: Sequence[Hit] = answer.items
     return Today(
         slots=[recalled_slot(hit) for hit in items],
-        now=parts.clock(),
+        now=runtime.clock(),
         lineage=[one.graph_id for one in standing.lineage],
         degraded=answer.degraded,
         skipped=answer.skipped,
@@ -431,20 +433,20 @@ async def _today(parts: Parts, receipt: Receipt, kept: KeptContext, again: Recal
 
 
 async def _context_today(
-    parts: Parts, receipt: Receipt, kept: KeptContext, standing: Standing
+    runtime: Runtime, receipt: Receipt, kept: KeptContext, standing: Standing
 ) -> Today:
     at = kept.input_at or receipt.recorded_at
     request = Request(
         input=receipt.query,
         at=at,
         speaker=receipt.agent_id,
-        inject=bringing(parts, receipt.query),
+        inject=bringing(runtime, receipt.query),
     )
-    turn = await parts.router.rehearse(standing, request, parts.names.of)
+    turn = await runtime.router.rehearse(standing, request, runtime.names.of)
     context = turn.context
     return Today(
         slots=context.slots,
-        now=parts.clock(),
+        now=runtime.clock(),
         dropped=context.dropped,
         folded=context.folded,
         left_out={fact.id: why for fact, why in turn.core.left_out},
@@ -455,7 +457,7 @@ async def _context_today(
 
 
 async def _asked_again(
-    parts: Parts, scope: Scope, receipt: Receipt, arguments: Mapping[str, Any]
+    runtime: Runtime, scope: Scope, receipt: Receipt, arguments: Mapping[str, Any]
 ) -> RecallResult:
     """Ask as ``recall`` asks, and keep nothing of it."""
-    return await recollect(parts, scope, request_again(receipt.query, arguments))
+    return await recollect(runtime, scope, request_again(receipt.query, arguments))

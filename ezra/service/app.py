@@ -103,7 +103,7 @@ def service_app(
     app.router.routes.append(Route(MCP_PATH, app.state.mcp))
     admission = None if tokens is None else Admission(tokens, seconds)
     console = _console(app.state.desk, admission, seconds)
-    clock = ezra._parts.clock  # noqa: SLF001 - no handle tells the time of the runtime
+    clock = ezra._runtime.clock  # noqa: SLF001 - no handle tells the time of the runtime
     reference_pages = reference.Reference(document, app.state.desk, clock)
     app.router.routes.extend((*reference_pages.routes(), *console.routes()))
     app.add_exception_handler(EzraError, on_error)
@@ -146,7 +146,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _console(desk: Desk, tokens: Admission | None, seconds: Callable[[], float]) -> Console:
-    clock = desk.ezra._parts.clock  # noqa: SLF001 - no handle tells the time of the runtime
+    clock = desk.ezra._runtime.clock  # noqa: SLF001 - no handle tells the time of the runtime
     return Console(pages, desk, None if tokens is None else tokens.find, clock, seconds)
 
 

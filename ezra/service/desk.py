@@ -51,7 +51,7 @@ class Desk:
     @property
     def telemetry(self) -> Telemetry:
         """What is told of requests goes where the runtime tells of itself."""
-        return self.ezra._parts.telemetry  # noqa: SLF001 - no handle gives it, and none should
+        return self.ezra._runtime.telemetry  # noqa: SLF001 - no handle gives it, and none should
 
     async def graph(self, graph_id: str) -> Graph:
         """Return the handle of a graph.
@@ -64,7 +64,7 @@ class Desk:
     async def catalog(self, caller: Caller) -> Catalog:
         """Return the tenant's catalog; it is made when new, but by nobody who only looks."""
         if caller.only_looks:
-            return Catalog(self.ezra._parts)  # noqa: SLF001 - as above
+            return Catalog(self.ezra._runtime)  # noqa: SLF001 - as above
         return await self.ezra.catalog()
 
     async def agent(self, graph_id: str, agent_id: str) -> Agent:
@@ -96,7 +96,7 @@ class Desk:
 
         That its handle is here is no sign that the agent lives.
         """
-        membership = self.ezra._parts.membership  # noqa: SLF001 - as above
+        membership = self.ezra._runtime.membership  # noqa: SLF001 - as above
         membership.forget(agent._record)  # noqa: SLF001 - as above
         return self.hold(graph_id, agent)
 

@@ -124,11 +124,11 @@ class Issuing:
         return own
 
     async def _tell(self, kind: str, token: Token, caller: Caller, reason: str) -> None:
-        parts = self._ezra._parts  # noqa: SLF001 - no handle appends to an audit feed, and none should
+        runtime = self._ezra._runtime  # noqa: SLF001 - no handle appends to an audit feed, and none should
         await self._ezra.catalog()
         scope = Scope.of_graph(self._tenant, CATALOG)
         text = f"by {caller.name} ({caller.token_id}): {reason}"
-        await parts.log.append_audit(scope, kind, (token.id,), text, parts.clock())
+        await runtime.log.append_audit(scope, kind, (token.id,), text, runtime.clock())
 
 
 def _check(caller: Caller, action: str) -> None:

@@ -98,9 +98,9 @@ async def _check_alive(ezra: Ezra, story: Story, others: dict[str, Any]) -> None
 
 async def _others(story: Story) -> dict[str, Any]:
     """Return the records that have nothing to do with any of it, as they are stored."""
-    parts, scope, kept = story.graph._parts, story.graph._scope, story.kept
-    turns = await parts.turns.turns(scope.for_agent("keeper"), [kept["turn"]])
-    rules = await parts.procedural.match_rules(scope, "a kumquat is ripe", 10)
+    runtime, scope, kept = story.graph._runtime, story.graph._scope, story.kept
+    turns = await runtime.turns.turns(scope.for_agent("keeper"), [kept["turn"]])
+    rules = await runtime.procedural.match_rules(scope, "a kumquat is ripe", 10)
     beliefs = await story.graph.beliefs.active()
     facts = await story.graph.facts([kept["fact"]])
     return {

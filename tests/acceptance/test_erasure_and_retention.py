@@ -131,7 +131,7 @@ async def test_r9_03_retention_cleans_what_redaction_cleans(tmp_path: Path) -> N
             clock.move(days=days)
             await ezra.run_lifecycle_tick("imola")
         assert await places_with(ezra, tmp_path, RETIRED.values()) == set()
-        receipts = await ezra._parts.log.receipts(graph._scope)
+        receipts = await ezra._runtime.log.receipts(graph._scope)
         assert receipts
         assert {one.query for one in receipts} == {""}
         (event,) = [
@@ -157,7 +157,7 @@ async def test_r9_03_receipts_stay_as_long_as_turns(tmp_path: Path) -> None:
             clock.move(hours=hours)
             await ezra.run_lifecycle_tick("imola")
         assert not await places_with(ezra, tmp_path, [RETIRED["recall"]])
-        receipts = await ezra._parts.log.receipts(graph._scope)
+        receipts = await ezra._runtime.log.receipts(graph._scope)
         (kept,) = [one for one in receipts if one.query]
         assert (kept.query, kept.body["turn_id"]) == ("Is it dry?", young.id)
 
@@ -177,7 +177,7 @@ async def _retired(ezra: Any, clock: MovingClock, *said: str) -> Any:
     for hours in (1, 23, 24, 24, 30):
         clock.move(hours=hours)
         await ezra.run_lifecycle_tick("imola")
-    marks = (await ezra._parts.grains.turn_marks(graph._scope, "", 10)).rows
+    marks = (await ezra._runtime.grains.turn_marks(graph._scope, "", 10)).rows
     assert all(one.retired for one in marks)
     return graph
 

@@ -146,7 +146,7 @@ async def test_ez_14_a_source_is_asked_by_name_or_in_plain_words(world: World) -
 async def test_ez_14_services_and_tools_answer_the_same_way(world: World) -> None:
     """HTTP and MCP; the past where the source knows it, an error that says so where not."""
     agent = await world.agent("imola", topics={"tyres", "laps"}, role="Strategist")
-    at = world.behind._parts.clock()
+    at = world.behind._runtime.clock()
     found = await agent.ask_mesh("weather", "now", {"track": "imola"}, at)
     assert found.time_travel_available
     assert found.as_of == at

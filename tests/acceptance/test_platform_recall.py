@@ -508,7 +508,7 @@ async def test_ma_09_the_epoch_outlives_a_restart_and_a_lost_ring(
     async with home(tmp_path, door, clock, model_window_tokens=300) as house:
         agent = await (await house.runtime.session_graph("chat")).agent("guide")
         ring = Scope.of_graph("default", "chat").for_agent("guide")
-        await house.behind._parts.hot.clear(ring)  # a cache: it may be lost at any time
+        await house.behind._runtime.hot.clear(ring)  # a cache: it may be lost at any time
         turn = await agent.turn("And now?")
         assert "reached by recall" in turn.messages[0]["content"]
         (last,) = (await agent.context_report(1)).turns

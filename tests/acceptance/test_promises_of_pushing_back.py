@@ -46,7 +46,7 @@ async def test_a_recording_waits_for_the_index(
     async with running(tmp_path, background=True, index_backlog_max=50) as ezra:
         graph = await ezra.create_session_graph("garage")
         agent = await graph.spawn_agent("agent", topics={"tyres"})
-        keeps = type(ezra._parts.desk).keep_turns
+        keeps = type(ezra._runtime.desk).keep_turns
 
         async def keep_turns(self: object, writes: Sequence[TurnWrite]) -> object:
             nonlocal deepest
@@ -54,7 +54,7 @@ async def test_a_recording_waits_for_the_index(
             deepest = max(deepest, (await ezra.waiting_work())["index"])
             return kept
 
-        monkeypatch.setattr(type(ezra._parts.desk), "keep_turns", keep_turns)
+        monkeypatch.setattr(type(ezra._runtime.desk), "keep_turns", keep_turns)
         done = await agent.record({"message": f"Lap {lap} was dry."} for lap in range(500))
         assert done.new == 500
     assert BATCH_TURNS <= deepest <= 50 + BATCH_TURNS
@@ -169,5 +169,5 @@ async def test_r9_22_how_long_the_oldest_has_waited_is_shown(tmp_path: Path) -> 
         assert "waits for the index 30" in health_line(health)
         shown = float((await ezra.metrics()).split("\nezra_index_age_seconds ")[1].split()[0])
         assert 300 <= shown < 310
-        await ezra._parts.index_worker.drain()
+        await ezra._runtime.index_worker.drain()
         assert (await ezra.health()).index_age == 0

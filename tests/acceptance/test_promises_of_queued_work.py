@@ -96,7 +96,7 @@ async def test_r9_21_forty_kills_from_outside_park_nothing_that_was_only_claimed
     clock, handler, kills = MovingClock(), Killed(42), 42
     async with running(tmp_path, clock) as ezra:
         await ezra.create_session_graph("garage")
-        queue = ezra._parts.queue
+        queue = ezra._runtime.queue
         scope = Scope.of_graph("default", "garage")
         work = [WorkDraft(kind="index", key=f"{number:02}") for number in range(61)]
         await queue.enqueue(scope, work, clock())
@@ -127,7 +127,7 @@ async def test_r9_21_a_pass_that_is_told_to_stop_charges_nothing_and_keeps_nothi
 
     async with running(tmp_path, clock) as ezra:
         await ezra.create_session_graph("garage")
-        queue = ezra._parts.queue
+        queue = ezra._runtime.queue
         work = [WorkDraft(kind="index", key=f"{number}") for number in range(in_company)]
         await queue.enqueue(Scope.of_graph("default", "garage"), work, clock())
         for _ in range(ATTEMPTS_MAX + 2):

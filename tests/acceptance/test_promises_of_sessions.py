@@ -101,7 +101,7 @@ async def test_r9_30_a_session_is_cleared_in_one_step(
         await session.add_items(talk(30))
         await other.add_items(talk(2))
         calls: list[int] = []
-        review = ezra._parts.review
+        review = ezra._runtime.review
         forgets = review.forget_all
 
         async def counted(scope: Any, ids: Any, *more: Any) -> Any:

@@ -46,8 +46,8 @@ def history(count: int, **more: Any) -> list[dict[str, Any]]:
 
 async def stored(agent: Agent) -> tuple[Turn, ...]:
     """Return all turns of an agent, oldest first."""
-    parts = agent._parts
-    return await parts.turns.recent_turns(await agent._scope(), 1_000)
+    runtime = agent._runtime
+    return await runtime.turns.recent_turns(await agent._scope(), 1_000)
 
 
 async def spawned(ezra: Ezra, graph_id: str = "imola", **more: Any) -> Agent:
@@ -77,7 +77,7 @@ async def test_a_recorded_history_is_the_one_that_turns_and_replies_leave(tmp_pa
         assert [turn.id for turn in await stored(wrote)] == list(done.ids)
         assert done.new == len(told)
         assert bared(await stored(spoke)) == bared(await stored(wrote))
-        work = [await ezra._parts.queue.waiting(await one._scope()) for one in (spoke, wrote)]
+        work = [await ezra._runtime.queue.waiting(await one._scope()) for one in (spoke, wrote)]
         assert (work[0]["index"], work[0]["extract"]) == (work[1]["index"], work[1]["extract"])
         assert work[0]["compress"] == work[1]["compress"] == 1
         costs = await wrote.usage()
@@ -90,7 +90,7 @@ async def test_a_recorded_history_is_the_one_that_turns_and_replies_leave(tmp_pa
             ours, theirs = await spoke.recall(asked), await wrote.recall(asked)
             assert [hit.text for hit in ours.items] == [hit.text for hit in theirs.items]
             assert ours.items
-        ring = [(await ezra._parts.hot.read(await one._scope())).turns for one in (spoke, wrote)]
+        ring = [(await ezra._runtime.hot.read(await one._scope())).turns for one in (spoke, wrote)]
         assert bared(ring[0]) == bared(ring[1])
         assert [turn.seq for turn in ring[1]] == [9, 10, 11, 12]
 
@@ -244,7 +244,7 @@ async def test_a_recording_that_breaks_off_goes_on_where_it_stopped(
     """The tier fails in one of three batches: those before it are whole, and none is doubled."""
     async with running(tmp_path) as ezra:
         agent = await spawned(ezra)
-        desk, batches = ezra._parts.desk, 0
+        desk, batches = ezra._runtime.desk, 0
         keeps = type(desk).keep_turns
 
         async def keep_turns(self: Any, writes: Any) -> Any:
@@ -279,7 +279,7 @@ async def test_a_hot_tier_that_is_away_costs_no_turn(
             raise TierUnavailable("hot", "restore", "away")
 
         with monkeypatch.context() as patched:
-            patched.setattr(type(ezra._parts.hot), "restore", away)
+            patched.setattr(type(ezra._runtime.hot), "restore", away)
             assert (await agent.record(history(20))).new == 20
         shown = [slot.text for slot in (await agent.turn("And now?")).slots if slot.kind == "hot"]
         assert "Lap 19" in shown[-1]

@@ -20,9 +20,9 @@ async def speak(agent: Agent, message: str, at: datetime | None = None) -> None:
 
 async def store(agent: Agent, message: str, at: datetime) -> None:
     """Store a turn as the last step does; hundreds through all eight would take a minute."""
-    parts, scope = agent._parts, await agent._reading()
+    runtime, scope = agent._runtime, await agent._reading()
     turn = Turn(input=message, occurred_at=at, topics=agent.topics)
-    await parts.turns.append_turn(scope, turn.stamped(scope, parts.ids.new(), at))
+    await runtime.turns.append_turn(scope, turn.stamped(scope, runtime.ids.new(), at))
 
 
 async def test_he_04_a_narrow_window_holds_all_that_lies_in_it(tmp_path: Path) -> None:

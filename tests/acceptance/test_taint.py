@@ -105,8 +105,8 @@ async def test_a_belief_and_a_fact_that_gave_way_stand_again(ezra: Ezra) -> None
     true = await agent.commit("Start on hards.", key=key, value="hard")
     fact = await agent.remember(Fact(text="Hards last 30 laps.", tier="core"))
     poison = await agent.remember(POISON)
-    parts = graph._parts
-    assert await parts.semantic.supersede(graph._scope, fact, poison, parts.clock())
+    runtime = graph._runtime
+    assert await runtime.semantic.supersede(graph._scope, fact, poison, runtime.clock())
     false = await agent.commit("Start on softs.", key=key, value="soft", sources=[poison])
     history = graph.beliefs
 
@@ -295,16 +295,16 @@ async def test_what_follows_the_transaction_is_finished_by_repeating(
 ) -> None:
     """The process died right after it: nothing shows the poison, and the second call rebuilds."""
     story = await told(ezra, clock, "summarised")
-    parts = story.graph._parts
-    rewrite = parts.lifecycle.rewrite
+    runtime = story.graph._runtime
+    rewrite = runtime.lifecycle.rewrite
 
     async def died(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(parts.lifecycle, "rewrite", died)
+    monkeypatch.setattr(runtime.lifecycle, "rewrite", died)
     with pytest.raises(KeyboardInterrupt):
         await story.graph.taint.roll_back(story.record_id, reason=WHY)
-    monkeypatch.setattr(parts.lifecycle, "rewrite", rewrite)
+    monkeypatch.setattr(runtime.lifecycle, "rewrite", rewrite)
     texts = {one["text"] for one in (await rows_of(story))["summaries"].values()}
     assert texts == {SET_ASIDE}
     done = await story.graph.taint.roll_back(story.record_id, reason=WHY)

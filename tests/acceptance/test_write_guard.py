@@ -209,7 +209,7 @@ async def test_ne_06_erasure_and_export_know_what_is_put_aside(tmp_path: Path) -
         done = await graph.erase(subject="Oswald Quint", reason="asked to")
         assert "quarantined" in done.ids
         assert not await graph.quarantine.list()
-        held = await ezra._parts.quarantine.quarantined(
+        held = await ezra._runtime.quarantine.quarantined(
             Scope.of_graph("default", "race"), done.ids["quarantined"]
         )
         assert [one.text for one in held] == ["[redacted]"]

@@ -54,7 +54,7 @@ async def furnish(ezra: Ezra, turns: int, graphs: int) -> None:
         await ezra.create_session_graph(f"race-{number}", inherits_from=above)
     graph = await ezra.create_session_graph("large", inherits_from=["race-0"])
     agents = [await graph.spawn_agent(f"agent-{number}", topics={"race"}) for number in range(5)]
-    parts = ezra._parts  # what a year would bring is written beside the router
+    runtime = ezra._runtime  # what a year would bring is written beside the router
     for number in range(turns):
         agent = agents[number % len(agents)]
         scope = Scope.of_graph("default", "large").for_agent(agent.id)
@@ -62,8 +62,8 @@ async def furnish(ezra: Ezra, turns: int, graphs: int) -> None:
         turn = Turn(
             input=said(seeded), response=said(seeded), speaker="pit wall", topics=("race",),
             occurred_at=at, tokens=40,
-        ).stamped(scope, parts.ids.new(), at)  # fmt: skip
-        await parts.turns.append_turn(scope, turn)
+        ).stamped(scope, runtime.ids.new(), at)  # fmt: skip
+        await runtime.turns.append_turn(scope, turn)
     for _ in range(turns // 10):
         names = (seeded.choice(WORDS), seeded.choice(WORDS), said(seeded))
         fact = Fact(subject=names[0], predicate=names[1], object=names[2])

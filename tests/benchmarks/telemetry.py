@@ -82,7 +82,7 @@ async def measured(turns: int) -> None:
             for _ in range(50):
                 await agent.remember(" ".join(seeded.choices(WORDS, k=10)))
             await ezra.drain_learning()
-            plain = ezra._parts.telemetry
+            plain = ezra._runtime.telemetry
             ways = {
                 "none": silent,
                 "no SDK": plain,
@@ -91,7 +91,7 @@ async def measured(turns: int) -> None:
             times = {name: [] for name in ways}
             for _ in range(turns):
                 for name, telemetry in ways.items():
-                    vars(ezra._parts.router)["_telemetry"] = telemetry
+                    vars(ezra._runtime.router)["_telemetry"] = telemetry
                     since = time.thread_time()
                     turn = await agent.turn(" ".join(seeded.choices(WORDS, k=10)))
                     await turn.reply("18 laps.")

@@ -170,7 +170,7 @@ async def test_what_the_feed_is_not_told_is_not_done(
             raise TierUnavailable("cold", "append", "a test")
 
         first = there.tokens.tokens()[0].id
-        monkeypatch.setattr(type(there.ezra._parts.log), "append_audit", away)
+        monkeypatch.setattr(type(there.ezra._runtime.log), "append_audit", away)
         made = await there.post("/console/tokens", mine, name="untold")
         gone = await there.post(f"/console/tokens/{first}/revoke", mine, reason="x")
         assert (made.status_code, gone.status_code) == (503, 503)

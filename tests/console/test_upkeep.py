@@ -108,11 +108,13 @@ async def test_work_that_waits_is_counted_and_parked_work_tried_again(
     house: House, tabs: Tabs
 ) -> None:
     """Counts by kind are the handle's; a button puts parked work back."""
-    parts = house.ezra._parts
-    scope = Scope.of_graph(parts.settings.tenant, "imola")
-    await parts.queue.enqueue(scope, [WorkDraft(kind="judge", key="no-such-fact")], parts.clock())
-    (taken,) = await parts.queue.claim(["judge"], "test", 1, 60.0, parts.clock())
-    await parts.queue.fail(taken, "it <b>failed</b>", None)
+    runtime = house.ezra._runtime
+    scope = Scope.of_graph(runtime.settings.tenant, "imola")
+    await runtime.queue.enqueue(
+        scope, [WorkDraft(kind="judge", key="no-such-fact")], runtime.clock()
+    )
+    (taken,) = await runtime.queue.claim(["judge"], "test", 1, 60.0, runtime.clock())
+    await runtime.queue.fail(taken, "it <b>failed</b>", None)
     before = (await house.ezra.waiting_work())["judge"]
     page = await tabs.open(f"{house.url}/console/upkeep")
     row = page.locator("tbody tr", has_text="it <b>failed</b>")

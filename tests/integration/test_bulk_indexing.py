@@ -42,9 +42,9 @@ async def test_a_recorded_history_is_embedded_in_full_batches(
             await agent.record({"message": f"{name} saw lap {lap}."} for lap in range(150))
         monkeypatch.setattr(index, "vectors_of", counting)
         monkeypatch.setattr(writing, "_commit", committed)
-        await ezra._parts.index_worker.drain()
+        await ezra._runtime.index_worker.drain()
         assert batches == [BATCH_LIMIT] * 4 + [300 - 4 * BATCH_LIMIT]
         assert (await ezra.waiting_work())["index"] == 0
-        assert await ezra._parts.warm.count(await agent._scope()) == 300
+        assert await ezra._runtime.warm.count(await agent._scope()) == 300
     # One to claim each batch, and few for what becomes of it: not one for each record.
     assert commits < 40

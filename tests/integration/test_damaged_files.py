@@ -71,10 +71,10 @@ async def test_r9_20_a_damaged_index_is_set_aside_and_built_again(
             assert "warm" in found.degraded
             agent = await graph.spawn_agent("agent", topics={"tyres"})
             assert "warm" in (await agent.turn("How many laps does a tyre last?")).degraded
-            store = ezra._parts.reembedder._generations.serving.store
+            store = ezra._runtime.reembedder._generations.serving.store
             scope = Scope.of_graph("default", "garage")
             assert await store.count(scope) == 0
-            await ezra._parts.reembedder.run_pass()
+            await ezra._runtime.reembedder.run_pass()
             assert await store.count(scope) == RECORDS
             assert "warm" not in (await graph.recall("laps of a tyre")).degraded
     (kept,) = (tmp_path / "warm").glob("*/damaged")
@@ -83,7 +83,7 @@ async def test_r9_20_a_damaged_index_is_set_aside_and_built_again(
     assert healthy
     assert str(kept) in "\n".join(lines_of(report))
     async with running(tmp_path) as ezra:
-        store = ezra._parts.reembedder._generations.serving.store
+        store = ezra._runtime.reembedder._generations.serving.store
         assert await store.count(scope) == RECORDS
 
 
@@ -131,7 +131,7 @@ async def test_r9_20_what_was_set_aside_goes_with_the_words(tmp_path: Path, way:
     async with running(tmp_path, clock, retention_plan=short) as ezra:
         (kept,) = (tmp_path / "warm").glob("*/damaged")
         assert _holds(kept, NAME)
-        await ezra._parts.reembedder.run_to_end()
+        await ezra._runtime.reembedder.run_to_end()
         if way == "retention":
             clock.move(days=30)
         await WAYS[way](ezra)

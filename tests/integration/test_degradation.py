@@ -32,7 +32,7 @@ async def test_without_the_warm_tier_words_still_answer(tmp_path: Path) -> None:
     """Archival facts are found in cold, summaries are left out, both said."""
     async with running(tmp_path) as ezra:
         agent = await agent_with_memory(ezra)
-        ezra._parts.warm.serving.store.close()  # type: ignore[attr-defined]
+        ezra._runtime.warm.serving.store.close()  # type: ignore[attr-defined]
         turn = await agent.turn("How long do mediums last?")
         assert set(turn.degraded) == {"dense", "warm"}
         assert [slot.text for slot in turn.slots if slot.kind == "archival"] == [
@@ -49,7 +49,7 @@ async def test_without_the_hot_tier_turns_are_kept(tmp_path: Path) -> None:
     """The reply is durable, and the next context takes the last turns from cold."""
     async with running(tmp_path) as ezra:
         agent = await agent_with_memory(ezra)
-        await ezra._parts.hot.aclose()  # type: ignore[attr-defined]
+        await ezra._runtime.hot.aclose()  # type: ignore[attr-defined]
         turn = await agent.turn("Still there?")
         assert "hot" in turn.degraded
         written = await turn.reply("Yes.")
@@ -72,10 +72,10 @@ async def test_without_the_cold_tier_nothing_is_acknowledged(tmp_path: Path) -> 
     async with running(tmp_path) as ezra:
         agent = await agent_with_memory(ezra)
         turn = await agent.turn("Before.")
-        await ezra._parts.turns._store._database.close()  # type: ignore[attr-defined]
+        await ezra._runtime.turns._store._database.close()  # type: ignore[attr-defined]
         with pytest.raises(TierUnavailable, match="cold tier"):
             await turn.reply("Lost?")
-        ezra._parts.names.forget(scope_of(agent._record))
+        ezra._runtime.names.forget(scope_of(agent._record))
         late = await agent.turn("After.")
         assert "cold" in late.degraded
         assert late.receipt_id is None
@@ -122,9 +122,9 @@ async def test_r9_41_a_leg_that_hangs_ends_at_its_deadline(
     settings = Settings(home=tmp_path, embedder="off", background=False, step_timeout_seconds=0.05)
     async with Ezra.open(settings, clock=MovingClock()) as ezra:
         agent = await agent_with_memory(ezra)
-        parts = ezra._parts
-        apart = {"warm": parts.warm.serving.store, "desk": parts.router._desk}
-        store = apart[part] if part in apart else getattr(parts, part)
+        runtime = ezra._runtime
+        apart = {"warm": runtime.warm.serving.store, "desk": runtime.router._desk}
+        store = apart[part] if part in apart else getattr(runtime, part)
         with monkeypatch.context() as hanging:
             for name, _ in inspect.getmembers(store, inspect.iscoroutinefunction):
                 if not name.startswith("_"):
@@ -150,7 +150,7 @@ async def test_a_cancelled_turn_leaves_nothing_half_done(tmp_path: Path) -> None
             await asyncio.wait([task])
         graph = await ezra.session_graph("imola")
         status = await graph.status()
-        turns = await ezra._parts.turns.recent_turns(scope_of(agent._record), 100)
+        turns = await ezra._runtime.turns.recent_turns(scope_of(agent._record), 100)
         assert [turn.seq for turn in turns] == list(range(1, status.cold["turns"] + 1))
         await speak(99)
         await ezra.drain_learning()

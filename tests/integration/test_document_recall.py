@@ -51,7 +51,7 @@ async def _put(
 ) -> Revised:
     """Put the next revision of a document on its shelf."""
     scope = Scope.of_graph("default", graph_id)
-    shelf = ezra._parts.shelf
+    shelf = ezra._runtime.shelf
     probe = document_by(scope, name, shelf=fields.get("shelf", "files"))
     known = await shelf.documents(scope, [probe.id])
     revision = known[0].revision + 1 if known else 1
@@ -98,7 +98,7 @@ async def test_recall_cites_documents_as_they_stand_and_as_they_stood(
         new = [PassageDraft("Mediums last twenty laps.", ("Tyres",), 8)]
         await _put(ezra, clock, "race", "tyres.pdf", new, title="Manual 2", topics=("tyres",))
         scope = Scope.of_graph("default", CATALOG)
-        await ezra._parts.shelf.remove(scope, [document_by(scope, "hr.md").id], "old", clock())
+        await ezra._runtime.shelf.remove(scope, [document_by(scope, "hr.md").id], "old", clock())
         for _ in range(2):
             assert await _cited(agent, "How long do mediums last?") == [
                 ("Tyres\nMediums last twenty laps.", "Manual 2", 2, 8, None)
@@ -153,7 +153,7 @@ async def test_redaction_leaves_nothing_of_any_revision(tiers: str, tmp_path: Pa
         assert where(await everything(ezra, tmp_path), WORD) == {"cold"}, "retired ones left warm"
         scope = Scope.of_graph("default", "race")
         document = document_by(scope, name)
-        (passage,) = await ezra._parts.shelf.passages_of(scope, document.id)
+        (passage,) = await ezra._runtime.shelf.passages_of(scope, document.id)
         report = await graph.redact([passage.id], reason="asked by the person")
         assert report.ids["document"] == (document.id,)
         assert len(report.ids["passage"]) == 2
@@ -165,7 +165,7 @@ async def test_redaction_leaves_nothing_of_any_revision(tiers: str, tmp_path: Pa
         assert where(found, "pelican") == set()
         assert not (await agent.recall("pelican")).items
         assert (await agent.recall("narwhal")).items
-        assert [one.id for one in await ezra._parts.shelf.on_shelf(scope, None)] == [
+        assert [one.id for one in await ezra._runtime.shelf.on_shelf(scope, None)] == [
             kept.document.id
         ]
         said = drafts_of("Seen: a pelican.")
@@ -229,7 +229,7 @@ async def test_a_graph_with_documents_is_the_same_elsewhere(
             await _put(ezra, clock, "race", "a.md", drafts, properties={"$n": number})
         gone = await _put(ezra, clock, "race", "b.md", drafts_of("A pelican."))
         scope = Scope.of_graph("default", "race")
-        await ezra._parts.shelf.remove(scope, [gone.document.id], "gone", clock())
+        await ezra._runtime.shelf.remove(scope, [gone.document.id], "gone", clock())
         rows = await _rows(graph)
         assert [len(rows[one]) for one in ("documents", "document_revisions", "passages")] == [
             *(2, 2, 5)

@@ -68,7 +68,7 @@ async def test_what_is_known_is_answered_alike(tmp_path: Path, embedder: str) ->
         await ezra.drain_learning()
     async with running(tmp_path, clock, embedder=embedder, ring_capacity=2) as ezra:
         agent = await (await ezra.session_graph("imola")).agent("mechanic")
-        known = ezra._parts.reader.known("default", "imola")
+        known = ezra._runtime.reader.known("default", "imola")
         first, second = await _asked(agent), await _asked(agent)
         assert first == second == await _asked(agent)
         assert all(found.items for found in first)
@@ -76,7 +76,7 @@ async def test_what_is_known_is_answered_alike(tmp_path: Path, embedder: str) ->
         assert {found.degraded for found in first} == {lost}
         ids = [hit.id for found in first for hit in found.items]
         assert not any(one in known for one in ids)  # as it was when nothing had been asked
-        known = ezra._parts.reader.known("default", "imola")
+        known = ezra._runtime.reader.known("default", "imola")
         assert all(one in known for one in ids)
 
 
@@ -91,7 +91,7 @@ async def test_what_was_redacted_is_not_found_though_it_was_known(tmp_path: Path
             assert (await agent.recall("pelican seven")).items[0].id == secret
         graph = await ezra.session_graph("imola")
         await graph.redact([secret], reason="asked to")
-        assert secret not in ezra._parts.reader.known("default", "imola")
+        assert secret not in ezra._runtime.reader.known("default", "imola")
         for _ in range(2):
             found = (await agent.recall("pelican seven", limit=20)).items
             assert secret not in [hit.id for hit in found]
@@ -108,8 +108,8 @@ async def test_known_turns_are_told_by_the_index_while_the_cold_tier_is_away(
         await ezra.drain_learning()
         before = await agent.recall("Which wing did we fit?", limit=4)
         away: Any = Away()
-        agent._parts = replace(
-            agent._parts, words=away, recollection=away, turns=away, knowledge=away
+        agent._runtime = replace(
+            agent._runtime, words=away, recollection=away, turns=away, knowledge=away
         )
         found = await agent.recall("Which wing did we fit?", limit=4)
         assert found.degraded == ("cold",)
@@ -125,7 +125,7 @@ async def test_a_turn_is_known_from_its_reply_on(tmp_path: Path) -> None:
         agent = await _house(ezra)
         short = (await say(agent, "The wing was fitted.", "Thank you.")).id
         long = (await say(agent, "wing " * (HEARD_CHARS_MAX // 5))).id
-        known = ezra._parts.reader.known("default", "imola")
+        known = ezra._runtime.reader.known("default", "imola")
         assert (short in known, long in known) == (True, False)
         counts, terms, *_ = known[short]
         assert (counts, terms) == bag_of("mechanic: The wing was fitted.\nThank you.")[:2]

@@ -138,7 +138,7 @@ async def test_without_the_cold_tier_nothing_is_claimed(tmp_path: Path) -> None:
         graph = await ezra.create_session_graph("imola")
         agent = await graph.spawn_agent("engineer", topics={"gears"})
         away = Away()
-        agent._parts = replace(agent._parts, timeline=away)
+        agent._runtime = replace(agent._runtime, timeline=away)
         found = await agent.search_memory()
         assert (found.lines, found.items, found.hint) == ((), (), None)
         assert found.degraded == ("cold",)

@@ -136,7 +136,7 @@ async def test_r9_01_beliefs_documents_and_words_that_are_over_are_in_no_answer(
     former = ids_of((await agent.recall(QUESTION, kinds=("document",), mode="semantic")).items)
     assert former
     over = {old.id, back.id, said.id, *former}
-    ring = agent._parts.hot
+    ring = agent._runtime.hot
     held = await ring.read(scope_of(agent._record))
     await agent.commit("We fly to the island.", key=("trip", "by"), value="plane")
     await graph.beliefs.revert(back.id, reason="wrong")
@@ -188,7 +188,7 @@ async def test_r9_01_what_ends_while_a_reranker_is_asked_is_in_no_answer(ezra: E
         agent = await graph.spawn_agent("a", topics={"t"})
         gone = await agent.remember("The ferry, the ferry leaves at nine.")
         stands = await agent.remember("The ferry has a bar, and leaves late in the summer months.")
-        agent._parts = replace(agent._parts, reranker=_Forgetting(agent, gone))
+        agent._runtime = replace(agent._runtime, reranker=_Forgetting(agent, gone))
         if ask == "recall":
             items = (await agent.recall("the ferry leaves", limit=1)).items
         else:

@@ -126,16 +126,16 @@ async def test_each_lost_tier_is_named_and_the_others_answer(tmp_path: Path) -> 
     async with running(tmp_path, embedder="required") as ezra:
         agent = await memory(ezra)
         whole = set(ids_of((await agent.recall("ferry")).items))
-        parts = ezra._parts
-        await parts.hot.aclose()  # type: ignore[attr-defined]
+        runtime = ezra._runtime
+        await runtime.hot.aclose()  # type: ignore[attr-defined]
         found = await agent.recall("ferry")
         assert (found.degraded, set(ids_of(found.items))) == (("hot",), whole)
-        parts.warm.serving.store.close()  # type: ignore[attr-defined]
+        runtime.warm.serving.store.close()  # type: ignore[attr-defined]
         found = await agent.recall("ferry", receipt=True)
         assert (set(found.degraded), set(ids_of(found.items))) == ({"hot", "warm"}, whole)
         assert found.receipt_id is not None
-        await parts.turns._store._database.close()  # type: ignore[attr-defined]
-        parts.names.forget(scope_of(agent._record))
+        await runtime.turns._store._database.close()  # type: ignore[attr-defined]
+        runtime.names.forget(scope_of(agent._record))
         found = await agent.recall("ferry", receipt=True)
         assert set(found.degraded) == {"hot", "warm", "cold"}
         assert (found.items, found.receipt_id) == ((), None)
@@ -146,7 +146,7 @@ async def test_without_cold_the_index_and_the_ring_answer(tmp_path: Path) -> Non
     async with running(tmp_path, embedder="required") as ezra:
         agent = await memory(ezra)
         whole = set(ids_of((await agent.recall("ferry")).items))
-        await ezra._parts.turns._store._database.close()  # type: ignore[attr-defined]
+        await ezra._runtime.turns._store._database.close()  # type: ignore[attr-defined]
         for arguments in ({}, {"mode": "keyword"}, {"kinds": ("fact", "turn", "belief")}):
             found = await agent.recall("ferry", **arguments)
             assert found.degraded == ("cold",), arguments

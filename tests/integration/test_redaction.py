@@ -130,7 +130,7 @@ async def test_repeating_is_harmless_and_finishes_what_a_crash_left(tmp_path: Pa
     clock = MovingClock()
     async with running(tmp_path, clock, **SETTINGS) as ezra:
         graph, _, turns, made = await told(ezra, clock)
-        await ezra._parts.redactor.redact(
+        await ezra._runtime.redactor.redact(
             Scope.of_graph("default", "imola"), [turns[0].id], "crashed", clock()
         )
         found = await everything(ezra, tmp_path)
@@ -167,8 +167,8 @@ async def test_a_tier_that_is_away_is_named_and_cleaned_later(tmp_path: Path) ->
     clock = MovingClock()
     async with running(tmp_path, clock, **SETTINGS) as ezra:
         graph, _, turns, made = await told(ezra, clock)
-        ezra._parts.warm.serving.store.close()  # type: ignore[attr-defined]
-        await ezra._parts.hot.aclose()  # type: ignore[attr-defined]
+        ezra._runtime.warm.serving.store.close()  # type: ignore[attr-defined]
+        await ezra._runtime.hot.aclose()  # type: ignore[attr-defined]
         report = await graph.redact([*(turn.id for turn in turns), *made], reason="all of it")
         assert set(report.waiting) == {"hot", "warm"}
         assert "queued" in report.waiting["warm"]
@@ -239,15 +239,15 @@ async def test_what_is_summed_up_meanwhile_does_not_keep_it(tmp_path: Path, step
         scope = Scope.of_graph("default", "imola")
         if step == "consolidate":
             await ezra.run_lifecycle_tick("imola")
-        parts = ezra._parts
+        runtime = ezra._runtime
         interrupted = Interrupted(lambda: graph.redact([turns[0].id], reason="meanwhile"), WORD)
         policy = LifecyclePolicy(ring_capacity=1, turns_per_summary=2)
-        model = BudgetedModel(interrupted, parts.usage, parts.graphs, 5.0)  # type: ignore[arg-type]
-        writer = Writer(model=model, fleet=parts.fleet, prompts={}, policy=policy)
+        model = BudgetedModel(interrupted, runtime.usage, runtime.graphs, 5.0)  # type: ignore[arg-type]
+        writer = Writer(model=model, fleet=runtime.fleet, prompts={}, policy=policy)
         lifecycle = LifecycleAgent(
-            graphs=parts.graphs, turns=parts.turns, episodic=parts.episodic, grains=parts.grains,
-            warm=parts.warm, writer=writer, policy=policy, redactor=parts.redactor,
-            fleet=parts.fleet, log=parts.log,
+            graphs=runtime.graphs, turns=runtime.turns, episodic=runtime.episodic,
+            grains=runtime.grains, warm=runtime.warm, writer=writer, policy=policy,
+            redactor=runtime.redactor, fleet=runtime.fleet, log=runtime.log,
         )  # fmt: skip
         if step == "compress":
             await lifecycle.compress(scope.for_agent("keeper"), clock(), everything=True)

@@ -59,13 +59,13 @@ async def test_memories_from_before_the_model_are_found_by_meaning(tmp_path: Pat
         await remembered(ezra)
         assert await recalled(ezra) == (set(), ("dense",))
     async with running(tmp_path, embedder="required") as ezra:
-        assert ezra._parts.reembedder.progress == Reembedding(None, INT8, 0, 2)
+        assert ezra._runtime.reembedder.progress == Reembedding(None, INT8, 0, 2)
         assert await recalled(ezra) == (set(), ("dense",))
         assert (await recalled(ezra, "doctor"))[0] == {"The doctor is a friend."}
-        assert (await ezra._parts.reembedder.run_to_end()).completed
+        assert (await ezra._runtime.reembedder.run_to_end()).completed
         assert await recalled(ezra) == (MEANT, ())
     async with running(tmp_path, embedder="required") as ezra:
-        assert ezra._parts.reembedder.progress is None
+        assert ezra._runtime.reembedder.progress is None
         assert await recalled(ezra) == (MEANT, ())
 
 
@@ -104,7 +104,7 @@ async def test_a_lost_index_is_rebuilt(tmp_path: Path) -> None:
         agent = await graph.spawn_agent("a", topics={"t"})
         found = await agent.recall_archival("physician")
         assert [hit.text for hit in found] == ["The physician examined the driver."]
-        assert (await ezra._parts.reembedder.run_to_end()).records == 2
+        assert (await ezra._runtime.reembedder.run_to_end()).records == 2
         assert (await graph.status()).warm == 2
         assert (await recalled(ezra, "doctor"))[0] == {"The doctor is a friend."}
 
@@ -121,7 +121,7 @@ async def test_a_lost_index_of_a_model_says_that_it_is_not_whole(tmp_path: Path)
         assert found.degraded == ("warm", "dense")
         assert f"dense: still embedding with {INT8}" in found.skipped
         assert {hit.text for hit in found.items} == {"The doctor is a friend."}
-        await ezra._parts.reembedder.run_to_end()
+        await ezra._runtime.reembedder.run_to_end()
         assert await recalled(ezra) == (MEANT, ())
 
 
@@ -138,13 +138,13 @@ async def test_another_model_is_changed_to_while_the_old_one_answers(
     relabelled(real, models, "int8")
     async with running(home, **settings) as ezra:
         assert ezra.embedder == INT8
-        assert ezra._parts.reembedder.progress == Reembedding(FP32, INT8, 0, 2)
-        assert ezra._parts.warm.serving.model_id == FP32
+        assert ezra._runtime.reembedder.progress == Reembedding(FP32, INT8, 0, 2)
+        assert ezra._runtime.warm.serving.model_id == FP32
         assert await recalled(ezra) == (MEANT, ())
         turn = await (await (await ezra.session_graph("imola")).spawn_agent("b")).turn("a visit")
         assert turn.degraded == ()
-        await ezra._parts.reembedder.run_to_end()
-        assert ezra._parts.warm.serving.model_id == INT8
+        await ezra._runtime.reembedder.run_to_end()
+        assert ezra._runtime.warm.serving.model_id == INT8
         assert await recalled(ezra) == (MEANT, ())
     assert (home / "warm" / slug_of(FP32)).exists()
     shutil.rmtree(models / f"{MODEL_NAME}-fp32")
@@ -159,7 +159,7 @@ async def test_the_clock_embeds_without_being_asked(tmp_path: Path) -> None:
         await remembered(ezra)
     ticking = {"background": True, "learning_seconds": 0.02, "embedder": "required"}
     async with running(tmp_path, **ticking) as ezra, asyncio.timeout(60):
-        while ezra._parts.reembedder.progress is not None:  # noqa: ASYNC110 - done by the clock
+        while ezra._runtime.reembedder.progress is not None:  # noqa: ASYNC110 - done by the clock
             await asyncio.sleep(0.01)
         assert await recalled(ezra) == (MEANT, ())
 
@@ -171,7 +171,7 @@ async def test_work_claimed_by_a_killed_owner_is_free_at_once(tmp_path: Path) ->
         graph = await ezra.create_session_graph("imola")
         agent = await graph.spawn_agent("a", topics={"t"})
         await agent.remember("Mediums last 18 laps.")
-        queue, clock = ezra._parts.queue, ezra._parts.clock
+        queue, clock = ezra._runtime.queue, ezra._runtime.clock
         assert len(await queue.claim(["index", "judge"], "killed", 10, 3600, clock())) == 2
         assert (await ezra.drain_learning()).claimed == 0
     async with running(tmp_path, moving) as ezra:

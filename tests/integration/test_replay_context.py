@@ -126,10 +126,10 @@ async def test_what_is_not_as_it_was_is_not_called_exact(tmp_path: Path) -> None
             {"body": {**receipt.body, "slots": [*slots[:1], *slots[:0:-1]]}},
             {"body": {**receipt.body, "slots": slots[:-1]}},
         ):
-            again = await rebuild(ezra._parts, scope, receipt.model_copy(update=changed))
+            again = await rebuild(ezra._runtime, scope, receipt.model_copy(update=changed))
             assert not again.is_exact
             assert again.reason
-        assert (await rebuild(ezra._parts, scope, receipt)).is_exact
+        assert (await rebuild(ezra._runtime, scope, receipt)).is_exact
 
 
 async def test_an_old_receipt_has_a_clear_answer(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ async def test_an_old_receipt_has_a_clear_answer(tmp_path: Path) -> None:
         slots = [{"kind": "hot", "source_ids": ["x"], "score": None, "tokens": 3}]
         old = {"turn_id": turn_id, "slots": slots, "dropped": [], "tokens": 3, "degraded": []}
         former = receipt.model_copy(update={"id": "former", "body": old})
-        await ezra._parts.log.put_receipt(Scope.of_graph("default", "imola"), former)
+        await ezra._runtime.log.put_receipt(Scope.of_graph("default", "imola"), former)
         again = await graph.replay_context("former", today=True)
         assert (again.is_exact, again.messages, again.query) == (False, [], "Box?")
         assert again.turn_id == turn_id
@@ -168,15 +168,15 @@ async def test_today_is_told_and_leaves_no_trace(tmp_path: Path) -> None:
         rule_id = await agent.remember(Rule(trigger="mediums laps", steps=("Box.",)))
         receipt_id, turn_id = await say(agent, "How many laps do mediums last?")
         await say(agent, "Thank you.")
-        (rule,) = await ezra._parts.playbooks.rules(Scope.of_graph("default", "imola"), [rule_id])
+        (rule,) = await ezra._runtime.playbooks.rules(Scope.of_graph("default", "imola"), [rule_id])
         scope = scope_of((await graph.agents())[0])
-        now = ezra._parts.clock()
-        await ezra._parts.playbooks.refine(scope, rule, ["Stay out."], [], now)
+        now = ezra._runtime.clock()
+        await ezra._runtime.playbooks.refine(scope, rule, ["Stay out."], [], now)
         newer = await agent.remember("Mediums last 22 laps.", supersedes=mediums)
         (fact,) = await graph.facts([spare])
-        await ezra._parts.semantic.set_tier(scope, fact, "core", "said often", now)
+        await ezra._runtime.semantic.set_tier(scope, fact, "core", "said often", now)
         agent = await graph.spawn_agent("strategist", topics={"tyres"}, role="Retired.")
-        before, ring = rows_of(tmp_path), await ezra._parts.hot.read(scope)
+        before, ring = rows_of(tmp_path), await ezra._runtime.hot.read(scope)
         again = await graph.replay_context(receipt_id, today=True)
         assert again.is_exact
         diff = again.today
@@ -191,7 +191,7 @@ async def test_today_is_told_and_leaves_no_trace(tmp_path: Path) -> None:
         assert {slot.kind for slot in diff.new} == {"archival", "hot"}
         assert turn_id not in {one.was.id for one in diff.gone}
         assert rows_of(tmp_path) == before
-        assert await ezra._parts.hot.read(scope) == ring
+        assert await ezra._runtime.hot.read(scope) == ring
         assert (await graph.replay_context(receipt_id)).today is None
 
 
@@ -207,12 +207,12 @@ async def test_an_agent_rebuilds_its_own_receipts_from_what_it_may_see(tmp_path:
         await graph.spawn_agent("strategist", topics={"tyres"})
         record = next(one for one in await graph.agents() if one.id == "strategist")
         scope = scope_of(record)
-        again = await rebuild(ezra._parts, scope, await graph.receipt(mine))
+        again = await rebuild(ezra._runtime, scope, await graph.receipt(mine))
         assert [slot.text for slot in again.slots if slot.kind == "core"] == ["Boxes on lap 12."]
         assert ["may not see" in one.why for one in again.missing] == [True]
         assert "Soup" not in repr(again)
         with pytest.raises(NotFound, match="receipt"):
-            await rebuild(ezra._parts, scope, await graph.receipt(theirs))
+            await rebuild(ezra._runtime, scope, await graph.receipt(theirs))
         assert (await graph.replay_context(mine)).is_exact, "the graph's handle sees it all"
         assert (await ezra.replay_context(theirs)).is_exact
         with pytest.raises(NotFound, match="receipt"):
@@ -233,9 +233,9 @@ async def test_a_recall_is_rebuilt_and_asked_again(tmp_path: Path) -> None:
         found = await agent.recall("mediums laps", receipt=True)
         outputs = await _measured(agent)
         scope = scope_of((await graph.agents())[0])
-        (rule,) = await ezra._parts.playbooks.rules(scope, [rule_id])
-        now = ezra._parts.clock()
-        await ezra._parts.playbooks.refine(scope, rule, ["Stay out."], [], now)
+        (rule,) = await ezra._runtime.playbooks.rules(scope, [rule_id])
+        now = ezra._runtime.clock()
+        await ezra._runtime.playbooks.refine(scope, rule, ["Stay out."], [], now)
         newer = await agent.remember("Mediums last 22 laps.", supersedes=mediums)
         before = rows_of(tmp_path)
         again = await graph.replay_context(str(found.receipt_id), today=True)

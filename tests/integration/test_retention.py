@@ -18,14 +18,14 @@ WORD = "xylograph"
 
 async def retired(ezra: Ezra) -> int:
     """Let retention look at the graph now."""
-    parts = ezra._parts
-    graph = await parts.graphs.graph("default", "imola")
+    runtime = ezra._runtime
+    graph = await runtime.graphs.graph("default", "imola")
     assert graph is not None
 
     async def erase(scope: Scope, ids: Sequence[str], reason: str) -> None:
-        await redact(parts, scope, ids, reason)
+        await redact(runtime, scope, ids, reason)
 
-    return await BeliefRetention(parts.history).retire(graph, parts.clock(), erase)
+    return await BeliefRetention(runtime.history).retire(graph, runtime.clock(), erase)
 
 
 async def test_a_belief_that_ended_is_forgotten_when_its_time_is_over(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ async def test_a_belief_that_ended_is_forgotten_when_its_time_is_over(tmp_path: 
         await ezra.drain_learning()
         assert where(await everything(ezra, tmp_path), WORD) == set()
         assert {one.id for one in await agent.beliefs()} == {now.id, held.id}
-        last = (await ezra._parts.history.events(Scope.of_graph("default", "imola")))[-1]
+        last = (await ezra._runtime.history.events(Scope.of_graph("default", "imola")))[-1]
         assert (last.kind, last.belief_id) == ("redacted", former.id)
         told = await graph.audit(only=AuditFilter(kinds=("redacted",)))
         assert [one.reason for one in told] == ["retention: kept for 30 days after its end"]

@@ -428,7 +428,7 @@ async def test_r9_24_who_leaves_after_it_was_let_go_stays_away(
     graph = await paddock(behind)
     for how in ("itself", "graph"):
         agent = await graph.spawn_agent("strategist", topics={"tyres"})
-        behind._parts.membership.forget_graph("imola")  # as if another process had had it
+        behind._runtime.membership.forget_graph("imola")  # as if another process had had it
         await _let_go(behind, clock)
         assert {one.id: one.released for one in await graph.agents()}["strategist"]
         await (agent.leave() if how == "itself" else graph.close())
@@ -438,7 +438,7 @@ async def test_r9_24_who_leaves_after_it_was_let_go_stays_away(
 
 
 async def _let_go(ezra: Ezra, clock: MovingClock) -> None:
-    ezra._parts.membership.forget_graph("imola")  # as if this process had just been started
+    ezra._runtime.membership.forget_graph("imola")  # as if this process had just been started
     clock.move(hours=1)
     await ezra.run_lifecycle_tick("imola")
 

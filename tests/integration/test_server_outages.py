@@ -92,7 +92,7 @@ async def test_without_qdrant_turns_go_on_and_are_indexed_later(
     servers.start["warm"]()
     graph = await ezra.session_graph("imola")
     assert (await graph.status()).warm == 1
-    ezra._parts.clock.move(minutes=10)
+    ezra._runtime.clock.move(minutes=10)
     report = await ezra.drain_learning()
     assert not report.problems
     assert (await graph.status()).warm == 2

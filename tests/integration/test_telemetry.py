@@ -79,11 +79,11 @@ async def test_what_fails_is_told_by_its_class(
     with kept_spans(monkeypatch) as kept:
         async with running(tmp_path) as ezra:
             agent = await lived(ezra)
-            model = ezra._parts.model.name
-            monkeypatch.setattr(ezra._parts.hot, "read", away)
+            model = ezra._runtime.model.name
+            monkeypatch.setattr(ezra._runtime.hot, "read", away)
             before = samples(await ezra.metrics())
             turn = await agent.turn("And now?")
-            monkeypatch.setattr(ezra._parts.model, "complete", broken, raising=False)
+            monkeypatch.setattr(ezra._runtime.model, "complete", broken, raising=False)
             with pytest.raises(RuntimeError):
                 await turn.complete()
             after = samples(await ezra.metrics())
@@ -104,7 +104,7 @@ async def test_without_an_sdk_nothing_is_kept_and_nothing_is_sent(
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
         async with running(tmp_path) as ezra:
             await lived(ezra)
-            telemetry = ezra._parts.telemetry
+            telemetry = ezra._runtime.telemetry
             with telemetry.step("parse") as watched:
                 assert context.get_current() == {}
             assert watched.trace_id is None
@@ -224,11 +224,11 @@ async def test_no_label_holds_a_name_that_somebody_gave(
 
     async with running(tmp_path) as ezra:
         await lived(ezra)
-        ezra._parts.telemetry.numbers.lost(CANARY)
-        with ezra._parts.telemetry.leg("mesh", f"mesh source {CANARY}"):
+        ezra._runtime.telemetry.numbers.lost(CANARY)
+        with ezra._runtime.telemetry.leg("mesh", f"mesh source {CANARY}"):
             pass
         text = await ezra.metrics()
-        monkeypatch.setattr(ezra._parts.queue, "waiting", away)
+        monkeypatch.setattr(ezra._runtime.queue, "waiting", away)
         without = await ezra.metrics()
     for name in (CANARY, "imola", "strategist", "driver"):
         assert name not in text
@@ -250,8 +250,8 @@ async def test_passes_and_batches_of_work_are_watched(
     with kept_spans(monkeypatch) as kept:
         async with running(tmp_path) as ezra:
             await lived(ezra)
-            passing = ezra._parts.telemetry.passing
-            drain: Callable[[], Awaitable[object]] = ezra._parts.index_worker.drain
+            passing = ezra._runtime.telemetry.passing
+            drain: Callable[[], Awaitable[object]] = ezra._runtime.index_worker.drain
             good = Beat("indexing", 1.0, passing("indexing", drain))
             await good.run()
             with pytest.raises(RuntimeError):

@@ -83,7 +83,7 @@ async def _all_done(cold: ColdStores, seconds: float) -> None:
 
 async def _indexed(ezra: Ezra) -> set[str]:
     """Return the ids of everything in the warm index."""
-    index = ezra._parts.warm
+    index = ezra._runtime.warm
     assert isinstance(index, SwitchingIndex)
     store = cast("WarmArchive", index.serving.store)
     found: set[str] = set()

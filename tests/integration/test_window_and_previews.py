@@ -51,8 +51,8 @@ async def test_contexts_of_the_first_layout_are_rebuilt_as_they_were(tmp_path: P
         turn = await agent.turn("Box?")
         receipt = await graph.receipt(str(turn.receipt_id))
         assert receipt.body["layout"] == LAYOUT
-        now = await rebuild(ezra._parts, WHOLE, receipt)
-        then = await rebuild(ezra._parts, WHOLE, as_it_was_kept(receipt, {stored.id: stored}))
+        now = await rebuild(ezra._runtime, WHOLE, receipt)
+        then = await rebuild(ezra._runtime, WHOLE, as_it_was_kept(receipt, {stored.id: stored}))
         assert now.is_exact
         assert "timing" in now.messages[1]["content"]
         assert then.is_exact
@@ -72,10 +72,10 @@ async def test_recalls_from_before_previews_are_rebuilt_as_they_were(tmp_path: P
         ):
             found = await agent.recall("slow lap", kinds=kinds, receipt=True)
             receipt = await graph.receipt(str(found.receipt_id))
-            assert (await rebuild(ezra._parts, WHOLE, receipt)).is_exact
+            assert (await rebuild(ezra._runtime, WHOLE, receipt)).is_exact
             seal = Seal(receipt.body["seal"]["salt"])
             (slot,) = receipt.body["slots"]
-            (shown,) = (await rebuild(ezra._parts, WHOLE, receipt)).slots
+            (shown,) = (await rebuild(ezra._runtime, WHOLE, receipt)).slots
             assert "read_tool_output" in shown.text
             old = shown.__class__(**{**shown.__dict__, "text": text})
             body = {
@@ -83,7 +83,7 @@ async def test_recalls_from_before_previews_are_rebuilt_as_they_were(tmp_path: P
                 "slots": [{**slot, "digest": seal.of_text(text)}],
                 "seal": {**receipt.body["seal"], "digest": seal.of_slots([old])},
             }
-            again = await rebuild(ezra._parts, WHOLE, receipt.model_copy(update={"body": body}))
+            again = await rebuild(ezra._runtime, WHOLE, receipt.model_copy(update={"body": body}))
             assert again.is_exact
             assert again.slots[0].text == text
 

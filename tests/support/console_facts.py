@@ -57,23 +57,23 @@ async def told(ezra: Ezra, clock: MovingClock) -> Told:
 
 async def _moved(ezra: Ezra, core: str, rule: str) -> None:
     """Promote a fact after three uses, refine a playbook, count how it did."""
-    parts = ezra._parts
-    scope = Scope.of_graph(parts.settings.tenant, GRAPH)
+    runtime = ezra._runtime
+    scope = Scope.of_graph(runtime.settings.tenant, GRAPH)
     for cause in ("one", "two", "three"):
-        await parts.semantic.add_uses(scope, cause, [core], parts.clock())
-    (fact,) = await parts.semantic.facts(scope, [core])
-    await parts.semantic.set_tier(scope, fact, "core", "3 uses", parts.clock())
-    await parts.playbooks.record_outcome(scope, rule, "a turn", parts.clock(), is_success=True)
-    (found,) = await parts.playbooks.rules(scope, [rule])
-    await parts.playbooks.refine(scope, found, ["box", "fit wets"], ["a turn"], parts.clock())
+        await runtime.semantic.add_uses(scope, cause, [core], runtime.clock())
+    (fact,) = await runtime.semantic.facts(scope, [core])
+    await runtime.semantic.set_tier(scope, fact, "core", "3 uses", runtime.clock())
+    await runtime.playbooks.record_outcome(scope, rule, "a turn", runtime.clock(), is_success=True)
+    (found,) = await runtime.playbooks.rules(scope, [rule])
+    await runtime.playbooks.refine(scope, found, ["box", "fit wets"], ["a turn"], runtime.clock())
 
 
 async def many_facts(ezra: Ezra, graph_id: str, count: int) -> None:
     """Make a graph and put so many facts into its cold store at once."""
     await ezra.create_session_graph(graph_id)
-    parts = ezra._parts
-    scope = Scope.of_graph(parts.settings.tenant, graph_id).for_agent("importer")
-    archive = ColdArchive(parts.semantic._store)  # type: ignore[attr-defined]
+    runtime = ezra._runtime
+    scope = Scope.of_graph(runtime.settings.tenant, graph_id).for_agent("importer")
+    archive = ColdArchive(runtime.semantic._store)  # type: ignore[attr-defined]
     for start in range(0, count, IMPORTED_AT_ONCE):
         numbers = range(start, min(count, start + IMPORTED_AT_ONCE))
         rows = [

@@ -43,34 +43,34 @@ async def _seen(folder: Path) -> dict[str, Any]:
         agent = await graph.spawn_agent("agent", topics={"tyres"})
         for number in range(FACTS):
             await agent.remember(f"Tyre {number} lasts {number + 9} laps.")
-        await ezra._parts.index_worker.drain()
+        await ezra._runtime.index_worker.drain()
         filler = _fill(folder, 30 * MIB)
         for number in range(FACTS):
             await agent.remember(f"Stop {number} took {number + 2} seconds. " + "x" * 2_000)
         for _ in range(6):
-            await ezra._parts.index_worker.drain()
+            await ezra._runtime.index_worker.drain()
             clock.move(minutes=10)
         seen["waiting"] = (await ezra.waiting_work())["index"]
         seen["parked"] = (await ezra.waiting_work())["parked"]
         seen["found_low"] = len((await graph.recall("seconds of a stop")).items)
         seen["written"], seen["refused"] = await _until_full(ezra, agent, folder)
         with suppress(TierUnavailable):  # the queue is in the cold tier as well
-            await ezra._parts.index_worker.drain()
+            await ezra._runtime.index_worker.drain()
         full = await graph.recall("laps of a tyre")
         seen["found_full"], seen["degraded_full"] = len(full.items), list(full.degraded)
         filler.unlink()
         clock.move(minutes=10)
         await agent.remember("The rain came on lap 70.")
-        await ezra._parts.index_worker.drain()
+        await ezra._runtime.index_worker.drain()
         seen["waiting_after"] = (await ezra.waiting_work())["index"]
         seen["parked_after"] = (await ezra.waiting_work())["parked"]
-        facts = await ezra._parts.review.live_facts(SCOPE, "", 1_000)
+        facts = await ezra._runtime.review.live_facts(SCOPE, "", 1_000)
         seen["facts"] = len(facts.rows)
-        seen["indexed"] = await ezra._parts.warm.count(SCOPE)
+        seen["indexed"] = await ezra._runtime.warm.count(SCOPE)
         seen["degraded_after"] = list((await graph.recall("laps of a tyre")).degraded)
     seen["reopened"] = await _reopened(folder, clock)
     async with running(folder / "home", clock) as ezra:
-        again = await ezra._parts.review.live_facts(SCOPE, "", 1_000)
+        again = await ezra._runtime.review.live_facts(SCOPE, "", 1_000)
         seen["facts_again"] = len(again.rows)
     return seen
 
@@ -83,7 +83,7 @@ async def _reopened(folder: Path, clock: MovingClock) -> dict[str, Any]:
         graph = await ezra.session_graph("garage")
         found = await graph.recall("laps of a tyre")
         seen["found"], seen["degraded"] = len(found.items), list(found.degraded)
-        facts = await ezra._parts.review.live_facts(SCOPE, "", 1_000)
+        facts = await ezra._runtime.review.live_facts(SCOPE, "", 1_000)
         seen["facts"] = len(facts.rows)
         _fill(folder, 0)
         try:
@@ -97,12 +97,12 @@ async def _reopened(folder: Path, clock: MovingClock) -> dict[str, Any]:
         clock.move(minutes=10)
         agent = await graph.agent("agent")
         await agent.remember("The sun came on lap 71.")
-        await ezra._parts.index_worker.drain()
-        await ezra._parts.reembedder.run_to_end()
+        await ezra._runtime.index_worker.drain()
+        await ezra._runtime.reembedder.run_to_end()
         seen["waiting"] = (await ezra.waiting_work())["index"]
         seen["degraded_after"] = list((await graph.recall("laps of a tyre")).degraded)
-        facts = await ezra._parts.review.live_facts(SCOPE, "", 1_000)
-        seen["indexed"] = await ezra._parts.warm.count(SCOPE) - len(facts.rows)
+        facts = await ezra._runtime.review.live_facts(SCOPE, "", 1_000)
+        seen["indexed"] = await ezra._runtime.warm.count(SCOPE) - len(facts.rows)
     return seen
 
 

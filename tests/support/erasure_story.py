@@ -149,7 +149,7 @@ async def _of_the_subject(keeper: Agent) -> None:
 
 async def _documents(ezra: Ezra, clock: MovingClock) -> None:
     """Put documents on the shelf: two revisions about the subject, and one of the user."""
-    scope, shelf = Scope.of_graph("default", "imola"), ezra._parts.shelf
+    scope, shelf = Scope.of_graph("default", "imola"), ezra._runtime.shelf
     name, (_, badge, phone) = f"{SUBJECT}.md", OF_SUBJECT
     for revision in (1, 2):
         about = f"{SUBJECT} has badge {badge}, says revision {revision}."

@@ -24,7 +24,7 @@ async def fill(
     ezra: Ezra, agent: Agent, texts: Sequence[str], *, at: datetime | None = None
 ) -> list[str]:
     """Store one turn of the agent per text, to be indexed when learning is drained."""
-    parts = ezra._parts
+    runtime = ezra._runtime
     scope = scope_of(agent._record)
     ids = []
     for text in texts:
@@ -32,9 +32,9 @@ async def fill(
             input=text,
             speaker=agent.id,
             topics=agent.topics,
-            occurred_at=at or parts.clock(),
-        ).stamped(scope, parts.ids.new(), parts.clock())
-        stored, _ = await parts.turns.append_turn(scope, turn, follow_up(turn, agent.id))
+            occurred_at=at or runtime.clock(),
+        ).stamped(scope, runtime.ids.new(), runtime.clock())
+        stored, _ = await runtime.turns.append_turn(scope, turn, follow_up(turn, agent.id))
         ids.append(stored.id)
     return ids
 

@@ -155,7 +155,7 @@ async def _pictured(ezra: Ezra, home: Path) -> dict[str, Any]:
             )
         # What the warm index forgets by its clock is swept in one engine and noted in another.
         picture["audit"] = [row for row in picture["audit"] if "'evicted'" not in row]
-    index = ezra._parts.warm
+    index = ezra._runtime.warm
     assert isinstance(index, SwitchingIndex)
     store = cast("WarmArchive", index.serving.store)
     page = await store.export_entries(ezra.settings.tenant, "", 1_000)

@@ -128,7 +128,7 @@ def _weighs(part: Part, words: Iterable[str]) -> bool:
 
 
 async def _hot(ezra: Ezra) -> Any:
-    hot: Any = ezra._parts.hot
+    hot: Any = ezra._runtime.hot
     if isinstance(hot, EmbeddedHotStore):
         for part in _kept(hot):
             yield part
@@ -174,7 +174,7 @@ def _shards(ezra: Ezra) -> list[EdgeShard]:
         prefix = os.environ["EZRA_QDRANT_PREFIX"]
         collections = shared_shim().collections.items()
         return [one._shard for name, one in collections if name.startswith(f"{prefix}_")]
-    store: Any = ezra._parts.warm.serving.store  # type: ignore[attr-defined]
+    store: Any = ezra._runtime.warm.serving.store  # type: ignore[attr-defined]
     return [store._points._shard.engine]
 
 

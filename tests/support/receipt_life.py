@@ -94,7 +94,7 @@ class Life:
             scope = Scope.of_graph(fact.tenant, fact.graph_id).for_agent(fact.agent_id)
             other = "archival" if fact.tier == "core" else "core"
             now = self._clock()
-            await self.ezra._parts.semantic.set_tier(scope, fact, other, "upheaval", now)
+            await self.ezra._runtime.semantic.set_tier(scope, fact, other, "upheaval", now)
         for _ in range(3):
             await self._wait()
         self.agent = await self.graph.spawn_agent("strategist", topics={"tyres"}, role="Retired.")
@@ -140,7 +140,7 @@ class Life:
             self._facts.append(await self.agent.remember(self._fact(), supersedes=old.id))
 
     async def _refine(self) -> None:
-        playbooks = self.ezra._parts.playbooks
+        playbooks = self.ezra._runtime.playbooks
         scope = Scope.of_graph("default", "imola").for_agent("strategist")
         (rule,) = await playbooks.rules(scope, [self._random.choice(self._rules)])
         steps = [f"Call {self._next()}.", "Box."]

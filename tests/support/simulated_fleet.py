@@ -255,9 +255,9 @@ class SimulatedFleet:
 
     async def events(self, after: int = 0) -> list[BeliefEvent]:
         """Return the graph's belief events after a ``seq``."""
-        parts = self.ezra._parts
+        runtime = self.ezra._runtime
         found: list[BeliefEvent] = []
-        while page := await parts.history.events(self.graph._scope, after):
+        while page := await runtime.history.events(self.graph._scope, after):
             found += page
             after = page[-1].seq
         return found

@@ -72,9 +72,11 @@ async def test_rules_come_in_pages_with_their_outcomes(runtime: Any, behind: Ezr
     for number in range(3):
         rule = Rule(trigger=f"it rains {number}", steps=("box",), topics=("tyres",))
         rule_id = await agent.remember(rule)
-    parts = behind._parts
-    scope = Scope.of_graph(parts.settings.tenant, "imola")
-    await parts.playbooks.record_outcome(scope, rule_id, "a turn", parts.clock(), is_success=True)
+    runtime = behind._runtime
+    scope = Scope.of_graph(runtime.settings.tenant, "imola")
+    await runtime.playbooks.record_outcome(
+        scope, rule_id, "a turn", runtime.clock(), is_success=True
+    )
     page = await graph.latest_rules(limit=2)
     assert [(one.trigger, one.successes) for one in page.rows] == [
         ("it rains 2", 1),

@@ -297,7 +297,7 @@ async def test_health_names_tiers_and_nothing_else(
     async def down(*_: object) -> Any:
         raise TierUnavailable("cold", "graph", "down")
 
-    monkeypatch.setattr(type(behind._parts.graphs), "graph", down)
+    monkeypatch.setattr(type(behind._runtime.graphs), "graph", down)
     async with inside(behind) as http:
         answer = await http.get("/health")
     assert answer.status_code == 503
@@ -315,7 +315,7 @@ async def test_the_runtime_says_how_its_tiers_answer(
     async def down(*_: object) -> Any:
         raise TierUnavailable("warm", "count", "down")
 
-    monkeypatch.setattr(type(behind._parts.warm), "count", down)
+    monkeypatch.setattr(type(behind._runtime.warm), "count", down)
     found = await runtime.health()
     assert found.status == "degraded"
     assert (found.tiers["warm"].state, found.tiers["warm"].milliseconds) == ("unavailable", None)

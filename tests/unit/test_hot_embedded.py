@@ -142,7 +142,7 @@ async def test_a_ring_that_was_forgotten_is_filled_again_from_cold(tmp_path: Any
         agent = await graph.spawn_agent("pit")
         for number in range(3):
             await (await agent.turn(f"lap {number}?")).reply(f"lap {number}.")
-        hot: Any = ezra._parts.hot
+        hot: Any = ezra._runtime.hot
         hot._agents.clear()
         turn = await agent.turn("and now?")
         assert [slot.kind for slot in turn.slots].count("hot") == 3

@@ -10,7 +10,7 @@ from tiers.records import Scope, Text
 from tiers.taint import RollBack
 
 from ...operations import operation
-from ...parts import Parts
+from ...runtime import Runtime
 from .rolling_back import RollBackReport, confirm, roll_back, undo
 from .tracing import PAGE_MAX, Trace, trace
 
@@ -24,12 +24,12 @@ class Taint:
     It sees every agent's and every user's records: it is for those who run a fleet.
 
     Args:
-        parts: Of the runtime.
+        runtime: Of the runtime.
         scope: Of the whole graph.
     """
 
-    def __init__(self, parts: Parts, scope: Scope) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime, scope: Scope) -> None:
+        self._runtime = runtime
         self._scope = scope
 
     @operation("GET", "/records/{record_id}")
@@ -50,7 +50,7 @@ class Taint:
             NotFound: It is no such record of this graph.
             UsageError: A number is out of range.
         """
-        return await trace(self._parts, self._scope, record_id, limit=limit, after=after)
+        return await trace(self._runtime, self._scope, record_id, limit=limit, after=after)
 
     @operation("POST", "/roll-backs", changes=True)
     async def roll_back(
@@ -78,7 +78,7 @@ class Taint:
             Conflict: Neither it nor anything that came of it has its content.
         """
         return await roll_back(
-            self._parts, self._scope, record_id, reason, dry_run=dry_run, exposed=exposed
+            self._runtime, self._scope, record_id, reason, dry_run=dry_run, exposed=exposed
         )
 
     @operation("POST", "/roll-backs/{roll_back_id}/undo", changes=True)
@@ -93,7 +93,7 @@ class Taint:
             Conflict: It was confirmed.
             UsageError: The reason is blank.
         """
-        return await undo(self._parts, self._scope, roll_back_id, reason)
+        return await undo(self._runtime, self._scope, roll_back_id, reason)
 
     @operation("POST", "/roll-backs/{roll_back_id}/confirm", changes=True)
     async def confirm(self, roll_back_id: str, *, reason: Text) -> RollBackReport:
@@ -106,9 +106,9 @@ class Taint:
             Conflict: It was undone.
             UsageError: The reason is blank.
         """
-        return await confirm(self._parts, self._scope, roll_back_id, reason)
+        return await confirm(self._runtime, self._scope, roll_back_id, reason)
 
     @operation("GET", "/roll-backs")
     async def roll_backs(self) -> tuple[RollBack, ...]:
         """Return the roll-backs of this graph's records, the latest first, at most 1,000."""
-        return await self._parts.taint.roll_backs(self._scope)
+        return await self._runtime.taint.roll_backs(self._scope)

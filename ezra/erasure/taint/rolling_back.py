@@ -16,7 +16,7 @@ from tiers.records import Scope
 from tiers.taint import ITEMS_MAX, RollBack
 from tiers.upkeep import Redacted
 
-from ...parts import Parts
+from ...runtime import Runtime
 from .planning import planned, rebuilt_by, with_more
 from .tracing import Traced, traced
 
@@ -43,7 +43,7 @@ class RollBackReport:
 
 
 async def roll_back(
-    parts: Parts,
+    runtime: Runtime,
     scope: Scope,
     record_id: str,
     reason: str,
@@ -67,13 +67,13 @@ async def roll_back(
     done: RollBack | None = None
     notes: tuple[str, ...] = (f"more came of it under each of {ATTEMPTS_MAX} attempts: repeat",)
     for _ in range(ATTEMPTS_MAX):
-        known = await _open_one(parts, scope, record_id)
-        found = await traced(parts, scope, record_id)
-        draft = _draft(parts, scope, found, known, reason, exposed=exposed)
+        known = await _open_one(runtime, scope, record_id)
+        found = await traced(runtime, scope, record_id)
+        draft = _draft(runtime, scope, found, known, reason, exposed=exposed)
         if known is not None and not draft.items:
             done, notes = known, found.notes
             break
-        tried = await parts.taint.set_aside(draft, parts.clock(), dry_run=dry_run)
+        tried = await runtime.taint.set_aside(draft, runtime.clock(), dry_run=dry_run)
         if tried is not None and dry_run:
             rebuilt = tuple(rebuilt_by(found.walk, draft.items, record_id))
             return RollBackReport(tried, dry_run=True, rebuilt=rebuilt, notes=found.notes)
@@ -82,11 +82,11 @@ async def roll_back(
         return RollBackReport(done, dry_run=True, notes=notes)
     if done is None:
         raise TierTimeout("cold", "roll_back", "another roll-back began under each attempt")
-    rebuilt, waiting = await _clean(parts, done)
+    rebuilt, waiting = await _clean(runtime, done)
     return RollBackReport(done, rebuilt=rebuilt, notes=notes, waiting=waiting)
 
 
-async def undo(parts: Parts, scope: Scope, roll_back_id: str, reason: str) -> RollBackReport:
+async def undo(runtime: Runtime, scope: Scope, roll_back_id: str, reason: str) -> RollBackReport:
     """Bring back what an open roll-back set aside and reverted.
 
     Raises:
@@ -94,17 +94,17 @@ async def undo(parts: Parts, scope: Scope, roll_back_id: str, reason: str) -> Ro
         Conflict: It was confirmed.
         UsageError: The reason is blank.
     """
-    done = await parts.taint.undo(scope, roll_back_id, reason, parts.clock())
+    done = await runtime.taint.undo(scope, roll_back_id, reason, runtime.clock())
     waiting: dict[str, str] = {}
     for graph_id in done.graph_ids:
         there = Scope.of_graph(scope.tenant, graph_id)
-        parts.reader.forget(there.tenant, there.graph_id)
-        await _clear_rings(parts, there, done, waiting)
-        await _index(parts, there, waiting)
+        runtime.reader.forget(there.tenant, there.graph_id)
+        await _clear_rings(runtime, there, done, waiting)
+        await _index(runtime, there, waiting)
     return RollBackReport(done, waiting=waiting)
 
 
-async def confirm(parts: Parts, scope: Scope, roll_back_id: str, reason: str) -> RollBackReport:
+async def confirm(runtime: Runtime, scope: Scope, roll_back_id: str, reason: str) -> RollBackReport:
     """Destroy what an open roll-back keeps: it can be undone no longer.
 
     Raises:
@@ -112,20 +112,20 @@ async def confirm(parts: Parts, scope: Scope, roll_back_id: str, reason: str) ->
         Conflict: It was undone.
         UsageError: The reason is blank.
     """
-    done = await parts.taint.confirm(scope, roll_back_id, reason, parts.clock())
+    done = await runtime.taint.confirm(scope, roll_back_id, reason, runtime.clock())
     return RollBackReport(done)
 
 
-async def _open_one(parts: Parts, scope: Scope, record_id: str) -> RollBack | None:
+async def _open_one(runtime: Runtime, scope: Scope, record_id: str) -> RollBack | None:
     """Return the roll-back of a record that is open, if there is one."""
-    for one in await parts.taint.roll_backs(scope):
+    for one in await runtime.taint.roll_backs(scope):
         if one.record_id == record_id and one.state == "open":
             return one
     return None
 
 
 def _draft(
-    parts: Parts,
+    runtime: Runtime,
     scope: Scope,
     found: Traced,
     known: RollBack | None,
@@ -140,11 +140,11 @@ def _draft(
     if not found.walk.is_whole or len(items) > ITEMS_MAX:
         accepted = f"a record of which at most {ITEMS_MAX:,} came; roll back parts of its tree"
         raise UsageError("record_id", found.root.id, accepted)
-    now = parts.clock()
+    now = runtime.clock()
     if known is not None:
         return known.model_copy(update={"items": tuple(items), "exposed": exposed})
     return RollBack(
-        id=parts.ids.new(),
+        id=runtime.ids.new(),
         tenant=scope.tenant,
         graph_id=scope.graph_id,
         record_id=found.root.id,
@@ -155,54 +155,56 @@ def _draft(
     )
 
 
-async def _clean(parts: Parts, done: RollBack) -> tuple[tuple[str, ...], dict[str, str]]:
+async def _clean(runtime: Runtime, done: RollBack) -> tuple[tuple[str, ...], dict[str, str]]:
     """Clean the other stores, and write anew what can be; return that, and what waits."""
     rebuilt: list[str] = []
     waiting: dict[str, str] = {}
     for graph_id in done.graph_ids:
         there = Scope.of_graph(done.tenant, graph_id)
         redacted = Redacted(ids={kind: tuple(ids) for kind, ids in done.ids_in(graph_id).items()})
-        parts.reader.forget(there.tenant, there.graph_id)
-        await _leave_index(parts, there, redacted.all_ids, waiting)
+        runtime.reader.forget(there.tenant, there.graph_id)
+        await _leave_index(runtime, there, redacted.all_ids, waiting)
         try:
-            rebuilt += await parts.lifecycle.rewrite(
-                there, redacted, parts.redactor, leave={done.record_id}
+            rebuilt += await runtime.lifecycle.rewrite(
+                there, redacted, runtime.redactor, leave={done.record_id}
             )
         except (TierError, ConfigError) as error:
             waiting["cold"] = f"{error}; repeating the call gives summaries a new text"
         # A turn that was under way may have put back meanwhile what it had read before.
-        await _clear_rings(parts, there, done, waiting)
-        await _index(parts, there, waiting)
+        await _clear_rings(runtime, there, done, waiting)
+        await _index(runtime, there, waiting)
     return tuple(rebuilt), waiting
 
 
-async def _clear_rings(parts: Parts, scope: Scope, done: RollBack, waiting: dict[str, str]) -> None:
+async def _clear_rings(
+    runtime: Runtime, scope: Scope, done: RollBack, waiting: dict[str, str]
+) -> None:
     """Clear the rings of a graph whose turns were changed, and pins of beliefs.
 
     They fill again from cold.
     """
     beliefs = [one.id for one in done.items if one.done == "reverted"]
     try:
-        await parts.drop_pins(scope, beliefs)
+        await runtime.drop_pins(scope, beliefs)
         if done.ids_in(scope.graph_id).get("turn"):
-            for agent in await parts.fleet.agents(scope):
-                await parts.hot.clear(scope.for_agent(agent.id))
+            for agent in await runtime.fleet.agents(scope):
+                await runtime.hot.clear(scope.for_agent(agent.id))
     except TierError as error:
         waiting["hot"] = f"{error}; what the rings hold is looked up in cold before it is shown"
 
 
 async def _leave_index(
-    parts: Parts, scope: Scope, ids: Sequence[str], waiting: dict[str, str]
+    runtime: Runtime, scope: Scope, ids: Sequence[str], waiting: dict[str, str]
 ) -> None:
     try:
-        await parts.warm.delete(scope, ids)
+        await runtime.warm.delete(scope, ids)
     except (TierError, ConfigError) as error:
         waiting["warm"] = f"{error}; the queued index work removes the entries"
 
 
-async def _index(parts: Parts, scope: Scope, waiting: dict[str, str]) -> None:
+async def _index(runtime: Runtime, scope: Scope, waiting: dict[str, str]) -> None:
     """Let the index follow at once."""
     try:
-        await parts.index_worker.drain(scope)
+        await runtime.index_worker.drain(scope)
     except (TierError, ConfigError) as error:
         waiting["warm"] = f"{error}; the queued index work follows"

@@ -12,7 +12,7 @@ from tiers.ids import first_id
 from tiers.records import Receipt, Record, Scope
 from tiers.taint import Exposure, Reason, Resting, TaintedKind
 
-from ...parts import Parts
+from ...runtime import Runtime
 from ..redaction import adopted_id, branches_of, heirs_of
 from .walk import ASKED_AT_ONCE, Shown, TaintNode, Walk, counted
 
@@ -67,16 +67,16 @@ class Traced:
     notes: tuple[str, ...]
 
 
-async def traced(parts: Parts, scope: Scope, record_id: str) -> Traced:
+async def traced(runtime: Runtime, scope: Scope, record_id: str) -> Traced:
     """Return everything that came of a record of the scope's graph.
 
     Raises:
         NotFound: The graph has no such record.
         TierError: The cold tier failed.
     """
-    root = await described(parts, scope, record_id)
-    branches = await _branches(parts, scope)
-    scopes = (scope, *await heirs_of(parts, scope), *branches)
+    root = await described(runtime, scope, record_id)
+    branches = await _branches(runtime, scope)
+    scopes = (scope, *await heirs_of(runtime, scope), *branches)
     family = tuple({one.graph_id: one for one in scopes}.values())
     notes = []
     if len(family) > GRAPHS_MAX:
@@ -84,23 +84,23 @@ async def traced(parts: Parts, scope: Scope, record_id: str) -> Traced:
         family = family[:GRAPHS_MAX]
     walk = Walk(root)
     while page := walk.page():
-        await _rest(parts, walk, family, branches, page)
-    shown, has_all = await shown_since(parts, family, root)
+        await _rest(runtime, walk, family, branches, page)
+    shown, has_all = await shown_since(runtime, family, root)
     if not has_all:
         notes.append(f"only {RECEIPTS_MAX:,} receipts were looked through: exposure may lack some")
     walk.expose()
     while page := walk.page():
         turn_ids = await asyncio.to_thread(walk.show, shown, page)
         for there in family:
-            walk.answered(await _described(parts, there, turn_ids))
+            walk.answered(await _described(runtime, there, turn_ids))
         exposed = [node for node in page if node.exposure == "exposed"]
-        await _rest(parts, walk, family, branches, exposed, turn_ids)
+        await _rest(runtime, walk, family, branches, exposed, turn_ids)
     if not walk.is_whole:
         notes.append(f"the tree has more than {len(walk.nodes):,} records")
     return Traced(walk, root, family, tuple(notes))
 
 
-async def trace(parts: Parts, scope: Scope, record_id: str, *, limit: int, after: int) -> Trace:
+async def trace(runtime: Runtime, scope: Scope, record_id: str, *, limit: int, after: int) -> Trace:
     """Return a page of the tree of a record.
 
     Raises:
@@ -111,13 +111,13 @@ async def trace(parts: Parts, scope: Scope, record_id: str, *, limit: int, after
         raise UsageError("limit", limit, f"1 to {PAGE_MAX:,}")
     if after < 0:
         raise UsageError("after", after, "the cursor of a page, or 0 to begin")
-    found = await traced(parts, scope, record_id)
+    found = await traced(runtime, scope, record_id)
     nodes = found.walk.nodes
     end = after + limit
     return Trace(
         record_id=record_id,
         graph_id=scope.graph_id,
-        origins=await _origins(parts, scope, found),
+        origins=await _origins(runtime, scope, found),
         nodes=tuple(nodes[after:end]),
         counts={name: dict(kinds) for name, kinds in counted(nodes).items()},
         total=len(nodes),
@@ -127,20 +127,20 @@ async def trace(parts: Parts, scope: Scope, record_id: str, *, limit: int, after
     )
 
 
-async def described(parts: Parts, scope: Scope, record_id: str) -> Resting:
+async def described(runtime: Runtime, scope: Scope, record_id: str) -> Resting:
     """Return a record as a trace sees it.
 
     Raises:
         NotFound: The graph has no such record.
     """
-    found = await parts.taint.described(scope, [record_id])
+    found = await runtime.taint.described(scope, [record_id])
     if not found:
         raise NotFound("record", record_id)
     return found[0]
 
 
 async def _rest(
-    parts: Parts,
+    runtime: Runtime,
     walk: Walk,
     family: Sequence[Scope],
     branches: Sequence[Scope],
@@ -151,28 +151,28 @@ async def _rest(
     ids = list(dict.fromkeys((*(node.id for node in page), *turn_ids)))
     for there in family:
         for some in _pages(ids):
-            walk.add(await parts.taint.resting_on(there, some))
+            walk.add(await runtime.taint.resting_on(there, some))
     beliefs = [node.id for node in page if node.kind == "belief"]
     for branch in branches:
         copies = {adopted_id(branch, one): one for one in beliefs}
-        for copy in await _described(parts, branch, list(copies)):
+        for copy in await _described(runtime, branch, list(copies)):
             reason = Reason(id=copies[copy.id], how="adopted from")
             walk.add([copy.model_copy(update={"reasons": (*copy.reasons, reason)})])
 
 
-async def _described(parts: Parts, scope: Scope, ids: Sequence[str]) -> list[Resting]:
+async def _described(runtime: Runtime, scope: Scope, ids: Sequence[str]) -> list[Resting]:
     found: list[Resting] = []
     for some in _pages(list(dict.fromkeys(ids))):
-        found += await parts.taint.described(scope, some)
+        found += await runtime.taint.described(scope, some)
     return found
 
 
-async def _branches(parts: Parts, scope: Scope) -> list[Scope]:
+async def _branches(runtime: Runtime, scope: Scope) -> list[Scope]:
     """Return the graphs that were branched from the scope's, and from these."""
     found: dict[str, Scope] = {}
     waiting = [scope]
     while waiting and len(found) < GRAPHS_MAX:
-        for branch in await branches_of(parts, waiting.pop()):
+        for branch in await branches_of(runtime, waiting.pop()):
             if branch.graph_id not in found:
                 found[branch.graph_id] = branch
                 waiting.append(branch)
@@ -180,7 +180,7 @@ async def _branches(parts: Parts, scope: Scope) -> list[Scope]:
 
 
 async def shown_since(
-    parts: Parts, family: Iterable[Scope], root: Resting
+    runtime: Runtime, family: Iterable[Scope], root: Resting
 ) -> tuple[list[Shown], bool]:
     """Return what was shown in the graphs since the record was there, and whether that is all."""
     shown: list[Shown] = []
@@ -189,7 +189,7 @@ async def shown_since(
         while True:
             if len(shown) >= RECEIPTS_MAX:
                 return shown, False
-            page = await parts.log.receipts(scope, after, RECEIPTS_PER_PAGE)
+            page = await runtime.log.receipts(scope, after, RECEIPTS_PER_PAGE)
             shown += map(shown_in, page)
             if len(page) < RECEIPTS_PER_PAGE:
                 break
@@ -213,9 +213,9 @@ def shown_in(receipt: Receipt) -> Shown:
     )
 
 
-async def _origins(parts: Parts, scope: Scope, found: Traced) -> tuple[Resting, ...]:
+async def _origins(runtime: Runtime, scope: Scope, found: Traced) -> tuple[Resting, ...]:
     """Return what a record rests on, and that in turn, nearest first; ancestors' included."""
-    lineage = (await parts.membership.of_graph(scope)).lineage
+    lineage = (await runtime.membership.of_graph(scope)).lineage
     graphs = (scope, *(Scope.of_graph(scope.tenant, one.graph_id) for one in lineage))
     known: dict[str, Resting] = {}
     waiting = [reason.id for reason in found.root.reasons]
@@ -226,7 +226,7 @@ async def _origins(parts: Parts, scope: Scope, found: Traced) -> tuple[Resting, 
             break
         waiting = []
         for there in graphs:
-            for one in await _described(parts, there, asked):
+            for one in await _described(runtime, there, asked):
                 known.setdefault(one.id, one)
                 waiting += [reason.id for reason in one.reasons]
     return tuple(known.values())

@@ -69,7 +69,7 @@ async def _pulse(desk: Desk) -> Mapping[str, object]:
 
 
 async def _activity(desk: Desk) -> Mapping[str, object]:
-    now = desk.ezra._parts.clock()  # noqa: SLF001 - no handle tells the time of the runtime
+    now = desk.ezra._runtime.clock()  # noqa: SLF001 - no handle tells the time of the runtime
     samples, by_day, waiting_for_us, work = await asyncio.gather(
         sampler_of(desk).look(), days(desk, now), waits(desk, now), desk.ezra.waiting_work()
     )

@@ -51,7 +51,7 @@ async def tokens(desk: Desk, caller: Caller, _: Names, __: Query) -> View:
 @pages.action("/tokens", needs="operate", asks=TokenAsked)
 async def make(desk: Desk, caller: Caller, _: Names, asked: TokenAsked) -> View:
     """Make a token and show it, once."""
-    now = desk.ezra._parts.clock()  # noqa: SLF001 - no handle tells the time of the runtime
+    now = desk.ezra._runtime.clock()  # noqa: SLF001 - no handle tells the time of the runtime
     named = tuple(one.strip() for one in asked.topics.split(",") if one.strip())
     made, shown = await _issuing(desk).make(
         caller,

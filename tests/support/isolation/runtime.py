@@ -83,7 +83,7 @@ class Runtimes:
         """Return everything on disk: the rows of the database and the points of the index."""
         assert self._ezra is not None
         await self._settled()
-        warm: Any = self._ezra._parts.warm
+        warm: Any = self._ezra._runtime.warm
         points = shard_raw(warm._generations.serving.store._points._shard.engine)
         rows = sqlite_raw(next(self._home.rglob(DATABASE_NAME)).parent)
         kept = {place: row for place, row in rows.items() if place[0] not in NOBODYS}
@@ -95,7 +95,7 @@ class Runtimes:
         Whoever asks for a receipt has them stored first.
         """
         if self._ezra is not None and self._tenant is not None:
-            await self._ezra._parts.log.receipt(Scope.of_graph(self._tenant, "none"), "none")
+            await self._ezra._runtime.log.receipt(Scope.of_graph(self._tenant, "none"), "none")
 
     async def aclose(self) -> None:
         """Close what is open."""

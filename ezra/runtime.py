@@ -91,7 +91,7 @@ class SpeakerNames:
 
 
 @dataclass(frozen=True)
-class Parts(ColdStores):
+class Runtime(ColdStores):
     """Everything the handles act through: the stores of the cold tier, and what stands beside."""
 
     settings: Settings
