@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from support.cold_mongo import prepared_database
 from support.cold_samples import asked
 from support.document_reference import OPERATOR, document_by, drafts_of
 from support.mongo_cuts import cut_at
@@ -91,7 +92,7 @@ async def test_a_change_that_is_cut_off_is_there_whole_or_not(
     server: MongoServer, act: Any, *, after: bool, one_in: int
 ) -> None:
     """And repeated it is there once: nothing half, nothing doubled, no work lost."""
-    whole = server.fresh_database()
+    whole = prepared_database(on=server)
     await _prepared(server, whole)
     async with _opened(server, whole) as cold:
         before = await _seen(cold)
@@ -100,7 +101,7 @@ async def test_a_change_that_is_cut_off_is_there_whole_or_not(
     assert before != done
     failed = 0
     for number in COMMANDS[one_in - 1 :: one_in]:
-        name = server.fresh_database()
+        name = prepared_database(on=server)
         await _prepared(server, name)
         async with _opened(server, name) as cold:
             with cut_at(server, number, code=UNKNOWN, after=after) as cut:

@@ -16,6 +16,7 @@ from support.atlas import (
     searches,
     unit_vectors,
 )
+from support.cold_mongo import prepared_database
 from support.cold_samples import (
     OPERATOR,
     OTHER_AGENT,
@@ -48,7 +49,7 @@ def server() -> Iterator[MongoServer]:
 async def cold(server: MongoServer) -> AsyncIterator[Any]:
     """A cold tier whose server has the vector index."""
     server.reset()
-    async with opened(server, server.fresh_database()) as stores:
+    async with opened(server, prepared_database(on=server)) as stores:
         await stores.semantic.ensure_vector_index(WIDTH)
         server.clear_commands()
         yield stores

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from support.atlas import opened
 from support.cold_beliefs import replacing
+from support.cold_mongo import prepared_database
 from support.cold_samples import OTHER_GRAPH, SCOPE, asked, belief_by, fact_by, turn_by
 from support.mongo_server import MongoServer, running_mongo
 from support.tier_samples import NOW
@@ -30,7 +31,7 @@ def server() -> Iterator[MongoServer]:
 async def cold(server: MongoServer) -> AsyncIterator[Any]:
     """An empty cold tier."""
     server.reset()
-    async with opened(server, server.fresh_database()) as stores:
+    async with opened(server, prepared_database(on=server)) as stores:
         yield stores
 
 
