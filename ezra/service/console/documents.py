@@ -73,6 +73,8 @@ async def one_document(desk: Desk, _: Caller, names: Names, asked: PassagesAsked
 async def passage_rows(desk: Desk, _: Caller, names: Names, asked: PassagesAsked) -> View:
     """Show its next passages."""
     graph = await desk.graph(names["graph_id"])
+    if await graph.documents.get(names["document_id"]) is None:
+        raise NotFound("document", names["document_id"])
     values = await _passages(graph, names["document_id"], asked)
     return View("documents_passages.html", values)
 
