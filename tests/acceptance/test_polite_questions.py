@@ -74,9 +74,7 @@ async def test_r9_12_who_asks_in_which_order_reads_it_in_that_order(tmp_path: Pa
         brought = (await agent.inject(question)).text
         context = (await agent.turn(question)).messages[0]["content"]
         read = "\n".join(one.text for one in answer.items)
-        # What was learnt of the tools is brought as a fact, in the place of the turn that says it.
-        assert "hand tools for the garden" in brought
-        for shown, least in ((read, 3), (brought, 2), (context, 2)):
+        for shown, least in ((read, 3), (brought, 3), (context, 2)):
             places = [shown.find(said[:40]) for said in SAID]
             found_at = [place for place in places if place >= 0]
             assert len(found_at) >= least

@@ -133,14 +133,14 @@ async def test_a_quiet_scope_costs_no_call_and_each_turn_is_asked_about_once(
     await say(cold, "")
     await reader.handle([item()], NOW)
     assert model.asked == []
-    old = await say(cold, "I race a Honda")
+    old = await say(cold, "The Honda was quick")
     await reader.handle([item()], NOW)
     new = await say(cold, "It rains")
-    model.then({"facts": [found("User races a Honda", old.id)]})
+    model.then({"facts": [found("User has a Honda", old.id)]})
     await reader.handle([item()], NOW)
     await reader.handle([item()], NOW)
     assert len(model.asked) == 2
-    assert '"earlier": true, "said": "I race a Honda"' in model.asked[1][1]["content"]
+    assert '"earlier": true, "said": "The Honda was quick"' in model.asked[1][1]["content"]
     assert await facts(cold) == []
     assert await told(cold, "extraction dropped") == [
         ((new.id,), "1 candidates: 1 cites no new turn")

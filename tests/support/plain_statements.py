@@ -110,7 +110,8 @@ My sister is allergic to peanuts | user's sister is allergic to peanuts
 I no longer live in Rome | user no longer lives in Rome
 I don't live in Rome | user doesn't live in Rome
 I don't work at Acme | user doesn't work at Acme
-I'm not from Italy | user is not from Italy"""
+I'm not from Italy | user is not from Italy
+I race a Honda | user races a Honda"""
 
 UNSTATED = """\
 We roast marshmallows
@@ -274,4 +275,5 @@ In my dream I live in Paris
 It's a lie that I live in Rome
 I live in Rome or maybe Milan
 I sometimes like jazz
-I like jazz, except on Sundays"""
+I like jazz, except on Sundays
+I only own hand tools for the garden"""

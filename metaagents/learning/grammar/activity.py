@@ -37,6 +37,9 @@ _WAITING = frozenset(
 )
 """Verbs that last and tell nothing all the same."""
 
+_HAVING = frozenset("own have possess".split())
+"""Verbs of what somebody has, which is not what they do."""
+
 _PREPOSITION = r"(?:with|for|in|at|on|from|to|by|near|against|under|along|across|around|through)"
 _INDEFINITE = re.compile(r"(?!the |this |that |such |all |every |each |some |any |enough |more )")
 _KNOWN = re.compile(r"[A-Z]|\d")
@@ -86,6 +89,8 @@ def _is_somebody(said: Said) -> bool:
 def _as_a_rule(said: Said) -> Iterator[Claim]:
     """``I repair church organs``, ``I bank with Nordea``, ``I don't watch television``."""
     verbal = said.verbal
+    if verbal.lemma in _HAVING:
+        return  # what frames take for no possession is none
     is_dated = any(one.sort == "at" for one in said.times)
     rest = verbal.rest.removeprefix("the ") if verbal.sense == "over" else verbal.rest
     is_whole = _is_object(rest) or (not rest and verbal.lemma in ALONE)
