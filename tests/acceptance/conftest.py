@@ -23,12 +23,13 @@ ON_SERVERS_WHOLE = frozenset(
         "test_a_recording_that_breaks_off_goes_on_where_it_stopped",
         "test_br_10_offline_outbox",
         "test_odd_text_goes_through_every_tier_unchanged",
+        "test_r13_07_poison_is_traced_and_rolled_back_completely",
         "test_r9_02_erasure_outlives_retention",
         "test_the_calls_of_a_page_are_as_shown",
     }
 )
-"""What is another story in each case: where it breaks off, what the text is, what a page shows; and
-without a network no folder can be somebody else's."""
+"""What is another story in each case: where it breaks off, what the text is, what a page shows, how
+poison went; and without a network no folder can be somebody else's."""
 
 
 @pytest.fixture(params=("embedded", "servers"), autouse=True)
