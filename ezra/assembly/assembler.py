@@ -100,7 +100,7 @@ async def assemble_runtime(
         is_served = settings.background  # a command that asks nothing waits for no source
         mesh = opened_mesh(settings.mesh_file, connectors or {}, seconds, checks=is_served)
         sources = await stack.enter_async_context(mesh)
-        runtime = _parts(settings, stores, answering, judge, reranker, sources, clock, owner)
+        runtime = _runtime(settings, stores, answering, judge, reranker, sources, clock, owner)
         await runtime.reembedder.begin()
         yield await with_clock(runtime, stores.cold.leases, owner, stack)
 
@@ -136,7 +136,7 @@ async def _open_stores(
     return _Stores(telemetry, wanted, hot, generations, warm, cold)
 
 
-def _parts(
+def _runtime(
     settings: Settings,
     stores: _Stores,
     model: LanguageModel,

@@ -163,7 +163,7 @@ class Telling:
 
     def __init__(self, sentences: Sequence[str]) -> None:
         self._verbatim = frozenset(sentences)
-        self._runtime = [_Part.of(one) for one in sentences]
+        self._parts = [_Part.of(one) for one in sentences]
 
     def untold(self, statements: Iterable[str]) -> list[str]:
         """Return the statements that no sentence of the text tells, each once, in order.
@@ -184,7 +184,7 @@ class Telling:
             part.has_most(ordinary)
             and (part.is_denied or not is_denied)
             and not missing(particular, part.have)
-            for part in self._runtime
+            for part in self._parts
         )
 
 

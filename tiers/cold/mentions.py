@@ -92,8 +92,8 @@ class Name:
 
     def __init__(self, subject: str) -> None:
         plain = unicodedata.normalize("NFKC", subject).strip()
-        self._runtime = list(dict.fromkeys(words(plain)))
-        self._is_name = _is_name(plain, self._runtime)
+        self._parts = list(dict.fromkeys(words(plain)))
+        self._is_name = _is_name(plain, self._parts)
         is_given = [match.group()[:1].isupper() for match in _LETTERS.finditer(plain)]
         self._has_capitals = self._is_name and all(is_given[:1] + is_given[-1:])
         digits = "".join(_GROUP.findall(plain))
@@ -107,9 +107,9 @@ class Name:
         if not self._is_name:
             return False
         held = texts.words()
-        if held.isdisjoint(self._runtime):
+        if held.isdisjoint(self._parts):
             return False
-        return self._is_told(self._runtime, held.__contains__, texts.names().__contains__)
+        return self._is_told(self._parts, held.__contains__, texts.names().__contains__)
 
     def is_among(self, marks: str, record_id: str) -> bool:
         """Whether a record that has left these marks may have spoken of it."""
@@ -122,7 +122,7 @@ class Name:
 
         if self._number:
             return has(f"n {self._number}")
-        parts = [one for one in self._runtime if one not in STOP_WORDS]
+        parts = [one for one in self._parts if one not in STOP_WORDS]
         return self._is_told(parts, lambda one: has(f"w {one}"), lambda one: has(f"c {one}"))
 
     def _is_told(
@@ -133,7 +133,7 @@ class Name:
         if not self._has_capitals:
             return False
         alone = [one for one in parts if len(one) >= PART_CHARS_MIN and one not in STOP_WORDS]
-        return any(has_word(one) if one == self._runtime[-1] else is_name(one) for one in alone)
+        return any(has_word(one) if one == self._parts[-1] else is_name(one) for one in alone)
 
 
 def _is_name(plain: str, parts: Sequence[str]) -> bool:

@@ -43,7 +43,7 @@ class Index:
         self.partial: Document | None = spec.get("partialFilterExpression")
         self.multikey = False
         self.entries: list[tuple[Keys, Key]] = []
-        self._runtime = tuple(tuple(path.split(".")) for path, _ in self.fields)
+        self._parts = tuple(tuple(path.split(".")) for path, _ in self.fields)
         self._is_covered: Predicate | None = compile_filter(self.partial) if self.partial else None
         self._held: dict[Key, tuple[Keys, ...]] = {}
 
@@ -52,7 +52,7 @@ class Index:
         if self._is_covered is not None and not self._is_covered(document):
             return ()
         plain = []
-        for parts in self._runtime:
+        for parts in self._parts:
             value = document.get(parts[0]) if len(parts) == 1 else [None]
             if isinstance(value, list):
                 return self._multikeys(document)
@@ -60,7 +60,7 @@ class Index:
         return (tuple(plain),)
 
     def _multikeys(self, document: Document) -> tuple[Keys, ...]:
-        columns = [index_keys(document, parts) for parts in self._runtime]
+        columns = [index_keys(document, parts) for parts in self._parts]
         if sum(len(column) > 1 for column in columns) > 1:
             raise CommandError(171, "cannot index parallel arrays")
         return tuple(itertools.product(*columns))
@@ -107,7 +107,7 @@ class Index:
         """Return the error for a key that exists, worded as the server's."""
         values = {
             path: _value_with_key(document, parts, key)
-            for (path, _), parts, key in zip(self.fields, self._runtime, keys, strict=True)
+            for (path, _), parts, key in zip(self.fields, self._parts, keys, strict=True)
         }
         shown = ", ".join(f"{path}: {_shown(value)}" for path, value in values.items())
         return CommandError(
