@@ -87,8 +87,11 @@ def extras() -> tuple[str, ...]:
 
 def built_wheel(folder: Path) -> Path:
     """Build the wheel into a folder and return it."""
-    command = [sys.executable, "-m", "build", "--wheel", "--outdir", str(folder), str(ROOT)]
-    subprocess.run(command, check=True, capture_output=True, timeout=PIP_SECONDS)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    command += ["--wheel-dir", str(folder), str(ROOT)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PIP_SECONDS)
+    if done.returncode:
+        sys.exit(f"the wheel cannot be built: {_last(done.stderr)}")
     (wheel,) = folder.glob("*.whl")
     return wheel
 
