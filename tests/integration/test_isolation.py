@@ -25,7 +25,7 @@ from tiers.errors import Conflict
 from tiers.ports import HotStore, WarmStore
 from tiers.records import Settlement
 
-SHORT = Plan(attempts=200)
+SHORT = Plan(attempts=200, houses=6, corners=4)
 LONG = Plan(attempts=10_000, seed=4, houses=14, corners=9, batch=150)
 BY_NAME = {bench.name: bench for bench in EVERY_BENCH}
 NOT_ATTACKED = {
