@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from support.cold_mongo import prepared_database
 from support.cold_samples import (
     OPERATOR,
     SCOPE,
@@ -19,7 +20,6 @@ from support.cold_samples import (
     summary_by,
     turn_by,
 )
-from support.cold_mongo import prepared_database
 from support.mongo_cuts import Cut, cut_at
 from support.mongo_server import MongoServer, running_mongo
 from support.tier_samples import NOW, scope_of
