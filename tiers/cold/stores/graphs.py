@@ -20,10 +20,9 @@ from ...records import (
     SessionGraph,
     Standing,
 )
-from ..archive_rows import check_tenant
 from ..conditions import Absent, Among
 from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of
-from ..ownership import check_agent, check_limit
+from ..ownership import check_agent, check_limit, check_tenant
 from ..port import Collection, Find, Index, Steps, count, every, one, write
 from .known_graphs import GRAPHS, OLDEST_FIRST, KeptGraph, made_graph
 from .log import append_event
@@ -267,8 +266,6 @@ class FleetStore(OverEngine):
 
         ``seen_at`` never goes back. Those who left or were released stay as they are.
         """
-        if not agent_ids:
-            return ()
         where = (Among("id", tuple(dict.fromkeys(agent_ids))),)
         present = yield from every(Find(AGENTS, scope, by="present", where=where))
         later = (one for one in present if one.seen_at < now)
@@ -345,12 +342,12 @@ def _count_link(scope: Scope) -> Steps[None]:
 def _links_above(tenant: str, graphs: Iterable[SessionGraph]) -> Steps[dict[str, Sequence[Parent]]]:
     """Return the links of graphs and of every graph above them, one question for each step up."""
     links: dict[str, Sequence[Parent]] = {}
-    found = list(graphs)
+    found: Sequence[SessionGraph] = tuple(graphs)
     # The limit ends what the stores never let come about: one more than allowed is enough to know.
     while found and len(links) <= ANCESTORS_MAX:
         links |= {graph.id: graph.parents for graph in found}
         above = {parent.id for graph in found for parent in graph.parents} - links.keys()
-        found = list((yield from every(_named(tenant, sorted(above)))) if above else ())
+        found = yield from every(_named(tenant, sorted(above)))
     return links
 
 
