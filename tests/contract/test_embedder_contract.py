@@ -17,9 +17,8 @@ from typing import Any, TypeAlias
 import pytest
 from support.model import installed_model
 from support.model_http import KEY, running_model_server
-from support.vector_models import DigestModel
+from support.vector_models import BatchingEmbedder, DigestModel
 
-from tiers.embedding.batching import BatchingEmbedder
 from tiers.embedding.gemini_embedder import GeminiEmbedder
 from tiers.embedding.onnx_embedder import OnnxEmbedder
 from tiers.embedding.openai_embedder import OpenAIEmbedder
