@@ -19,7 +19,14 @@ from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id,
 from support.warm_lineage import ancestor, heir_of
 
 from tiers.errors import ConfigError, UsageError
-from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS, payload_of, point_id
+from tiers.warm.payload import (
+    FORMAT,
+    INTEGER_KEYS,
+    KEYWORD_KEYS,
+    owner_of,
+    payload_of,
+    point_id,
+)
 from tiers.warm.qdrant_collection import (
     DENSE,
     EXACT_POINTS,
@@ -69,7 +76,7 @@ def _bodies(server: QdrantShim, path: str) -> list[dict[str, Any]]:
 
 
 async def test_collection_is_made_as_it_is_described(server: QdrantShim) -> None:
-    """Vectors, format, links inside tenants and graphs only, and exactly the indexes needed."""
+    """Vectors, format, links inside graphs only, and exactly the indexes needed."""
     async with _opened(server):
         made, schema = server.collections[NAME].made, server.collections[NAME].schema
     assert isinstance(made.vectors, dict)
@@ -79,11 +86,11 @@ async def test_collection_is_made_as_it_is_described(server: QdrantShim) -> None
     assert made.sparse_vectors[LEXICAL].modifier == models.Modifier.IDF
     assert (made.hnsw_config.m, made.hnsw_config.payload_m) == (0, 16)
     assert made.hnsw_config.full_scan_threshold == EXACT_POINTS * DIMENSIONS * 4 / 1024 + 0.5
-    assert made.metadata == {"ezra": {"format": 1, "model_id": None}}
+    assert made.metadata == {"ezra": {"format": FORMAT, "model_id": None}}
     assert list(schema) == [*KEYWORD_KEYS, *INTEGER_KEYS]
     linked = {key for key, params in schema.items() if params.enable_hnsw}
     tenants = {key for key, params in schema.items() if getattr(params, "is_tenant", None)}
-    assert (linked, tenants) == ({"tenant", "graph"}, {"tenant"})
+    assert (linked, tenants) == ({"owner"}, {"tenant"})
 
 
 async def test_options_reach_the_server(server: QdrantShim) -> None:
@@ -162,7 +169,7 @@ def _vectors(size: int, distance: models.Distance) -> dict[str, models.VectorPar
     return {DENSE: models.VectorParams(size=size, distance=distance)}
 
 
-_METADATA = {"ezra": {"format": 1}}
+_METADATA = {"ezra": {"format": FORMAT}}
 _SOUND: dict[str, Any] = {
     "vectors": _vectors(DIMENSIONS, models.Distance.COSINE),
     "sparse_vectors": {LEXICAL: models.SparseVectorParams(modifier=models.Modifier.IDF)},
@@ -180,7 +187,13 @@ _SOUND: dict[str, Any] = {
         ({"sparse_vectors": None}, "no sparse vector named bm25"),
         ({"metadata": None}, "not made by ezra"),
         ({"metadata": {"ezra": "yes"}}, "not made by ezra"),
-        ({"metadata": {"ezra": {"format": 2}}}, "format 2, this version reads 1"),
+        *(
+            (
+                {"metadata": {"ezra": {"format": other}}},
+                f"format {other}, this version reads {FORMAT}",
+            )
+            for other in (FORMAT - 1, FORMAT + 1)
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -263,16 +276,16 @@ async def test_every_request_holds_to_tenant_and_graph(
     await store.delete(SCOPE, [record_id(2)])
     heir = heir_of(ancestor("race", "turn"), user_id="ada", denied=("fuel",))
     await store.search(heir, query_of("entry", inherited=True))
-    held = [
-        {"key": "tenant", "match": {"value": "acme"}},
-        {"key": "graph", "match": {"value": "race"}},
-    ]
+    own = owner_of("acme", "race")
+    held = {own, owner_of("acme", "race", "turn")}
     conditions = [
         condition for seen in server.requests[1:] for condition in _filters(json.loads(seen.body))
     ]
     assert len(conditions) == 4 + 2 + 3 + 1 + 2 + 1 + 3
     for condition in conditions:
-        assert condition["must"][:2] == held
+        first = condition["must"][0]
+        assert first["key"] == "owner"
+        assert first["match"]["value"] in held
     assert {seen.query.get("wait") for seen in server.requests if seen.method == "PUT"} == {"true"}
 
 

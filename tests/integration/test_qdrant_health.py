@@ -13,7 +13,7 @@ from support.tier_samples import DIMENSIONS, entry_of, scope_of
 
 from tiers.errors import ConfigError
 from tiers.health import TierHealth
-from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS
+from tiers.warm.payload import FORMAT, INTEGER_KEYS, KEYWORD_KEYS
 from tiers.warm.qdrant_collection import collection_name
 from tiers.warm.qdrant_examination import COLLECTIONS_MAX
 from tiers.warm.qdrant_opening import qdrant_health
@@ -177,9 +177,9 @@ async def test_failed_optimiser_is_a_problem(server: QdrantShim) -> None:
 
 async def test_other_format_is_a_problem(server: QdrantShim) -> None:
     """A collection of a later version is named, with what to do."""
-    server.collections[NAME].made.metadata = {"ezra": {"format": 2, "model_id": "m"}}
+    server.collections[NAME].made.metadata = {"ezra": {"format": FORMAT + 1, "model_id": "m"}}
     (problem,) = (await _health(server)).problems
-    assert "format 2" in problem
+    assert f"format {FORMAT + 1}" in problem
 
 
 async def test_many_collections_are_not_all_looked_at(

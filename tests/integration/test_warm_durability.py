@@ -19,9 +19,11 @@ from support.tier_samples import DIMENSIONS, NOW, entry_of, query_of, record_id,
 from support.warm_writer import BATCH, DELETED
 
 from tiers.errors import ConfigError, CorruptRecord, TierRejected, UsageError
-from tiers.warm import edge_store, edge_warm_store
+from tiers.upkeep import Generation
+from tiers.warm import edge_generations, edge_store, edge_warm_store
 from tiers.warm.edge_folder import INDEXED_FROM
-from tiers.warm.payload import INTEGER_KEYS, KEYWORD_KEYS, NEVER, payload_of, point_id
+from tiers.warm.edge_layout import WORDS_FOLDER
+from tiers.warm.payload import FORMAT, INTEGER_KEYS, KEYWORD_KEYS, NEVER, payload_of, point_id
 
 SCOPE = scope_of()
 TESTS = Path(__file__).parents[1]
@@ -132,9 +134,33 @@ async def test_other_dimensions_are_refused(tmp_path: Path) -> None:
 async def test_other_format_is_refused(tmp_path: Path) -> None:
     """A folder of a later version is not touched."""
     await _filled(tmp_path, range(3))
-    (tmp_path / "manifest.json").write_text(json.dumps({"format": 2, "dimensions": 4}))
-    with pytest.raises(ConfigError, match="format 2"):
+    later = json.dumps({"format": FORMAT + 1, "dimensions": 4})
+    (tmp_path / "manifest.json").write_text(later)
+    with pytest.raises(ConfigError, match=f"format {FORMAT + 1}"):
         await _count(tmp_path)
+    assert (tmp_path / "manifest.json").read_text() == later
+
+
+@pytest.mark.parametrize("is_cut_off", [False, True])
+async def test_index_of_a_former_version_makes_room(tmp_path: Path, *, is_cut_off: bool) -> None:
+    """It is made anew, and what was written down about it speaks for it no more."""
+    complete = Generation(model_id=None, dimensions=4, marked_at=NOW, state="complete")
+    async with edge_generations(tmp_path) as engine:
+        async with engine.opened(None, 4) as store:
+            await store.upsert(SCOPE, [entry_of(SCOPE, 1)])
+            await engine.mark("acme", complete)
+        assert await engine.generations("acme") == (complete,)
+        manifest = tmp_path / WORDS_FOLDER / "manifest.json"
+        manifest.write_text(json.dumps({"format": FORMAT - 1, "dimensions": 4}))
+        if is_cut_off:
+            shutil.rmtree(manifest.parent / "shard")
+        assert await engine.generations("acme") == ()
+        async with engine.opened(None, 4) as store:
+            assert await engine.generations("acme") == ()
+            assert await store.count(SCOPE) == 0
+            await store.upsert(SCOPE, [entry_of(SCOPE, 1)])
+    assert json.loads(manifest.read_text())["format"] == FORMAT
+    assert await _count(manifest.parent) == 1
 
 
 async def test_lost_manifest_is_refused(tmp_path: Path) -> None:
@@ -146,7 +172,7 @@ async def test_lost_manifest_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "shard").exists()
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '"x"', '{"format": 1}'])
+@pytest.mark.parametrize("content", ["", "{", "[]", '"x"', f'{{"format": {FORMAT}}}'])
 async def test_unreadable_manifest_is_corrupt(tmp_path: Path, content: str) -> None:
     """Whatever is wrong with it, the error names the file and the cause is chained."""
     await _filled(tmp_path, range(1))

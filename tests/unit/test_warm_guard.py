@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +35,7 @@ SCOPE = scope_of()
 HEIR = heir_of(ancestor("a", "rule"), ancestor("b", "episode", as_of=NOW))
 INHERITED = query_of(kinds=("rule", "episode"), inherited=True)
 OWN = own_graph(SCOPE)
+OWNER = '["acme", "race"]'
 FAMILY = of_search(HEIR, INHERITED)
 
 
@@ -70,6 +72,15 @@ class Terms:
     def none_of(self, *must_not: Any) -> Any:
         """None of the conditions holds."""
         return self.engine.Filter(must_not=list(must_not))
+
+    def owned(self, *parts: Any) -> Any:
+        """The entry is found by the name of such an owner."""
+        return self.equal("owner", json.dumps(parts))
+
+    @property
+    def own(self) -> Any:
+        """An entry of the scope's own graph."""
+        return self.equal("owner", OWNER)
 
     @property
     def tenant(self) -> Any:
@@ -136,61 +147,68 @@ def test_whole_tenants_and_marks_must_be_meant(said: Terms) -> None:
 BAD: dict[str, Callable[[Terms], Any]] = {
     "nothing": lambda _: None,
     "no condition": lambda t: t.all_of(),
-    "no tenant": lambda t: t.all_of(t.graph),
-    "no graph": lambda t: t.all_of(t.tenant),
-    "other tenant": lambda t: t.all_of(t.equal("tenant", "acm"), t.graph),
-    "look-alike tenant": lambda t: t.all_of(t.equal("tenant", "\u0430cme"), t.graph),
-    "other graph": lambda t: t.all_of(t.tenant, t.equal("graph", "race ")),
-    "swapped": lambda t: t.all_of(t.equal("tenant", "race"), t.equal("graph", "acme")),
-    "two tenants": lambda t: t.all_of(t.equal("tenant", "acme", "acm"), t.graph),
-    "tenant twice": lambda t: t.all_of(t.tenant, t.tenant, t.graph),
-    "tenant and another": lambda t: t.all_of(t.tenant, t.equal("tenant", "acm"), t.graph),
-    "one graph too many": lambda t: t.all_of(t.tenant, t.equal("graph", "race", "x")),
-    "no graph of a list": lambda t: t.all_of(t.tenant, t.equal("graph")),
-    "graph twice": lambda t: t.all_of(t.tenant, t.graph, t.graph),
-    "mark": lambda t: t.all_of(t.tenant, t.equal("graph", "")),
-    "number": lambda t: t.all_of(t.equal("tenant", 7), t.graph),
-    "either tenant or graph": lambda t: t.any_of(t.tenant, t.graph),
-    "tenant or anything": lambda t: t.all_of(
-        t.graph, t.any_of(t.all_of(t.tenant), t.all_of(t.equal("kind", "turn")))
+    "no owner": lambda t: t.all_of(t.equal("kind", "turn")),
+    "tenant alone": lambda t: t.all_of(t.tenant),
+    "tenant and graph": lambda t: t.all_of(t.tenant, t.graph),
+    "owner and tenant": lambda t: t.all_of(t.own, t.tenant),
+    "owner and graph": lambda t: t.all_of(t.own, t.graph),
+    "other tenant": lambda t: t.all_of(t.owned("acm", "race")),
+    "look-alike tenant": lambda t: t.all_of(t.owned("\u0430cme", "race")),
+    "other graph": lambda t: t.all_of(t.owned("acme", "race ")),
+    "other graph's kind": lambda t: t.all_of(t.owned("acme", "rac", "turn")),
+    "swapped": lambda t: t.all_of(t.owned("race", "acme")),
+    "two tenants": lambda t: t.all_of(t.equal("owner", OWNER, '["acm", "race"]')),
+    "owner twice": lambda t: t.all_of(t.own, t.own),
+    "owner and another": lambda t: t.all_of(t.own, t.owned("acm", "race")),
+    "one graph too many": lambda t: t.all_of(t.equal("owner", OWNER, '["acme", "x"]')),
+    "no owner of a list": lambda t: t.all_of(t.equal("owner")),
+    "mark": lambda t: t.all_of(t.owned("acme", "")),
+    "mark by its keys": lambda t: t.all_of(t.tenant, t.equal("graph", "")),
+    "number": lambda t: t.all_of(t.equal("owner", 7)),
+    "numbers": lambda t: t.all_of(t.owned("acme", 7)),
+    "no list": lambda t: t.all_of(t.equal("owner", '"ar"')),
+    "no JSON": lambda t: t.all_of(t.equal("owner", "acme/race")),
+    "too short": lambda t: t.all_of(t.owned("acme")),
+    "too long": lambda t: t.all_of(t.owned("acme", "race", "turn", "x")),
+    "written otherwise": lambda t: t.all_of(t.equal("owner", '["acme","race"]')),
+    "either owner or graph": lambda t: t.any_of(t.own, t.graph),
+    "owner or anything": lambda t: t.all_of(
+        t.any_of(t.all_of(t.own), t.all_of(t.equal("kind", "turn")))
     ),
-    "graph or anything": lambda t: t.all_of(
-        t.tenant, t.any_of(t.all_of(t.graph), t.all_of(t.equal("kind", "turn")))
+    "owner or other": lambda t: t.all_of(t.any_of(t.all_of(t.own), t.all_of(t.owned("acme", "x")))),
+    "owner or none of a list": lambda t: t.all_of(
+        t.any_of(t.all_of(t.own), t.all_of(t.equal("owner")))
     ),
-    "graph or other": lambda t: t.all_of(
-        t.tenant, t.any_of(t.all_of(t.graph), t.all_of(t.equal("graph", "x")))
+    "alternatives of keys": lambda t: t.all_of(
+        t.any_of(t.all_of(t.tenant, t.graph), t.all_of(t.tenant, t.equal("graph", "a")))
     ),
     "alternative with tenant": lambda t: t.all_of(
-        t.tenant, t.any_of(t.all_of(t.tenant, t.graph), t.all_of(t.equal("tenant", "x"), t.graph))
+        t.any_of(t.all_of(t.own, t.tenant), t.all_of(t.own, t.equal("tenant", "x")))
     ),
-    "alternative without list": lambda t: t.all_of(t.tenant, t.any_of(t.graph)),
-    "alternatives on top": lambda t: t.all_of(t.tenant, t.graph, should=[t.equal("kind", "x")]),
-    "nested graph": lambda t: t.all_of(t.tenant, t.all_of(t.graph)),
-    "nested tenant": lambda t: t.all_of(t.all_of(t.tenant), t.graph),
-    "not the others": lambda t: t.all_of(must_not=[t.equal("tenant", "x"), t.equal("graph", "x")]),
-    "not this tenant": lambda t: t.all_of(t.graph, must_not=[t.tenant]),
-    "not, nested": lambda t: t.all_of(t.tenant, t.graph, t.none_of(t.equal("graph", "x"))),
-    "this and not others": lambda t: t.all_of(t.tenant, t.graph, must_not=[t.equal("tenant", "x")]),
+    "alternative without list": lambda t: t.all_of(t.any_of(t.own)),
+    "alternatives on top": lambda t: t.all_of(t.own, should=[t.equal("kind", "x")]),
+    "nested owner": lambda t: t.all_of(t.all_of(t.own)),
+    "not the others": lambda t: t.all_of(must_not=[t.owned("acm", "race"), t.equal("tenant", "x")]),
+    "not this owner": lambda t: t.all_of(must_not=[t.own]),
+    "not, nested": lambda t: t.all_of(t.own, t.none_of(t.equal("graph", "x"))),
+    "this and not others": lambda t: t.all_of(t.own, must_not=[t.owned("acm", "race")]),
     "alternatives and more": lambda t: t.all_of(
-        t.tenant, t.all_of(t.equal("kind", "x"), should=[t.all_of(t.graph)])
+        t.all_of(t.equal("kind", "x"), should=[t.all_of(t.own)])
     ),
-    "not other graphs": lambda t: t.all_of(t.tenant, must_not=[t.equal("graph", "x")]),
     "some of many": lambda t: t.all_of(
-        t.tenant,
-        t.graph,
+        t.own,
         min_should=t.engine.MinShould(conditions=[t.equal("kind", "x")], min_count=1),
     ),
-    "tenant or empty": lambda t: t.all_of(t.equal("tenant", "acme", is_empty=True), t.graph),
-    "graph or null": lambda t: t.all_of(t.tenant, t.equal("graph", "race", is_null=False)),
-    "prefix": lambda t: t.all_of(t.matching("tenant", "MatchPrefix", prefix="acme"), t.graph),
-    "text": lambda t: t.all_of(t.tenant, t.matching("graph", "MatchText", text="race")),
+    "owner or empty": lambda t: t.all_of(t.equal("owner", OWNER, is_empty=True)),
+    "owner or null": lambda t: t.all_of(t.equal("owner", OWNER, is_null=False)),
+    "prefix": lambda t: t.all_of(t.matching("owner", "MatchPrefix", prefix='["acme", "race"')),
+    "text": lambda t: t.all_of(t.matching("owner", "MatchText", text=OWNER)),
     "all but": lambda t: t.all_of(
-        t.tenant,
-        t.matching("graph", "MatchExcept", **{"except": ["x"]}),
+        t.matching("owner", "MatchExcept", **{"except": ["x"]}),
     ),
-    "no match": lambda t: t.all_of(t.tenant, t.engine.FieldCondition(key="graph", is_null=False)),
-    "vector": lambda t: t.all_of(t.tenant, t.graph, _has_vector(t)),
-    "condition, no filter": lambda t: t.graph,
+    "no match": lambda t: t.all_of(t.engine.FieldCondition(key="owner", is_null=False)),
+    "vector": lambda t: t.all_of(t.own, _has_vector(t)),
+    "condition, no filter": lambda t: t.own,
 }
 
 
@@ -233,6 +251,11 @@ def test_an_empty_family_lets_nothing_pass() -> None:
         ({"graph": "race2"}, SCOPE),
         ({"graph": ""}, SCOPE),
         ({"tenant": None}, SCOPE),
+        ({"owner": None}, SCOPE),
+        ({"owner": []}, SCOPE),
+        ({"owner": [OWNER, '["acme", "race2"]']}, SCOPE),
+        ({"owner": '["acm", "race"]'}, SCOPE),
+        ({"owner": [{"acme": "race"}]}, SCOPE),
         ({"id": None}, SCOPE),
         ({"id": 7}, SCOPE),
         ({"id": record_id(2)}, SCOPE),
@@ -257,6 +280,9 @@ def test_points_of_others_are_refused(change: dict[str, Any], scope: Scope) -> N
         for bad in (point(theirs, {**payload, **change}), point(own, {})):
             with pytest.raises(TierRejected):
                 check_points("upsert", OWN, [good, bad])
+        if "owner" in change:
+            with pytest.raises(TierRejected):
+                check_found("search", OWN, [payload | change])
         with pytest.raises(TierRejected):
             check_points("upsert", own_graph(scope_of("other")), [good])
 

@@ -1,6 +1,6 @@
 """The warm tier: a hybrid (dense and BM25) index, rebuildable from cold.
 
-* Qdrant. One collection per embedding model, all tenants in it, links built per tenant and graph.
+* Qdrant. One collection per embedding model, all tenants in it, links built per graph.
   How far a tenant's index has come is a point of the collection itself, so that losing the
   collection loses the mark too and the index is built again.
 """

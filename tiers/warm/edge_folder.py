@@ -36,7 +36,7 @@ from qdrant_edge import (
 
 from ..errors import ConfigError, CorruptRecord, TierRejected
 from .disk import BUILD_BYTES_MIN, WRITE_BYTES_MIN, check_room, disk_call
-from .payload import DENSE, FORMAT, INTEGER_KEYS, KEYWORD_KEYS, LEXICAL
+from .payload import DENSE, FORMAT, FORMER_FORMATS, INTEGER_KEYS, KEYWORD_KEYS, LEXICAL
 
 DAMAGED = "damaged"
 """Where what could not be loaded is kept, for whoever wants to know why.
@@ -52,6 +52,7 @@ So few are looked through at once; the indexes alone are a hundred files, also w
 
 _INTEGER = IntegerIndexParams(lookup=False, range=True)
 _REWRITTEN, _FORMER = "shard.rewritten", "shard.former"
+_MANIFEST = "manifest.json"
 _REBUILD = "remove the folder and let the index be rebuilt from the cold tier"
 
 
@@ -183,9 +184,12 @@ def opened_shard(
             for vectors of another length.
         CorruptRecord: What is in the folder cannot be loaded.
     """
+    path = folder / "shard"
     with owned(folder):
+        if is_former(folder):
+            shutil.rmtree(path, ignore_errors=not path.exists())
+            (folder / _MANIFEST).unlink()
         _check_manifest(folder, dimensions)
-        path = folder / "shard"
         _finish_rewriting(folder)
         if not path.exists():
             check_room(folder, "open", BUILD_BYTES_MIN)
@@ -221,6 +225,15 @@ def owned(folder: Path) -> Iterator[None]:
         lock.release()
 
 
+def is_former(folder: Path) -> bool:
+    """Whether an earlier version made the index, in another format: a new one takes its place."""
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") in FORMER_FORMATS
+
+
 def set_aside(folder: Path) -> Path:
     """Put a shard that cannot be loaded out of the way, and return where it is kept.
 
@@ -231,7 +244,7 @@ def set_aside(folder: Path) -> Path:
         if kept.exists():
             shutil.rmtree(kept)
         kept.mkdir()
-        for name in ("shard", "manifest.json"):
+        for name in ("shard", _MANIFEST):
             if (folder / name).exists():
                 (folder / name).rename(kept / name)
     return kept
@@ -244,7 +257,7 @@ def _remove_damaged(warm: Path) -> None:
 
 
 def _check_manifest(folder: Path, dimensions: int) -> None:
-    path = folder / "manifest.json"
+    path = folder / _MANIFEST
     if not path.exists():
         if (folder / "shard").exists():
             reason = f"{folder} holds a shard but no manifest.json; {_REBUILD}"
@@ -300,7 +313,7 @@ def _build(folder: Path, dimensions: int) -> None:
         shard.close()
     manifest = folder / "manifest.json.new"
     manifest.write_text(json.dumps({"format": FORMAT, "dimensions": dimensions}), "utf-8")
-    manifest.replace(folder / "manifest.json")
+    manifest.replace(folder / _MANIFEST)
     unfinished.rename(folder / "shard")
 
 

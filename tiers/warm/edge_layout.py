@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError
 
 from ..records import Record
 from ..upkeep import Generation
+from .edge_folder import is_former
 
 WORDS_FOLDER = "words"
 """The folder of the index without a model; no model's is called that: theirs end in a digest."""
@@ -60,10 +61,10 @@ def slug_of(model_id: str | None) -> str:
 def read_marks(folder: Path) -> Marks | None:
     """Return what is written down about the index in ``folder``.
 
-    ``None`` when there is no index, it is being removed, or the marks cannot be read: it is then
-    built from the start.
+    ``None`` when there is no index or a former version's, it is being removed, or the marks cannot
+    be read: it is then built from the start.
     """
-    if folder.name.endswith(DROPPED) or not (folder / "shard").exists():
+    if folder.name.endswith(DROPPED) or not (folder / "shard").exists() or is_former(folder):
         return None
     try:
         return Marks.model_validate_json((folder / _MARKS_FILE).read_bytes())

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import product
 from typing import NamedTuple, TypeAlias, get_args
 
 from ..moments import microseconds
@@ -23,6 +24,7 @@ from .payload import (
     SHARED,
     expiry,
     label_of,
+    owner_of,
     point_id,
 )
 
@@ -117,8 +119,9 @@ class Reach(NamedTuple):
 
 
 class _Portion(NamedTuple):
-    """Ancestors that are read alike: the same kinds, as of the same moment."""
+    """Ancestors of a tenant that are read alike: the same kinds, as of the same moment."""
 
+    tenant: str
     graph_ids: tuple[str, ...]
     kinds: tuple[Kind, ...]
     grains: tuple[Grain, ...]
@@ -126,12 +129,12 @@ class _Portion(NamedTuple):
 
     @property
     def stored(self) -> Predicate:
-        graphs = AnyOf("graph", self.graph_ids)
-        return (graphs, *_recorded(self.as_of))
+        return (_owned(self.tenant, self.graph_ids), *_recorded(self.as_of))
 
     @property
     def asked(self) -> Predicate:
-        return (*self.stored, *_of_kinds(self.kinds, self.grains))
+        kinds = _of_kinds(self.tenant, self.graph_ids, self.kinds, self.grains)
+        return (*kinds, *_recorded(self.as_of))
 
 
 def of_tenant(tenant: str) -> Predicate:
@@ -146,7 +149,7 @@ def mark_of(tenant: str) -> Predicate:
 
 def of_graph(scope: Scope) -> Predicate:
     """Everything the scope's tenant and graph hold: for counting, removing, and word statistics."""
-    return (_of_tenant(scope), AnyOf("graph", (scope.graph_id,)))
+    return (_owned(scope.tenant, (scope.graph_id,)),)
 
 
 def reach(scope: Scope, query: SearchQuery) -> Reach | None:
@@ -160,19 +163,19 @@ def reach(scope: Scope, query: SearchQuery) -> Reach | None:
         return _inherited(scope, query)
     if not query.kinds:
         return None
-    own = of_graph(scope)
     writers = (SHARED, scope.agent_id) if scope.agent_id else (SHARED,)
     shown = AnyOf("private_to", writers, common=True)
-    kinds = _of_kinds(query.kinds, query.grains)
+    kinds = _of_kinds(scope.tenant, (scope.graph_id,), query.kinds, query.grains)
     return Reach(
-        (*own, *_recorded(query.as_of)),
-        (*own, *kinds, shown, *_seen(scope, query), *_asked(query), *_named(scope, query)),
+        (*of_graph(scope), *_recorded(query.as_of)),
+        (*kinds, shown, *_seen(scope, query), *_asked(query), *_named(scope, query)),
     )
 
 
 def of_kind(scope: Scope, kind: Kind | None) -> Predicate:
     """Everything the graph holds, or everything of one kind."""
-    return of_graph(scope) if kind is None else (*of_graph(scope), AnyOf("kind", (kind,)))
+    labels = () if kind is None else (kind,)
+    return (_owned(scope.tenant, (scope.graph_id,), labels),)
 
 
 def expired(scope: Scope, now: datetime) -> Predicate:
@@ -189,14 +192,13 @@ def _inherited(scope: Scope, query: SearchQuery) -> Reach | None:
     portions = _portions(scope, query)
     if not portions or query.ids:
         return None
-    tenant = _of_tenant(scope)
     shared: Predicate = (AnyOf("private_to", (SHARED,)),)
     if "fact" in query.kinds:
         shared += (AnyOf("tier", (ARCHIVAL, NO_TIER), common=True),)
     asked = _one_of([portion.asked for portion in portions])
     return Reach(
-        (tenant, *_one_of([portion.stored for portion in portions]), *_recorded(query.as_of)),
-        (tenant, *asked, *shared, *_seen(scope, query), *_asked(query)),
+        (*_one_of([portion.stored for portion in portions]), *_recorded(query.as_of)),
+        (*asked, *shared, *_seen(scope, query), *_asked(query)),
     )
 
 
@@ -207,7 +209,8 @@ def _portions(scope: Scope, query: SearchQuery) -> list[_Portion]:
         kinds = tuple(kind for kind in query.kinds if kind in one.carries)
         found.setdefault((kinds, one.as_of), []).append(one.graph_id)
     return [
-        _Portion(tuple(ids), kinds, query.grains, as_of) for (kinds, as_of), ids in found.items()
+        _Portion(scope.tenant, tuple(ids), kinds, query.grains, as_of)
+        for (kinds, as_of), ids in found.items()
     ]
 
 
@@ -216,22 +219,29 @@ def _one_of(alternatives: Sequence[Predicate]) -> Predicate:
     return alternatives[0] if len(alternatives) == 1 else (Either(tuple(alternatives)),)
 
 
-def _of_tenant(scope: Scope) -> AnyOf:
-    return AnyOf("tenant", (scope.tenant,))
+def _owned(tenant: str, graph_ids: Sequence[str], labels: Sequence[str] = ()) -> AnyOf:
+    """Entries of these graphs, of these kinds where some are named."""
+    kinds: list[tuple[str, ...]] = [(label,) for label in labels] or [()]
+    names = (owner_of(tenant, graph, *kind) for graph, kind in product(graph_ids, kinds))
+    return AnyOf("owner", tuple(names))
 
 
-def _of_kinds(kinds: Sequence[Kind], grains: Sequence[Grain]) -> Predicate:
-    """Entries of these kinds, episodes of these grains; no condition where everything is asked.
+def _of_kinds(
+    tenant: str, graph_ids: Sequence[str], kinds: Sequence[Kind], grains: Sequence[Grain]
+) -> Predicate:
+    """Entries of these graphs and kinds, episodes of these grains.
 
     Turns are the bulk of a graph: whoever asks for them and others has most of it.
     """
     if not grains and frozenset(kinds) >= _EVERY_KIND:
-        return ()
+        return (_owned(tenant, graph_ids),)
     labels: list[str] = []
     for kind in kinds:
         graded = kind == "episode" and grains
         labels += (label_of(grain) for grain in grains) if graded else (kind,)
-    return (AnyOf("kind", tuple(labels), common="turn" in kinds),)
+    if "turn" in kinds and len(labels) > 1:
+        return (_owned(tenant, graph_ids), AnyOf("kind", tuple(labels), common=True))
+    return (_owned(tenant, graph_ids, labels),)
 
 
 def _recorded(by: datetime | None) -> Predicate:

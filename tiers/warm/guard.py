@@ -11,8 +11,10 @@ reads both, by their names, and imports neither driver.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from ..errors import TierRejected
@@ -22,9 +24,15 @@ from ..records import UNRECORDED, Scope, SearchQuery
 Rendered: TypeAlias = Any
 """A filter, a condition or a point of either engine."""
 
-_OWNER_KEYS = frozenset({"tenant", "graph"})
+_Owner: TypeAlias = tuple[str, str]
+"""A tenant and one of its graphs."""
+
+_OWNER_KEYS = frozenset({"owner", "tenant", "graph"})
 _NO_GRAPH = ""
 """Of marks, which are no entries: no graph of a scope is called that."""
+
+_OWNERS_REMEMBERED = 2_000
+"""Names of owners: those of a graph come with each of its entries."""
 
 _ALTERNATIVES_TO_MATCH = (
     "range",
@@ -81,6 +89,9 @@ def every_mark() -> Bounds:
 def check_filter(operation: str, bounds: Bounds, condition: Rendered) -> None:
     """Refuse a filter that does not hold to exactly one tenant and to graphs of the bounds.
 
+    Entries are asked for by the names of their owners alone; whole tenants, and marks, which have
+    no owners, by tenant and graph.
+
     Raises:
         TierRejected: It does not, or is not understood; nothing was sent.
     """
@@ -89,13 +100,16 @@ def check_filter(operation: str, bounds: Bounds, condition: Rendered) -> None:
     except _NotUnderstood as error:
         raise _refusal(operation, f"a filter with {error}") from error
     tenants = [] if bounds.tenant is None else [frozenset({bounds.tenant})]
-    if demands.tenants != tenants:
-        raise _refusal(operation, "a filter that does not hold to its one tenant")
     if bounds.graphs is None:
-        if demands.graphs:
-            raise _refusal(operation, "a filter for a whole tenant that names graphs")
-    elif len(demands.graphs) != 1 or not frozenset() < demands.graphs[0] <= bounds.graphs:
-        raise _refusal(operation, "a filter that does not hold to its graphs")
+        holds = demands == _Demands([], tenants, [])
+    elif bounds.graphs == {_NO_GRAPH}:
+        holds = demands == _Demands([], tenants, [bounds.graphs])
+    else:
+        theirs = frozenset((bounds.tenant, graph) for graph in bounds.graphs)
+        owners = demands.owners[0] if demands.owners else frozenset()
+        holds = demands == _Demands([owners], [], []) and frozenset() < owners <= theirs
+    if not holds:
+        raise _refusal(operation, "a filter that does not hold to its one tenant and its graphs")
 
 
 def check_points(operation: str, bounds: Bounds, points: Iterable[Rendered]) -> None:
@@ -124,8 +138,9 @@ class _NotUnderstood(Exception):
 
 
 class _Demands(NamedTuple):
-    """What must hold of tenant and graph: for each demand, the values that pass."""
+    """What must hold of owner, tenant and graph: for each demand, the values that pass."""
 
+    owners: list[frozenset[_Owner]]
     tenants: list[frozenset[str]]
     graphs: list[frozenset[str]]
 
@@ -137,19 +152,21 @@ class _Parts(NamedTuple):
 
 
 def _demands(condition: Rendered) -> _Demands:
-    """Return what a filter demands of tenant and graph; it says nothing else about the two."""
+    """Return what a filter demands of owner, tenant and graph; it says nothing else about them."""
     parts = _parts(condition)
     if parts.should:
         raise _NotUnderstood("alternatives that are not a condition of their own")
     for one in parts.must_not:
         if _names_owner(one) and not _is_mark(one):
             raise _NotUnderstood("owners that are left out")
-    found = _Demands([], [])
+    found = _Demands([], [], [])
     for one in parts.must:
         if not _names_owner(one) or _leaves_out_marks(one):
             continue
         if _kind(one) == "Filter":
-            found.graphs.append(_graphs_of_alternatives(one))
+            found.owners.append(_owners_of_alternatives(one))
+        elif one.key == "owner":
+            found.owners.append(_owners(_values(one)))
         elif one.key == "tenant":
             found.tenants.append(_values(one))
         else:
@@ -157,18 +174,34 @@ def _demands(condition: Rendered) -> _Demands:
     return found
 
 
-def _graphs_of_alternatives(condition: Rendered) -> frozenset[str]:
-    """Return the graphs of all alternatives, each of which must name its own."""
+def _owners_of_alternatives(condition: Rendered) -> frozenset[_Owner]:
+    """Return the owners of all alternatives, each of which must name its own."""
     parts = _parts(condition)
     if parts.must or parts.must_not or not parts.should:
         raise _NotUnderstood("owners inside a condition that is no list of alternatives")
-    graphs: set[str] = set()
+    owners: set[_Owner] = set()
     for one in parts.should:
-        tenants, demanded = _demands(one)
-        if tenants or len(demanded) != 1:
-            raise _NotUnderstood("an alternative without graphs of its own")
-        graphs |= demanded[0]
-    return frozenset(graphs)
+        demanded, tenants, graphs = _demands(one)
+        if tenants or graphs or len(demanded) != 1 or not demanded[0]:
+            raise _NotUnderstood("an alternative without owners of its own")
+        owners |= demanded[0]
+    return frozenset(owners)
+
+
+def _owners(names: Iterable[object]) -> frozenset[_Owner]:
+    """Return the tenants and graphs that names of owners stand for."""
+    return frozenset(_read_owner(str(name)) for name in names)
+
+
+@lru_cache(maxsize=_OWNERS_REMEMBERED)
+def _read_owner(name: str) -> _Owner:
+    try:
+        tenant, graph, *label = json.loads(name)
+    except (TypeError, ValueError) as error:
+        raise _NotUnderstood("an owner that cannot be read") from error
+    if len(label) > 1 or name != json.dumps([tenant, graph, *label]):
+        raise _NotUnderstood("an owner that is written in another way")
+    return tenant, graph
 
 
 def _parts(condition: Rendered) -> _Parts:
@@ -231,6 +264,13 @@ def _owner(operation: str, bounds: Bounds, payload: Mapping[str, Any]) -> tuple[
         raise _refusal(operation, "a point that does not say whose it is")
     if tenant != bounds.tenant or bounds.graphs is None or graph not in bounds.graphs:
         raise _refusal(operation, "a point of another tenant or graph")
+    names = payload.get("owner", [])
+    try:
+        owners = _owners(names if isinstance(names, list) else [names])
+    except _NotUnderstood as error:
+        raise _refusal(operation, f"a point with {error}") from error
+    if owners != ({(tenant, graph)} if graph != _NO_GRAPH else set()):
+        raise _refusal(operation, "a point that is found by somebody else's name")
     return tenant, graph, name
 
 

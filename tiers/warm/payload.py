@@ -8,6 +8,7 @@ doubles as long as they stay below ``NEVER``, which is the year 2255.
 
 from __future__ import annotations
 
+import json
 import math
 import uuid
 from collections.abc import Mapping
@@ -35,10 +36,14 @@ NAMED_BY = ("id", "source_ids")
 
 DENSE = "dense"
 LEXICAL = "bm25"
-FORMAT = 1
+FORMAT = 2
 """Raised when stored payloads or vectors change their meaning; the index is then rebuilt."""
 
-KEYWORD_KEYS = ("tenant", "graph", "kind", "topics", "private_to", "tier", "user_id", "agent_id")
+FORMER_FORMATS = (1,)
+
+KEYWORD_KEYS = (
+    *("owner", "tenant", "graph", "kind", "topics", "private_to", "tier", "user_id", "agent_id"),
+)
 INTEGER_KEYS = ("expires_at", "recorded_at", "occurred_at")
 """Keys that predicates use, and therefore those the engine indexes.
 
@@ -67,6 +72,15 @@ def point_id(scope: Scope, record_id: str) -> str:
     return derived_id(UNRECORDED, scope.tenant, scope.graph_id, record_id)
 
 
+def owner_of(tenant: str, graph_id: str, *label: str) -> str:
+    """Return the name under which a graph's entries are found, all of them or those of one kind.
+
+    One name instead of two or three conditions: each is asked of every entry of the graph, and they
+    took most of a search's time. Written as JSON, so that no two owners have one name.
+    """
+    return json.dumps([tenant, graph_id, *label])
+
+
 def label_of(grain: Grain) -> str:
     """Return what an episode of this grain has among its kinds; no kind is called that."""
     return f"episode/{grain}"
@@ -81,11 +95,15 @@ def kinds_stored(payload: Mapping[str, Any]) -> list[str]:
 def payload_of(entry: IndexEntry) -> dict[str, Any]:
     """Return what is stored for an entry beside its vectors."""
     occurred_at = None if entry.occurred_at is None else microseconds(entry.occurred_at)
+    kind = _kinds(entry)
+    place = (entry.tenant, entry.graph_id)
+    labels = [kind] if isinstance(kind, str) else kind
     return {
         "id": entry.id,
+        "owner": [owner_of(*place), *(owner_of(*place, label) for label in labels)],
         "tenant": entry.tenant,
         "graph": entry.graph_id,
-        "kind": _kinds(entry),
+        "kind": kind,
         "topics": list(entry.topics) or [NO_TOPIC],
         "private_to": entry.agent_id if entry.private else SHARED,
         "tier": entry.tier or NO_TIER,

@@ -1,7 +1,7 @@
 """The collection behind a warm index: how it is named, made, and checked when it is there.
 
 One collection holds one embedding model's vectors of every tenant. Its metadata say so, and in
-which format: ``{"ezra": {"format": 1, "model_id": …}}``.
+which format: ``{"ezra": {"format": 2, "model_id": …}}``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OVERSAMPLING = 2.0
 
 _NAME = re.compile(r"[a-z0-9-]+_[0-9a-f]{12}")
 _REBUILD = "remove it and let it be rebuilt from the cold tier, or set another EZRA_QDRANT_PREFIX"
-_HNSW_KEYS = ("tenant", "graph")
+_HNSW_KEYS = ("owner",)
 _KILOBYTES_MIN = 10  # a server takes no less
 _TYPES = dict.fromkeys(KEYWORD_KEYS, models.PayloadSchemaType.KEYWORD) | dict.fromkeys(
     INTEGER_KEYS, models.PayloadSchemaType.INTEGER
