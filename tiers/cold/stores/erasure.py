@@ -55,7 +55,7 @@ from .questions import own
 from .redactables import KEPT_IN, drop, leave_no_trace, made_of, own_of, traces
 from .rows import replace
 from .turns import KeptTurn
-from .words import file_again, set_live
+from .words import file_again
 from .work import queue_work
 
 _WRITTEN: tuple[RecordKind, ...] = ("summary", "episode")
@@ -184,7 +184,6 @@ def rewrite(scope: Scope, record: Written, work: Sequence[WorkDraft]) -> Steps[b
     after = known.model_copy(update={**told, "redacted_at": None})
     yield from replace(KEPT_IN[kind], scope, after)
     yield from file_again(scope, after)
-    yield from set_live(scope, after.id, live=True)
     yield from queue_work(scope, work, record.redacted_at)
     return True
 
