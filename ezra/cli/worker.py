@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..app import Ezra
 from .command import Answer, examples
 from .doors import Folder, Memory
 from .options import settings_at, stopped_by_signals
@@ -16,6 +15,8 @@ async def worker(folder: Folder) -> Answer:
     For a fleet on servers whose agents run elsewhere. Several workers may run at once: leases
     decide which of them does what. Stops cleanly on SIGTERM and SIGINT.
     """
+    from ..app import Ezra
+
     folder.only("worker")
     stopped = stopped_by_signals()
     settings = settings_at(folder.home).model_copy(update={"background": True})
@@ -35,6 +36,8 @@ async def search_index(memory: Memory) -> Answer:
     Waits until they answer. Once is enough: every fact that comes later gets its vector in the
     background. A MongoDB without search needs none of this, the warm tier answers.
     """
+    from ..app import Ezra
+
     ezra = await memory.open(background=True)
     # A server tells of an index when it is there, and not before.
     is_told = isinstance(ezra, Ezra) and not memory.json

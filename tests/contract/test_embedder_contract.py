@@ -59,7 +59,12 @@ def url() -> Iterator[str]:
         yield server.url
 
 
-@pytest.fixture(params=sorted(BUILDERS))
+@pytest.fixture(
+    params=[
+        *("batching", "gemini", "onnx-int8", "openai"),
+        pytest.param("onnx-fp32", marks=pytest.mark.slow),  # the same code over a larger file
+    ]
+)
 def build(request: pytest.FixtureRequest, url: str) -> Callable[[], AnyEmbedder]:
     """What makes a closed embedder of each kind; the real model is installed before a loop runs."""
     builder = partial(BUILDERS[request.param], url)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from itertools import islice
 
 import pytest
 from hypothesis import given
@@ -13,13 +12,13 @@ from hypothesis import strategies as st
 from tiers.errors import UsageError
 from tiers.history.merkle import (
     EMPTY_ROOT,
-    HASH_BYTES,
     Frontier,
     consistency_proof,
     inclusion_proof,
     leaf_hash,
     node_hash,
     root_of,
+    verify_consistency,
     verify_inclusion,
 )
 
@@ -53,40 +52,6 @@ H67 = "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0"
 def hexes(proof: Sequence[bytes]) -> list[str]:
     """Return a proof in hexadecimal digits."""
     return [one.hex() for one in proof]
-
-
-def verify_consistency(
-    first: int, second: int, proof: Sequence[bytes], first_root: bytes, second_root: bytes
-) -> bool:
-    """Return whether a proof shows that one tree begins with another (section 2.1.4.2).
-
-    The empty tree begins every tree.
-    """
-    if not 0 <= first <= second or any(len(one) != HASH_BYTES for one in proof):
-        return False
-    if first == second:
-        return not proof and first_root == second_root
-    if first == 0:
-        return not proof and first_root == EMPTY_ROOT
-    is_power = first & (first - 1) == 0
-    path = [first_root, *proof] if is_power else list(proof)
-    if not path:
-        return False
-    node, last = first - 1, second - 1
-    while node & 1:
-        node, last = node >> 1, last >> 1
-    of_first = of_second = path[0]
-    for sibling in islice(path, 1, None):
-        if last == 0:
-            return False
-        if node & 1 or node == last:
-            of_first, of_second = node_hash(sibling, of_first), node_hash(sibling, of_second)
-            while node and not node & 1:
-                node, last = node >> 1, last >> 1
-        else:
-            of_second = node_hash(of_second, sibling)
-        node, last = node >> 1, last >> 1
-    return last == 0 and of_first == first_root and of_second == second_root
 
 
 @pytest.mark.parametrize("size", range(9))
