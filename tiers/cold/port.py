@@ -26,7 +26,18 @@ from operator import attrgetter
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from ..records import Owned, Record, Scope
-from .conditions import Among, Beyond, Condition, Fields, Holds, Lists, Seen, Stretch, Value
+from .conditions import (
+    Among,
+    Beyond,
+    Condition,
+    Fields,
+    Holds,
+    Lists,
+    Seen,
+    Stretch,
+    Value,
+    direction,
+)
 from .ownership import private_to
 
 R = TypeVar("R", bound=Record)
@@ -143,7 +154,7 @@ class Collection(Generic[R]):
         named = ((one,) if isinstance(one, str) else one for one in self.fields)
         return (*OWNERS[self.extent], "id", *owned, *chain.from_iterable(named))
 
-    @property
+    @cached_property
     def owner(self) -> Callable[[R | Scope], tuple[str, ...]]:
         """Take whom a record belongs to from it, or from a scope, in the order of ``OWNERS``."""
         return _OWNER[self.extent]
@@ -221,6 +232,15 @@ class Find(Generic[R]):
         """Whether it is about none of any values: it finds nothing, and no engine need look."""
         return any(isinstance(one, Among | Holds) and not one.values for one in self.where)
 
+    def place(self, record: R) -> tuple[Any, ...]:
+        """Return where a record lies in the order of the question."""
+        values = self.collection.values(record)
+        return tuple(values[direction(step)[0]] for step in self.order)
+
+    def behind(self, place: tuple[Any, ...]) -> Find[R]:
+        """Return the question for what comes behind a place in its order."""
+        return replace(self, where=(Beyond(self.order, place), *self.where))
+
 
 @dataclass(frozen=True)
 class Postings(Generic[R]):
@@ -282,7 +302,7 @@ class Near(Generic[R]):
 
     def at(self, place: tuple[str | int | float, ...]) -> Find[R]:
         """Return the question for the records next to one place."""
-        return replace(self.found, where=(Beyond(self.found.order, place), *self.found.where))
+        return self.found.behind(place)
 
 
 @dataclass(frozen=True)

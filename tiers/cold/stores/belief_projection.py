@@ -37,7 +37,7 @@ from .belief_spans import SPANS, HeldSpan, bare_span, held_span, open_spans
 from .questions import among, own
 from .rows import bare, joined_id, over, plain
 from .turns import NUMBERED, TURNS
-from .words import file_words, set_live
+from .words import file_again, file_words
 from .work import queue_work
 
 
@@ -304,17 +304,13 @@ def _alter(
                 begun.append(held)
             elif span.until_seq is not None:
                 ended.append(held)
-    beliefs = (before[one.id].belief.model_copy(update=_state(one)) for one in altered)
+    beliefs = [before[one.id].belief.model_copy(update=_state(one)) for one in altered]
     yield from write(
         *(Replace(BELIEFS, scope, belief) for belief in beliefs),
         *(Replace(SPANS, scope, span) for span in ended),
         *(Put(SPANS, scope, span) for span in begun),
     )
-    for live in (False, True):
-        moved = (
-            one.id for one in altered if one.is_active == live != (before[one.id].span is not None)
-        )
-        yield from set_live(scope, *moved, live=live)
+    yield from file_again(scope, *beliefs, same_words=True)
 
 
 def _state(folded: FoldedBelief) -> dict[str, object]:

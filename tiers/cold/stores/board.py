@@ -99,10 +99,11 @@ class Board(OverEngine):
         if known is not None:
             return known, False
         yield from check_writable(scope)
-        posted = [card] if log is None else [card, log]
-        for each in posted:
-            yield from _post(scope, each)
-        ids = [each.id for each in posted]
+        yield from put(CARDS, scope, card)
+        ids = [card.id]
+        if log is not None:
+            yield from _post(scope, log)
+            ids.append(log.id)
         yield from append_event(scope, "posted", ids, card.kind, card.recorded_at)
         return card, True
 
@@ -125,8 +126,6 @@ class Board(OverEngine):
         if known is None or known.version != card.version - 1:
             return False
         yield from replace(CARDS, scope, known.model_copy(update=changed_columns(card)))
-        if (yield from _known(scope, log)) is not None:
-            raise Conflict("card", "an id of its own", log.id)
         yield from _post(scope, log)
         reason = f"task {card.status}"
         yield from append_event(scope, "changed", [card.id, log.id], reason, card.changed_at)
@@ -279,10 +278,10 @@ def _known(scope: Scope, card: Card) -> Steps[Card | None]:
     return None
 
 
-def _post(scope: Scope, card: Card) -> Steps[None]:
-    if (yield from _is_taken(scope, card.id)):
-        raise Conflict("card", "an id of its own", card.id)
-    yield from put(CARDS, scope, card)
+def _post(scope: Scope, log: Card) -> Steps[None]:
+    if (yield from _is_taken(scope, log.id)):
+        raise Conflict("card", "an id of its own", log.id)
+    yield from put(CARDS, scope, log)
 
 
 def _is_taken(scope: Scope, card_id: str) -> Steps[bool]:

@@ -19,7 +19,7 @@ from ...history.plan import SPEAKING_KINDS, redact_plan
 from ...history.unlike import left_digest
 from ...records import Episode, Receipt, Scope, WorkDraft
 from ...upkeep import Redacted, Retiring
-from ..conditions import Among, Beyond, Condition, Holds, Is, Within
+from ..conditions import Among, Condition, Holds, Is, Within
 from ..port import Find, RecordStore, Steps, delete, every, one
 from ..redaction import (
     AUDIT_KIND,
@@ -55,7 +55,7 @@ from .questions import own
 from .redactables import KEPT_IN, drop, leave_no_trace, made_of, own_of, traces
 from .rows import replace
 from .turns import KeptTurn
-from .words import file_again, set_live
+from .words import file_again
 from .work import queue_work
 
 _WRITTEN: tuple[RecordKind, ...] = ("summary", "episode")
@@ -184,7 +184,6 @@ def rewrite(scope: Scope, record: Written, work: Sequence[WorkDraft]) -> Steps[b
     after = known.model_copy(update={**told, "redacted_at": None})
     yield from replace(KEPT_IN[kind], scope, after)
     yield from file_again(scope, after)
-    yield from set_live(scope, after.id, live=True)
     yield from queue_work(scope, work, record.redacted_at)
     return True
 
@@ -276,10 +275,9 @@ async def receipts_that(
     found: list[str] = []
     after, until = between
     before: tuple[Condition, ...] = (Within("id", until=until),) if until else ()
+    find = Find(RECEIPTS, scope, "id", before, ("id",), RECEIPTS_PER_PAGE, reach="own")
     while True:
-        where = (Beyond(("id",), (after,)), *before)
-        find = Find(RECEIPTS, scope, "id", where, ("id",), RECEIPTS_PER_PAGE, reach="own")
-        page = await store.read(operation, partial(every, find))
+        page = await store.read(operation, partial(every, find.behind((after,))))
         # Many receipts take longer to look through than the event loop may be held up.
         found += await asyncio.to_thread(_ids_of, page, is_wanted)
         if len(page) < RECEIPTS_PER_PAGE:

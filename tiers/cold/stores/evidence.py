@@ -15,7 +15,7 @@ from ...evidence import ChainedAudit, EvidenceMarks
 from ...history.heads import follows
 from ...moments import microseconds
 from ...records import HistoricBelief, Record, Scope, SignedHead
-from ..conditions import Among, Beyond, Condition, Value, Within
+from ..conditions import Among, Condition, Value, Within
 from ..ownership import check_limit, check_whole_graph
 from ..port import (
     OWNERS,
@@ -205,12 +205,10 @@ def _gone_through(
     collection, problems = log.collection, list[str]()
     last: tuple[Any, ...] | None = None
     seen = 0
+    find = Find(collection, scope, log.by, log.where, log.order, PAGE, reach="own")
     while True:
-        where = log.where if last is None else (*log.where, Beyond(log.order, last))
-        page = yield from every(
-            Find(collection, scope, log.by, where, log.order, PAGE, reach="own")
-        )
-        places = [_place(log, record) for record in page]
+        page = yield from every(find if last is None else find.behind(last))
+        places = [find.place(record) for record in page]
         if None in (place for one in places for place in one) or not _rise(last, places):
             order = ", ".join(log.order)
             return [*problems, f"{collection.name} are not stored in the order of {order}"]
@@ -224,11 +222,6 @@ def _gone_through(
     if (yield from count(Find(collection, scope, reach="own"))) != seen:
         problems.append(f"{collection.name} are stored that no look-up in order reaches")
     return problems
-
-
-def _place(log: _Log, record: Record) -> tuple[Any, ...]:
-    values = log.collection.values(record)
-    return tuple(values[name] for name in log.order)
 
 
 def _rise(last: tuple[Any, ...] | None, places: Sequence[tuple[Any, ...]]) -> bool:

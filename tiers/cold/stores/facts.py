@@ -29,9 +29,9 @@ from .recall import (
     ranked_by_index,
     recalled,
 )
-from .rows import joined_id, put, replace
-from .statements import FACTS, core_of, end_fact, nearest, of_family, readable, say_again
-from .words import file_words, set_tier
+from .rows import joined_id, put
+from .statements import FACTS, core_of, move_facts, nearest, of_family, readable, say_again
+from .words import file_words
 from .work import queue_work
 
 
@@ -214,8 +214,7 @@ class SemanticStore(OverEngine):
         known = yield from one(among(FACTS, scope, [fact.id]))
         if known is None or not is_live(known) or known.tier != fact.tier:
             return False
-        yield from replace(FACTS, scope, _moved(known, tier, now))
-        yield from set_tier(scope, fact.id, tier)
+        yield from move_facts(scope, _moved(known, tier, now))
         kind = "promoted" if tier == "core" else "demoted"
         yield from append_event(scope, kind, (fact.id,), reason, now)
         yield from queue_work(scope, work, now)
@@ -254,7 +253,7 @@ class SemanticStore(OverEngine):
         old, new = (found[name] for name in pair)
         if not is_live(old) or new.forgotten_at is not None:
             return False
-        yield from end_fact(scope, given_way(old, verdict, now))
+        yield from move_facts(scope, given_way(old, verdict, now))
         yield from append_event(scope, VERDICT_EVENTS[verdict.how], pair, "", now)
         yield from queue_work(scope, work, now)
         return True

@@ -27,12 +27,14 @@ from ..redaction import checked_request
 from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary, episodes_of, parts
 from .erasure import retire
 from .over_engine import OverEngine, reading
-from .questions import numbers, own, window
+from .questions import numbers, own, page_of, window
 from .rows import all_bare
 from .turns import NUMBERED, TURNS, KeptTurn
 
 PAGE_ROWS = 500
 """Candidates for retirement that are looked at together; nearly all of them are due."""
+
+_OF_THE_SAME = "the cursor of a page of the same question"
 
 
 class GrainStore(OverEngine):
@@ -59,7 +61,8 @@ class GrainStore(OverEngine):
             return all_bare(Summary, await self._all("loose", Find(SUMMARIES, scope, **asking)))
         return all_bare(Episode, await self._all("loose", Find(EPISODES, scope, **asking)))
 
-    async def turn_marks(self, scope: Scope, cursor: str, limit: int) -> Page[TurnMark]:
+    @reading
+    def turn_marks(self, scope: Scope, cursor: str, limit: int) -> Steps[Page[TurnMark]]:
         """Return every turn of the graph, redacted and retired ones included.
 
         Agent by agent in the order of their ids, and there in the order of ``seq``; ``""`` begins.
@@ -70,10 +73,8 @@ class GrainStore(OverEngine):
         check_whole_graph(scope)
         check_limit(limit, PAGE_ROWS_MAX)
         order = ("agent_id", "seq")
-        where = (Beyond(order, _place_of(cursor, ("", 0))), NUMBERED)
-        find = Find(TURNS, scope, "seq", where, order, limit + 1, reach="own")
-        found = await self._all("turn_marks", find)
-        rows, after = cut(found, limit, lambda one: cursor_of((one.agent_id, one.seq)))
+        find = Find(TURNS, scope, "seq", (NUMBERED,), order, limit, reach="own")
+        rows, after = yield from page_of(find, cursor, _OF_THE_SAME)
         return Page(rows=tuple(map(_marked, rows)), cursor=after)
 
     @reading
@@ -87,7 +88,7 @@ class GrainStore(OverEngine):
         """
         check_whole_graph(scope)
         check_limit(limit, PAGE_ROWS_MAX)
-        kind, after = _place_of(cursor, ("", ""))
+        kind, after = place_of(cursor, (str, str), _OF_THE_SAME) or ("", "")
         found: list[KeptEpisode | KeptSummary] = []
         if kind != "summary":
             where = (Beyond(("id",), (after,)),)
@@ -183,7 +184,7 @@ class GrainStore(OverEngine):
         find = first
         while True:
             page, standing = await self._store.read("retirable", partial(_standing, find))
-            places = [(microseconds(getattr(one, find.order[0])), one.id) for one in page]
+            places = [find.place(one) for one in page]
             found += [
                 (at, Retirable(kind=kind, id=one_id, replaced_by=standing[one_id]))
                 for at, one_id in places
@@ -191,8 +192,7 @@ class GrainStore(OverEngine):
             ]
             if len(page) < PAGE_ROWS or len(found) >= limit:
                 return found[:limit]
-            behind = Beyond(find.order, places[-1])
-            find = replace(first, where=(*first.where, behind))
+            find = first.behind(places[-1])
 
 
 def _candidates(scope: Scope, grain: AnyGrain, before: int) -> Iterator[tuple[Any, Find[Any]]]:
@@ -272,16 +272,6 @@ def _how_gone(record: KeptTurn | KeptSummary | KeptEpisode) -> dict[str, bool]:
 
 def _kind_of(record: KeptSummary | KeptEpisode) -> str:
     return "summary" if isinstance(record, KeptSummary) else "episode"
-
-
-def _place_of(cursor: str, first: tuple[str | int, str | int]) -> tuple[Any, ...]:
-    """Return what a page comes after.
-
-    Raises:
-        UsageError: No page gave the cursor.
-    """
-    kinds = [*map(type, first)]
-    return place_of(cursor, kinds, "the cursor of a page of the same question") or first
 
 
 Candidate: TypeAlias = KeptTurn | KeptSummary | KeptEpisode

@@ -14,8 +14,8 @@ from ..port import Collection, Find, Index, Steps, counts, every
 from ..redaction import pages
 from ..shelving import Placed
 from .questions import own
-from .rows import amend, moments, plain, put, replace
-from .words import file_words, set_live
+from .rows import moments, plain, put, replace
+from .words import file_again, file_words
 from .work import queue_work
 
 PASSAGES: Collection[Passage] = Collection(
@@ -72,8 +72,9 @@ def retire_passages(
     """
     for some in pages(ids):
         found = yield from every(own(PASSAGES, scope, some))
-        yield from amend(PASSAGES, scope, found, until=until, retired_at=now)
-        yield from set_live(scope, *some, live=False, ended_at=now)
+        over = [one.model_copy(update={"until": until, "retired_at": now}) for one in found]
+        yield from replace(PASSAGES, scope, *over)
+        yield from file_again(scope, *over, same_words=True)
     yield from index_again(scope, ids, document, now)
 
 

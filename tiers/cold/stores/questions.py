@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
 from ...moments import maybe_microseconds, microseconds
 from ...records import Record, Scope
 from ..conditions import Absent, Among, Condition, Either, Is, Within
-from ..port import Collection, Count, Find, Reach, Steps, asked
+from ..cursors import cursor_of, cut, place_of
+from ..port import Collection, Count, Find, Reach, Steps, asked, every
 
 R = TypeVar("R", bound=Record)
+
+_NUMBERS = frozenset(
+    (
+        *("seq", "size", "signed_at", "created_at", "committed_seq"),
+        *("revision", "coarseness", "since", "number", "recorded_at"),
+    )
+)
+"""The fields of the orders of pages that are numbers; the others are texts."""
 
 MANY = 1 << 40
 """More than there is of anything: what is counted is not brought back."""
@@ -33,6 +43,23 @@ def among(
 def own(collection: Collection[R], scope: Scope, ids: Iterable[str], *where: Condition) -> Find[R]:
     """Ask for records of the scope's graph by their ids, whoever may see them."""
     return among(collection, scope, ids, *where, reach="own")
+
+
+def page_of(find: Find[R], cursor: str, accepted: str) -> Steps[tuple[Sequence[R], str | None]]:
+    """Return a page of what a question finds in its order, and the cursor of the next one.
+
+    Args:
+        find: Its limit is the page's, and any two records differ in the fields of its order.
+        cursor: Of the page before; ``""`` begins.
+        accepted: What would have been a cursor, for the error.
+
+    Raises:
+        UsageError: No page gave the cursor.
+    """
+    place = place_of(cursor, [int if name in _NUMBERS else str for name in find.order], accepted)
+    from_there = find if place is None else find.behind(place)
+    found = yield from every(dataclasses.replace(from_there, limit=find.limit + 1))
+    return cut(found, find.limit, lambda last: cursor_of(find.place(last)))
 
 
 def numbers(*found: Find[Any]) -> Steps[list[int]]:

@@ -6,7 +6,6 @@ The latter out of the word index, which has every record's moments.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import chain, pairwise
 from typing import Any, TypeAlias
@@ -341,8 +340,7 @@ def _active_then(find: Find[Filed], then: datetime) -> Steps[list[Filed]]:
         told += [filed for filed in page if filed.id in were]
         if len(page) < find.limit or len(told) >= find.limit:
             return told
-        last = page[-1]
-        find = replace(find, where=(*find.where, _behind(last.last_at, last.id)))
+        find = find.behind(find.place(page[-1]))
 
 
 def _behind(at: datetime, record_id: str) -> Beyond:

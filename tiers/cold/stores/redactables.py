@@ -39,7 +39,7 @@ from .rows import bare, plain
 from .rules import RULES
 from .statements import FACTS
 from .turns import TURNS
-from .words import file_emptied
+from .words import file_again
 from .work import forget_problems, queue_work
 
 AsideKind: TypeAlias = RecordKind | Literal["former", "revived", "believed", "trust", "stand-in"]
@@ -230,8 +230,7 @@ def leave_no_trace(scope: Scope, emptied: Sequence[Redactable], now: datetime) -
     Entries of the warm index go by the work for that.
     """
     indexed = [one for one in emptied if is_searchable(one)]
-    if indexed:
-        yield from file_emptied(scope, indexed)
+    yield from file_again(scope, *indexed)
     yield from forget_problems(scope, [one.id for one in emptied])
     yield from queue_work(scope, [index_work(one.id, one.agent_id) for one in indexed], now)
 

@@ -20,7 +20,7 @@ from .log import append_event
 from .over_engine import OverEngine, changing, reading
 from .questions import among, own
 from .rows import replace
-from .statements import FACTS, SPOKEN, end_fact, nearest
+from .statements import FACTS, SPOKEN, move_facts, nearest
 from .work import queue_work
 
 FORGOTTEN_AT_ONCE = 20
@@ -203,8 +203,8 @@ def _forget(
     """Forget facts inside a transaction; return which were live."""
     found = nearest((yield from every(among(FACTS, scope, fact_ids))))
     done = [fact_id for fact_id in fact_ids if fact_id in found and is_live(found[fact_id])]
+    yield from move_facts(scope, *(forgotten(found[fact_id], now) for fact_id in done))
     for fact_id in done:
-        yield from end_fact(scope, forgotten(found[fact_id], now))
         yield from append_event(scope, "forgotten", (fact_id,), reason, now)
     if done:
         yield from queue_work(scope, work, now)
@@ -214,4 +214,4 @@ def _forget(
 def _store(scope: Scope, facts: Sequence[Fact]) -> Steps[None]:
     """Store facts as they now are; those that have ended leave every answer."""
     for fact in facts:
-        yield from replace(FACTS, scope, fact) if is_live(fact) else end_fact(scope, fact)
+        yield from replace(FACTS, scope, fact) if is_live(fact) else move_facts(scope, fact)

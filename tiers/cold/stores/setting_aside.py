@@ -33,9 +33,9 @@ from .questions import own
 from .redactables import ASIDES, KEPT_IN, Aside, AsideKind, kept_by, leave_no_trace, own_of
 from .rows import joined_id, put, replace
 from .rules import RULES
-from .statements import FACTS
+from .statements import FACTS, move_facts
 from .turns import TURNS, KeptTurn
-from .words import file_again, set_live, unfile
+from .words import file_again, unfile
 from .work import queue_work
 
 SHOWN_CHARS = 120
@@ -240,8 +240,7 @@ def _revive(part: Part, tainted: Sequence[Fact]) -> Steps[list[RolledBack]]:
         *(ASIDES, part.scope),
         *(part.aside("revived", one.id, kept[one.id].model_dump_json()) for one in back),
     )
-    yield from replace(FACTS, part.scope, *back)
-    yield from set_live(part.scope, *(one.id for one in back), live=True)
+    yield from move_facts(part.scope, *back)
     work = [index_work(one.id, one.agent_id) for one in back]
     yield from queue_work(part.scope, work, part.now)
     return [_again(part, "fact", one.id) for one in back]
@@ -312,10 +311,9 @@ def _put_former_forms(
             back.append(after)
     back, again = yield from _not_said_again(part.scope, back)
     yield from replace(collection, part.scope, *back)
-    for record in back:
-        if is_searchable(record):
-            yield from file_again(part.scope, record, live=is_current(record))
-    work = [index_work(one.id, one.agent_id) for one in back if is_searchable(one)]
+    indexed = [one for one in back if is_searchable(one)]
+    yield from file_again(part.scope, *indexed)
+    work = [index_work(one.id, one.agent_id) for one in indexed]
     yield from queue_work(part.scope, work, part.now)
     return kept + again
 
@@ -351,9 +349,7 @@ def _end_again(part: Part, rows: Sequence[Aside]) -> Steps[list[str]]:
     fields = ("superseded_by", "superseded_at", "superseded_as", "core_spans", "valid_to")
     for fact in back:
         told = {name: getattr(fact, name) for name in (*fields, "confidence")}
-        after = found[fact.id].model_copy(update=told)
-        yield from replace(FACTS, part.scope, after)
-        yield from set_live(part.scope, fact.id, live=False, ended_at=fact.superseded_at)
+        yield from move_facts(part.scope, found[fact.id].model_copy(update=told))
     work = [index_work(one.id, one.agent_id) for one in back]
     yield from queue_work(part.scope, work, part.now)
     return kept

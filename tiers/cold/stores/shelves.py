@@ -28,8 +28,6 @@ from ...records import (
     Turn,
 )
 from ...upkeep import ARCHIVE_ROWS, FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
-from ..conditions import Value
-from ..cursors import place_of
 from ..ownership import check_placed
 from ..port import Collection, Steps
 from .belief_log import EVENTS, entries_at
@@ -82,11 +80,6 @@ class Shelf:
     shows: Callable[[Any], Any] = _as_it_is
     by: str = "id"
     order: tuple[str, ...] = _BY_ID
-
-    def place(self, record: Any) -> list[Value]:  # noqa: ANN401 - of any collection
-        """Return where a record is in the order of the walk."""
-        values = self.collection.values(record)
-        return [values[name] for name in self.order]
 
 
 def _held(collection: Collection[Any], row: type[Record], holds: type[Record]) -> Shelf:
@@ -153,14 +146,6 @@ SHELVES: Mapping[Table, Shelf] = {
     "work": Shelf(WORK, arrived, _waiting, by="queued", order=("made", "graph_id", "id")),
 }
 
-NUMBERS = frozenset(
-    (
-        *("seq", "size", "signed_at", "created_at", "committed_seq"),
-        *("revision", "coarseness", "since", "number"),
-    )
-)
-"""The fields of all orders that are numbers; the others are texts."""
-
 
 def shelf_of(table: Table) -> Shelf:
     """Return where a table lies.
@@ -171,16 +156,6 @@ def shelf_of(table: Table) -> Shelf:
     if table not in SHELVES:
         raise UsageError("table", table, ", ".join(SHELVES))
     return SHELVES[table]
-
-
-def after_cursor(shelf: Shelf, cursor: str) -> tuple[str | int, ...] | None:
-    """Return the place behind which a page begins; ``None``: at the beginning.
-
-    Raises:
-        UsageError: No page of the table gave the cursor.
-    """
-    kinds = [int if name in NUMBERS else str for name in shelf.order]
-    return place_of(cursor, kinds, "the cursor of a page of the same table")
 
 
 def rows_of(tenant: str, table: Table, found: Sequence[Any]) -> Steps[list[Record]]:

@@ -15,7 +15,7 @@ from ..digests import address_of, digests_of, edge_of
 from ..port import RECORDED, Collection, Find, Index, Lookup, Steps
 from .questions import by_then, not_by
 from .rows import moments, plain, replace
-from .words import set_live
+from .words import file_again
 
 _LIVE = Is("live", 1)
 _WHOLE = Absent("redacted_at")
@@ -170,11 +170,10 @@ def say_again(scope: Scope, fact: Fact, later: Fact) -> Steps[Fact]:
     return after
 
 
-def end_fact(scope: Scope, after: Fact) -> Steps[None]:
-    """Store how a fact of the scope's graph ended, and take it out of every answer."""
-    yield from replace(FACTS, scope, after)
-    ended_at = min(filter(None, (after.superseded_at, after.forgotten_at)), default=None)
-    yield from set_live(scope, after.id, live=False, ended_at=ended_at)
+def move_facts(scope: Scope, *facts: Fact) -> Steps[None]:
+    """Store facts of the scope's graph that have ended, came back or moved; answers follow."""
+    yield from replace(FACTS, scope, *facts)
+    yield from file_again(scope, *facts, same_words=True)
 
 
 def _readable_of(one: Ancestor) -> tuple[Condition, ...]:

@@ -15,21 +15,19 @@ from ...fleet import CATALOG
 from ...moments import microseconds
 from ...records import Record, Scope
 from ...upkeep import PAGE_ROWS_MAX, Page, RecordRef, Table
-from ..conditions import Beyond, Condition
-from ..cursors import cursor_of, cut, place_of
+from ..conditions import Condition
 from ..ownership import SHARED, check_limit, check_tenant
-from ..port import Find, Steps, count, counts, every
+from ..port import Find, Steps, count, counts
 from .arrival import stored
 from .known_graphs import GRAPHS
 from .leases import free_leases
 from .over_engine import OverEngine, reading
-from .questions import MANY, not_by
-from .shelves import after_cursor, check_row, rows_of, shelf_of
+from .questions import MANY, not_by, page_of
+from .shelves import check_row, rows_of, shelf_of
 from .words import SEARCHABLE, Filed
 from .work import free_claims
 
 _ORDER = ("recorded_at", "graph_id", "id")
-_PLACE = (int, str, str)
 
 
 class ColdUpkeep(OverEngine):
@@ -47,9 +45,10 @@ class ColdUpkeep(OverEngine):
 
         await self._store.change("take over", steps, is_brief=False)
 
-    async def searchable_after(
+    @reading
+    def searchable_after(
         self, tenant: str, cursor: str, limit: int, now: datetime
-    ) -> Page[RecordRef]:
+    ) -> Steps[Page[RecordRef]]:
         """Return searchable, unexpired, current records after a cursor, in order of recording.
 
         Args:
@@ -62,13 +61,10 @@ class ColdUpkeep(OverEngine):
             UsageError: A limit out of range, or a cursor that no page gave.
         """
         check_limit(limit, PAGE_ROWS_MAX)
-        place = place_of(cursor, _PLACE, "the cursor of a page, or an empty one to begin")
-        behind = () if place is None else (Beyond(_ORDER, place),)
-        where = (*_unexpired(now), *behind)
         whole = Scope.of_graph(tenant, tenant)
-        find = Find(SEARCHABLE, whole, "current", where, _ORDER, limit + 1, reach="tenant")
-        found = await self._all("searchable_after", find)
-        rows, after = cut(found, limit, _cursor)
+        find = Find(SEARCHABLE, whole, "current", _unexpired(now), _ORDER, limit, reach="tenant")
+        accepted = "the cursor of a page, or an empty one to begin"
+        rows, after = yield from page_of(find, cursor, accepted)
         return Page(rows=tuple(map(_ref, rows)), cursor=after)
 
     async def count_searchable(self, tenant: str, now: datetime) -> int:
@@ -81,10 +77,6 @@ class ColdUpkeep(OverEngine):
 
 def _unexpired(now: datetime) -> tuple[Condition, ...]:
     return (not_by("expires_at", microseconds(now)),)
-
-
-def _cursor(last: Filed) -> str:
-    return cursor_of((microseconds(last.recorded_at), last.graph_id, last.id))
 
 
 def _ref(filed: Filed) -> RecordRef:
@@ -122,14 +114,10 @@ class ColdArchive(OverEngine):
         shelf = shelf_of(table)
         check_tenant(tenant)
         check_limit(limit, PAGE_ROWS_MAX)
-        place = after_cursor(shelf, cursor)
-        where = () if place is None else (Beyond(shelf.order, place),)
         whole = Scope.of_graph(tenant, CATALOG)
-        find = Find(
-            shelf.collection, whole, shelf.by, where, shelf.order, limit + 1, reach="tenant"
-        )
-        found = yield from every(find)
-        shown, end = cut(found, limit, lambda last: cursor_of(shelf.place(last)))
+        find = Find(shelf.collection, whole, shelf.by, (), shelf.order, limit, reach="tenant")
+        accepted = "the cursor of a page of the same table"
+        shown, end = yield from page_of(find, cursor, accepted)
         rows = yield from rows_of(tenant, table, shown)
         return Page[Record](rows=tuple(rows), cursor=end)
 

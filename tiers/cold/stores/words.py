@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import datetime
 
 from pydantic import Field
@@ -123,31 +123,29 @@ def file_words(scope: Scope, *records: Owned) -> Steps[None]:
         yield from put(SEARCHABLE, scope, *placed)
 
 
-def file_again(scope: Scope, record: Owned, *, live: bool | None = None) -> Steps[None]:
-    """Make a record that says something else now findable by the words of its new form.
+def file_again(scope: Scope, *records: Owned, same_words: bool = False) -> Steps[None]:
+    """Let records be found by what they are now: whether they stand, where, and by which words.
 
-    With ``live`` it is found from now on, or is not; without, as before.
+    The statistics keep what is found no more; who asks for the time before finds it still.
+
+    Args:
+        scope: Of their graph.
+        records: As they are stored; what was never filed is not filed now.
+        same_words: They say what they said, so that their words are not read again.
     """
-    for known in (yield from every(own(SEARCHABLE, scope, [record.id]))):
-        kept = {"live": known.live if live is None else live, "place": known.place}
-        filed = _filed(record).model_copy(update=kept)
-        yield from _count(scope, filed.kind, 0, _length(filed) - _length(known))
-        yield from replace(SEARCHABLE, scope, filed)
-
-
-def file_emptied(scope: Scope, records: Sequence[Owned]) -> Steps[None]:
-    """Forget the words of records that have lost their content, and take them out of answers."""
     by_id = {record.id: record for record in records}
-    known = yield from every(own(SEARCHABLE, scope, by_id))
     longer: dict[Kind, int] = defaultdict(int)
-    emptied = []
-    for before in known:
-        filed = _filed(by_id[before.id]).model_copy(update={"place": before.place})
+    changed: list[Filed] = []
+    for before in (yield from every(own(SEARCHABLE, scope, by_id))):
+        filed = _filed(by_id[before.id], before.terms if same_words else None)
+        filed = filed.model_copy(update={"place": before.place})
         longer[filed.kind] += _length(filed) - _length(before)
-        emptied.append(filed)
+        if filed != before:
+            changed.append(filed)
     for kind, words_ in longer.items():
-        yield from _count(scope, kind, 0, words_)
-    yield from replace(SEARCHABLE, scope, *emptied)
+        if words_:
+            yield from _count(scope, kind, 0, words_)
+    yield from replace(SEARCHABLE, scope, *changed)
 
 
 def unfile(scope: Scope, record_id: str) -> Steps[None]:
@@ -167,19 +165,6 @@ def unfile(scope: Scope, record_id: str) -> Steps[None]:
         yield from amend(SEARCHABLE, scope, [known], terms={}, live=False)
 
 
-def set_live(scope: Scope, *ids: str, live: bool, ended_at: datetime | None = None) -> Steps[None]:
-    """Take records out of every answer, or let them be found again. The statistics keep them.
-
-    With ``ended_at`` those find them still who ask for the time before.
-    """
-    yield from _change(scope, ids, live=live, ended_at=ended_at)
-
-
-def set_tier(scope: Scope, record_id: str, tier: FactTier) -> Steps[None]:
-    """Note that a fact has moved to another tier."""
-    yield from _change(scope, (record_id,), tier=tier)
-
-
 def _count(scope: Scope, kind: Kind, records: int, words_: int) -> Steps[Total]:
     """Count what is filed, and return what there is of its kind now."""
     known = yield from one(among(TOTALS, scope, [kind]))
@@ -190,15 +175,12 @@ def _count(scope: Scope, kind: Kind, records: int, words_: int) -> Steps[Total]:
     return total
 
 
-def _change(scope: Scope, ids: Sequence[str], **changed: object) -> Steps[None]:
-    known = yield from every(own(SEARCHABLE, scope, ids))
-    yield from amend(SEARCHABLE, scope, known, **changed)
-
-
-def _filed(record: Owned) -> Filed:
+def _filed(record: Owned, terms: Mapping[str, int] | None = None) -> Filed:
+    """Return a record as the word index has it, with the stems that it is known to have."""
     entry = entry_of(record)
     happened_at = entry.occurred_at or entry.recorded_at
-    stems = Counter(filter(None, map(term_of, words(entry.text))))
+    if terms is None:
+        terms = Counter(filter(None, map(term_of, words(entry.text))))
     return Filed.known(
         {
             **{name: getattr(record, name) for name in Owned.model_fields},
@@ -211,7 +193,7 @@ def _filed(record: Owned) -> Filed:
             "last_at": record.ends_at if isinstance(record, Summary | Episode) else happened_at,
             "expires_at": entry.expires_at,
             "ended_at": _ended_at(record),
-            "terms": dict(stems),
+            "terms": dict(terms),
         }
     )
 
