@@ -10,6 +10,7 @@ from functools import cache
 import hypothesis
 import pytest
 import typer.testing
+from qdrant_client.embed import type_inspector
 from support.cold_backends import is_left_to_the_slow_run
 from support.session import SESSION
 
@@ -30,10 +31,13 @@ def _shared() -> Iterator[None]:
     """Close what tests share when the last one has run.
 
     That is also the command line that runs in this process: making all its commands takes longer
-    than most of them do, so a runner makes those of an app once.
+    than most of them do, so a runner makes those of an app once. And a client of Qdrant copies what
+    it knows of its models' fields, which takes longer than opening the rest of a runtime.
     """
     with SESSION, pytest.MonkeyPatch.context() as patched:
         patched.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
+        parser = cache(type_inspector.ModelSchemaParser)
+        patched.setattr(type_inspector, "ModelSchemaParser", parser)
         yield
 
 

@@ -79,7 +79,7 @@ async def parts_of(ezra: Ezra, home: Path) -> Any:
 
 def files_with(home: Path, words: Iterable[str]) -> set[str]:
     """Return the places of the files below a folder in which one of the words stands."""
-    wanted = [word.encode(encoding) for word in words for encoding in _ENCODINGS]
+    wanted = {_without_zeros(word.encode(one)) for word in words for one in _ENCODINGS}
     found: set[str] = set()
     for path in sorted(one for one in home.rglob("*") if one.is_file()):
         if any(word in piece for piece in _data(path) for word in wanted):
@@ -107,8 +107,13 @@ def _data(path: Path) -> Iterator[bytes]:
                 return  # nothing but a hole is left
             hole = os.lseek(file.fileno(), start, os.SEEK_HOLE)
             file.seek(start)
-            yield file.read(hole - start).lower()
+            yield _without_zeros(file.read(hole - start)).lower()
             start = hole
+
+
+def _without_zeros(data: bytes) -> bytes:
+    """Return what is not zero: little of what engines write, and UTF-16 of ASCII is ASCII so."""
+    return data.translate(None, b"\0")
 
 
 def _holds(text: str, words: Iterable[str]) -> bool:

@@ -109,7 +109,8 @@ def _best(target: Collection, query: Document, sort: Sort) -> _Plan | None:
 
 
 def _plan(index: Index, query: Document, fixed: dict[str, list[Any]], sort: Sort) -> _Plan | None:
-    if not _holds_all(index, query, fixed):
+    first, _ = index.fields[0]
+    if not (sort or first in fixed or first in query) or not _holds_all(index, query, fixed):
         return None
     columns: list[list[Key]] = []
     for path, _ in index.fields:

@@ -6,7 +6,6 @@ document is looked at.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ from bson import ObjectId
 
 from .errors import CommandError, bad_value, refuse
 from .filters import equalities
-from .values import Document, key_of
+from .values import Document, copied, key_of
 
 Change = Callable[[Document], Document]
 
@@ -94,11 +93,11 @@ def _immutable_id() -> CommandError:
 def _replaced(document: Document, update: Document) -> Document:
     if "_id" in update and key_of(update["_id"]) != key_of(document["_id"]):
         raise _immutable_id()
-    return {"_id": document["_id"], **copy.deepcopy(update)}
+    return {"_id": document["_id"], **copied(update)}
 
 
 def _changed(document: Document, update: Document) -> Document:
-    after: Document = copy.deepcopy({**document, **update.get("$set", {})})
+    after: Document = copied({**document, **update.get("$set", {})})
     for name in update.get("$unset", {}):
         after.pop(name, None)
     return after

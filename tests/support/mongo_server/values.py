@@ -95,6 +95,13 @@ def key_of(value: Any) -> Key:
         refuse(f"values of type {type(value).__name__}")
 
 
+def copied(value: Any) -> Any:
+    """Return a copy of a document or an array; no other value ever changes."""
+    if isinstance(value, dict):
+        return {name: copied(one) for name, one in value.items()}
+    return [copied(one) for one in value] if isinstance(value, list) else value
+
+
 def rank_of(value: Any) -> int:
     """Return the place of the value's type in the order of types."""
     rank: int = key_of(value)[0]
