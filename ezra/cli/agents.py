@@ -28,12 +28,7 @@ agent_app = typer.Typer(
 )
 
 
-@command(
-    agent_app,
-    "spawn",
-    "ezra agent spawn imola strategist --topic tyres --topic strategy",
-    "ezra agent spawn imola concierge --user jane --role 'Plans her day.' --writes 1000",
-)
+@command(agent_app)
 async def spawn(
     memory: Memory,
     graph: GraphId,
@@ -65,6 +60,10 @@ async def spawn(
         prompt: What a model writes its memory with. Repeatable.
         inject: Bring what is known unasked: off, start or turn.
         window: Tokens that its model can hold.
+
+    Examples:
+        ezra agent spawn imola strategist --topic tyres --topic strategy
+        ezra agent spawn imola concierge --user jane --role 'Plans her day.' --writes 1000
     """
     prompts = _prompts(prompt or [])
     budget = checked(Budget, tokens=tokens, model_calls=model_calls, writes=writes)
@@ -86,12 +85,16 @@ async def spawn(
     return Answer(found, f"{agent} is in {graph}: {sees}, {found['core_facts']} core facts")
 
 
-@command(agent_app, "list", "ezra agent list imola", "ezra agent list imola --present --json")
+@command(agent_app, "list")
 async def list_agents(memory: Memory, graph: GraphId, present: bool = False) -> Answer:
     """List the members of a graph in order of spawn, those who left included.
 
     Args:
         present: Only those who have not left.
+
+    Examples:
+        ezra agent list imola
+        ezra agent list imola --present --json
     """
     members = await (await memory.graph(graph)).agents()
     found = [one for one in members if not (present and one.left_at)]
@@ -99,9 +102,13 @@ async def list_agents(memory: Memory, graph: GraphId, present: bool = False) -> 
     return Answer(found, [Rows(("agent", "state", "user", "topics"), rows)])
 
 
-@command(agent_app, "show", "ezra agent show imola strategist --json")
+@command(agent_app)
 async def show(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
-    """Show a member: what it may see and use, what it has used, its core facts."""
+    """Show a member: what it may see and use, what it has used, its core facts.
+
+    Examples:
+        ezra agent show imola strategist --json
+    """
     where = await memory.graph(graph)
     record = next((one for one in await where.agents() if one.id == agent), None)
     if record is None:
@@ -116,7 +123,7 @@ async def show(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
     return Answer({"agent": record, "used": used, "core": core}, lines)
 
 
-@command(agent_app, "usage", "ezra agent usage imola", "ezra agent usage imola strategist --json")
+@command(agent_app)
 async def usage(
     memory: Memory, graph: GraphId, agent: Annotated[str | None, typer.Argument()] = None
 ) -> Answer:
@@ -124,6 +131,10 @@ async def usage(
 
     Args:
         agent: One member; all if not given.
+
+    Examples:
+        ezra agent usage imola
+        ezra agent usage imola strategist --json
     """
     if agent is not None:
         found = {agent: await (await memory.agent(graph, agent)).usage()}
@@ -136,16 +147,24 @@ async def usage(
     return Answer(found, [Rows(("agent", "tokens", "model calls", "writes"), rows)])
 
 
-@command(agent_app, "heartbeat", "ezra agent heartbeat imola strategist")
+@command(agent_app)
 async def heartbeat(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
-    """Give a sign of life for an agent that is silent for long."""
+    """Give a sign of life for an agent that is silent for long.
+
+    Examples:
+        ezra agent heartbeat imola strategist
+    """
     await (await memory.agent(graph, agent)).heartbeat()
     return Answer({"graph": graph, "agent": agent}, f"{agent} is alive")
 
 
-@command(agent_app, "leave", "ezra agent leave imola strategist")
+@command(agent_app)
 async def leave(memory: Memory, graph: GraphId, agent: AgentId) -> Answer:
-    """Let an agent leave. What it said and learnt stays; the last one closes the graph."""
+    """Let an agent leave. What it said and learnt stays; the last one closes the graph.
+
+    Examples:
+        ezra agent leave imola strategist
+    """
     await (await memory.agent(graph, agent)).leave()
     return Answer({"graph": graph, "agent": agent, "present": False}, f"{agent} has left {graph}")
 

@@ -54,12 +54,7 @@ async def documents_of(
     return (await ezra.session_graph(graph)).documents
 
 
-@command(
-    documents_app,
-    "list",
-    "ezra documents list --graph imola",
-    "ezra documents list --tenant --shelf files --removed --json",
-)
+@command(documents_app, "list")
 async def list_documents(
     memory: Memory,
     graph: GraphOption = None,
@@ -78,6 +73,10 @@ async def list_documents(
         removed: Removed ones too.
         as_of: As they stood then; UTC without a zone.
         after: Behind the document of this id.
+
+    Examples:
+        ezra documents list --graph imola
+        ezra documents list --tenant --shelf files --removed --json
     """
     documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
     found = await documents.list(shelf, after=after, limit=limit, removed=removed, as_of=as_of)
@@ -94,12 +93,7 @@ async def list_documents(
     return Answer({"documents": listed, "count": count, "passages": passages}, parts)
 
 
-@command(
-    documents_app,
-    "show",
-    "ezra documents show guide/tyres.md --graph imola",
-    "ezra documents show 0198a1b2-… --graph imola --json",
-)
+@command(documents_app)
 async def show(
     memory: Memory,
     document: DocumentId,
@@ -108,7 +102,12 @@ async def show(
     agent: AsAgent = None,
     shelf: OnShelf = "files",
 ) -> Answer:
-    """Show what a document says of itself, and its text where that is kept."""
+    """Show what a document says of itself, and its text where that is kept.
+
+    Examples:
+        ezra documents show guide/tyres.md --graph imola
+        ezra documents show 0198a1b2-… --graph imola --json
+    """
     documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
     found = await _found(documents, document, shelf)
     return Answer(found, _shown(found))
@@ -126,11 +125,7 @@ def _shown(found: Document) -> Iterator[str]:
         yield found.text
 
 
-@command(
-    documents_app,
-    "passages",
-    "ezra documents passages guide/tyres.md --graph imola --json",
-)
+@command(documents_app)
 async def passages(
     memory: Memory,
     document: DocumentId,
@@ -145,6 +140,9 @@ async def passages(
 
     Args:
         behind: After the passage of this number.
+
+    Examples:
+        ezra documents passages guide/tyres.md --graph imola --json
     """
     documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
     one = await _found(documents, document, shelf)
@@ -164,11 +162,7 @@ async def passages(
     return Answer(found, parts)
 
 
-@command(
-    documents_app,
-    "revisions",
-    "ezra documents revisions guide/tyres.md --graph imola --json",
-)
+@command(documents_app)
 async def revisions(
     memory: Memory,
     document: DocumentId,
@@ -183,6 +177,9 @@ async def revisions(
 
     Args:
         before: Only lower ones than this.
+
+    Examples:
+        ezra documents revisions guide/tyres.md --graph imola --json
     """
     documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
     one = await _found(documents, document, shelf)
@@ -194,11 +191,7 @@ async def revisions(
     return Answer(found, [Rows(("revision", "changed", "passages", "digest", "title"), rows)])
 
 
-@command(
-    documents_app,
-    "remove",
-    "ezra documents remove guide/tyres.md --graph imola --reason outdated",
-)
+@command(documents_app)
 async def remove(
     memory: Memory,
     documents: list[str],
@@ -212,6 +205,9 @@ async def remove(
 
     Args:
         documents: Ids or names of documents.
+
+    Examples:
+        ezra documents remove guide/tyres.md --graph imola --reason outdated
     """
     found = await documents_of(await memory.open(), graph, agent, tenant=tenant)
     ids = [(await _found(found, one, shelf)).id for one in documents]

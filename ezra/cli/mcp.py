@@ -193,12 +193,7 @@ class Asked:
     json: Json = False
 
 
-@command(
-    mcp_app,
-    "config",
-    "ezra mcp config --graph imola --agent strategist",
-    "ezra mcp config --client vscode --url https://memory.example.com",
-)
+@command(mcp_app)
 def config(
     asked: Asked,
     client: Annotated[str, typer.Option(help=f"{', '.join(CLIENTS)}.")] = "claude",
@@ -216,6 +211,10 @@ def config(
     Args:
         graph: The session graph.
         agent: The agent whose memory it is.
+
+    Examples:
+        ezra mcp config --graph imola --agent strategist
+        ezra mcp config --client vscode --url https://memory.example.com
     """
     if client not in CLIENTS:
         raise UsageError("--client", client, ", ".join(CLIENTS))

@@ -18,7 +18,7 @@ from ..recall.injecting import TOKEN_BUDGET, Injected
 from ..recall.memory_search import MemorySearch
 from ..recall.request import ModeName, Narrowing, ScopeName
 from ..replay.play import ANSWER_KINDS, answer_of
-from .command import Answer, Note, Part, examples
+from .command import Answer, Note, Part
 from .doors import Memory
 from .options import AgentId, GraphId, in_utc
 from .screen import Screen
@@ -29,11 +29,6 @@ AsAgent = Annotated[
 ]
 
 
-@examples(
-    "ezra recall imola 'How long do the mediums last?'",
-    "ezra recall imola 'tyre life' --agent strategist --kind fact --explain",
-    "ezra recall imola 'tyre life' --as-of 2026-05-15T12:00:00Z --json",
-)
 async def recall(
     memory: Memory,
     graph: GraphId,
@@ -74,6 +69,11 @@ async def recall(
         rerank: Let a configured reranker reorder.
         explain: Say why each answer is where it is.
         receipt: Keep a receipt, for 'ezra replay-context'.
+
+    Examples:
+        ezra recall imola 'How long do the mediums last?'
+        ezra recall imola 'tyre life' --agent strategist --kind fact --explain
+        ezra recall imola 'tyre life' --as-of 2026-05-15T12:00:00Z --json
     """
     more: Narrowing = {
         "mode": cast("ModeName", mode),
@@ -115,11 +115,6 @@ def _moment(text: str | None) -> datetime | None:
         raise UsageError("--as-of", text, "a time such as 2026-05-15T12:00:00Z") from error
 
 
-@examples(
-    "ezra inject imola strategist 'How long do the mediums last?'",
-    "ezra inject imola strategist 'tyre life' --kind document --tokens 500 --json",
-    "ezra inject imola strategist",
-)
 async def inject(
     memory: Memory,
     graph: GraphId,
@@ -136,6 +131,11 @@ async def inject(
         query: What it is to be about; what was said to the agent last if left out.
         kind: Of fact, document, turn, summary, episode; all if left out. Repeatable.
         tokens: The most tokens of the text.
+
+    Examples:
+        ezra inject imola strategist 'How long do the mediums last?'
+        ezra inject imola strategist 'tyre life' --kind document --tokens 500 --json
+        ezra inject imola strategist
     """
     await memory.open(background=True)
     kinds = cast("list[Kind] | None", kind or None)
@@ -153,11 +153,6 @@ def _injected(found: Injected) -> Iterator[Part]:
         yield Note(f"degraded: {', '.join(found.degraded)}")
 
 
-@examples(
-    "ezra search-memory imola",
-    "ezra search-memory imola 'left gear' --grain weekly --max-days-ago 60",
-    "ezra search-memory imola --min-days-ago 1 --max-days-ago 7 --json",
-)
 async def search_memory(
     memory: Memory,
     graph: GraphId,
@@ -178,6 +173,11 @@ async def search_memory(
         min_days_ago: The end of the window, in calendar days; 0 is today.
         max_days_ago: Its beginning.
         max_results: How many, 1 to 100.
+
+    Examples:
+        ezra search-memory imola
+        ezra search-memory imola 'left gear' --grain weekly --max-days-ago 60
+        ezra search-memory imola --min-days-ago 1 --max-days-ago 7 --json
     """
     found = await (await memory.graph(graph)).search_memory(
         text,

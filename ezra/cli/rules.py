@@ -19,11 +19,7 @@ rules_app = typer.Typer(
 )
 
 
-@command(
-    rules_app,
-    "add",
-    "ezra rules add imola strategist 'it rains' 'Box for inters.' 'Watch lap 2.'",
-)
+@command(rules_app)
 async def add(
     memory: Memory,
     graph: GraphId,
@@ -39,6 +35,9 @@ async def add(
     Args:
         trigger: When it applies.
         step: What to do, step by step.
+
+    Examples:
+        ezra rules add imola strategist 'it rains' 'Box for inters.' 'Watch lap 2.'
     """
     rule = checked(Rule, trigger=trigger, steps=tuple(step))
     member = await memory.agent(graph, agent)
@@ -46,7 +45,7 @@ async def add(
     return Answer({"graph": graph, "agent": agent, "id": stored}, stored)
 
 
-@command(rules_app, "list", "ezra rules list imola", "ezra rules list imola --topic tyres --json")
+@command(rules_app, "list")
 async def list_rules(
     memory: Memory,
     graph: GraphId,
@@ -54,7 +53,12 @@ async def list_rules(
     after: After = "",
     limit: OnPage = PAGE,
 ) -> Answer:
-    """List a graph's shared rules, the latest first, page by page, and how they did."""
+    """List a graph's shared rules, the latest first, page by page, and how they did.
+
+    Examples:
+        ezra rules list imola
+        ezra rules list imola --topic tyres --json
+    """
     found = await (await memory.graph(graph)).latest_rules(
         topics=topic or None, after=after, limit=limit
     )
@@ -64,12 +68,7 @@ async def list_rules(
     )
 
 
-@command(
-    rules_app,
-    "search",
-    "ezra rules search imola 'it rains'",
-    "ezra rules search imola 'it rains' --agent strategist --json",
-)
+@command(rules_app)
 async def search(
     memory: Memory,
     graph: GraphId,
@@ -82,6 +81,10 @@ async def search(
 
     Args:
         text: What is asked, or going on.
+
+    Examples:
+        ezra rules search imola 'it rains'
+        ezra rules search imola 'it rains' --agent strategist --json
     """
     return await recalled(memory, graph, agent, text, "rule", topic, limit)
 
