@@ -28,7 +28,7 @@ from ezra import (
     UsageError,
 )
 from ezra.remote.connection import Connection
-from ezra.remote.history import RemoteHistory
+from ezra.remote.graph import RemoteHistory
 from ezra.remote.saving import SavedFile
 from ezra.service import exporting
 from ezra.service.caller import LOCAL, Caller
