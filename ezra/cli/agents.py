@@ -98,7 +98,7 @@ async def list_agents(memory: Memory, graph: GraphId, present: bool = False) -> 
     """
     members = await (await memory.graph(graph)).agents()
     found = [one for one in members if not (present and one.left_at)]
-    rows = [(one.id, _state(one), one.user_id or "-", _listed(one.topics)) for one in found]
+    rows = [(one.id, _state(one), one.user_id, one.topics) for one in found]
     return Answer(found, [Rows(("agent", "state", "user", "topics"), rows)])
 
 
@@ -140,10 +140,7 @@ async def usage(
         found = {agent: await (await memory.agent(graph, agent)).usage()}
     else:
         found = await (await memory.graph(graph)).usage_by_agent()
-    rows = [
-        (name, str(used.tokens), str(used.model_calls), str(used.writes))
-        for name, used in sorted(found.items())
-    ]
+    rows = [(name, one.tokens, one.model_calls, one.writes) for name, one in sorted(found.items())]
     return Answer(found, [Rows(("agent", "tokens", "model calls", "writes"), rows)])
 
 

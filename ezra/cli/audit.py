@@ -28,7 +28,7 @@ from .belief_lines import (
     point_of,
     row_of,
 )
-from .command import Answer, NoMemory, Note, Part, Rows, by_default, command, plain
+from .command import Answer, NoMemory, Note, Part, Rows, by_default, command, further, plain
 from .doors import Memory
 from .options import GraphId, MaybeGraph
 from .screen import Screen
@@ -197,11 +197,9 @@ async def query(
         **asked,
     )
     head = ("seq", "belief", "recorded", "agent", "topic", "status", "claim")
-    rows = [(str(one.committed_seq), *row_of(one), one.status, claim_of(one)) for one in found]
-    parts: list[Part] = [Rows(head, rows)]
-    if len(found) == limit:
-        parts.append(Note(f"there may be more: --after {found[-1].committed_seq}"))
-    return Answer(found, parts)
+    rows = [(one.committed_seq, *row_of(one), one.status, claim_of(one)) for one in found]
+    more = further(found, limit, lambda last: f"there may be more: --after {last.committed_seq}")
+    return Answer(found, [Rows(head, rows), *more])
 
 
 @command(audit_app)

@@ -13,7 +13,7 @@ from tiers.records import BeliefEvent, Changed, HistoricBelief, LoggedBelief
 from ..beliefs.replayed_turn import ReplayedTurn
 from . import audit
 from .belief_lines import CLAIMS, BeliefId, claim_of, claim_row, history_of, point_of
-from .command import Answer, Note, Part, Rows, command, plain
+from .command import Answer, Rows, command, further, plain
 from .doors import Memory
 from .options import AgentId, GraphId, Private
 
@@ -291,7 +291,7 @@ async def trust(
         for one in await (await history_of(memory, graph)).trusts()
         if agent in (None, one.agent_id) and topic in (None, one.topic)
     ]
-    rows = [(one.agent_id, one.topic or "-", f"{one.trust:.2f}") for one in found]
+    rows = [(one.agent_id, one.topic, f"{one.trust:.2f}") for one in found]
     return Answer(found, [Rows(("agent", "topic", "trust"), rows)])
 
 
@@ -313,13 +313,10 @@ async def heads(
     """
     found = await (await history_of(memory, graph)).heads(after, limit)
     rows = [
-        (str(one.size), f"{one.signed_at:%Y-%m-%d %H:%M:%S}", one.root, one.public_key)
-        for one in found
+        (one.size, f"{one.signed_at:%Y-%m-%d %H:%M:%S}", one.root, one.public_key) for one in found
     ]
-    parts: list[Part] = [Rows(("events", "signed", "root", "key"), rows)]
-    if len(found) == limit:
-        parts.append(Note(f"there may be more: --after {found[-1].size}"))
-    return Answer(found, parts)
+    more = further(found, limit, lambda last: f"there may be more: --after {last.size}")
+    return Answer(found, [Rows(("events", "signed", "root", "key"), rows), *more])
 
 
 @command(beliefs_app)

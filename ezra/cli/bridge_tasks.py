@@ -153,10 +153,10 @@ async def list_tasks(
         (one.id, one.status or "", one.priority, one.agent_id, shortened(one.title))
         for one in page.rows
     ]
-    parts: list[Part] = [Rows(("task", "state", "priority", "by", "title"), rows)]
-    if page.cursor is not None:
-        parts.append(Note(f"there are more: --after {page.cursor}"))
-    return Answer({"tasks": page.rows, "cursor": page.cursor}, parts)
+    listed = Rows(("task", "state", "priority", "by", "title"), rows)
+    more = [] if page.cursor is None else [f"there are more: --after {page.cursor}"]
+    document = {"tasks": page.rows, "cursor": page.cursor}
+    return Answer(document, [listed, *map(Note, more)])
 
 
 @command(task_app)

@@ -31,6 +31,7 @@ from .help import listed
 from .options import Json, in_utc
 from .screen import Screen
 
+_T = TypeVar("_T")
 _F = TypeVar("_F", bound=Callable[..., Any])
 _SECTION = re.compile(r"\n\n(?:Args|Examples|Raises):\n")
 
@@ -42,10 +43,10 @@ class Note(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows under headings."""
+    """Rows under headings; a cell may be anything that ``cell`` knows."""
 
     headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Iterable[Sequence[Any]]
 
 
 Part: TypeAlias = str | Note | Rows | Callable[[Screen], None]
@@ -100,9 +101,23 @@ def _show(screen: Screen, part: Part) -> None:
         case Note(text):
             screen.note(text)
         case Rows(headings, rows):
-            screen.table(headings, rows)
+            screen.table(headings, [[*map(cell, row)] for row in rows])
         case _:
             part(screen)
+
+
+def cell(value: Any) -> str:  # noqa: ANN401 - whatever a record holds
+    """Return a value as it stands in a table: a time to the minute, a dash where there is none."""
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
+    if isinstance(value, tuple):
+        return ", ".join(value) or "-"
+    return "-" if value is None else str(value)
+
+
+def further(found: Sequence[_T], limit: int, told: Callable[[_T], str]) -> list[Part]:
+    """Say how to go on behind the last of what was found, where there may be more than a page."""
+    return [Note(told(found[-1]))] if len(found) == limit else []
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - any report

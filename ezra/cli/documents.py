@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tiers.documents import Document
+from tiers.documents import Document, Passage
 from tiers.errors import NotFound, UsageError
 
-from .command import Answer, Note, Part, Rows, command
+from .command import Answer, Rows, command, further
 from .doors import AnyEzra, Memory, member_of
 from .options import GraphOption, Reason
 
@@ -83,13 +83,9 @@ async def list_documents(
     count, passages = await documents.count()
     # The text, which may be long, is shown where one is asked for.
     listed = [one.model_dump(mode="json", exclude={"text"}) for one in found]
-    rows = [
-        (one.id, one.shelf, f"r{one.revision}", str(one.passages), _state(one), one.name)
-        for one in found
-    ]
-    parts: list[Part] = [Rows(("id", "shelf", "revision", "passages", "changed", "name"), rows)]
-    if len(found) == limit:
-        parts.append(Note(f"more: --after {found[-1].id}"))
+    head = ("id", "shelf", "revision", "passages", "changed", "name")
+    rows = [(i.id, i.shelf, f"r{i.revision}", i.passages, _state(i), i.name) for i in found]
+    parts = [Rows(head, rows), *further(found, limit, lambda last: f"more: --after {last.id}")]
     return Answer({"documents": listed, "count": count, "passages": passages}, parts)
 
 
@@ -147,19 +143,15 @@ async def passages(
     documents = await documents_of(await memory.open(), graph, agent, tenant=tenant)
     one = await _found(documents, document, shelf)
     found = await documents.passages(one.id, behind=behind, limit=limit)
-    rows = [
-        (
-            str(one.number),
-            "" if one.page is None else f"p. {one.page}",
-            " > ".join(one.headings),
-            " ".join(one.text.split())[:TEXT_CHARS],
-        )
-        for one in found
-    ]
-    parts: list[Part] = [Rows(("number", "page", "headings", "text"), rows)]
-    if len(found) == limit:
-        parts.append(Note(f"more: --behind {found[-1].number}"))
-    return Answer(found, parts)
+    listed = Rows(("number", "page", "headings", "text"), map(_passage, found))
+    more = further(found, limit, lambda last: f"more: --behind {last.number}")
+    return Answer(found, [listed, *more])
+
+
+def _passage(one: Passage) -> tuple[Any, ...]:
+    page = "" if one.page is None else f"p. {one.page}"
+    text = " ".join(one.text.split())[:TEXT_CHARS]
+    return one.number, page, " > ".join(one.headings), text
 
 
 @command(documents_app)
@@ -185,8 +177,7 @@ async def revisions(
     one = await _found(documents, document, shelf)
     found = await documents.revisions(one.id, before=before, limit=limit)
     rows = [
-        (f"r{one.revision}", _state(one), str(one.passages), one.digest[:12], one.title)
-        for one in found
+        (f"r{one.revision}", _state(one), one.passages, one.digest[:12], one.title) for one in found
     ]
     return Answer(found, [Rows(("revision", "changed", "passages", "digest", "title"), rows)])
 

@@ -65,10 +65,7 @@ async def list_facts(
     found = await (await memory.graph(graph)).latest_facts(
         tier=tier, topics=topic or None, after=after, limit=limit
     )
-    rows = [
-        (one.id, one.tier, ", ".join(one.topics) or "-", one.agent_id or "-", shortened(one.text))
-        for one in found.rows
-    ]
+    rows = [(one.id, one.tier, one.topics, one.agent_id, shortened(one.text)) for one in found.rows]
     listed = Rows(("fact", "tier", "topics", "by", "text"), rows)
     return Answer(
         {"facts": found.rows, "cursor": found.cursor}, [listed, *more_after(found.cursor)]
@@ -138,9 +135,8 @@ async def recalled(
 
 def _recalled(found: RecallResult) -> Iterator[Part]:
     """Yield what was found, best first, and what did not take part."""
-    rows: list[tuple[str, ...]] = [
-        (one.id, f"{one.score:.4f}", one.inherited_from or "-", shortened(one.text))
-        for one in found.items
+    rows: list[tuple[Any, ...]] = [
+        (one.id, f"{one.score:.4f}", one.inherited_from, shortened(one.text)) for one in found.items
     ]
     told = [_outcomes(one) for one in found.items]
     if any(told):

@@ -129,7 +129,7 @@ async def history(
         ezra knowledge history imola Max --predicate 'drives for' --json
     """
     found = await (await _knowledge(memory, graph)).history(subject, predicate, limit=limit)
-    rows = [[f"{one.recorded_at:%Y-%m-%d %H:%M}", one.id, _triple(one), _end(one)] for one in found]
+    rows = [(one.recorded_at, one.id, _triple(one), _end(one)) for one in found]
     return Answer(found, [Rows(("recorded", "id", "fact", "until"), rows)])
 
 

@@ -62,8 +62,7 @@ async def report(memory: Memory, graph: GraphId) -> Answer:
 def _accounted(graph: str, document: dict[str, Any], problems: Sequence[str]) -> Iterator[Part]:
     yield f"{document['turns']} turns of {graph}"
     rows = [
-        [str(line["grain"]), *(_count(line[name]) for name in COUNTED)]
-        for line in document["grains"]
+        [line["grain"], *(_count(line[name]) for name in COUNTED)] for line in document["grains"]
     ]
     yield Rows(("grain", "covered once", "in the tail", "twice", "lost", "stranded"), rows)
     for one in document["flagged"]:
@@ -95,7 +94,7 @@ async def retain(
         await ezra.drain_learning()
     document = plain(done)
     rows = [
-        [str(line["grain"]), str(line["due"]), str(line["retired"]), line["refused"] or ""]
+        [line["grain"], line["due"], line["retired"], line["refused"] or ""]
         for line in document["grains"]
     ]
     refused = any(line["refused"] for line in document["grains"])
@@ -116,7 +115,7 @@ async def waiting(memory: Memory) -> Answer:
         f"parked {one.id}: {one.kind} {one.key} of {one.graph_id}: {one.problem}"
         for one in parked[:PARKED_SHOWN]
     ]
-    table = Rows(("kind", "waiting"), [[kind, str(count)] for kind, count in counts.items()])
+    table = Rows(("kind", "waiting"), counts.items())
     return Answer({"waiting": counts, "parked": parked}, [table, *lines])
 
 

@@ -107,10 +107,7 @@ async def roll_backs(memory: Memory, graph: GraphId) -> Answer:
         ezra taint list imola --json
     """
     found = await (await memory.graph(graph)).taint.roll_backs()
-    rows = [
-        (one.id, f"{one.made_at:%Y-%m-%d %H:%M}", one.state, str(len(one.items)), one.reason)
-        for one in found
-    ]
+    rows = [(one.id, one.made_at, one.state, len(one.items), one.reason) for one in found]
     parts: list[Part] = [Rows(("roll-back", "made", "state", "records", "reason"), rows)]
     if not rows:
         parts.append(Note("no record of this graph was rolled back"))

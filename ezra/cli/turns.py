@@ -151,17 +151,7 @@ async def list_turns(
         ezra turn list imola strategist --before 120 --limit 50 --json
     """
     found = await (await memory.graph(graph)).turns(agent, before=before, limit=limit)
-    rows = [
-        (
-            str(one.seq),
-            f"{one.occurred_at:%Y-%m-%d %H:%M}",
-            one.speaker,
-            shortened(one.input, SAID_CHARS),
-            shortened(one.response, SAID_CHARS),
-        )
-        for one in found
-    ]
-    parts: list[Part] = [Rows(("turn", "said", "by", "input", "response"), rows)]
+    parts: list[Part] = [Rows(("turn", "said", "by", "input", "response"), map(_turn_row, found))]
     if found and found[-1].seq > 1:
         parts.append(Note(f"there is more: --before {found[-1].seq}"))
     return Answer(found, parts)
@@ -210,21 +200,19 @@ async def contexts(
     return Answer(plain(found) | {"epochs": found.epochs}, [rows])
 
 
-def _context_row(one: ContextOfTurn) -> tuple[str, ...]:
-    alike = "-" if one.prefix_chars is None else f"{one.prefix_chars} characters"
-    used = "-"
+def _turn_row(one: Turn) -> tuple[Any, ...]:
+    said_then = [shortened(text, SAID_CHARS) for text in (one.input, one.response)]
+    return one.seq, one.occurred_at, one.speaker, *said_then
+
+
+def _context_row(one: ContextOfTurn) -> tuple[Any, ...]:
+    alike = None if one.prefix_chars is None else f"{one.prefix_chars} characters"
+    tail = f"{one.tail_turns} turns{', short' if one.is_short else ''}"
+    used = None
     if one.used_tokens is not None and one.window_tokens:
         share = f"{one.used_tokens / one.window_tokens:.0%} of {one.window_tokens}"
         used = share if one.is_reported else f"about {share}"
-    return (
-        str(one.seq),
-        "-" if one.epoch is None else str(one.epoch),
-        f"{one.tail_turns} turns{', short' if one.is_short else ''}",
-        str(one.messages),
-        str(one.tokens),
-        alike,
-        used,
-    )
+    return one.seq, one.epoch, tail, one.messages, one.tokens, alike, used
 
 
 def slot_row(slot: Slot) -> tuple[str, str, str, str, str]:

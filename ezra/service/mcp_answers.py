@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Self
 
 from tiers.records import Fact
 
 from ..handles.turn import OpenTurn
-from ..wire.tool_answers import Answer, Belief, Day, shown
+from ..wire.tool_answers import Answer, Belief, Day, Ids, Shown
 
 
 class Change(Answer):
@@ -30,7 +31,7 @@ class Explained(Answer):
     superseded: tuple[Belief, ...]
     superseded_by: Belief | None
     hidden: int
-    source_ids: tuple[str, ...]
+    source_ids: Ids
     turn_id: str | None
     receipt_id: str | None
     trust_today: float
@@ -53,15 +54,9 @@ class Started(Answer):
     degraded: tuple[str, ...]
 
     @classmethod
-    def of(cls, turn: OpenTurn) -> Started:
+    def of(cls, found: OpenTurn) -> Self:
         """Return a turn's context; the budget of tokens limits it."""
-        return cls(
-            turn_id=turn.id,
-            messages=tuple(Said(role=one["role"], content=one["content"]) for one in turn.messages),
-            tokens=turn.tokens,
-            receipt_id=turn.receipt_id,
-            degraded=turn.degraded,
-        )
+        return cls._with(found, turn_id=found.id)
 
 
 class Finished(Answer):
@@ -76,19 +71,14 @@ class Known(Answer):
     """A core fact: it is in every context."""
 
     id: str
-    text: str
+    text: Shown
     fact_type: str
     inherited_from: str | None
 
     @classmethod
-    def of(cls, fact: Fact, graph_id: str) -> Known:
+    def to(cls, graph_id: str, fact: Fact) -> Self:
         """Return a fact as it is shown to an agent of a graph."""
-        return cls(
-            id=fact.id,
-            text=shown(fact.text),
-            fact_type=fact.fact_type,
-            inherited_from=None if fact.graph_id == graph_id else fact.graph_id,
-        )
+        return cls._with(fact, inherited_from=None if fact.graph_id == graph_id else fact.graph_id)
 
 
 class Core(Answer):

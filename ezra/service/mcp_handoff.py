@@ -22,7 +22,7 @@ async def handoff_of(seat: Seat, turns: int) -> Handoff:
         seat: Whose session it is.
         turns: How many of the last turns.
     """
-    held = Beliefs.of(await seat.agent.beliefs(), BELIEFS_MAX)
+    held = Beliefs.latest(await seat.agent.beliefs(), BELIEFS_MAX)
     core = await core_of(seat)
     latest = Days.of(await seat.agent.search_memory(None, max_results=turns))
     last = tuple(reversed(latest.items))
@@ -40,7 +40,7 @@ async def handoff_of(seat: Seat, turns: int) -> Handoff:
 async def core_of(seat: Seat) -> Core:
     """Return the core facts of an agent's next context."""
     block = await seat.agent.core()
-    facts = tuple(Known.of(one, seat.graph_id) for one in block.facts)
+    facts = tuple(Known.to(seat.graph_id, one) for one in block.facts)
     return Core(facts=facts, tokens=block.tokens, left_out=len(block.left_out))
 
 

@@ -83,7 +83,7 @@ def add_resources(
     @_told
     async def beliefs() -> str:
         held = await (await seat()).agent.beliefs()
-        return Beliefs.of(held, BELIEFS_MAX).model_dump_json()
+        return Beliefs.latest(held, BELIEFS_MAX).model_dump_json()
 
 
 def add_prompts(server: MCPServer[Any], seat: Callable[[], Awaitable[Seat]]) -> None:
@@ -124,19 +124,10 @@ async def _state(seats: Seats, seat: Seat) -> State:
 
 async def _tiers(seats: Seats, seat: Seat) -> Tiers | None:
     try:
-        status = await (await seats.graph(seat)).status()
+        return Tiers.of(await (await seats.graph(seat)).status())
     except PolicyDenied:
         # A server knows better what this caller's token may read.
         return None
-    return Tiers(
-        state=status.state,
-        agents=status.agents,
-        hot=status.hot,
-        warm=status.warm,
-        cold=status.cold,
-        usage=status.usage,
-        budget=status.budget,
-    )
 
 
 def _may_read(caller: Caller) -> bool:

@@ -42,19 +42,12 @@ def _as_shown(member: AgentRecord, found: Explanation) -> Explained:
         belief=shown,
         # Those of rivals, which name it too, are told by the rivals.
         events=tuple(
-            Change(
-                kind=one.event.kind,
-                agent_id=one.event.agent_id,
-                turn=one.event.turn,
-                recorded_at=one.event.recorded_at,
-            )
-            for one in found.events
-            if one.event.belief_id == belief.id
+            Change.of(one.event) for one in found.events if one.event.belief_id == belief.id
         )[-IDS_MAX:],
         superseded=tuple(map(Belief.of, superseded))[-IDS_MAX:],
         superseded_by=Belief.of(successor[0]) if successor else None,
         hidden=related - len(superseded) - len(successor),
-        source_ids=belief.source_ids[:IDS_MAX],
+        source_ids=belief.source_ids,
         turn_id=belief.turn_id,
         receipt_id=belief.receipt_id,
         trust_today=found.trust,
@@ -77,7 +70,7 @@ async def traced(graph: Graph, member: AgentRecord, record_id: str, limit: int) 
     seen = [one for one in found.nodes if _sees_node(scope, one)]
     if not any(one.exposure == "root" for one in seen):
         raise NotFound("record", record_id)
-    shown = tuple(map(_record, seen[:limit]))
+    shown = tuple(map(TaintedRecord.of, seen[:limit]))
     known = {one.id for one in shown}
     return TaintTraced(
         record_id=record_id,
@@ -96,7 +89,3 @@ def _sees_node(scope: Scope, node: TaintNode) -> bool:
         return node.agent_id == scope.agent_id and node.graph_id == scope.graph_id
     told = node.model_dump(include={"id", "graph_id", "agent_id", "user_id", "topics", "private"})
     return sees(scope, Owned(tenant=scope.tenant, **told))
-
-
-def _record(node: TaintNode) -> TaintedRecord:
-    return TaintedRecord(**node.model_dump(include=set(TaintedRecord.model_fields)))

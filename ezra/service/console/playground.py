@@ -62,7 +62,6 @@ class RememberAsked(Query):
 @pages.page(
     "/graphs/{graph_id}/agents/{agent_id}/playground",
     needs="act",
-    asks=PlaygroundQuery,
     label="Playground",
     key="y",
 )
@@ -72,7 +71,7 @@ async def playground(desk: Desk, caller: Caller, names: Names, query: Playground
     return _view(desk, names, None, None, query.kept)
 
 
-@pages.action("/graphs/{graph_id}/agents/{agent_id}/playground", needs="act", asks=SaidAsked)
+@pages.action("/graphs/{graph_id}/agents/{agent_id}/playground", needs="act")
 async def say(desk: Desk, caller: Caller, names: Names, asked: SaidAsked) -> View:
     """Show the context that the agent has for a message; the answer follows when it is there."""
     agent = await acting(desk, caller, names)
@@ -81,9 +80,7 @@ async def say(desk: Desk, caller: Caller, names: Names, asked: SaidAsked) -> Vie
     return _view(desk, names, asked, turn)
 
 
-@pages.action(
-    "/graphs/{graph_id}/agents/{agent_id}/playground/remember", needs="act", asks=RememberAsked
-)
+@pages.action("/graphs/{graph_id}/agents/{agent_id}/playground/remember", needs="act")
 async def remember(desk: Desk, caller: Caller, names: Names, asked: RememberAsked) -> Sent:
     """Make a turn part of the memory; leads to it, or back, as the caller may see."""
     await acting(desk, caller, names)

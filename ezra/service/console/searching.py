@@ -75,7 +75,7 @@ async def form(desk: Desk, caller: Caller, names: Names, _: Query) -> View:
     return _view(SearchAsked(), _present(caller, members), None, ())
 
 
-@pages.question("/graphs/{graph_id}/search", needs="read", asks=SearchAsked)
+@pages.question("/graphs/{graph_id}/search", needs="read")
 async def search(desk: Desk, caller: Caller, names: Names, asked: SearchAsked) -> View:
     """Answer a question, with the reasons."""
     if not asked.query.strip():
