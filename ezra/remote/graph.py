@@ -16,7 +16,7 @@ from ..beliefs.proofs import Exported
 from ..handles.graph import Graph
 from ..wire import Operation, graphs, handles
 from ..wire.graphs import AgentAnswer, GraphAnswer, RevokedAnswer
-from ..wire.proofs import EXPORT
+from ..wire.handles import EXPORT
 from .agent import RemoteAgent
 from .connection import Connection
 from .documents import RemoteDocuments

@@ -17,7 +17,7 @@ from ..wire.tool_answers import Answer, Beliefs
 from ..wire.tools import problem_told
 from .caller import Caller
 from .mcp_agents import Seat, Seats
-from .mcp_handoff import core_of, handoff_of
+from .mcp_answers import core_of, handoff_of
 
 JSON = "application/json"
 TURNS_SHOWN = 5

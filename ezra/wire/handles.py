@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
+from tiers.fields import Record
 from tiers.records import AuditFilter, Grain
 
 from ..beliefs.history import History
@@ -23,7 +24,7 @@ from ..recall.request import KINDS_NAMED_MAX, KindNamed, ModeName, ScopeName
 from .agents import CatalogRememberAsked, RememberAsked
 from .derivation import Handle
 from .graphs import AGENT_PATH, GRAPH_PATH
-from .operation import Asked, Nothing
+from .operation import Asked, Nothing, Operation
 from .points import LISTED, Count, Time
 
 
@@ -152,3 +153,25 @@ HANDLES = (
     GRAPH_QUARANTINE,
     TENANT,
 )
+
+
+class ExportedAnswer(Record):
+    """What a streamed export holds: ``Exported`` without the path, which is the caller's."""
+
+    events: int
+    redacted: int
+    heads: int
+    last_hash: str
+    key_id: str | None
+
+
+EXPORT = Operation(
+    "beliefs.export",
+    "GET",
+    f"{BELIEFS.path}/export",
+    Nothing,
+    TypeAdapter(ExportedAnswer),
+    "read",
+    "The whole log as a file that anybody can verify; what it holds is told by a header.",
+)
+"""No handler does it: its answer is a file, and ``ANSWER_HEADER`` has what it says."""

@@ -23,9 +23,8 @@ from ezra.handles.turn import Completion, OpenTurn
 from ezra.recall.request import Narrowing
 from ezra.remote.agent import RemoteAgent, RemoteTurn
 from ezra.remote.handles import RemoteKnowledge
-from ezra.service.acting import acting
 from ezra.service.caller import Caller
-from ezra.service.desk import Desk
+from ezra.service.desk import Desk, acting
 from ezra.service.routes import handlers
 from ezra.wire import Asked, Operation, handles
 from ezra.wire import agents as agent_wire

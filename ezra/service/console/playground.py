@@ -16,9 +16,8 @@ from tiers.fields import NAME_CHARS_MAX
 from tiers.records import Text
 
 from ...handles.turn import OpenTurn
-from ..acting import acting
 from ..caller import Caller
-from ..desk import Desk
+from ..desk import Desk, acting
 from .pages import Names, Query, Sent, View, href, pages
 from .turns import Number, shares_of
 

@@ -18,9 +18,8 @@ from ...handles.agent import Agent
 from ...handles.graph import Graph
 from ...recall.request import KINDS, LIMIT_MAX, MODES, SCOPES, ModeName, Narrowing, ScopeName
 from ...recaller import Reason, RecallResult
-from ..acting import acting
 from ..caller import Caller
-from ..desk import Desk
+from ..desk import Desk, acting
 from .charts import Segment, stacked
 from .pages import Names, Query, View, pages
 from .times import FormTime
