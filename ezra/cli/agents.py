@@ -14,7 +14,7 @@ from tiers.plans import ANY_GRAIN, AnyGrain
 from tiers.records import AgentRecord, Budget, Usage
 
 from ..checks import checked
-from .command import Answer, Rows, command
+from .command import Answer, Rows, command, group
 from .doors import Memory
 from .options import AgentId, GraphId, ModelCalls, Tokens, Writes
 
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from ..handles.agent import Agent
 
 
-agent_app = typer.Typer(
-    help="Agents: who is in a session graph, what they may see, write and use.",
-    no_args_is_help=True,
-)
+agent_app = group("Agents: who is in a session graph, what they may see, write and use.")
 
 
 @command(agent_app)

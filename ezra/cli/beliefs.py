@@ -13,13 +13,12 @@ from tiers.records import BeliefEvent, Changed, HistoricBelief, LoggedBelief
 from ..beliefs.replayed_turn import ReplayedTurn
 from . import audit
 from .belief_lines import CLAIMS, BeliefId, claim_of, claim_row, history_of, point_of
-from .command import Answer, Rows, command, further, plain
+from .command import Answer, Rows, command, further, group, plain
 from .doors import Memory
 from .options import AgentId, GraphId, Private
 
-beliefs_app = typer.Typer(
-    help="Beliefs: what agents committed to, who contradicted it, and what became of it.",
-    no_args_is_help=True,
+beliefs_app = group(
+    "Beliefs: what agents committed to, who contradicted it, and what became of it."
 )
 
 HEADS_SHOWN = 100

@@ -19,12 +19,11 @@ from .bridge_door import Door, Tags, listed_tags
 from .bridge_hooks import hooks_app
 from .bridge_notes_graph import graph_app
 from .bridge_tasks import suspend_tasks, task_app
-from .command import Answer, Note, Part, command
+from .command import Answer, Note, Part, command, group
 from .options import said
 
-bridge_app = typer.Typer(
-    help="Memory of coding agents: memories, messages, tasks; works while the server is away.",
-    no_args_is_help=True,
+bridge_app = group(
+    "Memory of coding agents: memories, messages, tasks; works while the server is away."
 )
 
 MemoryId = Annotated[str, typer.Argument(help="Id of the memory.")]

@@ -27,7 +27,7 @@ from ..bridge.hook_settings import EVENTS, MODULE, PROGRAM, commands, program_of
 from ..bridge.hook_state import HookState
 from ..bridge.outbox import outbox_of
 from .bridge_door import AWAY, Door
-from .command import Answer, NoMemory, Note, Part, command
+from .command import Answer, NoMemory, Note, Part, command, group
 
 ROUNDS_MAX = 5
 """So often a run looks for what was queued meanwhile; the next hook starts another one."""
@@ -35,9 +35,8 @@ ROUNDS_MAX = 5
 _CONFIG_VARIABLE = "CLAUDE_CONFIG_DIR"
 _DRAIN = "drain"
 
-hooks_app = typer.Typer(
-    help="Hooks of a coding agent: install them, see what they do. They never stop the agent.",
-    no_args_is_help=True,
+hooks_app = group(
+    "Hooks of a coding agent: install them, see what they do. They never stop the agent."
 )
 
 SettingsPath = Annotated[

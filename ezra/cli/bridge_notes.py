@@ -18,12 +18,10 @@ from ..bridge.notes.syncing import Synced, SyncReport, sync_memories
 from . import bridge_notes_graph
 from .bridge_door import Door
 from .bridge_notes_graph import indexer
-from .command import Answer, Note, Part, command, plain
+from .command import Answer, Note, Part, command, group, plain
 from .screen import Screen
 
-entity_app = typer.Typer(
-    help="Markdown notes as entities: index files, look one up.", no_args_is_help=True
-)
+entity_app = group("Markdown notes as entities: index files, look one up.")
 
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say only what needs people.")]
 

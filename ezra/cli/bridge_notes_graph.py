@@ -28,13 +28,10 @@ from ..bridge.notes.search import DAYS
 from ..bridge.notes.search import search as found_by
 from ..recall.request import ModeName
 from .bridge_door import Door
-from .command import Answer, Note, Part, Rows, command
+from .command import Answer, Note, Part, Rows, command, group
 from .screen import Screen
 
-graph_app = typer.Typer(
-    help="The graph of Markdown notes: search, relations, blockers, changes, handoff.",
-    no_args_is_help=True,
-)
+graph_app = group("The graph of Markdown notes: search, relations, blockers, changes, handoff.")
 
 FORMATS = ("json", "markdown")
 

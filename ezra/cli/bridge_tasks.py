@@ -18,15 +18,12 @@ from ..bridge.sending import Outcome
 from ..handles.listings import LATEST_MAX
 from .bridge_board import After, checked_priority
 from .bridge_door import Door, Priority, Tags, listed_tags
-from .command import Answer, Note, Part, Rows, command
+from .command import Answer, Note, Part, Rows, command, group
 from .turns import shortened
 
 STATUSES: tuple[TaskStatus, ...] = get_args(TaskStatus)
 
-task_app = typer.Typer(
-    help="Tasks: created, in_progress, suspended, and in the end completed or failed.",
-    no_args_is_help=True,
-)
+task_app = group("Tasks: created, in_progress, suspended, and in the end completed or failed.")
 
 TaskId = Annotated[str | None, typer.Argument(help="Id of the task; the one at hand if not given.")]
 

@@ -133,6 +133,11 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any report
     return value
 
 
+def group(words: str) -> typer.Typer:
+    """Return a group of commands, which without one of them says what it is for."""
+    return typer.Typer(help=words, no_args_is_help=True)
+
+
 def command(
     app: typer.Typer, name: str = "", *examples: str, part: str | None = None, below: str = ""
 ) -> Callable[[_F], _F]:

@@ -11,17 +11,14 @@ import typer
 from tiers.documents import Document, Passage
 from tiers.errors import NotFound, UsageError
 
-from .command import Answer, Rows, command, further
+from .command import Answer, Rows, command, further, group
 from .doors import AnyEzra, Memory, member_of
 from .options import GraphOption, Reason
 
 if TYPE_CHECKING:
     from ..documents import Documents
 
-documents_app = typer.Typer(
-    help="Documents: files that were ingested, their passages and revisions.",
-    no_args_is_help=True,
-)
+documents_app = group("Documents: files that were ingested, their passages and revisions.")
 
 TEXT_CHARS = 120
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from tiers.embedding.installed import find_model
 from tiers.errors import UsageError
 from tiers.extras import needs
 
 from ..settings import Settings
-from .command import Answer, Note, command
+from .command import Answer, Note, command, group
 from .doors import Machine, Memory
 from .screen import Screen
 
-embedder_app = typer.Typer(help="The local embedding model.", no_args_is_help=True)
+embedder_app = group("The local embedding model.")
 
 
 @command(embedder_app)

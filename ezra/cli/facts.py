@@ -18,7 +18,7 @@ from ..checks import checked
 from ..handles.listings import LATEST_MAX
 from ..handles.remembering_facts import METADATA, FactScope
 from ..recaller import RecallResult
-from .command import Answer, Note, Part, Rows, command
+from .command import Answer, Note, Part, Rows, command, group
 from .doors import AnyEzra, Memory, opened
 from .lifecycle import explain
 from .options import AgentId, GraphId, OwnTopics, Private, Reason, Shared, said
@@ -27,9 +27,8 @@ from .turns import shortened
 PAGE = 50
 TIERS: tuple[FactTier, ...] = ("archival", "core")
 
-facts_app = typer.Typer(
-    help="Facts: what is held to be true, in every context (core) or found by recall (archival).",
-    no_args_is_help=True,
+facts_app = group(
+    "Facts: what is held to be true, in every context (core) or found by recall (archival)."
 )
 
 Topics = Annotated[list[str] | None, typer.Option("--topic", help="With this topic. Repeatable.")]

@@ -14,7 +14,7 @@ from tiers.records import AgentRecord, Ancestor, Budget, MergeStrategy, Parent, 
 from ..checks import checked
 from ..erasure.redaction import Whose
 from .belief_lines import document_of_diff, lines_of_diff
-from .command import Answer, Note, Part, command, plain
+from .command import Answer, Note, Part, command, group, plain
 from .doors import Memory
 from .options import GraphId, ModelCalls, Reason, Tokens, Writes
 from .turns import shortened
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from ..handles.graph import Graph
     from ..moving.graph_status import GraphStatus
 
-graph_app = typer.Typer(
-    help="Session graphs: inheritance, budgets, states, redaction.", no_args_is_help=True
-)
+graph_app = group("Session graphs: inheritance, budgets, states, redaction.")
 
 STRATEGIES: tuple[MergeStrategy, ...] = ("last_write_wins", "highest_trust", "manual")
 """A resolver of one's own is code: ``custom`` is for programs."""

@@ -13,7 +13,7 @@ from tiers.learning import is_live
 from tiers.records import Fact
 
 from ..handles.knowledge import Operation
-from .command import Answer, Rows, command
+from .command import Answer, Rows, command, group
 from .doors import Memory
 from .options import GraphId, Reason
 
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from ..handles.knowledge import Knowledge
 
 
-knowledge_app = typer.Typer(
-    help="The knowledge graph: entities, the facts between them, and their history.",
-    no_args_is_help=True,
-)
+knowledge_app = group("The knowledge graph: entities, the facts between them, and their history.")
 
 NEIGHBOURS_SHOWN = 100
 

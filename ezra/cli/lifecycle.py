@@ -10,13 +10,11 @@ import typer
 from tiers.errors import UsageError
 
 from ..handles.explanation import Story
-from .command import Answer, Part, Rows, command, plain
+from .command import Answer, Part, Rows, command, group, plain
 from .doors import Memory
 from .options import GraphId
 
-lifecycle_app = typer.Typer(
-    help="The meta-agents: passes, conservation, retention, queued work.", no_args_is_help=True
-)
+lifecycle_app = group("The meta-agents: passes, conservation, retention, queued work.")
 
 PARKED_SHOWN = 1_000
 COUNTED = ("covered", "tail", "twice", "lost", "stranded")

@@ -21,7 +21,7 @@ from tiers.records import ALL_TOPICS, Turn
 from ..app import Ezra
 from ..checks import checked
 from ..settings import Settings
-from .command import Answer, Note, Part, command
+from .command import Answer, Note, Part, command, group
 from .doors import refuse_nothing
 from .help import listed
 from .options import Home, Json, run, settings_at
@@ -34,9 +34,7 @@ VARIABLE = "EZRA_TOKEN"
 PLACEHOLDER = "PASTE-THE-TOKEN-HERE"
 _INPUT = "ezra-token"
 
-mcp_app = typer.Typer(
-    help="Memory for clients of the Model Context Protocol (MCP).", no_args_is_help=True
-)
+mcp_app = group("Memory for clients of the Model Context Protocol (MCP).")
 
 Url = Annotated[
     str | None,

@@ -14,15 +14,12 @@ from tiers.records import MeshResult
 
 from ..mesh import SourceAbout, sources_of_file
 from ..mesh.checking import checked_source
-from .command import Answer, Note, Part, Rows, command
+from .command import Answer, Note, Part, Rows, command, group
 from .doors import Machine, Memory
 from .options import completed_graphs
 from .screen import Screen
 
-mesh_app = typer.Typer(
-    help="Live sources: databases, services and tools with declared questions.",
-    no_args_is_help=True,
-)
+mesh_app = group("Live sources: databases, services and tools with declared questions.")
 
 Source = Annotated[str, typer.Argument(help="The source.")]
 Graph = Annotated[

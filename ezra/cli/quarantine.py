@@ -9,13 +9,12 @@ import typer
 
 from tiers.quarantine import HELD_PAGE_MAX, Quarantined
 
-from .command import Answer, Note, Part, command
+from .command import Answer, Note, Part, command, group
 from .doors import Memory
 from .options import GraphId, Reason
 
-quarantine_app = typer.Typer(
-    help="Texts that the write guard has put aside: look at them, release or discard them.",
-    no_args_is_help=True,
+quarantine_app = group(
+    "Texts that the write guard has put aside: look at them, release or discard them."
 )
 
 TextId = Annotated[str, typer.Argument(help="Id of the text.")]

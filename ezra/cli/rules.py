@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import typer
-
 from tiers.records import Rule
 
 from ..checks import checked
-from .command import Answer, command
+from .command import Answer, command, group
 from .doors import Memory
 from .facts import PAGE, After, AsAgent, Found, OnPage, Topics, more_after, recalled
 from .lifecycle import explain
 from .options import AgentId, GraphId, OwnTopics, Private, Shared
 
-rules_app = typer.Typer(
-    help="Rules: what is to be done when something is asked, with how it went so far.",
-    no_args_is_help=True,
-)
+rules_app = group("Rules: what is to be done when something is asked, with how it went so far.")
 
 
 @command(rules_app)

@@ -10,14 +10,11 @@ import typer
 from ..erasure.taint.rolling_back import RollBackReport
 from ..erasure.taint.tracing import Trace
 from ..erasure.taint.walk import TaintNode
-from .command import Answer, Note, Part, Rows, command
+from .command import Answer, Note, Part, Rows, command, group
 from .doors import Memory
 from .options import GraphId, Reason
 
-taint_app = typer.Typer(
-    help="A poisoned record: find what came of it, take it back, undo or confirm that.",
-    no_args_is_help=True,
-)
+taint_app = group("A poisoned record: find what came of it, take it back, undo or confirm that.")
 
 RecordId = Annotated[str, typer.Argument(help="The id of the poisoned record.")]
 RollBackId = Annotated[str, typer.Argument(help="The id of the roll-back.")]
