@@ -12,10 +12,10 @@ from pathlib import Path
 import typer
 
 from tiers.errors import UsageError
+from tiers.saved_file import SavedFile
 
 from ..moving.carried_file import checked_file, lines_of, put_in
 from ..moving.carrying import TABLES
-from ..remote.saving import SavedFile
 from .command import Answer
 from .doors import Memory
 from .options import FROM_INPUT, GraphId

@@ -9,6 +9,7 @@ from typing import Any
 
 from tiers.errors import UsageError
 from tiers.records import Turn
+from tiers.saved_file import SavedFile
 
 from ..beliefs.difference import BeliefDiff
 from ..beliefs.history import History
@@ -22,7 +23,6 @@ from .connection import Connection
 from .documents import RemoteDocuments
 from .handle import RemoteHandle
 from .handles import RemoteGraphBoard, RemoteKnowledge, RemoteQuarantine, RemoteTaint
-from .saving import SavedFile
 
 _ASKS: Mapping[str, Operation[Any, Any]] = {
     "agent": graphs.MEMBER,

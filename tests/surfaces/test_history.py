@@ -29,7 +29,6 @@ from ezra import (
 )
 from ezra.remote.connection import Connection
 from ezra.remote.graph import RemoteHistory
-from ezra.remote.saving import SavedFile
 from ezra.service import exporting
 from ezra.service.caller import LOCAL, Caller
 from ezra.service.desk import Desk
@@ -39,6 +38,7 @@ from ezra.wire import graphs, handles
 from ezra.wire.handles import BELIEFS
 from ezra.wire.points import Point
 from tiers.history.verification import verify_export
+from tiers.saved_file import SavedFile
 
 START = ("start", "compound")
 

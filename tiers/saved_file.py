@@ -1,4 +1,4 @@
-"""A file that comes from a server: it is there when all of it is."""
+"""A file that is there when all of it is: an export, or what comes from a server."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import secrets
 from pathlib import Path
 from typing import IO
 
-from tiers.errors import UsageError
-from tiers.history.signing import sync_folder
+from .errors import UsageError
+from .history.signing import sync_folder
 
 
 class SavedFile:
