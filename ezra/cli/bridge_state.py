@@ -14,6 +14,7 @@ from typing import IO, Annotated, Any
 import typer
 
 from tiers.errors import UsageError
+from tiers.saved_file import replace_file
 
 from ..bridge import carrying, reading
 from ..bridge.client import Bridge
@@ -261,10 +262,8 @@ async def export(door: Door, file: Annotated[str, typer.Argument()] = FROM_INPUT
         return Answer(..., (_json_line(line) for line in lines))
     path = Path(file)
     text = "".join(json_lines.dumps(one, ensure_ascii=False) + "\n" for one in lines)
-    draft = path.with_name(f".{path.name}.part")
     try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
+        replace_file(path, text.encode(), mode=0o666)
     except OSError as error:
         raise UsageError("FILE", file, f"a file that can be written: {error.strerror}") from error
     return Answer({"file": file, "lines": len(lines)}, f"{len(lines)} lines in {file}")
