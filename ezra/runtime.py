@@ -11,36 +11,37 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from metaagents.clock import MetaAgentClock
-from metaagents.lifecycle.agent import LifecycleAgent, LifecycleReport
-from metaagents.lifecycle.keeper import GraphKeeper
-from metaagents.lifecycle.retention import BeliefRetention
-from metaagents.lifecycle.retirement import Retirement
-from metaagents.reindex.agent import Reembedder
-from metaagents.reindex.archival import ArchivalKeeper
-from metaagents.work import Worker, WorkReport
 from tiers.cold.opened import ColdStores
 from tiers.errors import TierError
-from tiers.ids import IdFactory
-from tiers.ports import Embedder, HotStore, LanguageModel, WarmStore
 from tiers.records import Scope, WorkDraft
 
-from .contradiction import Handlers, Settler
-from .models.reranking import Reranker
 from .ranking.terms import Reader
-from .recaller import Recaller
-from .rights.backlog import Backlog
-from .rights.membership import Membership
-from .rights.metering import Meter
-from .settings import Settings
-from .signing import Signer
-from .telemetry import Telemetry
-from .turn.fetch import Fetcher
-from .turn.router import Router
 from .turn.under_way import TurnsUnderWay
 
 if TYPE_CHECKING:
+    from metaagents.clock import MetaAgentClock
+    from metaagents.lifecycle.agent import LifecycleAgent, LifecycleReport
+    from metaagents.lifecycle.keeper import GraphKeeper
+    from metaagents.lifecycle.retention import BeliefRetention
+    from metaagents.lifecycle.retirement import Retirement
+    from metaagents.reindex.agent import Reembedder
+    from metaagents.reindex.archival import ArchivalKeeper
+    from metaagents.work import Worker, WorkReport
     from tiers.cold.stores import FleetStore, Recollection
+    from tiers.ids import IdFactory
+    from tiers.ports import Embedder, HotStore, LanguageModel, WarmStore
+
+    from .contradiction import Handlers, Settler
+    from .models.reranking import Reranker
+    from .recaller import Recaller
+    from .rights.backlog import Backlog
+    from .rights.membership import Membership
+    from .rights.metering import Meter
+    from .settings import Settings
+    from .signing import Signer
+    from .telemetry import Telemetry
+    from .turn.fetch import Fetcher
+    from .turn.router import Router
 
 GRAPHS_REMEMBERED = 256
 SPEAKERS_MAX = 1_000

@@ -116,7 +116,7 @@ def _add(entry: Entry, app: typer.Typer) -> None:
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=entry.name, rich_help_panel=entry.part)
         return
-    from .command import command  # noqa: PLC0415 - to say the version needs no command
+    from .command import command
 
     command(app, entry.name, part=entry.part)(found)
 

@@ -25,8 +25,6 @@ from tiers.errors import (
     UsageError,
 )
 
-from ..app import Ezra
-from ..assembly.engines import has_memory
 from ..bridge.client import AnyEzra, Away, Bridge, bridged
 from ..bridge.config import BridgeConfig, bridge_config
 from ..bridge.outbox import Kind, outbox_of
@@ -38,6 +36,7 @@ from .options import Json, settings_at
 from .screen import Screen
 
 if TYPE_CHECKING:
+    from ..app import Ezra
     from ..handles.agent import Agent
 
 AWAY = 4
@@ -212,6 +211,8 @@ async def _opened(config: BridgeConfig) -> AsyncIterator[AnyEzra]:
             yield embedded
             await index_what_was_written(embedded)
         return
+    from ..app import Ezra
+
     seconds = config.timeout_seconds
     async with Ezra.connect(config.url, _token(config), timeout_seconds=seconds) as remote:
         yield remote
@@ -223,6 +224,8 @@ async def _entered_when_free(stack: AsyncExitStack, config: BridgeConfig) -> Ezr
     Raises:
         FolderInUse: It has it still; names it.
     """
+    from ..app import Ezra
+
     settings = settings_at(config.home, background=False)
     until = time.monotonic() + config.wait_seconds
     while True:
@@ -236,6 +239,8 @@ async def _entered_when_free(stack: AsyncExitStack, config: BridgeConfig) -> Ezr
 
 async def _nothing_there(config: BridgeConfig) -> str | None:
     """Return why there is no memory to read; ``None`` where there is one, or a server is asked."""
+    from ..assembly.engines import has_memory
+
     if config.url is not None or await has_memory(settings_at(config.home, background=False)):
         return None
     return f"there is no memory in {config.target} yet"

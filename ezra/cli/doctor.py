@@ -6,18 +6,20 @@ import platform
 import time
 from collections.abc import Sequence
 from importlib.metadata import packages_distributions, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tiers.errors import EzraError
 from tiers.fleet import SessionGraph
 from tiers.health import TierHealth
 
-from ..app import Ezra
 from ..assembly.engines import check_up
 from ..settings import Settings
 from .command import Answer
 from .doors import Folder, refuse_nothing
 from .options import settings_at
+
+if TYPE_CHECKING:
+    from ..app import Ezra
 
 LOGS_MAX = 1_000
 VERIFY_SECONDS_MAX = 30.0
@@ -94,6 +96,8 @@ async def _opened(settings: Settings) -> tuple[str, str, str, bool]:
 
     A log that ends in the future is told and hurts nobody.
     """
+    from ..app import Ezra
+
     try:
         await refuse_nothing(settings)
         async with Ezra.open(settings) as ezra:

@@ -15,13 +15,12 @@ import typer
 
 from tiers.errors import ConfigError, EzraError, TierError, UsageError
 
-from ..app import Ezra
-from ..assembly.engines import has_memory
 from ..settings import Settings
 from .options import Home, Json, settings_at
 from .screen import Screen
 
 if TYPE_CHECKING:
+    from ..app import Ezra
     from ..handles.agent import Agent
     from ..handles.graph import Graph
     from ..remote.ezra import RemoteEzra
@@ -142,6 +141,8 @@ async def member_of(ezra: AnyEzra, graph: str, agent: str) -> Agent:
         NotFound: The graph does not exist, or never had such a member.
         UsageError: The member has left.
     """
+    from ..app import Ezra
+
     if isinstance(ezra, Ezra):
         return await (await ezra.session_graph(graph)).agent(agent)
     return await ezra.agent(graph, agent)
@@ -167,6 +168,8 @@ async def opened(
         ConfigError: The address or the token cannot be one, the store cannot be opened, or there
             is none.
     """
+    from ..app import Ezra
+
     address = server_of(home, url)
     if address is None:
         settings = settings_at(home, background=background)
@@ -186,6 +189,8 @@ async def refuse_nothing(settings: Settings) -> None:
     Raises:
         ConfigError: The folder holds none.
     """
+    from ..assembly.engines import has_memory
+
     if not await has_memory(settings):
         folder = settings.home.expanduser().absolute()
         raise ConfigError("EZRA_HOME", f"there is no memory in {folder}; 'ezra init' makes one")
@@ -301,6 +306,9 @@ def graph_ids(context: typer.Context, incomplete: str) -> list[str]:
 
 
 async def _known_graphs(home: Path | None, url: str | None) -> list[str]:
+    from ..app import Ezra
+    from ..assembly.engines import has_memory
+
     address = server_of(home, url)
     if address is not None:
         async with (

@@ -31,7 +31,7 @@ async def install(machine: Machine, source: Path | None = None, precision: str =
     machine.only("embedder install")
     with needs("embed", "ezra embedder install"):
         # Building loads onnxruntime, which no other command should pay for.
-        from tiers.embedding.install import install_model  # noqa: PLC0415
+        from tiers.embedding.install import install_model
 
     if precision not in ("int8", "fp32"):
         raise UsageError("precision", precision, "int8, fp32")

@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tiers.errors import UsageError
 
-from ..app import Ezra
 from ..documents.folders import Found, patterns_of
 from ..documents.following import Following, changes_in
 from ..documents.ingesting import FileDone, Ingested, Ingestion, Plan
@@ -21,6 +20,9 @@ from .documents import AsAgent, Tenant, documents_of
 from .doors import AnyEzra, Memory
 from .options import GraphOption, stopped_by_signals
 from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..app import Ezra
 
 INDEX = "index"
 POLL_SECONDS = 0.2
@@ -176,6 +178,8 @@ async def _follow(this: _Run, following: Following, stopped: asyncio.Event) -> N
 
 async def _index(ezra: AnyEzra, screen: Screen) -> None:
     """Let what is new be found by meaning; a server does that by itself."""
+    from ..app import Ezra
+
     if not isinstance(ezra, Ezra):
         return
     waiting = (await ezra.waiting_work()).get(INDEX, 0)

@@ -10,7 +10,6 @@ from typing import Any
 
 from tiers.embedding.installed import find_model
 
-from ..app import Ezra
 from ..settings import Settings
 from .command import Answer
 from .doors import Folder
@@ -92,6 +91,8 @@ def _told(found: _Found) -> Iterator[str]:
 
 
 async def _made(home: Path | None) -> _Found:
+    from ..app import Ezra
+
     settings = settings_at(home, background=False)
     folder = settings.home.expanduser().absolute() if settings.needs_home else None
     is_new = folder is not None and not folder.exists()

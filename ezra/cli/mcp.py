@@ -18,7 +18,6 @@ from tiers.errors import NotFound, UsageError
 from tiers.extras import needs
 from tiers.records import ALL_TOPICS, Turn
 
-from ..app import Ezra
 from ..checks import checked
 from ..settings import Settings
 from .command import Answer, Note, Part, command, group
@@ -75,7 +74,7 @@ def run_stdio(
     for several clients run 'ezra serve' and give its --url.
     """
     # Half a second of imports that no other command should pay.
-    from ..service.caller import Caller  # noqa: PLC0415
+    from ..service.caller import Caller
 
     topics = checked(Turn, topics=topic or (ALL_TOPICS,)).topics
     if url is None:
@@ -89,10 +88,11 @@ def run_stdio(
 
 
 async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None:
-    from ..service.desk import Desk  # noqa: PLC0415
+    from ..app import Ezra
+    from ..service.desk import Desk
 
     with needs("serve", "ezra mcp run"):
-        from ..service.mcp import mcp_server  # noqa: PLC0415
+        from ..service.mcp import mcp_server
 
     if not create:
         await refuse_nothing(settings)
@@ -108,10 +108,10 @@ async def _embedded(settings: Settings, caller: Caller, *, create: bool) -> None
 
 
 async def _bridged(url: str, token: str | None, caller: Caller, *, create: bool) -> None:
-    from ..remote.connection import Connection  # noqa: PLC0415
+    from ..remote.connection import Connection
 
     with needs("serve", "ezra mcp run"):
-        from ..service.mcp_bridge import mcp_bridge  # noqa: PLC0415
+        from ..service.mcp_bridge import mcp_bridge
 
     if create:
         raise UsageError("--create", url, "an embedded memory; ezra graph create asks a server")

@@ -39,7 +39,7 @@ Home = Annotated[
 
 def completed_graphs(context: typer.Context, incomplete: str) -> list[str]:
     """Return the graphs that a shell may complete; they are behind the doors, which need this."""
-    from .doors import graph_ids  # noqa: PLC0415
+    from .doors import graph_ids
 
     return graph_ids(context, incomplete)
 

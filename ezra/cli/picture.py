@@ -12,7 +12,6 @@ from metaagents.reindex.rules import Reembedding
 from tiers.errors import PolicyDenied
 from tiers.records import AgentRecord, AuditEvent, AuditFilter, SessionGraph, Usage
 
-from ..app import Ezra
 from ..moving.graph_status import GraphStatus, Health
 from .command import plain
 from .doors import AnyEzra
@@ -128,6 +127,8 @@ async def _members(ezra: AnyEzra, graph: str) -> tuple[tuple[AgentRecord, ...], 
 
 async def _reembedding(ezra: AnyEzra) -> Reembedding | None:
     """Return how far re-embedding has come; a server has to be asked."""
+    from ..app import Ezra
+
     return ezra.reembedding if isinstance(ezra, Ezra) else await ezra.reembedding()
 
 

@@ -17,11 +17,11 @@ from ..ranking.choosing import in_asked_order
 from ..recall.injecting import TOKEN_BUDGET, Injected
 from ..recall.memory_search import MemorySearch
 from ..recall.request import ModeName, Narrowing, ScopeName
+from ..recaller import RecallResult
 from ..replay.play import ANSWER_KINDS, answer_of
 from .command import Answer, Note, Part
 from .doors import Memory
 from .options import AgentId, GraphId, in_utc
-from .screen import Screen
 
 AsAgent = Annotated[
     str | None,
@@ -97,13 +97,14 @@ async def recall(
         rerank=rerank,
         **more,
     )
+    return _answer(question, found)
 
-    def read(screen: Screen) -> None:
-        # For people in the order that they asked for, for programs the best first.
-        items = in_asked_order(question, found.items)
-        screen.answer(answer_of(question, replace(found, items=items)))
 
-    return Answer(answer_of(question, found), [read])
+def _answer(question: str, found: RecallResult) -> Answer:
+    """Return what was found: for people in the order that they asked for, else the best first."""
+    asked = replace(found, items=in_asked_order(question, found.items))
+    told = answer_of(question, asked)
+    return Answer(answer_of(question, found), [lambda screen: screen.answer(told)])
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from ..app import Ezra
 from ..replay.formats import derive_topics, read_script
 from ..replay.play import Replayer
 from ..replay.script import Script
@@ -59,6 +58,8 @@ async def replay(
 
 
 def _tell_of_words(ezra: AnyEzra, screen: Screen) -> None:
+    from ..app import Ezra
+
     if not isinstance(ezra, Ezra):
         return
     if ezra.embedder is None and ezra.settings.embedder == "auto":

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from ..app import Ezra
 from ..settings import Settings
 from .command import Answer
 from .doors import Folder
@@ -49,12 +48,12 @@ async def serve(
 
 
 async def _served(settings: Settings, screen: Screen, *, has_access: bool, json: bool) -> None:
-    # A web framework is a third of a second of imports that no other command should pay.
-    from ..service.app import check_place, service_app  # noqa: PLC0415
-    from ..service.credentials import credentials_of  # noqa: PLC0415
-    from ..service.lag import what_stays_left_out  # noqa: PLC0415
-    from ..service.listening import listening  # noqa: PLC0415
-    from ..service.logs import log_to_stderr  # noqa: PLC0415
+    from ..app import Ezra
+    from ..service.app import check_place, service_app
+    from ..service.credentials import credentials_of
+    from ..service.lag import what_stays_left_out
+    from ..service.listening import listening
+    from ..service.logs import log_to_stderr
 
     stopped = stopped_by_signals()
     tokens = credentials_of(settings)

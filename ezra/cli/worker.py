@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..app import Ezra
 from .command import Answer
 from .doors import Folder, Memory
 from .options import settings_at, stopped_by_signals
@@ -18,6 +17,8 @@ async def worker(folder: Folder) -> Answer:
     Examples:
         EZRA_MONGODB_URI=mongodb://db/ ezra worker
     """
+    from ..app import Ezra
+
     folder.only("worker")
     stopped = stopped_by_signals()
     settings = settings_at(folder.home).model_copy(update={"background": True})
@@ -39,6 +40,8 @@ async def search_index(memory: Memory) -> Answer:
     Examples:
         EZRA_MONGODB_URI=mongodb+srv://… ezra search-index
     """
+    from ..app import Ezra
+
     ezra = await memory.open(background=True)
     # A server tells of an index when it is there, and not before.
     is_told = isinstance(ezra, Ezra) and not memory.json

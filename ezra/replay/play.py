@@ -20,7 +20,6 @@ from tiers.documents import Citation
 from tiers.errors import Conflict, NotFound, WriteRefused
 from tiers.records import Fact, Kind, Rule, Turn
 
-from ..app import Ezra
 from ..handles.agent import Agent
 from ..handles.graph import Graph
 from ..handles.recording import BATCH_TURNS, PastTurn, past_turns, record_together
@@ -30,6 +29,7 @@ from ..remote.handle import RemoteHandle
 from .script import BeliefLine, Conversation, FactLine, Line, RuleLine, Script, TurnLine
 
 if TYPE_CHECKING:
+    from ..app import Ezra
     from ..remote.ezra import RemoteEzra
 
 AnyEzra: TypeAlias = "Ezra | RemoteEzra"

@@ -19,11 +19,11 @@ from support.erasure_story import (
     opened,
     told,
 )
+from support.places import PLACES
 from support.raw_stores import files_with, places_with
 from support.runtime import MovingClock
 
 from ezra import Ezra
-from tiers.places import PLACES
 
 OURS = ("ezra", "metaagents", "tiers")
 """Packages whose every log record is looked at, down to the lowest level."""

@@ -17,19 +17,33 @@ SERVERS_IN_THE_SLOW_RUN = {
 """Files that say themselves that they ask servers in the slow run only."""
 
 
+COLLECTING = """
+import sys, pytest
+
+class Told:
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        for one in items:
+            slow = one.get_closest_marker("slow") is not None
+            print("slow" if slow else "not slow", one.nodeid, sep="\\t")
+
+quietly = ["--collect-only", "-qq", "-p", "no:cacheprovider"]
+sys.exit(pytest.main([*quietly, "tests/contract", "tests/acceptance"], plugins=[Told()]))
+"""
+"""Prints the mark by which the normal run judges, and the id, of each test of two folders."""
+
+
 @cache
-def collected(marked: str) -> list[str]:
-    """Return the ids of the contract and acceptance tests that pytest would run of a mark."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
-    run = subprocess.run(
-        [*command, "-m", marked, "tests/contract", "tests/acceptance"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=240,
-    )
-    return [line for line in run.stdout.splitlines() if "::" in line]
+def collected() -> dict[str, list[str]]:
+    """Return the ids of the contract and acceptance tests, by mark."""
+    command = [sys.executable, "-c", COLLECTING]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=240)
+    found: dict[str, list[str]] = {"slow": [], "not slow": []}
+    for line in run.stdout.splitlines():
+        mark, tab, node_id = line.partition("\t")
+        if tab and mark in found:
+            found[mark].append(node_id)
+    return found
 
 
 def test_r9_42_the_normal_run_asks_mongodb_whatever_it_asks_sqlite() -> None:
@@ -65,7 +79,7 @@ def test_what_asks_servers_through_one_door_less_asks_them_through_the_other() -
 
 def of(folder: str, marked: str) -> list[str]:
     """Return those of a folder."""
-    return [one for one in collected(marked) if one.startswith(f"{folder}/")]
+    return [one for one in collected()[marked] if one.startswith(f"{folder}/")]
 
 
 def told(ids: list[str], backend: str) -> list[str]:

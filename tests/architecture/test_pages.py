@@ -13,13 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
+from support.doors import commands
 from support.pages import DOCS, README, ROOT, Page, page, pages
 
 from ezra import Settings
-from ezra.cli.app import app_of
-
-app = app_of()
 
 PAGES = pages()
 OTHERS = [
@@ -112,7 +109,7 @@ def parsed(arguments: list[str]) -> None:
     Raises:
         Exception: One does not; click says which.
     """
-    command: Any = typer.main.get_command(app)
+    command: Any = commands()
     context = None
     while arguments and hasattr(command, "commands") and not arguments[0].startswith("-"):
         context = command.make_context(command.name, [*arguments], parent=context)

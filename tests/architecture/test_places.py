@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from fakeredis import FakeAsyncRedis
+from support.places import PLACES, Place, Store, places_of
 from support.runtime import running
 from support.tier_samples import belief_of, entry_of, mesh_of, scope_of, turn_of
 
@@ -24,7 +25,6 @@ from tiers.cold.mongo.rendering import BESIDE
 from tiers.cold.sqlite import DATABASE_NAME
 from tiers.cold.stores import COLLECTIONS
 from tiers.hot import RedisHotStore
-from tiers.places import PLACES, Place, Store, places_of
 from tiers.ports import HotStore
 from tiers.warm.edge_folder import DENSE, LEXICAL
 from tiers.warm.payload import payload_of

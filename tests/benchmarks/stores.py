@@ -63,6 +63,7 @@ from tiers.warm.qdrant_store import qdrant_warm_store
 
 DIMENSIONS = 384
 TIERS = ("hot", "warm", "cold")
+ENGINES = "in process,redis,edge,qdrant http,sqlite,mongo pymongo,mongo motor".split(",")
 ENTRIES = 3_000
 SYLLABLES = "ba co du fe gi lo ma ne pi ro sa tu ve wi xo ya".split()
 SCOPE = scope_of()
@@ -380,7 +381,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300, help="repetitions per figure")
     parser.add_argument("--records", type=int, default=1_000, help="turns in the cold tier before")
     parser.add_argument("--tier", choices=TIERS, help="one tier only")
-    parser.add_argument("--engine", help="one engine only, as its column is called")
+    parser.add_argument("--engine", choices=ENGINES, help="one only, as its column is called")
     parser.add_argument("--processor", action="store_true", help="the processor's time, not ours")
     parser.add_argument("--against", type=Path, help="another checkout, to compare the cold tier")
     parser.add_argument("--json", action="store_true", help="print one JSON document")

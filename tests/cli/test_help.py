@@ -8,13 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import typer
-from support.doors import run
+from support.doors import commands, run
 
-from ezra.cli.app import app_of
 from ezra.cli.help import listed
-
-app = app_of()
 
 SPEAKS_ANOTHER_LANGUAGE = {("mcp", "run")}
 """Its output is a protocol."""
@@ -24,14 +20,14 @@ NEEDS_NO_MEMORY = {
 }
 
 
-def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def below(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Return every command with its path, groups as well."""
     yield path, command
     for name, one in getattr(command, "commands", {}).items():
-        yield from commands(one, (*path, name))
+        yield from below(one, (*path, name))
 
 
-EVERY = list(commands(typer.main.get_command(app)))
+EVERY = list(below(commands()))
 
 
 @pytest.mark.parametrize(("path", "command"), EVERY, ids=[" ".join(path) for path, _ in EVERY])

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
-from typer.testing import CliRunner
+import pytest
+from support.doors import run
 
-from ezra.cli.app import app_of
+
+@pytest.fixture
+def ezra(tmp_path: Path) -> Callable[..., str]:
+    """Run a command, which must succeed, on a folder of the test's own; returns what it prints."""
+
+    def done(*arguments: str) -> str:
+        found = run(*arguments, EZRA_HOME=str(tmp_path / "home"))
+        assert found.code == 0, found
+        return found.out
+
+    return done
 
 
-def test_a_rehearsal_lists_and_erases_nothing(tmp_path: Path) -> None:
+def test_a_rehearsal_lists_and_erases_nothing(ezra: Callable[..., str]) -> None:
     """As lines and as JSON; the same line without the flag erases."""
-    runner = CliRunner(env={"EZRA_HOME": str(tmp_path / "home"), "EZRA_EMBEDDER": "off"})
-
-    def ezra(*arguments: str) -> str:
-        done = runner.invoke(app_of(), arguments)
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
     ezra("graph", "create", "imola")
     ezra("agent", "spawn", "imola", "one")
     ezra("remember", "imola", "one", "Jane Miller likes window seats.")
@@ -35,15 +40,8 @@ def test_a_rehearsal_lists_and_erases_nothing(tmp_path: Path) -> None:
     assert "Mediums" in ezra("facts", "list", "imola")
 
 
-def test_who_read_a_record_is_told(tmp_path: Path) -> None:
+def test_who_read_a_record_is_told(ezra: Callable[..., str]) -> None:
     """A turn that was shown it, as a line and as JSON."""
-    runner = CliRunner(env={"EZRA_HOME": str(tmp_path / "home"), "EZRA_EMBEDDER": "off"})
-
-    def ezra(*arguments: str) -> str:
-        done = runner.invoke(app_of(), arguments)
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
     ezra("graph", "create", "imola")
     ezra("agent", "spawn", "imola", "one")
     fact = json.loads(ezra("remember", "imola", "one", "Mediums last 18 laps.", "--json"))["id"]

@@ -17,9 +17,8 @@ from typing import Any, TypeAlias
 import pytest
 from support.model import installed_model
 from support.model_http import KEY, running_model_server
-from support.vector_models import DigestModel
+from support.vector_models import BatchingEmbedder, DigestModel
 
-from tiers.embedding.batching import BatchingEmbedder
 from tiers.embedding.gemini_embedder import GeminiEmbedder
 from tiers.embedding.onnx_embedder import OnnxEmbedder
 from tiers.embedding.openai_embedder import OpenAIEmbedder
@@ -60,7 +59,12 @@ def url() -> Iterator[str]:
         yield server.url
 
 
-@pytest.fixture(params=sorted(BUILDERS))
+@pytest.fixture(
+    params=[
+        *("batching", "gemini", "onnx-int8", "openai"),
+        pytest.param("onnx-fp32", marks=pytest.mark.slow),  # the same code over a larger file
+    ]
+)
 def build(request: pytest.FixtureRequest, url: str) -> Callable[[], AnyEmbedder]:
     """What makes a closed embedder of each kind; the real model is installed before a loop runs."""
     builder = partial(BUILDERS[request.param], url)

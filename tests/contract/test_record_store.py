@@ -56,6 +56,13 @@ PEOPLE = ("ada", "bo", "cy")
 WHOLE = Scope.of_graph("acme", "imola")
 
 engines = pytest.mark.parametrize("engine", [*ENGINES])
+rivals = pytest.mark.parametrize("engine", [name for name in ENGINES if name != "memory"])
+
+
+def seeds(few: int, many: int) -> pytest.MarkDecorator:
+    """Ask for a history of each seed: of a few in the normal run, of all in the slow one."""
+    more = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(few, many))
+    return pytest.mark.parametrize("seed", [*range(few), *more])
 
 
 def note(number: int, **more: Any) -> Note:
@@ -240,11 +247,8 @@ async def test_what_was_written_is_there_when_opened_again(engine: str, tmp_path
         ) == [[odd], [odd]]
 
 
-SEEDS = range(12)
-
-
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "memory"])
-@pytest.mark.parametrize("seed", SEEDS)
+@rivals
+@seeds(4, 12)
 async def test_engines_agree_with_memory(engine: str, tmp_path: Path, seed: int) -> None:
     """Random transactions and random questions of random scopes: the same refusals and answers."""
     random = Random(seed)
@@ -267,8 +271,8 @@ async def test_engines_agree_with_memory(engine: str, tmp_path: Path, seed: int)
         assert await _answer(model, Find(NOTES, WHOLE, reach="store"), ()) != []
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "memory"])
+@rivals
+@seeds(2, 4)
 async def test_postings_are_those_of_memory(engine: str, tmp_path: Path, seed: int) -> None:
     """Who has which words and how often, in sight only, the latest first when asked for."""
     random = Random(seed)
@@ -291,8 +295,8 @@ async def test_postings_are_those_of_memory(engine: str, tmp_path: Path, seed: i
             assert few.get((), 0) <= 1
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "memory"])
+@rivals
+@seeds(2, 4)
 async def test_what_lies_beside_records_is_that_of_memory(
     engine: str, tmp_path: Path, seed: int
 ) -> None:
@@ -319,8 +323,8 @@ async def test_what_lies_beside_records_is_that_of_memory(
             assert sets[0] == sets[1]
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "memory"])
+@rivals
+@seeds(2, 4)
 async def test_what_lies_next_to_places_is_that_of_memory(
     engine: str, tmp_path: Path, seed: int
 ) -> None:

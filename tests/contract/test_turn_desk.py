@@ -25,7 +25,7 @@ from support.cold_samples import (
 )
 from support.tier_samples import NOW
 
-from tiers.cold.stores import held_receipts
+from tiers.cold.stores import desk
 from tiers.errors import BudgetExceeded, Conflict, PolicyDenied, UsageError
 from tiers.records import Budget, GraphState, Scope, Standing, Usage
 from tiers.turn_desk import Charge, TurnWrite
@@ -144,7 +144,7 @@ async def test_receipts_without_a_reply_are_stored_within_a_second(
     cold: Cold, backend: ColdBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody asks for them, and nobody replies."""
-    monkeypatch.setattr(held_receipts, "HELD_SECONDS", 0.05)
+    monkeypatch.setattr(desk, "HELD_SECONDS", 0.05)
     await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
     for _ in range(3):
         await cold.desk.keep_receipt(SCOPE, receipt_by(SCOPE), [], ONE, may_wait=True)
@@ -158,7 +158,7 @@ async def test_no_more_receipts_wait_than_there_is_room_for(
     cold: Cold, backend: ColdBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who brings one more waits until those before it are stored."""
-    monkeypatch.setattr(held_receipts, "HELD_MAX", 2)
+    monkeypatch.setattr(desk, "HELD_MAX", 2)
     await cold.graphs.create_graph(graph_of(SCOPE.graph_id))
     for number in range(5):
         await cold.desk.keep_receipt(SCOPE, receipt_by(SCOPE), [], ONE, may_wait=True)

@@ -221,7 +221,7 @@ def servers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("servers")
 async def test_two_processes_share_a_graph(tmp_path: Path) -> None:
     """Agents of both come, speak and go at once: no update is lost, no event is there twice."""
-    await _check_two_processes(tmp_path, agents=10, turns=2)
+    await _check_two_processes(tmp_path, agents=5, turns=2)
 
 
 @pytest.mark.slow

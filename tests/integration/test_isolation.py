@@ -25,7 +25,7 @@ from tiers.errors import Conflict
 from tiers.ports import HotStore, WarmStore
 from tiers.records import Settlement
 
-SHORT = Plan(attempts=500)
+SHORT = Plan(attempts=200, houses=6, corners=4)
 LONG = Plan(attempts=10_000, seed=4, houses=14, corners=9, batch=150)
 BY_NAME = {bench.name: bench for bench in EVERY_BENCH}
 NOT_ATTACKED = {
@@ -69,7 +69,7 @@ def _held(bench: Bench, report: Report, plan: Plan) -> None:
 
 @pytest.mark.parametrize("bench", EVERY_BENCH, ids=_backend)
 async def test_no_attempt_crosses_a_scope(bench: Bench, tmp_path: Path) -> None:
-    """Five hundred attempts of every class on each backend: no leak and no change."""
+    """Two hundred attempts of every class on each backend: no leak and no change."""
     _held(bench, await tried(bench, SHORT, tmp_path), SHORT)
 
 

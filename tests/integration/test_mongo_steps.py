@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from support.cold_mongo import prepared_database
 from support.cold_samples import (
     OPERATOR,
     SCOPE,
@@ -157,7 +158,7 @@ class Deployment:
 
     async def expected(self, operation: Operation) -> tuple[Seen, Seen]:
         """Return what is seen before the operation and after it."""
-        async with self.opened(self.server.fresh_database()) as cold:
+        async with self.opened(prepared_database(on=self.server)) as cold:
             await operation.prepare(cold)
             before = await _seen(cold)
             await operation.act(cold)
@@ -196,7 +197,7 @@ async def test_replica_set_keeps_nothing_of_what_failed(
     before, done = await replica_set.expected(operation)
     failed = 0
     for number in COMMANDS:
-        name = replica_set.server.fresh_database()
+        name = prepared_database(on=replica_set.server)
         cut, error = await replica_set.cut(operation, name, number, code=UNKNOWN)
         if not cut.happened:
             break
@@ -217,7 +218,7 @@ async def test_replica_set_survives_what_passes(
     operation = make()
     _, done = await replica_set.expected(operation)
     for number in COMMANDS:
-        name = replica_set.server.fresh_database()
+        name = prepared_database(on=replica_set.server)
         cut, error = await replica_set.cut(
             operation, name, number, code=EXCEEDED, labels=PASSING, after=after
         )
@@ -241,7 +242,7 @@ async def test_replica_set_survives_a_cut_connection(
     """The turn is stored once, with its work, over a new connection."""
     operation = _appending()
     _, done = await replica_set.expected(operation)
-    name = replica_set.server.fresh_database()
+    name = prepared_database(on=replica_set.server)
     cut, error = await replica_set.cut(operation, name, number, after=after)
     assert cut.happened
     assert error is None
@@ -268,7 +269,7 @@ async def test_life_of_a_graph_may_be_repeated_after_every_cut(
 ) -> None:
     """Repeated, each step comes to the same; a graph that is there says so."""
     for number in COMMANDS:
-        name = replica_set.server.fresh_database()
+        name = prepared_database(on=replica_set.server)
         async with replica_set.opened(name) as cold:
             with cut_at(replica_set.server, number, code=UNKNOWN, after=after) as cut:
                 for act in GRAPH_STEPS:
@@ -297,7 +298,7 @@ async def test_a_charge_that_is_cut_off_never_leaves_an_agent_with_too_little(
     amount, graph_limit = Usage(tokens=5), Budget(tokens=8)
     whole = SCOPE.for_graph()
     for number in COMMANDS:
-        async with replica_set.opened(replica_set.server.fresh_database()) as cold:
+        async with replica_set.opened(prepared_database(on=replica_set.server)) as cold:
             with cut_at(replica_set.server, number, code=UNKNOWN, after=after) as cut:
                 for _ in range(2):
                     with suppress(TierError, BudgetExceeded):

@@ -73,6 +73,11 @@ async def test_r9_01_what_is_forgotten_or_superseded_is_in_no_answer(ezra: Ezra)
     assert new in ids_of((await agent.recall("Elba pier")).items)
 
 
+@pytest.mark.parametrize(
+    "ezra",
+    ["embedded", pytest.param("servers", marks=pytest.mark.slow)],  # who is left is decided above
+    indirect=True,
+)
 async def test_r9_01_what_is_over_takes_nobodys_place(ezra: Ezra) -> None:
     """However many entries of the index are over, what stands behind them is found by meaning."""
     _, agent = await _started(ezra)

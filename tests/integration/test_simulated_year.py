@@ -88,8 +88,8 @@ async def _live(home: Path, checks: set[int], fleet: SimulatedFleet) -> MemoryRo
 
 
 async def test_thirty_days_of_six_agents_are_conserved_and_retained(tmp_path: Path) -> None:
-    """Over the end of summer time: five hundred turns, some late, some private, passes missed."""
-    start, days, turns = midnight(2026, 10, 5), 30, 500
+    """Over the end of summer time: 240 turns, some late, some private, passes missed."""
+    start, days, turns = midnight(2026, 10, 5), 30, 240
     life = plan_of_life(seed=7, start=start, days=days, turns=turns, outage=range(11, 14))
     clock = MovingClock(start)
     async with running(tmp_path, clock, time_zone=ZONE.key, agent_timeout_seconds=1e9) as ezra:

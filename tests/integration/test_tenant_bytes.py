@@ -151,7 +151,11 @@ async def _lived_and_ruined(
     return ruin
 
 
-@pytest.mark.parametrize("make", [Runtimes, ServedRuntimes], ids=["embedded", "servers"])
+@pytest.mark.parametrize(
+    "make",
+    [Runtimes, pytest.param(ServedRuntimes, marks=pytest.mark.slow)],
+    ids=["embedded", "servers"],
+)
 async def test_others_keep_every_byte_of_a_whole_life(
     make: Callable[[Path, World], Runtimes], tmp_path: Path
 ) -> None:

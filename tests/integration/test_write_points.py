@@ -11,8 +11,8 @@ from support.folder_copies import copied
 from support.pass_acts import BEFORE, PASSES
 from support.write_points import Forge, forge
 
-EVERY = 20
-"""The normal run takes every twentieth point of a pass; the slow one takes all of them."""
+EVERY = 60
+"""The normal run takes every sixtieth point of a pass; the slow one takes all of them."""
 
 
 class Memory:
@@ -93,7 +93,7 @@ def _without(rows: Iterable[str], others: Iterable[str]) -> list[str]:
 
 @pytest.mark.parametrize("name", PASSES)
 def test_a_pass_killed_before_a_write_ends_as_if_it_never_was(memory: Memory, name: str) -> None:
-    """Every tenth point of the pass, the first and the last among them."""
+    """One in sixty points of the pass, the first and the last among them."""
     _check(memory, name, EVERY)
 
 

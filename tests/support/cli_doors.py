@@ -10,25 +10,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from queue import Queue
 from typing import Any
 from unittest.mock import patch
 
+from support.doors import commands
 from support.runtime import MovingClock, running
 from support.service import serving
-from typer import main as typer_main
 from typer.testing import CliRunner
 
-from ezra.cli import main
+import ezra.cli
 from ezra.service.tokens import TokenFile
 
 DOORS = ("embedded", "server")
 START_SECONDS = 30.0
-
-_made = cache(typer_main.get_command)
-"""Making all commands takes longer than most of them do; a process makes them once."""
 
 
 @dataclass(frozen=True)
@@ -115,11 +111,11 @@ def command(*arguments: object, said: str | bytes | None = None, token: str | No
     with (
         CliRunner().isolation(input=said, env=named) as (out, err, _),
         patch.object(sys, "argv", argv),
-        patch.object(typer_main, "get_command", _made),
+        patch.object(ezra.cli, "app_of", lambda _: commands()),
     ):
         code: object = 0
         try:
-            main()
+            ezra.cli.main()
         except SystemExit as ended:
             code = ended.code
         return Said(

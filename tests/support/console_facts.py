@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from ezra import Ezra, Fact, Rule
-from tiers.cold.stores.archive import ColdArchive
+from tiers.cold.stores.upkeep import ColdArchive
 from tiers.moments import microseconds
 from tiers.records import Scope
 

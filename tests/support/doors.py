@@ -26,7 +26,7 @@ COLUMNS = "80"
 
 
 @cache
-def _command() -> Any:
+def commands() -> Any:
     """Return all commands, built once: that takes longer than most of them."""
     return get_command(app_of())
 
@@ -78,7 +78,7 @@ def run(*arguments: object, **variables: str) -> Done:
     with (
         patch.dict(os.environ, {**known, **variables}, clear=True),
         patch.object(sys, "argv", ["ezra", *map(str, arguments)]),
-        patch.object(ezra.cli, "app_of", lambda _: _command()),
+        patch.object(ezra.cli, "app_of", lambda _: commands()),
         redirect_stdout(out),
         redirect_stderr(err),
     ):

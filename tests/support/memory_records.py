@@ -13,7 +13,7 @@ from dataclasses import astuple, dataclass, field
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from tiers.cold.bodies import body, utf8
+from tiers.cold.bodies import body
 from tiers.cold.conditions import Condition, Is, Seen, Value, direction, holds
 from tiers.cold.port import (
     OWNERS,
@@ -33,7 +33,7 @@ from tiers.cold.port import (
     topics_text,
 )
 from tiers.cold.sight import check, check_delete, check_write, reached
-from tiers.errors import TierRejected, TierUnavailable
+from tiers.errors import TierRejected, TierUnavailable, UsageError
 
 T = TypeVar("T")
 Owner: TypeAlias = tuple[str, ...]
@@ -141,8 +141,10 @@ class _Transaction:
 
     def _found(self, find: Find[Any]) -> list[Kept]:
         where = (*reached(find), *_conditions_of(find))
-        with utf8():
+        try:
             json.dumps(list(map(astuple, where)), ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise UsageError("text", str(error), "text without lone surrogates") from error
         among = self._of(find.collection, _owner_asked(find.collection, where))
         found = [kept for kept in among if holds(where, kept.seen)]
         for step in reversed(find.order):

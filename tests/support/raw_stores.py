@@ -16,10 +16,10 @@ from qdrant_edge import EdgeShard, ScrollRequest, SparseVector
 
 from ezra import Ezra
 from tiers.hot import EmbeddedHotStore
-from tiers.places import Store, places_of
 from tiers.warm.ranking import Bm25Words
 
 from .cold_backends import raw_sqlite
+from .places import Store, places_of
 from .qdrant_shim import shared_shim
 
 PAGE = 1_000
@@ -27,7 +27,7 @@ _ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
 
 
 class Part(NamedTuple):
-    """Something that stands somewhere: in a field of one of the places of ``tiers.places``."""
+    """Something that stands somewhere: in a field of one of the places of ``support.places``."""
 
     store: Store
     name: str

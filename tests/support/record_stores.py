@@ -121,8 +121,15 @@ async def watched_sqlite(
         yield store
 
 
+_RIGHTLY_PLANNED: set[tuple[str, str, bool]] = set()
+"""Questions whose plans were looked at: a plan follows from the statement, not from its values."""
+
+
 def check_plan(connection: Any, find: Any, statement: Any) -> None:
     """Fail where a question does not go by the index it names, or sorts and does not say so."""
+    asked = (statement.text, find.by, find.sorts)
+    if asked in _RIGHTLY_PLANNED:
+        return
     rows = connection.execute(f"EXPLAIN QUERY PLAN {statement.text}", statement.values).fetchall()
     plan = [row["detail"] for row in rows]
     name = find.collection.name
@@ -134,6 +141,7 @@ def check_plan(connection: Any, find: Any, statement: Any) -> None:
     assert not any(step.startswith(f"SCAN {name}") for step in plan), plan
     sorts = any("USE TEMP B-TREE FOR" in step and "ORDER BY" in step for step in plan)
     assert find.sorts or not sorts, (statement.text, plan)
+    _RIGHTLY_PLANNED.add(asked)
 
 
 def _in_memory(

@@ -18,17 +18,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stdout, suppress
-from functools import cache
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
-from typer.main import get_command
-
-from ezra.cli.app import app_of
-
 from .command import COMMAND
-from .doors import run
+from .doors import commands, run
 from .mesh_sources import mesh_file, shop_at, stock
 
 FILES = {
@@ -121,7 +115,7 @@ def helps() -> Iterator[str]:
 
     Without the frames.
     """
-    waiting: list[tuple[tuple[str, ...], object]] = [((), _commands())]
+    waiting: list[tuple[tuple[str, ...], object]] = [((), commands())]
     while waiting:
         path, command = waiting.pop(0)
         yield " ".join((PROMPT.strip(), *path, "--help"))
@@ -130,17 +124,11 @@ def helps() -> Iterator[str]:
         waiting = [((*path, name), one) for name, one in inner] + waiting
 
 
-@cache
-def _commands() -> Any:
-    """Return all commands, made once: that takes longer than their help."""
-    return get_command(app_of())
-
-
 def _help(path: tuple[str, ...]) -> str:
     """Return the help of a command, whatever the program is that asks for it."""
     said = io.StringIO()
     with patch.dict(os.environ, {"COLUMNS": "80"}), redirect_stdout(said), suppress(SystemExit):
-        _commands().main([*path, "--help"], prog_name="ezra")
+        commands().main([*path, "--help"], prog_name="ezra")
     return said.getvalue()
 
 

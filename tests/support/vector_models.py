@@ -7,9 +7,18 @@ import hashlib
 import queue
 import threading
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 
 import numpy as np
 import numpy.typing as npt
+
+from tiers.embedding.batching import (
+    DEFAULT_CACHE_SIZE,
+    DEFAULT_QUEUE_SIZE,
+    QueuedEmbedder,
+    VectorModel,
+)
+from tiers.embedding.queueing import BatchQueue
 
 PATIENCE_SECONDS = 20.0
 
@@ -59,3 +68,42 @@ class GatedModel(DigestModel):
     def let_go(self, batches: int = 1) -> None:
         """Permit that many batches, begun or not."""
         self._permits.release(batches)
+
+
+class BatchingEmbedder(QueuedEmbedder):
+    """Feeds a blocking, symmetric model from many callers; implements ``tiers.ports.Embedder``.
+
+    One batch runs at a time, in a thread. What arrives meanwhile forms the next one: urgent texts
+    first, else a small batch of background texts. The model stays the property of whoever made it,
+    and the cache outlives an opening.
+
+    Args:
+        model: The model; questions and what answers them are the same to it.
+        cache_size: How many vectors are kept, least recently used out first; 0 keeps none.
+        queue_size: How many texts may wait, for each priority.
+    """
+
+    def __init__(
+        self,
+        model: VectorModel,
+        *,
+        cache_size: int = DEFAULT_CACHE_SIZE,
+        queue_size: int = DEFAULT_QUEUE_SIZE,
+    ) -> None:
+        super().__init__(
+            max_characters=model.max_characters, cache_size=cache_size, queue_size=queue_size
+        )
+        self._model = model
+
+    @property
+    def model_id(self) -> str:
+        """Name and precision of the model."""
+        return self._model.model_id
+
+    @property
+    def dimensions(self) -> int:
+        """Length of every vector."""
+        return self._model.dimensions
+
+    async def _opened_queue(self, exits: AsyncExitStack) -> BatchQueue:  # noqa: ARG002 - opens nothing
+        return self._threaded(self._model)

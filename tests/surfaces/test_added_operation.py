@@ -100,7 +100,7 @@ asyncio.run(main())
 def test_one_decorated_method_is_at_every_door(tmp_path: Path) -> None:
     """REST, its document, the remote client, MCP and frameworks: nothing else has to be written."""
     for name in ("ezra", "metaagents", "tiers"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tmp_path / name)
     handle = tmp_path / "ezra/handles/agent.py"
     text = handle.read_text()
     assert NEXT_METHOD in text

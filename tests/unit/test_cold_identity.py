@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.cold_samples import fact_by, rule_by
 from support.tier_samples import NOW, scope_of
 
-from tiers.cold.identity import address_of, identity_of, said_by
+from tiers.cold.digests import address_of, identity_of, said_by
 
 ALICE, BOB = scope_of(user_id="alice"), scope_of(user_id="bob")
 

@@ -9,9 +9,8 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 import pytest
-from support.vector_models import DigestModel, GatedModel, digest_vector
+from support.vector_models import BatchingEmbedder, DigestModel, GatedModel, digest_vector
 
-from tiers.embedding.batching import BatchingEmbedder
 from tiers.errors import TierRejected, TierTimeout, TierUnavailable, UsageError
 from tiers.ports import Vector
 

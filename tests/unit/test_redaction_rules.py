@@ -42,10 +42,10 @@ from tiers.cold.redaction import (
     retired_form,
     stand_in,
     stand_in_id,
+    texts_of,
 )
 from tiers.cold.speaking_of import KINDS, LOOKED_THROUGH_MAX, Search, Subject, wanted
 from tiers.cold.stores.erasure import naming
-from tiers.cold.texts import texts_of
 from tiers.errors import NotFound, UsageError
 from tiers.records import ToolOutput, Turn
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import Lock
 
 from pydantic import ValidationError
@@ -89,19 +87,6 @@ def parsed(model: type[Record], text: str) -> Record:
 def forget() -> None:
     """Remember no text any more: what was redacted is not to live on in the process."""
     _BODIES.clear()
-
-
-@contextmanager
-def utf8() -> Iterator[None]:
-    """Refuse what the block writes if it has no UTF-8 form.
-
-    Raises:
-        UsageError: It has none.
-    """
-    try:
-        yield
-    except UnicodeEncodeError as error:
-        raise _half_a_character(error) from error
 
 
 def _half_a_character(error: Exception) -> UsageError:

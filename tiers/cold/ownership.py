@@ -90,6 +90,16 @@ def check_same_turn(turn: Turn, known: Turn) -> None:
         raise Conflict(f"turn {turn.ref or turn.id}", "what is stored under it", "another turn")
 
 
+def check_tenant(tenant: str) -> None:
+    """Refuse a tenant without a name.
+
+    Raises:
+        UsageError: It has none.
+    """
+    if not tenant:
+        raise UsageError("tenant", tenant, "a name that is not empty")
+
+
 def check_agent(scope: Scope) -> str:
     """Return the scope's agent.
 

@@ -26,7 +26,7 @@ from operator import attrgetter
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from ..records import Owned, Record, Scope
-from .conditions import Beyond, Condition, Fields, Holds, Lists, Seen, Stretch, Value
+from .conditions import Among, Beyond, Condition, Fields, Holds, Lists, Seen, Stretch, Value
 from .ownership import private_to
 
 R = TypeVar("R", bound=Record)
@@ -215,6 +215,11 @@ class Find(Generic[R]):
     reach: Reach = "seen"
     graph_id: str | None = None
     sorts: bool = False
+
+    @property
+    def is_of_nothing(self) -> bool:
+        """Whether it is about none of any values: it finds nothing, and no engine need look."""
+        return any(isinstance(one, Among | Holds) and not one.values for one in self.where)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What redaction reaches, and what it and retention leave of records and receipts. Pure.
+"""What records say, what redaction reaches, and what it and retention leave of them. Pure.
 
 The same for every engine: a redacted record is stored as if it had come to be in its redacted
 form, so that nothing but its row, its ids and its coverage tells that it said something once. So
@@ -20,12 +20,11 @@ from ..ids import derived_id
 from ..lexical import estimate_tokens
 from ..owned import REDACTED
 from ..quarantine import Quarantined
-from ..records import Commitment, Episode, Fact, Kind, Receipt, Rule, Summary, Turn
+from ..records import Commitment, Episode, Fact, Kind, Owned, Receipt, Rule, Summary, Turn
 from ..taint import SET_ASIDE
 from ..upkeep import Redacted
 from .mentions import Texts
 from .ownership import whose
-from .texts import of_kind, texts_of
 
 Redactable: TypeAlias = (
     Turn | Summary | Episode | Fact | Rule | Commitment | Document | Passage | Card | Quarantined
@@ -365,3 +364,61 @@ def _kept(name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
         # An engine's reason may quote what it was asked; the leg that was left out stays.
         return [str(reason).partition(":")[0] for reason in value]
     return _without_texts(value)
+
+
+def _said_by_rule(rule: Rule) -> Iterable[str]:
+    former = (step for version in rule.former for step in version.steps)
+    return (rule.trigger, *rule.steps, *former)
+
+
+def _said_by_card(card: Card) -> Iterable[str]:
+    said = said_in(card.details, names=True)
+    return (card.type, card.title, card.text, card.machine, *card.tags, *said)
+
+
+_TEXTS: Mapping[type[Owned], Callable[[Any], Iterable[str]]] = {
+    Turn: lambda one: (one.speaker, one.input, one.response, *(t.output for t in one.tool_outputs)),
+    Summary: lambda one: (one.text,),
+    Episode: lambda one: (one.text,),
+    Fact: lambda one: filter(None, (one.text, one.subject, one.predicate, one.object)),
+    Rule: _said_by_rule,
+    Commitment: lambda one: (one.claim, *(one.key or ()), *filter(None, (one.value,))),
+    Document: lambda one: (
+        *(one.name, one.title, one.text),
+        *said_in(one.properties, names=True),
+    ),
+    Passage: lambda one: (*one.headings, one.text),
+    Card: _said_by_card,
+    Quarantined: lambda one: (one.text, *said_in(one.payload, names=True)),
+}
+
+
+def texts_of(record: Owned) -> Iterable[str]:
+    """Return what a record says: all that redacting it destroys. Names of tools are none of it."""
+    return of_kind(_TEXTS, record, "has no texts")(record)
+
+
+def of_kind(table: Mapping[type[Any], T], record: Owned, problem: str) -> T:
+    """Return what a table has for a record of its type, or of one that it is a form of.
+
+    Raises:
+        TypeError: It has nothing.
+    """
+    for kind in type(record).__mro__:
+        if kind in table:
+            return table[kind]
+    message = f"{type(record).__name__} {problem}"
+    raise TypeError(message)
+
+
+def said_in(whole: Any, *, names: bool = False) -> Iterable[str]:  # noqa: ANN401 - any JSON
+    """Yield every text of a JSON value; with ``names`` what its values are called, too."""
+    waiting: list[Any] = [whole]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            waiting += [*value, *value.values()] if names else value.values()
+        elif isinstance(value, list | tuple):
+            waiting += value

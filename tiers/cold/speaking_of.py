@@ -22,8 +22,7 @@ from ..upkeep import PAGE_ROWS_MAX, Page, RecordRef
 from .cursors import place_of
 from .mentions import Name, Texts
 from .ownership import check_limit
-from .redaction import MODELS, RecordKind, Redactable, blanked, is_retired
-from .texts import said_in, texts_of
+from .redaction import MODELS, RecordKind, Redactable, blanked, is_retired, said_in, texts_of
 
 KINDS: tuple[RecordKind, ...] = tuple(MODELS)
 """In the order in which they are looked through."""

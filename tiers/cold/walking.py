@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..errors import UsageError
 from ..knowledge import ALIAS_STEPS_MAX, Entity
-from .edges import Step
+from .digests import Step
 
 Joined = tuple[str, str]
 """The two names that an alias fact joins, as digests: whose name it is, and the other name."""

@@ -1,6 +1,6 @@
 """An ``Embedder`` over any model: batches, priorities, a bounded queue and a cache.
 
-``QueuedEmbedder`` is what all embedders share; ``BatchingEmbedder`` is one over a blocking model.
+``QueuedEmbedder`` is what all embedders share.
 """
 
 from __future__ import annotations
@@ -252,45 +252,6 @@ class QueuedEmbedder(ABC):
             reason = f"{self.model_id} gave a vector that is not of unit length"
             raise TierRejected("embedding", "embed", reason)
         return [row.tobytes() for row in rows]
-
-
-class BatchingEmbedder(QueuedEmbedder):
-    """Feeds a blocking, symmetric model from many callers; implements ``tiers.ports.Embedder``.
-
-    One batch runs at a time, in a thread. What arrives meanwhile forms the next one: urgent texts
-    first, else a small batch of background texts. The model stays the property of whoever made it,
-    and the cache outlives an opening.
-
-    Args:
-        model: The model; questions and what answers them are the same to it.
-        cache_size: How many vectors are kept, least recently used out first; 0 keeps none.
-        queue_size: How many texts may wait, for each priority.
-    """
-
-    def __init__(
-        self,
-        model: VectorModel,
-        *,
-        cache_size: int = DEFAULT_CACHE_SIZE,
-        queue_size: int = DEFAULT_QUEUE_SIZE,
-    ) -> None:
-        super().__init__(
-            max_characters=model.max_characters, cache_size=cache_size, queue_size=queue_size
-        )
-        self._model = model
-
-    @property
-    def model_id(self) -> str:
-        """Name and precision of the model."""
-        return self._model.model_id
-
-    @property
-    def dimensions(self) -> int:
-        """Length of every vector."""
-        return self._model.dimensions
-
-    async def _opened_queue(self, exits: AsyncExitStack) -> BatchQueue:  # noqa: ARG002 - opens nothing
-        return self._threaded(self._model)
 
 
 async def _awaited(result: bytes | Job) -> bytes:

@@ -167,6 +167,8 @@ class _Transaction:
         return await self._deleted(request.found)
 
     async def _found(self, find: Find[Any]) -> list[Any]:
+        if find.is_of_nothing:
+            return []
         raw = self._raw(find.collection)
         cursor = raw.find(where(find), {BODY: 1}, limit=find.limit, session=self._transaction)
         cursor = cursor.hint(keys(find.collection, find.by))
@@ -181,17 +183,21 @@ class _Transaction:
         """Answer several questions by one command: a union, whose parts are told apart by ``n``."""
         parts = [(question, find) for question in questions for find in found_by(question)]
         answers: list[list[Document]] = [[] for _ in parts]
-        if parts:
-            await self._united(parts, answers)
+        numbered = [
+            (number, question, find)
+            for number, (question, find) in enumerate(parts)
+            if not find.is_of_nothing
+        ]
+        if numbered:
+            await self._united(numbered, answers)
         each = iter(answers)
         return [_told(one, [next(each) for _ in found_by(one)]) for one in questions]
 
     async def _united(
-        self, parts: Sequence[tuple[Question, Find[Any]]], answers: Sequence[list[Document]]
+        self, parts: Sequence[tuple[int, Question, Find[Any]]], answers: Sequence[list[Document]]
     ) -> None:
         first, *rest = (
-            (find, stages_of(question, find, number))
-            for number, (question, find) in enumerate(parts)
+            (find, stages_of(question, find, number)) for number, question, find in parts
         )
         union = [
             {"$unionWith": {"coll": find.collection.name, "pipeline": stages}}

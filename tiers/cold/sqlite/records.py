@@ -240,6 +240,8 @@ class _Transaction:
         return len(rows)
 
     def _rows(self, find: Find[Any], statement: Statement) -> list[Any]:
+        if find.is_of_nothing:
+            return []
         if self._watch is not None:
             self._watch(self._connection, find, statement)
         cursor = self._connection.execute(statement.text, statement.values)

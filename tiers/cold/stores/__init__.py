@@ -11,30 +11,30 @@ from typing import Any
 from ...ports import WarmStore
 from ..opened import ColdStores as ColdStores
 from ..port import Collection, RecordStore
-from .archive import ColdArchive as ColdArchive
 from .belief_history import BeliefHistory as BeliefHistory
+from .belief_history import RivalSearch as RivalSearch
 from .belief_log import CONTENTS, EVENTS
 from .belief_projection import BELIEFS, TRUSTS
 from .belief_spans import SPANS
 from .beliefs import BeliefStore as BeliefStore
 from .board import CARDS
 from .board import Board as Board
+from .desk import HeldReceipts as HeldReceipts
+from .desk import Settled
 from .desk import TurnDesk as TurnDesk
 from .documents import DOCUMENTS, FORMERS
 from .documents import DocumentShelf as DocumentShelf
 from .episodes import EPISODES, SUMMARIES
 from .episodes import EpisodicStore as EpisodicStore
+from .evidence import HEADS
 from .evidence import Evidence as Evidence
+from .evidence import HeadStore as HeadStore
 from .facts import USES
 from .facts import SemanticStore as SemanticStore
 from .grains import GrainStore as GrainStore
 from .graphs import AGENTS, LINKS
 from .graphs import FleetStore as FleetStore
 from .graphs import GraphStore as GraphStore
-from .heads import HEADS
-from .heads import HeadStore as HeadStore
-from .held_receipts import HeldReceipts as HeldReceipts
-from .held_receipts import Settled
 from .knowledge import KnowledgeGraph as KnowledgeGraph
 from .known_graphs import GRAPHS
 from .leases import LEASES
@@ -47,18 +47,18 @@ from .passages import PASSAGES
 from .quarantine import QUARANTINED
 from .quarantine import Quarantine as Quarantine
 from .recollection import Recollection as Recollection
+from .recollection import Timeline as Timeline
 from .redactables import ASIDES, ROLL_BACKS
 from .redaction import Redactor as Redactor
 from .review import FactReview as FactReview
-from .rivals import RivalSearch as RivalSearch
 from .rules import OUTCOMES, RULES
 from .rules import Playbooks as Playbooks
 from .rules import ProceduralStore as ProceduralStore
 from .statements import FACTS
 from .taint import TaintStore as TaintStore
-from .timeline import Timeline as Timeline
 from .turns import TURNS
 from .turns import TurnStore as TurnStore
+from .upkeep import ColdArchive as ColdArchive
 from .upkeep import ColdUpkeep as ColdUpkeep
 from .usage import USAGE
 from .usage import UsageStore as UsageStore

@@ -16,7 +16,7 @@ from .belief_log import last_seq, put_entries
 from .belief_projection import put_beliefs
 from .documents import put_document, put_former
 from .episodes import put_episode, put_summary
-from .heads import insert_head
+from .evidence import insert_head
 from .log import AUDIT, raise_marks
 from .passages import put_passages
 from .questions import own

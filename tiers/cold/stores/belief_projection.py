@@ -236,8 +236,6 @@ def commitment_of(belief: HistoricBelief) -> Commitment:
 
 def _standing(scope: Scope, told: Sequence[Told]) -> Steps[dict[str, _Standing]]:
     ids = tuple(dict.fromkeys(each.belief_id for each in told if each.belief_id))
-    if not ids:
-        return {}
     beliefs: Sequence[HistoricBelief]
     spans: Sequence[HeldSpan]
     beliefs, spans = yield (

@@ -117,8 +117,6 @@ def _alters(event: BeliefEvent) -> bool:
 
 def _moved(scope: Scope, ids: Sequence[str], to_seq: int) -> Steps[list[_Moved]]:
     """Return which beliefs are not as they were right after an event."""
-    if not ids:
-        return []
     beliefs: Sequence[HistoricBelief]
     spans: Sequence[HeldSpan]
     beliefs, spans = yield (

@@ -31,7 +31,7 @@ from .log import append_event
 from .over_engine import OverEngine, changing_long, reading
 from .passages import PASSAGES, index_again, move_passages, places_of, put_passages, retire_passages
 from .questions import among, by_then, not_by, numbers, own
-from .rows import all_bare, bare, kept, moments, over, plain, put, replace
+from .rows import all_bare, amend, bare, kept, moments, over, plain, put, replace
 
 _NAMED = ("shelf", "name")
 _THERE = (Absent("removed_at"), Absent("redacted_at"))
@@ -146,7 +146,7 @@ class DocumentShelf(OverEngine):
         yield from check_writable(scope)
         for document in there:
             at = max(now, document.changed_at)
-            yield from replace(DOCUMENTS, scope, document.model_copy(update={"removed_at": at}))
+            yield from amend(DOCUMENTS, scope, [document], removed_at=at)
             current = yield from places_of(scope, document.id)
             ids = [placed.id for placed in current]
             yield from retire_passages(scope, ids, document.revision + 1, at, document)
@@ -336,9 +336,8 @@ def _put_former(scope: Scope, document: Document, followed_at: datetime | None) 
 
 def _end_former(scope: Scope, document: Document) -> Steps[None]:
     """Note that the revision before a stored one stood until then."""
-    ended = {"followed_at": document.changed_at}
     former = yield from every(_numbered(scope, document.id, document.revision - 1))
-    yield from replace(FORMERS, scope, *(one.model_copy(update=ended) for one in former))
+    yield from amend(FORMERS, scope, former, followed_at=document.changed_at)
 
 
 def _numbered(scope: Scope, document_id: str, revision: int) -> Find[Followed]:

@@ -42,10 +42,10 @@ from ..redaction import (
     pages,
     redacted_form,
     retired_form,
+    said_in,
     stand_in,
     stand_in_id,
 )
-from ..texts import said_in
 from .belief_log import CONTENTS, Content, Salts, mentioned_in
 from .belief_projection import BELIEFS, append, commitment_of
 from .documents import silence_formers

@@ -1,4 +1,7 @@
-"""What a verification reads besides the log: the chained feed, marks, and what is kept twice."""
+"""Signed heads of belief logs, and what a verification reads besides the log.
+
+That is the chained feed, marks, and what is kept twice. A head that is kept is never changed.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,11 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from ...errors import UsageError
 from ...evidence import ChainedAudit, EvidenceMarks
-from ...records import HistoricBelief, Record, Scope
+from ...history.heads import follows
+from ...moments import microseconds
+from ...records import HistoricBelief, Record, Scope, SignedHead
 from ..conditions import Among, Beyond, Condition, Value, Within
 from ..ownership import check_limit, check_whole_graph
 from ..port import (
@@ -16,6 +22,7 @@ from ..port import (
     TOPICS,
     Collection,
     Find,
+    Index,
     Steps,
     count,
     counts,
@@ -27,9 +34,75 @@ from ..port import (
 from .belief_log import CONTENTS, EVENTS, Content
 from .belief_projection import BELIEFS, TRUSTS
 from .belief_spans import SPANS
-from .heads import HEADS
-from .log import AUDIT, MARKS
-from .over_engine import OverEngine, reading
+from .log import AUDIT, MARKS, raise_marks
+from .over_engine import OverEngine, changing, reading
+from .questions import among
+from .rows import put
+
+_ORDER = ("size", "signed_at", "public_key")
+
+
+HEADS: Collection[SignedHead] = Collection(
+    "belief_heads",
+    SignedHead,
+    fields={
+        "size": lambda head: head.size,
+        "signed_at": lambda head: microseconds(head.signed_at),
+        "public_key": lambda head: head.public_key,
+    },
+    indexes={"size": Index(_ORDER)},
+    key=lambda head: f"{head.size} {head.public_key}",
+)
+
+
+class HeadStore(OverEngine):
+    """Signed heads of belief logs."""
+
+    @changing
+    def put_head(self, scope: Scope, head: SignedHead) -> Steps[bool]:
+        """Keep a head; ``False`` when there is one of its size and key already.
+
+        So it is when the last one is not the one that it follows.
+
+        Raises:
+            UsageError: It is of another tenant or graph.
+        """
+        owner = (head.tenant, head.graph_id)
+        if owner != (scope.tenant, scope.graph_id):
+            raise UsageError("head", owner, f"a head of {scope.tenant!r}, {scope.graph_id!r}")
+        known, last = yield (
+            among(HEADS, scope, [HEADS.key(head)]),
+            _last(scope),
+        )
+        if known or not follows(head, last[0] if last else None):
+            return False
+        yield from insert_head(scope, head)
+        return True
+
+    async def heads(
+        self, scope: Scope, after: int = 0, limit: int = 1000
+    ) -> tuple[SignedHead, ...]:
+        """Return the heads of more than ``after`` events, by size, then by time of signing."""
+        check_limit(limit)
+        where = (Within("size", since=after + 1),)
+        find = Find(HEADS, scope, by="size", where=where, order=_ORDER, limit=limit)
+        return await self._all("heads", find)
+
+    async def last_head(self, scope: Scope) -> SignedHead | None:
+        """Return the head of the most events, of these the one signed last."""
+        return await self._store.read("last_head", lambda: one(_last(scope)))
+
+
+def insert_head(scope: Scope, head: SignedHead) -> Steps[None]:
+    """Store a head as it is, and how far the heads have come."""
+    yield from put(HEADS, scope, head)
+    yield from raise_marks(scope, EvidenceMarks(heads=head.number))
+
+
+def _last(scope: Scope) -> Find[SignedHead]:
+    order = tuple(f"-{name}" for name in _ORDER)
+    return Find(HEADS, scope, by="size", order=order, limit=1)
+
 
 PAGE = 1_000
 
@@ -92,7 +165,7 @@ _CONTENTS = _Log(CONTENTS, "seq", ("seq",), _FROM_THE_FIRST)
 _BELIEFS = _Log(BELIEFS, "committed", ("committed_seq",), where=(Within("committed_seq", since=0),))
 _OTHERS = (
     _Log(AUDIT, "seq", ("seq",), _FROM_THE_FIRST),
-    _Log(HEADS, "size", ("size", "signed_at", "public_key")),
+    _Log(HEADS, "size", _ORDER),
     _Log(TRUSTS, "agent", ("agent_id", "topic")),
 )
 

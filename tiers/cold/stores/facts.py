@@ -12,7 +12,7 @@ from ...ports import WarmStore
 from ...records import Fact, FactTier, Hit, Scope, SearchQuery, Superseded, WorkDraft
 from ...upkeep import FactUse
 from ..conditions import Absent, Is
-from ..identity import identity_of
+from ..digests import identity_of
 from ..learnt import VERDICT_EVENTS, begun, given_way, is_said_again, moved
 from ..ownership import check_limit, check_owned, in_order
 from ..port import Collection, Find, Index, Put, RecordStore, Replace, Steps, every, one, write

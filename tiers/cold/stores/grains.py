@@ -331,7 +331,7 @@ def _of_turns(scope: Scope, turns: Sequence[KeptTurn]) -> Steps[Stands]:
 def _of_weeks(scope: Scope, weeks: Sequence[KeptEpisode]) -> Steps[Stands]:
     """A week may go once a month tells each of its days; nothing takes its place."""
     days = dict.fromkeys(day for week in weeks for day in week.children)
-    months = (yield from every(episodes_of(scope, parts("monthly", days)))) if days else []
+    months = yield from every(episodes_of(scope, parts("monthly", days)))
     told_in: dict[str, ToldIn] = {
         day: {"monthly": one.id} for one in months for day in one.children
     }
@@ -345,7 +345,7 @@ def _above(scope: Scope, told_in: Sequence[ToldIn]) -> Steps[Episodes]:
     found: dict[str, KeptEpisode] = {}
     while told_in:
         wanted = {one for by_grain in told_in for one in by_grain.values()} - found.keys()
-        new = (yield from every(own(EPISODES, scope, sorted(wanted)))) if wanted else []
+        new = yield from every(own(EPISODES, scope, sorted(wanted)))
         found |= {one.id: one for one in new}
         told_in = [one.told_in for one in new if one.retired_at is not None]
     return found

@@ -20,16 +20,15 @@ from ...records import (
     SessionGraph,
     Standing,
 )
-from ..archive_rows import check_tenant
 from ..conditions import Absent, Among
 from ..lineage import ANCESTORS_MAX, check_acyclic, check_parents, lineage_of
-from ..ownership import check_agent, check_limit
+from ..ownership import check_agent, check_limit, check_tenant
 from ..port import Collection, Find, Index, Steps, count, every, one, write
 from .known_graphs import GRAPHS, OLDEST_FIRST, KeptGraph, made_graph
 from .log import append_event
 from .over_engine import OverEngine, changing
 from .questions import among, by_then
-from .rows import all_bare, bare, kept, moments, over, put, replace
+from .rows import all_bare, amend, bare, kept, moments, over, put, replace
 
 
 class KeptAgent(AgentRecord):
@@ -141,8 +140,7 @@ class GraphStore(OverEngine):
         if graph.state != state:
             opened = state == GraphState.ACTIVE
             closed_at = None if opened else graph.closed_at or now
-            moved = graph.model_copy(update={"state": state, "closed_at": closed_at})
-            yield from replace(GRAPHS, scope, moved)
+            yield from amend(GRAPHS, scope, [graph], state=state, closed_at=closed_at)
             if event is not None:
                 yield from append_event(scope, event, (), "", now)
         return True
@@ -166,8 +164,7 @@ class GraphStore(OverEngine):
             raise Conflict(f"link of session graph {scope.graph_id!r}", "a new parent", parent.id)
         links = yield from _links_above(scope.tenant, known.values())
         check_acyclic(scope.graph_id, parent.id, links)
-        linked = graph.model_copy(update={"parents": (*graph.parents, parent)})
-        yield from replace(GRAPHS, scope, linked)
+        yield from amend(GRAPHS, scope, [graph], parents=(*graph.parents, parent))
         yield from _count_link(scope)
 
     @changing
@@ -177,7 +174,7 @@ class GraphStore(OverEngine):
         if graph is None or parent_id not in graph.inherits_from:
             return False
         left = tuple(parent for parent in graph.parents if parent.id != parent_id)
-        yield from replace(GRAPHS, scope, graph.model_copy(update={"parents": left}))
+        yield from amend(GRAPHS, scope, [graph], parents=left)
         return True
 
     @changing
@@ -248,8 +245,8 @@ class FleetStore(OverEngine):
         agent = yield from one(among(AGENTS, scope, [agent_id]))
         left = agent is not None and _leaves(agent, silent_since)
         if agent is not None and left:
-            gone = {"left_at": now, "released": silent_since is not None}
-            yield from replace(AGENTS, scope, agent.model_copy(update=gone))
+            is_released = silent_since is not None
+            yield from amend(AGENTS, scope, [agent], left_at=now, released=is_released)
             if reason is not None:
                 kind = "left" if silent_since is None else "released"
                 yield from append_event(scope, kind, (), reason, now)
@@ -267,13 +264,10 @@ class FleetStore(OverEngine):
 
         ``seen_at`` never goes back. Those who left or were released stay as they are.
         """
-        if not agent_ids:
-            return ()
         where = (Among("id", tuple(dict.fromkeys(agent_ids))),)
         present = yield from every(Find(AGENTS, scope, by="present", where=where))
         later = (one for one in present if one.seen_at < now)
-        seen = (one.model_copy(update={"seen_at": now}) for one in later)
-        yield from replace(AGENTS, scope, *seen)
+        yield from amend(AGENTS, scope, later, seen_at=now)
         return tuple(sorted(agent.id for agent in present))
 
     async def silent(
@@ -345,12 +339,12 @@ def _count_link(scope: Scope) -> Steps[None]:
 def _links_above(tenant: str, graphs: Iterable[SessionGraph]) -> Steps[dict[str, Sequence[Parent]]]:
     """Return the links of graphs and of every graph above them, one question for each step up."""
     links: dict[str, Sequence[Parent]] = {}
-    found = list(graphs)
+    found: Sequence[SessionGraph] = tuple(graphs)
     # The limit ends what the stores never let come about: one more than allowed is enough to know.
     while found and len(links) <= ANCESTORS_MAX:
         links |= {graph.id: graph.parents for graph in found}
         above = {parent.id for graph in found for parent in graph.parents} - links.keys()
-        found = list((yield from every(_named(tenant, sorted(above)))) if above else ())
+        found = yield from every(_named(tenant, sorted(above)))
     return links
 
 

@@ -25,7 +25,7 @@ from ...moments import microseconds
 from ...recollection import Place
 from ...records import Fact, Scope
 from ..conditions import Among, Beyond, Condition, Holds, Is
-from ..edges import Step, at_moment, edge_of, key_of, keys_of
+from ..digests import Step, edge_of, key_of, keys_of
 from ..ownership import check_limit
 from ..port import RECORDS_MAX, Count, Find, Steps, asked, every
 from ..walking import Joined, Said, Walk, check_depth, entities_of, has_met, next_walk, shortest
@@ -156,7 +156,7 @@ class _Reading:
     """
 
     def __init__(self, scope: Scope, as_of: datetime | None) -> None:
-        self._scope = at_moment(scope, as_of)
+        self._scope = _at_moment(scope, as_of)
         self._graphs = standing(self._scope, as_of)
         self._facts: dict[str, Fact] = {}
 
@@ -255,9 +255,7 @@ class _Reading:
         order: tuple[str, ...] = (),
         limit: int = RECORDS_MAX,
     ) -> list[Find[Fact]]:
-        """Ask every graph of the family for the facts at some names; none for no name."""
-        if not names:
-            return []
+        """Ask every graph of the family for the facts at some names."""
         holds = Holds(by, tuple(sorted(names)))
         sorts = bool(order) and len(names) > 1
         find = Find(FACTS, self._scope, by, (holds, *where), order, limit, sorts=sorts)
@@ -268,3 +266,14 @@ def _step(fact: Fact) -> Step:
     """Return a fact as a step; all that are looked up by their ends are edges."""
     edge = edge_of(fact)
     return Step(fact.id, edge.subject if edge else "", edge.object if edge else "")
+
+
+def _at_moment(scope: Scope, as_of: datetime | None) -> Scope:
+    """Return the scope with ancestors that are read as of a moment, or of an earlier one."""
+    if as_of is None:
+        return scope
+    lineage = tuple(
+        one.model_copy(update={"as_of": as_of if one.as_of is None else min(as_of, one.as_of)})
+        for one in scope.lineage
+    )
+    return scope.model_copy(update={"lineage": lineage})

@@ -10,20 +10,18 @@ from ..ownership import check_lease
 from ..port import Collection, Find, Steps, every, one, write
 from .over_engine import OverEngine, changing
 from .questions import among
-from .rows import over, replace
+from .rows import amend, over
 
 
 class Lease(Record):
-    """The right to do something alone until ``expires_at``. ``token`` rises with each holder."""
+    """The right to do something alone until ``expires_at``.
 
-    name: str
-    owner: str
-    token: int
-    expires_at: Moment
+    What was given back is kept, so that its token never starts again.
 
-
-class Held(Record):
-    """A lease as it is kept. It is never removed, so that its token never starts again."""
+    Attributes:
+        owner: Whose it is; ``None``: it was given back.
+        token: Rises with each holder.
+    """
 
     name: str
     owner: str | None = None
@@ -31,21 +29,19 @@ class Held(Record):
     expires_at: Moment
 
 
-LEASES: Collection[Held] = Collection("leases", Held, extent="store", key=lambda held: held.name)
+LEASES: Collection[Lease] = Collection(
+    "leases", Lease, extent="store", key=lambda lease: lease.name
+)
 
 _NOBODY = Scope(tenant="ezra", graph_id="ezra")
 """Leases are of the installation; a question names a scope all the same."""
-
-
-def _free(held: Held) -> Held:
-    return held.model_copy(update={"owner": None})
 
 
 def free_leases() -> Steps[None]:
     """Give every lease back, whoever holds it."""
     found = yield from every(Find(LEASES, _NOBODY, reach="store"))
     held = (one for one in found if one.owner is not None)
-    yield from replace(LEASES, _NOBODY, *(_free(one) for one in held))
+    yield from amend(LEASES, _NOBODY, held, owner=None)
 
 
 class LeaseStore(OverEngine):
@@ -68,13 +64,13 @@ class LeaseStore(OverEngine):
             if known is not None and known.owner is not None and known.expires_at > now:
                 return None
             token += 1
-        held = Held(name=name, owner=owner, token=token, expires_at=until)
-        yield from write(over(known, LEASES, _NOBODY, held))
-        return Lease(name=name, owner=owner, token=token, expires_at=until)
+        lease = Lease(name=name, owner=owner, token=token, expires_at=until)
+        yield from write(over(known, LEASES, _NOBODY, lease))
+        return lease
 
     @changing
     def release(self, lease: Lease) -> Steps[None]:
         """Give a lease back; one that has passed to another owner stays with it."""
         held = yield from one(among(LEASES, _NOBODY, [lease.name]))
         if held is not None and (held.owner, held.token) == (lease.owner, lease.token):
-            yield from replace(LEASES, _NOBODY, _free(held))
+            yield from amend(LEASES, _NOBODY, [held], owner=None)

@@ -11,9 +11,8 @@ from ...evidence import ChainedAudit, EvidenceMarks
 from ...history.audit_chain import chained
 from ...moments import microseconds
 from ...records import AuditEvent, AuditFilter, Receipt, Record, Scope, WorkDraft
-from ..archive_rows import check_tenant
 from ..conditions import Among, Beyond, Condition, Holds, Is, Within
-from ..ownership import check_limit, check_owned, check_whole_graph
+from ..ownership import check_limit, check_owned, check_tenant, check_whole_graph
 from ..port import Collection, Find, Index, Lookup, Steps, every, one, write
 from .known_graphs import oldest_first
 from .over_engine import OverEngine, reading

@@ -14,7 +14,7 @@ from ..port import Collection, Find, Index, Steps, counts, every
 from ..redaction import pages
 from ..shelving import Placed
 from .questions import own
-from .rows import moments, plain, put, replace
+from .rows import amend, moments, plain, put, replace
 from .words import file_words, set_live
 from .work import queue_work
 
@@ -70,10 +70,9 @@ def retire_passages(
         now: When it was recorded.
         document: As it stood with them.
     """
-    over = {"until": until, "retired_at": now}
     for some in pages(ids):
         found = yield from every(own(PASSAGES, scope, some))
-        yield from replace(PASSAGES, scope, *(one.model_copy(update=over) for one in found))
+        yield from amend(PASSAGES, scope, found, until=until, retired_at=now)
         yield from set_live(scope, *some, live=False, ended_at=now)
     yield from index_again(scope, ids, document, now)
 

@@ -110,7 +110,7 @@ def drop(scope: Scope, ids: Iterable[str]) -> Steps[int]:
 
 def held_apart(scope: Scope, ids: Ids[str]) -> Steps[set[str]]:
     """Return which records have their content, or had it, under a roll-back."""
-    found = (yield from counts(kept_of(scope, ids), "record_id")) if ids else {}
+    found = yield from counts(kept_of(scope, ids), "record_id")
     return {str(record_id) for (record_id,) in found}
 
 

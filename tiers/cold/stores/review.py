@@ -12,7 +12,7 @@ from ...records import Fact, Scope, WorkDraft
 from ...upkeep import PAGE_ROWS_MAX, Page
 from ..conditions import Absent, Beyond, Is, Other, Within
 from ..cursors import cut
-from ..identity import address_of, said_by
+from ..digests import address_of, said_by
 from ..learnt import VERDICT_EVENTS, check_verdicts, forgotten, given_way
 from ..ownership import check_limit, check_whole_graph, private_to
 from ..port import Find, Steps, asked, every, one

@@ -56,6 +56,13 @@ def replace(collection: Collection[R], scope: Scope, *records: R) -> Steps[None]
     return write(*(Replace(collection, scope, record) for record in records))
 
 
+def amend(
+    collection: Collection[R], scope: Scope, found: Iterable[R], **changed: object
+) -> Steps[None]:
+    """Store records with some of their fields changed, inside a transaction."""
+    return replace(collection, scope, *(one.model_copy(update=changed) for one in found))
+
+
 def over(
     known: R | None, collection: Collection[R], scope: Scope, record: R
 ) -> Put[R] | Replace[R]:

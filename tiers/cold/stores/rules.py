@@ -11,7 +11,7 @@ from ...lexical import content_words, stem
 from ...records import Rule, Scope, WorkDraft
 from ...upkeep import RuleOutcome
 from ..conditions import Absent, Holds, Is
-from ..identity import identity_of
+from ..digests import identity_of
 from ..learnt import is_said_again, refined
 from ..ownership import check_limit, check_owned, in_order
 from ..port import RECORDED, Collection, Find, Index, Lookup, Put, Reach, Replace, Steps, one, write

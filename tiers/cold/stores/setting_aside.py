@@ -20,12 +20,11 @@ from ...learning import DENIAL_COSTS
 from ...records import Commitment, Episode, Fact, HistoricBelief, Record, Rule, Scope, Summary, Turn
 from ...taint import SET_ASIDE, Reason, Resting, RollBack, RolledBack, TaintedKind
 from ..conditions import Absent, Among, Is
-from ..identity import identity_of
+from ..digests import identity_of
 from ..learnt import stands_again
 from ..ownership import index_work
 from ..port import Collection, Find, Steps, delete, every, one
-from ..redaction import Redactable, pages, set_aside_form, stand_in, stand_in_id
-from ..texts import texts_of
+from ..redaction import Redactable, pages, set_aside_form, stand_in, stand_in_id, texts_of
 from .belief_log import Salts
 from .belief_projection import BELIEFS, append, key_of, trusts_of
 from .documents import FORMERS, silence_formers
@@ -335,8 +334,6 @@ def _taken_identities(scope: Scope, records: Sequence[Record]) -> Steps[set[str 
     """Return which identities of facts and rules others have that stand."""
     said = {identity_of(one): one for one in records if isinstance(one, Fact | Rule)}
     digests = tuple(one for one in said if one is not None)
-    if not digests:
-        return set()
     named = Among("identity", digests)
     where = (named, Is("live", 1))
     facts = yield from every(Find(FACTS, scope, "identity", where, reach="own"))
@@ -391,8 +388,6 @@ def _taken_keys(
     """Return which keys of some beliefs active ones have that are none of ``without``."""
     held = (one.model_copy(update={"status": "active"}) for one in beliefs)
     keys = tuple({key for one in held if (key := key_of(one)) is not None})
-    if not keys:
-        return set()
     where = (Among("held_key", keys),)
     found = yield from every(Find(BELIEFS, scope, "held_key", where, reach="own"))
     return {key for one in found if one.id not in without and (key := key_of(one))}

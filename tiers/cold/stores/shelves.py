@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +17,9 @@ from ...records import (
     Episode,
     HistoricBelief,
     LoggedBelief,
+    Owned,
     ProjectedBelief,
+    Receipt,
     Record,
     Scope,
     SessionGraph,
@@ -24,10 +27,10 @@ from ...records import (
     TrustRow,
     Turn,
 )
-from ...upkeep import FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
-from ..archive_rows import core_of
+from ...upkeep import ARCHIVE_ROWS, FactUse, QueuedWork, RuleOutcome, Table, UsageRow, Watermark
 from ..conditions import Value
 from ..cursors import place_of
+from ..ownership import check_placed
 from ..port import Collection, Steps
 from .belief_log import EVENTS, entries_at
 from .belief_projection import BELIEFS, TRUSTS, Trust
@@ -35,9 +38,9 @@ from .belief_spans import spans_of
 from .board import CARDS
 from .documents import DOCUMENTS, FORMERS, Followed
 from .episodes import EPISODES, SUMMARIES, KeptEpisode, KeptSummary
+from .evidence import HEADS
 from .facts import USES, CountedUse
 from .graphs import AGENTS, made_agent
-from .heads import HEADS
 from .known_graphs import GRAPHS, OLDEST_FIRST, made_graph
 from .log import AUDIT, RECEIPTS
 from .passages import PASSAGES
@@ -191,7 +194,7 @@ def rows_of(tenant: str, table: Table, found: Sequence[Any]) -> Steps[list[Recor
 
 def graph_of(row: Record) -> str:
     """Return the graph of a row; of what belongs to none, the catalog's name."""
-    graph_id: str = getattr(core_of(row), "graph_id", CATALOG)
+    graph_id: str = getattr(_core_of(row), "graph_id", CATALOG)
     return graph_id
 
 
@@ -221,3 +224,56 @@ def _with_spans(tenant: str, beliefs: Sequence[HistoricBelief]) -> Steps[list[Re
             (graph_id, one.id): ProjectedBelief(belief=one, spans=spans[one.id]) for one in some
         }
     return [rows[belief.graph_id, belief.id] for belief in beliefs]
+
+
+_HEX = re.compile(r"(?:[0-9a-f]{2})*")
+
+
+def _core_of(record: Record) -> Record:
+    """Return the part of a row that carries its identity."""
+    if isinstance(record, LoggedBelief):
+        return record.event
+    return record.belief if isinstance(record, ProjectedBelief) else record
+
+
+def check_row(tenant: str, table: Table, record: Record) -> None:
+    """Refuse a row that is no row of the tenant's table.
+
+    Raises:
+        UsageError: It is of another type or tenant, its salt is no salt, or its spans are not
+            those of a belief with its status.
+    """
+    kind = ARCHIVE_ROWS[table]
+    if not isinstance(record, kind):
+        raise UsageError("rows", type(record).__name__, f"{kind.__name__} in table {table}")
+    core = _core_of(record)
+    owner = getattr(core, "tenant", tenant)
+    if owner != tenant:
+        raise UsageError("rows", owner, f"rows of tenant {tenant!r}")
+    if isinstance(core, Owned | Receipt):
+        check_placed(Scope(tenant=tenant, graph_id=core.graph_id), core)
+    if isinstance(record, LoggedBelief) and not _is_salt(record):
+        raise UsageError("salt", record.event.id, "hex digits, absent together with the content")
+    if isinstance(record, ProjectedBelief) and not _are_spans(record):
+        accepted = "spans that follow each other, the last one open while the belief is active"
+        raise UsageError("spans", record.belief.id, accepted)
+
+
+def _are_spans(projected: ProjectedBelief) -> bool:
+    spans, is_active = projected.spans, projected.belief.status == "active"
+    ends = [span.until_seq for span in spans]
+    begins = [span.since_seq for span in spans]
+    closed = [end for end in ends if end is not None]
+    is_open = bool(ends) and ends[-1] is None
+    return (
+        is_open == is_active
+        and len(closed) == len(ends) - is_open
+        and all(begin < end for begin, end in zip(begins, closed, strict=False))
+        and all(end <= begin for end, begin in zip(closed, begins[1:], strict=False))
+    )
+
+
+def _is_salt(logged: LoggedBelief) -> bool:
+    if logged.salt is None or logged.content is None:
+        return logged.salt is None and logged.content is None
+    return _HEX.fullmatch(logged.salt) is not None

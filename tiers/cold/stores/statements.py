@@ -11,8 +11,7 @@ from ...learning import is_live, said_again, vouched
 from ...moments import maybe_microseconds, microseconds
 from ...records import Ancestor, Fact, Scope
 from ..conditions import Absent, Condition, During, Either, Is, Present, Stretch, Within
-from ..edges import edge_of
-from ..identity import address_of, digests_of
+from ..digests import address_of, digests_of, edge_of
 from ..port import RECORDED, Collection, Find, Index, Lookup, Steps
 from .questions import by_then, not_by
 from .rows import moments, plain, replace

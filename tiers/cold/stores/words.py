@@ -18,7 +18,7 @@ from ...terms import term_of
 from ..conditions import Is, Present
 from ..port import Collection, Index, Lookup, Steps, delete, every, one, write
 from .questions import among, own
-from .rows import moments, over, plain, put, replace
+from .rows import amend, moments, over, plain, put, replace
 
 
 class Filed(Owned):
@@ -164,7 +164,7 @@ def unfile(scope: Scope, record_id: str) -> Steps[None]:
     if is_last:
         yield from delete(own(SEARCHABLE, scope, [record_id]))
     else:
-        yield from replace(SEARCHABLE, scope, known.model_copy(update={"terms": {}, "live": False}))
+        yield from amend(SEARCHABLE, scope, [known], terms={}, live=False)
 
 
 def set_live(scope: Scope, *ids: str, live: bool, ended_at: datetime | None = None) -> Steps[None]:
@@ -192,7 +192,7 @@ def _count(scope: Scope, kind: Kind, records: int, words_: int) -> Steps[Total]:
 
 def _change(scope: Scope, ids: Sequence[str], **changed: object) -> Steps[None]:
     known = yield from every(own(SEARCHABLE, scope, ids))
-    yield from replace(SEARCHABLE, scope, *(one.model_copy(update=changed) for one in known))
+    yield from amend(SEARCHABLE, scope, known, **changed)
 
 
 def _filed(record: Owned) -> Filed:

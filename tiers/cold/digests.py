@@ -1,25 +1,25 @@
-"""What makes a fact an edge of the knowledge graph, and how its ends are known. Pure.
+"""Digests by which facts and rules are known again: ends of edges, statements, addresses. Pure.
 
-Ends are found by digests of their one spelling: as long as each other, whatever was said. Digests
-go when a fact is redacted or retired, for they would tell what it said to who guesses it.
+They are as long as each other, whatever was said. They go when a record is redacted or retired, for
+they would tell what it said to who guesses it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
-from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
 from ..errors import UsageError
-from ..knowledge import ALIAS, NAMES_MAX
-from ..learning import spelled
-from ..records import Fact, Scope
+from ..knowledge import ALIAS, NAMES_MAX, statement_of
+from ..learning import fact_key, spelled
+from ..records import Fact, Rule
+from .ownership import private_to
 
 _HEX_CHARS = 32
-"""128 bits: two names of an installation never meet by chance."""
-
+"""128 bits: two names or statements of an installation never meet by chance."""
 
 KEYS_REMEMBERED = 4_096
 """Names whose digests are made once: a fact's are asked for with each of its look-ups."""
@@ -78,12 +78,36 @@ def keys_of(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(key for key in dict.fromkeys(map(key_of, names)) if key)
 
 
-def at_moment(scope: Scope, as_of: datetime | None) -> Scope:
-    """Return the scope with ancestors that are read as of a moment, or of an earlier one."""
-    if as_of is None:
-        return scope
-    lineage = tuple(
-        one.model_copy(update={"as_of": as_of if one.as_of is None else min(as_of, one.as_of)})
-        for one in scope.lineage
-    )
-    return scope.model_copy(update={"lineage": lineage})
+def said_by(record: Fact | Rule) -> str | None:
+    """Return the digest of what a record says, and for which user; ``None`` without content.
+
+    What is said for one user is not what is said for another.
+    """
+    if record.redacted_at is not None:
+        return None
+    said = [statement_of(record)] if isinstance(record, Fact) else [record.trigger, *record.steps]
+    return _digest(record.user_id, said)
+
+
+def identity_of(record: Fact | Rule) -> str | None:
+    """Return the digest of what makes a record the same as another of its writer."""
+    return digests_of(record)[0]
+
+
+def digests_of(record: Fact | Rule) -> tuple[str | None, str | None]:
+    """Return the digests of what makes a record the same as another, and of what it says."""
+    said = said_by(record)
+    if said is None:
+        return None, None
+    return _digest(said, [record.agent_id, *sorted(record.topics)], private_to(record)), said
+
+
+def address_of(fact: Fact) -> str | None:
+    """Return the digest of a keyed fact's address, by which it is found; else ``None``."""
+    key = None if fact.redacted_at is not None else fact_key(fact)
+    return None if key is None else _digest(*key)
+
+
+def _digest(*parts: str | Sequence[str] | None) -> str:
+    """Return the digest of parts that never run together; half a character is as good as any."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:_HEX_CHARS]
